@@ -1,0 +1,171 @@
+import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Redacted, Schema } from "effect"
+
+const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
+
+const text = (description: string) =>
+  Schema.optionalWith(described(Schema.NonEmptyString, description), { exact: true })
+
+const secret = (description: string) =>
+  Schema.optionalWith(described(Schema.Redacted(Schema.NonEmptyString), description), { exact: true })
+
+const withDefault = <A, I>(schema: Schema.Schema<A, I>, fallback: NoInfer<A>, description: string) =>
+  Schema.optionalWith(described(schema, description), { exact: true, default: () => fallback })
+
+const natural = (min: number, max: number) =>
+  Schema.NumberFromString.pipe(
+    Schema.int({ message: () => "must be a whole number" }),
+    Schema.between(min, max, { message: () => `must be between ${min} and ${max}` })
+  )
+
+const oneOf = <const L extends ReadonlyArray<string>>(...literals: L) =>
+  Schema.Literal(...literals).annotations({ message: () => `must be one of ${literals.join(", ")}` })
+
+const list = Schema.transform(Schema.String, Schema.Array(Schema.NonEmptyString), {
+  strict: true,
+  decode: (line) =>
+    line
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+  encode: (items) => items.join(",")
+})
+
+const origin = Schema.NonEmptyString.pipe(
+  Schema.filter((value) => URL.canParse(value) && new URL(value).origin === value, {
+    message: () => "must be origins such as https://app.example.com, without a path"
+  })
+)
+
+const url = (...protocols: ReadonlyArray<string>) =>
+  Schema.NonEmptyString.pipe(
+    Schema.filter((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
+      message: () => `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+    })
+  )
+
+const optionalUrl = (description: string, ...protocols: ReadonlyArray<string>) =>
+  Schema.optionalWith(described(url(...protocols), description), { exact: true })
+
+const key = Schema.Redacted(
+  Schema.String.pipe(
+    Schema.filter((value) => Buffer.from(value, "base64").length === 32, {
+      message: () => "must be 32 bytes in base64 (openssl rand -base64 32)"
+    })
+  )
+)
+
+/** Algorithms a bearer token may be signed with. Symmetric ones are never among them. */
+const asymmetric = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const
+
+/** Every setting, once: names, defaults and explanations here feed validation, `--help` and the README's table. */
+export const settings = {
+  NODE_ENV: withDefault(
+    oneOf("development", "test", "production"),
+    "development",
+    "production turns every convenience for development off"
+  ),
+  HOST: withDefault(Schema.NonEmptyString, "127.0.0.1", "address the api listens on"),
+  PORT: withDefault(natural(0, 65535), 3000, "port the api listens on"),
+  METRICS_PORT: Schema.optionalWith(described(natural(0, 65535), "serve /metrics on this port alone"), { exact: true }),
+  PUBLIC_URL: optionalUrl("address clients reach the api at, where it differs from HOST and PORT", "http:", "https:"),
+  DATA_DIR: withDefault(
+    Schema.NonEmptyString,
+    ".data",
+    "folder of the embedded database, the local broker, logs and development keys"
+  ),
+  DATABASE_URL: Schema.optionalWith(
+    described(Schema.Redacted(url("postgres:", "postgresql:")), "PostgreSQL to use instead of the embedded one"),
+    { exact: true }
+  ),
+  DATABASE_POOL: withDefault(natural(1, 1000), 10, "connections to PostgreSQL per process"),
+  NATS_URL: optionalUrl("NATS server to use instead of a local one", "nats:", "tls:", "ws:", "wss:"),
+  NATS_SERVER_BIN: text("nats-server program for the local broker, when it is not on the path"),
+  AUTH_ISSUER: text("issuer of access tokens; its discovery document names the keys unless AUTH_JWKS_URL does"),
+  AUTH_AUDIENCE: text("audience access tokens must be meant for"),
+  AUTH_JWKS_URL: optionalUrl("where the issuer's public keys are", "http:", "https:"),
+  AUTH_ALGORITHMS: Schema.optionalWith(
+    described(
+      Schema.compose(list, Schema.Array(oneOf(...asymmetric))),
+      "signature algorithms accepted, comma separated"
+    ),
+    { exact: true, default: (): ReadonlyArray<(typeof asymmetric)[number]> => ["RS256", "PS256", "ES256", "EdDSA"] }
+  ),
+  SECRETS_KEY: Schema.optionalWith(described(key, "32 bytes in base64 that encrypt secrets at rest"), { exact: true }),
+  CORS_ORIGINS: Schema.optionalWith(
+    described(Schema.compose(list, Schema.Array(origin)), "browser origins that may call the api, comma separated"),
+    { exact: true, default: (): ReadonlyArray<string> => [] }
+  ),
+  TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
+  LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "least severe log line that is written"),
+  LOG_FORMAT: Schema.optionalWith(
+    described(oneOf("json", "pretty"), "json in production and files, pretty in a terminal unless set"),
+    { exact: true }
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(
+    "collector for traces and logs; without it tracing is off",
+    "http:",
+    "https:"
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret("headers for the collector, as name=value pairs, comma separated")
+}
+
+const Environment = Schema.Struct(settings)
+export type SettingsShape = typeof Environment.Type
+
+export class Settings extends Context.Tag("layers/Settings")<Settings, SettingsShape>() {}
+
+/** What is wrong with the environment: every fault, so that one look mends them all. */
+export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly faults: ReadonlyArray<string> }> {
+  override get message() {
+    return ["The settings cannot be used:", ...this.faults.map((fault) => `  - ${fault}`)].join("\n")
+  }
+}
+
+const decode = Schema.decodeUnknown(Environment, { errors: "all" })
+
+const known = (environment: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.keys(settings).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+
+const faultsOf = (error: ParseResult.ParseError) =>
+  Arr.dedupe(
+    ParseResult.ArrayFormatter.formatErrorSync(error).map(
+      ({ message, path }) => `${path.slice(0, 1).join("")} ${message}`
+    )
+  )
+
+/** What a production process must be told, since it may not make it up. */
+const missingInProduction = (settings: SettingsShape) =>
+  settings.NODE_ENV !== "production"
+    ? []
+    : [
+        settings.AUTH_ISSUER === undefined && settings.AUTH_JWKS_URL === undefined
+          ? "AUTH_ISSUER or AUTH_JWKS_URL is needed in production: the development key is refused there"
+          : "",
+        settings.AUTH_AUDIENCE === undefined ? "AUTH_AUDIENCE is needed in production" : "",
+        settings.SECRETS_KEY === undefined ? "SECRETS_KEY is needed in production" : ""
+      ].filter((fault) => fault !== "")
+
+export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> =>
+  decode(known(environment)).pipe(
+    Effect.mapError((error) => new SettingsError({ faults: faultsOf(error) })),
+    Effect.filterOrElse(
+      (settings) => missingInProduction(settings).length === 0,
+      (settings) => Effect.fail(new SettingsError({ faults: missingInProduction(settings) }))
+    )
+  )
+
+export const SettingsLive = Layer.effect(
+  Settings,
+  Effect.suspend(() => readSettings(process.env))
+)
+
+/** A process that works on the database cannot make one up. */
+export const databaseUrl = Effect.flatMap(Settings, ({ DATABASE_URL }) =>
+  DATABASE_URL === undefined
+    ? Effect.fail(
+        new SettingsError({
+          faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
+        })
+      )
+    : Effect.succeed(Redacted.value(DATABASE_URL))
+)
