@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Redacted, Schema } from "effect"
+import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
 
@@ -112,6 +112,9 @@ export const settings = {
 const Environment = Schema.Struct(settings)
 export type SettingsShape = typeof Environment.Type
 
+/** What each setting is when nothing is set. */
+export const defaults: Readonly<Record<string, unknown>> = Schema.decodeUnknownSync(Environment)({})
+
 export class Settings extends Context.Tag("layers/Settings")<Settings, SettingsShape>() {}
 
 /** What is wrong with the environment: every fault, so that one look mends them all. */
@@ -157,15 +160,4 @@ export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<Sett
 export const SettingsLive = Layer.effect(
   Settings,
   Effect.suspend(() => readSettings(process.env))
-)
-
-/** A process that works on the database cannot make one up. */
-export const databaseUrl = Effect.flatMap(Settings, ({ DATABASE_URL }) =>
-  DATABASE_URL === undefined
-    ? Effect.fail(
-        new SettingsError({
-          faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
-        })
-      )
-    : Effect.succeed(Redacted.value(DATABASE_URL))
 )

@@ -1,0 +1,35 @@
+import { mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { build } from "esbuild"
+import { root } from "./project.mjs"
+
+/**
+ * Bundles our own sources into one file; packages stay where npm put them. A process that starts meanwhile reads
+ * either the old file or the new one, never half of it.
+ */
+export const bundle = async (entry, outfile) => {
+  const began = new Date()
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    loader: { ".sql": "text" },
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: "silent",
+    write: false
+  })
+  mkdirSync(dirname(outfile), { recursive: true })
+  for (const { contents, path } of outputFiles) {
+    const unfinished = `${path}.${process.pid}`
+    writeFileSync(unfinished, contents)
+    // As old as the sources it was made of: one edited while we built must look newer.
+    utimesSync(unfinished, began, began)
+    renameSync(unfinished, path)
+  }
+}

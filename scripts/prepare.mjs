@@ -1,0 +1,61 @@
+import { existsSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { install, isInstalled } from "./install.mjs"
+import { tryLock } from "./pidLock.mjs"
+import { during } from "./progress.mjs"
+import { inProject } from "./project.mjs"
+
+export const main = inProject("dist", "main.js")
+
+const requireNode = () => {
+  const [major, minor] = process.versions.node.split(".").map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  throw new Error(`Node 20.19 or newer is needed and this is ${process.versions.node}: see https://nodejs.org`)
+}
+
+// Folders count too: removing a file changes nothing but its folder.
+const changedSince = (time, path) => {
+  const stats = statSync(path)
+  return (
+    stats.mtimeMs > time ||
+    (stats.isDirectory() && readdirSync(path).some((name) => changedSince(time, join(path, name))))
+  )
+}
+
+const isBuilt = () => {
+  if (!existsSync(main)) return false
+  const { mtimeMs } = statSync(main)
+  return ["src", "scripts/bundle.mjs"].every(
+    (name) => !existsSync(inProject(name)) || !changedSince(mtimeMs, inProject(name))
+  )
+}
+
+const lock = async () => {
+  let told = false
+  for (;;) {
+    const lock = tryLock(inProject(".cache", "prepare.lock"))
+    if (!lock.held) return lock
+    if (!told) process.stderr.write(`… another process (${lock.pid}) is installing or building; waiting for it\n`)
+    told = true
+    await pause(100 + Math.random() * 200)
+  }
+}
+
+const build = async () => {
+  const { bundle } = await import("./bundle.mjs")
+  return bundle("src/main.ts", main)
+}
+
+/** Brings packages and bundle up to date; does nothing when they are. `force` builds in any case. */
+export const prepare = async ({ quiet = false, dev = false, force = false } = {}) => {
+  requireNode()
+  if (!force && isInstalled({ dev }) && isBuilt()) return
+  const { release, share } = await lock()
+  try {
+    if (!isInstalled({ dev })) await during("Installing packages", { quiet }, () => install({ dev, started: share }))
+    if (force || !isBuilt()) await during("Building", { quiet }, build)
+  } finally {
+    release()
+  }
+}

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { prepare } from "./prepare.mjs"
+import { inProject, npm, orExplain, root } from "./project.mjs"
+
+const help = `npm test                      type check, lint, and every test against a PostgreSQL and a NATS server of its own
+npm test -- --only <words>    only the test files whose path holds one of the words; no type check, no lint
+npm test -- <options>         options for vitest, for example -t "part of a test's name"`
+
+const run = (title, { command, args }) =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(`\n── ${title}\n`)
+    const child = spawn(command, args, { cwd: root, stdio: "inherit" })
+    const forward = (signal) => child.kill(signal)
+    process.once("SIGINT", forward).once("SIGTERM", forward)
+    child.once("error", reject)
+    child.once("exit", (code) => resolve(code === 0))
+  })
+
+/** A file that cannot even be loaded fails without a single failed test; it counts as one. */
+const counts = (file) => {
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, "utf8"))
+  const broken = testResults.filter(
+    ({ assertionResults, status }) => status === "failed" && assertionResults.length === 0
+  )
+  return { passed: numPassedTests, failed: numFailedTests + broken.length }
+}
+
+const vitest = async (args) => {
+  const folder = mkdtempSync(join(tmpdir(), "contracting-result-"))
+  const file = join(folder, "result.json")
+  const options = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args]
+  try {
+    const succeeded = await run("tests", {
+      command: process.execPath,
+      args: [inProject("node_modules/vitest/vitest.mjs"), ...options]
+    })
+    const { passed, failed } = counts(file)
+    return { passed, failed: succeeded ? failed : Math.max(failed, 1) }
+  } catch {
+    return { passed: 0, failed: 1 }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const everything = async (args) => {
+  const [first, ...rest] = args
+  if (first === "--only") return vitest(rest)
+  if (!(await run("type check", npm("run", "-s", "typecheck")))) return { passed: 0, failed: 1 }
+  if (!(await run("lint", npm("run", "-s", "lint")))) return { passed: 0, failed: 1 }
+  return vitest(args)
+}
+
+const args = process.argv.slice(2)
+if (args.includes("--help")) {
+  process.stdout.write(`${help}\n`)
+} else {
+  await orExplain(prepare({ dev: true }))
+  const { passed, failed } = await everything(args)
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
+  process.exitCode = failed === 0 ? 0 : 1
+}

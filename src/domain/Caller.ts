@@ -1,0 +1,22 @@
+import { Context } from "effect"
+import type { MemberId } from "./Member.ts"
+import type { Role } from "./Roles.ts"
+import type { TenantId } from "./Tenant.ts"
+
+/** Who is calling. A subject means nothing without the issuer that vouches for it. */
+export class Principal extends Context.Tag("domain/Principal")<
+  Principal,
+  { readonly issuer: string; readonly subject: string }
+>() {}
+
+/** The tenant a request or a message works in. A query that needs it cannot run without it. */
+export class CurrentTenant extends Context.Tag("domain/CurrentTenant")<CurrentTenant, TenantId>() {}
+
+/** The caller's own membership of that tenant. */
+export class CurrentMember extends Context.Tag("domain/CurrentMember")<
+  CurrentMember,
+  { readonly id: MemberId; readonly role: Role }
+>() {}
+
+/** The entity tags a write may meet, or undefined when the caller does not care. */
+export class IfMatch extends Context.Tag("domain/IfMatch")<IfMatch, ReadonlyArray<string> | undefined>() {}

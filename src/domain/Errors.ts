@@ -1,0 +1,96 @@
+import { HttpApiSchema } from "@effect/platform"
+import { Schema } from "effect"
+import type { Constraint } from "./Schemas.ts"
+
+/** Failures a caller can see. Each is one flat body, in which the tag travels as `error`. */
+const tag = <const Tag extends string>(name: Tag) =>
+  Schema.Literal(name).pipe(
+    Schema.propertySignature,
+    Schema.fromKey("error"),
+    Schema.withConstructorDefault(() => name)
+  )
+
+const fixed = <const Text extends string>(text: Text) =>
+  Schema.Literal(text).pipe(
+    Schema.propertySignature,
+    Schema.withConstructorDefault(() => text)
+  )
+
+export const Detail = Schema.Struct({ field: Schema.String, message: Schema.String, constraint: Schema.String })
+export type Detail = { readonly field: string; readonly message: string; readonly constraint: Constraint }
+
+export class ValidationError extends Schema.Class<ValidationError>("ValidationError")(
+  {
+    _tag: tag("ValidationError"),
+    message: Schema.String,
+    details: Schema.optionalWith(Schema.Array(Detail), { exact: true })
+  },
+  HttpApiSchema.annotations({ status: 400, description: "The request breaks a rule; every fault is named" })
+) {}
+
+export class Unauthorized extends Schema.Class<Unauthorized>("Unauthorized")(
+  { _tag: tag("Unauthorized"), message: fixed("Unauthorized") },
+  HttpApiSchema.annotations({ status: 401, description: "No valid bearer token" })
+) {}
+
+export class Forbidden extends Schema.Class<Forbidden>("Forbidden")(
+  { _tag: tag("Forbidden"), message: fixed("Forbidden") },
+  HttpApiSchema.annotations({ status: 403, description: "The caller may not do this in this tenant" })
+) {}
+
+export class NotFound extends Schema.Class<NotFound>("NotFound")(
+  { _tag: tag("NotFound"), message: fixed("Not Found") },
+  HttpApiSchema.annotations({ status: 404, description: "There is no such resource for the caller" })
+) {}
+
+export class Conflict extends Schema.Class<Conflict>("Conflict")(
+  { _tag: tag("Conflict"), message: Schema.String },
+  HttpApiSchema.annotations({ status: 409, description: "The Idempotency-Key was used for another request" })
+) {}
+
+export class PreconditionFailed extends Schema.Class<PreconditionFailed>("PreconditionFailed")(
+  { _tag: tag("PreconditionFailed"), message: fixed("Precondition Failed") },
+  HttpApiSchema.annotations({ status: 412, description: "The resource is not in the version If-Match names" })
+) {}
+
+export class PayloadTooLarge extends Schema.Class<PayloadTooLarge>("PayloadTooLarge")(
+  { _tag: tag("PayloadTooLarge"), message: Schema.String },
+  HttpApiSchema.annotations({ status: 413, description: "The body is larger than this operation takes" })
+) {}
+
+export class UnsupportedMediaType extends Schema.Class<UnsupportedMediaType>("UnsupportedMediaType")(
+  { _tag: tag("UnsupportedMediaType"), message: Schema.String },
+  HttpApiSchema.annotations({ status: 415, description: "The body is not of a type this operation takes" })
+) {}
+
+export class InternalError extends Schema.Class<InternalError>("InternalError")(
+  { _tag: tag("InternalError"), message: fixed("Internal Server Error") },
+  HttpApiSchema.annotations({ status: 500, description: "A fault of the service, logged under the x-request-id" })
+) {}
+
+export class ServiceUnavailable extends Schema.Class<ServiceUnavailable>("ServiceUnavailable")(
+  { _tag: tag("ServiceUnavailable"), message: fixed("Service Unavailable") },
+  HttpApiSchema.annotations({ status: 503, description: "Try again after the time in Retry-After" })
+) {}
+
+export const WireError = Schema.Union(
+  ValidationError,
+  Unauthorized,
+  Forbidden,
+  NotFound,
+  Conflict,
+  PreconditionFailed,
+  PayloadTooLarge,
+  UnsupportedMediaType,
+  InternalError,
+  ServiceUnavailable
+)
+export type WireError = typeof WireError.Type
+
+/** The answer to a request that breaks rules; `details` holds one item per field. */
+export const invalid = (...details: ReadonlyArray<Detail>) =>
+  new ValidationError({ message: "Request validation failed", details })
+
+/** A rule of the business that one field breaks. */
+export const breaks = (field: string, constraint: Constraint, message: string) =>
+  invalid({ field, constraint, message })

@@ -1,0 +1,33 @@
+import { Context } from "effect"
+import type { Role } from "../../domain/Roles.ts"
+
+/** Who may call an operation. Every operation says it; one that does not is refused when the service starts. */
+export type AccessRule =
+  | { readonly for: "anyone" }
+  | { readonly for: "caller" }
+  | {
+      readonly for: "member"
+      /** Where the tenant is named. One in the path is hidden from outsiders (404), one in the header forbidden (403). */
+      readonly tenant: "header" | "path"
+      readonly role: Role
+      /** Whether members of too low a role are told 404 as well. */
+      readonly hidden: boolean
+    }
+
+export class Access extends Context.Tag("http/Access")<Access, AccessRule>() {}
+
+export const anyCaller: AccessRule = { for: "caller" }
+
+/** Members of the tenant named by the `tenant-id` header, from this role upwards. */
+export const inTenant = (role: Role): AccessRule => ({ for: "member", tenant: "header", role, hidden: false })
+
+/** Members of the tenant named by `tenantId` in the path, from this role upwards. */
+export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}): AccessRule => ({
+  for: "member",
+  tenant: "path",
+  role,
+  hidden: options.hidden ?? false
+})
+
+/** How many bytes of body an operation takes. */
+export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

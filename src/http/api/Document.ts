@@ -1,0 +1,129 @@
+import { HttpApi, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
+import { Context, Option } from "effect"
+import { prefixes } from "../../domain/Ids.ts"
+import { Access } from "./Access.ts"
+import { type Facts, failures, failuresOf } from "./Failures.ts"
+import { keyPattern } from "./Idempotency.ts"
+
+/** The parts of an OpenAPI document that are worked on here. */
+interface Response {
+  readonly description: string
+  readonly content?: unknown
+  readonly headers?: unknown
+}
+interface Operation {
+  readonly parameters: ReadonlyArray<object>
+  readonly responses: Readonly<Record<string, Response>>
+  readonly security: ReadonlyArray<object>
+}
+export interface Document {
+  readonly info: object
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object }
+}
+
+const header = (name: string, description: string, schema: object, required = false) => ({
+  name,
+  in: "header",
+  required,
+  description,
+  schema
+})
+
+const tenantHeader = header(
+  "tenant-id",
+  "The tenant to work in",
+  { type: "string", pattern: `^${prefixes.tenant}_[a-z0-9]{1,64}$` },
+  true
+)
+const idempotencyHeader = header(
+  "Idempotency-Key",
+  "Does the work once, however often the request is sent within 24 hours",
+  {
+    type: "string",
+    pattern: keyPattern.source
+  }
+)
+const ifMatchHeader = header("If-Match", "Writes only over the version with this ETag", { type: "string" })
+
+const headersOf = ({ access, method }: Facts) => [
+  ...(access.for === "member" && access.tenant === "header" ? [tenantHeader] : []),
+  ...(method === "POST" ? [idempotencyHeader] : []),
+  ...(method === "PATCH" || method === "DELETE" ? [ifMatchHeader] : [])
+]
+
+const text = (description: string) => ({ description, schema: { type: "string" } })
+
+/** Headers of a success, by what it answers with. */
+const answerHeaders = ({ hasQuery, method }: Facts, status: string) => ({
+  "x-request-id": text("Names the request in the service's log"),
+  ...(status === "201" ? { Location: text("Where the new resource is") } : {}),
+  ...(hasQuery && method === "GET"
+    ? { Link: text('The next page, as rel="next", when there is one') }
+    : { ETag: text("The version of the resource") })
+})
+
+const failureResponses = (facts: Facts) =>
+  Object.fromEntries(
+    failuresOf(facts).map(({ description, status, tag }) => [
+      String(status),
+      {
+        description,
+        headers: {
+          "x-request-id": text("Names the request in the service's log"),
+          ...(tag === "ServiceUnavailable" ? { "Retry-After": text("Seconds to wait") } : {})
+        },
+        content: { "application/json": { schema: { $ref: `#/components/schemas/${tag}` } } }
+      }
+    ])
+  )
+
+const completed = (operation: Operation, facts: Facts): Operation => {
+  const successes = Object.entries(operation.responses)
+    .filter(([status]) => status.startsWith("2"))
+    .map(([status, response]) => [status, { ...response, headers: answerHeaders(facts, status) }])
+  return {
+    ...operation,
+    parameters: [...operation.parameters, ...headersOf(facts)],
+    security: facts.access.for === "anyone" ? [] : [{ bearer: [] }],
+    responses: { ...Object.fromEntries(successes), ...failureResponses(facts) }
+  }
+}
+
+/** The framework lists an error of its own that the edge never lets out. */
+const foreign = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
+
+const components = (schemas: Document["components"]["schemas"]): Document["components"] => ({
+  schemas: {
+    ...Object.fromEntries(Object.entries(schemas).filter(([name]) => !foreign.has(name))),
+    ...Object.fromEntries(failures.map(({ schema, tag }) => [tag, schema]))
+  },
+  securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }
+})
+
+/** The OpenAPI document: the contract's own, completed by what the edge adds to every operation. */
+export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, G, E, R>
+): Document => {
+  // The generator's types know neither response headers nor references as we write them.
+  const generated = OpenApi.fromApi(api) as unknown as Document
+  const paths: Record<string, Record<string, Operation>> = {}
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
+      const method = endpoint.method.toLowerCase()
+      const operation = generated.paths[path]?.[method]
+      const access = Context.getOption(endpoint.annotations, Access)
+      if (operation === undefined || Option.isNone(access)) return
+      const facts = {
+        method: endpoint.method,
+        access: access.value,
+        hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
+        hasQuery: Option.isSome(endpoint.urlParamsSchema)
+      }
+      paths[path] = { ...paths[path], [method]: completed(operation, facts) }
+    }
+  })
+  return { ...generated, paths, components: components(generated.components.schemas) }
+}

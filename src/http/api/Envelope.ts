@@ -1,0 +1,11 @@
+import { Schema } from "effect"
+
+/** `{ "data": … }` on the wire, the bare value in handlers and clients. */
+export const data = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  Schema.transform(Schema.Struct({ data: schema }), Schema.typeSchema(schema), {
+    strict: true,
+    decode: (envelope) => envelope.data,
+    encode: (value) => ({ data: value })
+  })
+
+export const created = { status: 201 } as const

@@ -1,0 +1,38 @@
+import { HttpApiSchema } from "@effect/platform"
+import { Cause, Effect, Option, Schema } from "effect"
+import { InternalError, ServiceUnavailable, WireError } from "../../domain/Errors.ts"
+import { isOutage } from "../../layers/sql/Outage.ts"
+
+const isWireError = Schema.is(WireError)
+
+const statusByTag = new Map<string, number>(
+  WireError.members.map((member) => [member.identifier, HttpApiSchema.getStatusError(member)])
+)
+
+export const statusOf = (error: WireError) => statusByTag.get(error._tag) ?? 500
+
+/** The flat body: the tag travels as `error`, and nothing is there that the interface does not name. */
+export const bodyOf = (error: WireError) =>
+  JSON.stringify({
+    error: error._tag,
+    message: error.message,
+    details: error._tag === "ValidationError" ? error.details : undefined
+  })
+
+export const retryAfterSeconds = 2
+
+/** Headers a failure brings along. */
+export const headersOf = (error: WireError): Record<string, string> => {
+  if (error._tag === "Unauthorized") return { "www-authenticate": "Bearer" }
+  return error._tag === "ServiceUnavailable" ? { "retry-after": String(retryAfterSeconds) } : {}
+}
+
+/** What the caller is told of whatever went wrong. Our own faults are logged whole and told by name only. */
+export const toWireError = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
+  const failure = Option.getOrUndefined(Cause.failureOption(cause))
+  if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
+  const defect = Cause.squash(cause)
+  return isOutage(defect) || Cause.isInterruptedOnly(cause)
+    ? Effect.as(Effect.logWarning("The database did not answer", cause), new ServiceUnavailable())
+    : Effect.as(Effect.logError("A request failed for a fault of ours", cause), new InternalError())
+}

@@ -1,0 +1,38 @@
+import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { Effect } from "effect"
+import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/Caller.ts"
+import type { WireError } from "../../domain/Errors.ts"
+import type { Reply } from "./Reply.ts"
+
+/** What the edge knows about the request by the time a handler runs. */
+export type RequestServices = Principal | CurrentTenant | CurrentMember | IfMatch
+
+interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
+  readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>
+  readonly query: HttpApiEndpoint.HttpApiEndpoint.UrlParams<E>
+  readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E>
+}
+
+type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
+  input: Input<E>
+) => Effect.Effect<A | Reply<A>, WireError, RequestServices>
+
+/** One function for each operation of a group, under its name. */
+export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {
+  readonly [Name in HttpApiEndpoint.HttpApiEndpoint.Name<HttpApiGroup.HttpApiGroup.Endpoints<G>>]: Handler<
+    HttpApiEndpoint.HttpApiEndpoint.WithName<HttpApiGroup.HttpApiGroup.Endpoints<G>, Name>
+  >
+}
+
+/** A group of the contract together with what serves it. */
+export interface Mounted<G extends HttpApiGroup.HttpApiGroup.Any, E, R> {
+  readonly group: G
+  readonly handlers: Effect.Effect<Handlers<G>, E, R>
+}
+
+/** Serves a group with functions over what they need, so that each function's types come from the contract. */
+export const handle = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
+  group: G,
+  needs: Effect.Effect<S, E, R>,
+  handlers: (needs: S) => Handlers<G>
+): Mounted<G, E, R> => ({ group, handlers: Effect.map(needs, handlers) })

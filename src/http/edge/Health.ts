@@ -1,0 +1,29 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { Broker } from "../../layers/nats/Broker.ts"
+import { isMigrated } from "../../layers/sql/Migrations.ts"
+import { jsonAnswer } from "./Answer.ts"
+import type { PlainRoute } from "./Listener.ts"
+
+const fresh = { "cache-control": "no-store" }
+
+/** Whether the process lives, and whether it can do its work. The broker is told of but decides nothing. */
+export const healthRoutes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const broker = yield* Broker
+
+  const database = isMigrated.pipe(
+    Effect.provideService(SqlClient.SqlClient, sql),
+    Effect.timeout("2 seconds"),
+    Effect.match({ onFailure: () => "away", onSuccess: (migrated) => (migrated ? "ready" : "not migrated") })
+  )
+  const readiness = Effect.zipWith(database, broker.state, (database, broker) => {
+    const ready = database === "ready"
+    return jsonAnswer(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), fresh)
+  })
+
+  return [
+    { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), fresh)) },
+    { path: "/readyz", answer: readiness }
+  ] satisfies ReadonlyArray<PlainRoute>
+})

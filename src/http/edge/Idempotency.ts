@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect, Schema } from "effect"
+import { breaks, Conflict, ServiceUnavailable, type WireError } from "../../domain/Errors.ts"
+import { IdempotencyKeys, type KeyScope } from "../../layers/sql/IdempotencyKeys.ts"
+import { atomically } from "../../layers/sql/Transaction.ts"
+import { keyPattern } from "../api/Idempotency.ts"
+import type { TextAnswer } from "./Answer.ts"
+import type { Identity } from "./Authorize.ts"
+
+const StoredAnswer = Schema.parseJson(
+  Schema.Struct({
+    status: Schema.Int,
+    headers: Schema.Record({ key: Schema.String, value: Schema.String }),
+    body: Schema.optionalWith(Schema.String, { exact: true })
+  })
+)
+const encode = Schema.encodeSync(StoredAnswer)
+const decode = Schema.decodeSync(StoredAnswer)
+
+const fingerprintOf = (request: IncomingMessage, bytes: Buffer) =>
+  createHash("sha256").update(`${request.method} ${request.url}\n`).update(bytes).digest()
+
+const reused = new Conflict({ message: "The Idempotency-Key was used for another request" })
+const badKey = breaks("Idempotency-Key", "format", "must be 1 to 255 printable ASCII characters without spaces")
+
+const scopeOf = (key: string, route: string, { principal, tenant }: Identity): KeyScope => ({
+  tenant: tenant ?? "",
+  issuer: principal?.issuer ?? "",
+  subject: principal?.subject ?? "",
+  route,
+  key
+})
+
+const replayed = ({ body, headers, status }: ReturnType<typeof decode>): TextAnswer => ({
+  status,
+  headers: { ...headers, "idempotent-replayed": "true" },
+  body
+})
+
+/**
+ * Does work once per Idempotency-Key. The key is claimed in the transaction of the work, so both become known together
+ * or not at all, a failure leaves the key free, and a twin that comes meanwhile waits and then gets the same answer.
+ */
+export const makeOnce = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keys = yield* IdempotencyKeys
+
+  const firstOrAgain = (scope: KeyScope, fingerprint: Buffer, work: Effect.Effect<TextAnswer, WireError>) =>
+    Effect.gen(function* () {
+      if (yield* keys.claim(scope, fingerprint)) {
+        const { body, headers, status } = yield* work
+        yield* keys.keep(scope, encode({ status, headers, ...(body === undefined ? {} : { body }) }))
+        return { status, headers, body } satisfies TextAnswer
+      }
+      const known = yield* keys.recall(scope)
+      if (known === undefined) return yield* Effect.fail(new ServiceUnavailable())
+      if (!known.fingerprint.equals(fingerprint)) return yield* Effect.fail(reused)
+      return replayed(decode(known.answer))
+    }).pipe(atomically(sql))
+
+  return (
+    request: IncomingMessage,
+    route: string,
+    identity: Identity,
+    bytes: Buffer,
+    work: Effect.Effect<TextAnswer, WireError>
+  ): Effect.Effect<TextAnswer, WireError> => {
+    const key = request.headers["idempotency-key"]
+    if (request.method !== "POST" || key === undefined) return work
+    if (typeof key !== "string" || !keyPattern.test(key)) return Effect.fail(badKey)
+    return firstOrAgain(scopeOf(key, route, identity), fingerprintOf(request, bytes), work)
+  }
+})

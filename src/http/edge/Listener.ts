@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
+import { Effect, type Fiber, Runtime } from "effect"
+import * as FindMyWay from "find-my-way-ts"
+import { NotFound, type WireError } from "../../domain/Errors.ts"
+import { Settings } from "../../layers/config/Settings.ts"
+import type { Answer } from "./Answer.ts"
+import { makeCors } from "./Cors.ts"
+import { toWireError } from "./Failures.ts"
+import { type Call, makeOperation } from "./Operation.ts"
+import { RequestMetrics } from "./RequestMetrics.ts"
+import { failureAnswer, write } from "./Respond.ts"
+import type { Route } from "./Routes.ts"
+
+/** Something to be served outside the contract, to anyone: health, documentation. */
+export interface PlainRoute {
+  readonly path: `/${string}`
+  readonly answer: Effect.Effect<Answer, WireError>
+}
+
+interface Target {
+  readonly name: string
+  readonly run: (call: Call) => Effect.Effect<Answer, WireError>
+}
+
+const unknownRoute: Target = { name: "unknown", run: () => Effect.fail(new NotFound()) }
+const preflight: Target = {
+  name: "preflight",
+  run: () => Effect.succeed({ status: 204, headers: {}, body: undefined })
+}
+
+/** A caller's own request id is kept when it is fit for a log line. */
+const requestIdOf = ({ headers }: IncomingMessage) => {
+  const given = headers["x-request-id"]
+  return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+const annotations = (call: Call, target: Target, requestId: string) => ({
+  requestId,
+  operation: target.name,
+  ...(call.identity?.tenant === undefined ? {} : { tenant: call.identity.tenant }),
+  ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal.subject })
+})
+
+const makeRouter = (
+  routes: ReadonlyArray<Route>,
+  plain: ReadonlyArray<PlainRoute>,
+  operation: (route: Route, call: Call) => Effect.Effect<Answer, WireError>
+) => {
+  const router = FindMyWay.make<Target>({ ignoreTrailingSlash: false, caseSensitive: true })
+  for (const route of routes) {
+    const target = { name: route.name, run: (call: Call) => operation(route, call) }
+    router.on(route.method, route.path, target)
+    if (route.method === "GET") router.on("HEAD", route.path, target)
+  }
+  for (const { answer, path } of plain) {
+    router.on(["GET", "HEAD"], path, { name: path, run: () => answer })
+  }
+  return (request: IncomingMessage) => {
+    if (request.method === "OPTIONS") return { target: preflight, params: {} }
+    const found = router.find(request.method ?? "", request.url ?? "/")
+    return found === undefined ? { target: unknownRoute, params: {} } : { target: found.handler, params: found.params }
+  }
+}
+
+/** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
+export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
+  Effect.gen(function* () {
+    const { CORS_ORIGINS } = yield* Settings
+    const metrics = yield* RequestMetrics
+    const find = makeRouter(routes, plain, yield* makeOperation)
+    const cors = makeCors(CORS_ORIGINS)
+    const runFork = Runtime.runFork(yield* Effect.runtime<never>())
+
+    const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>): Fiber.RuntimeFiber<void> => {
+      const started = performance.now()
+      const requestId = requestIdOf(request)
+      const { params, target } = find(request)
+      const call: Call = { request, params, identity: undefined }
+      metrics.started()
+      const settle = (answer: Answer) => {
+        write(response, answer, { "x-request-id": requestId, ...cors(request) })
+        metrics.finished(target.name, answer.status, (performance.now() - started) / 1000)
+        return Effect.logDebug(`${request.method} ${target.name} ${answer.status}`).pipe(
+          Effect.annotateLogs(annotations(call, target, requestId))
+        )
+      }
+      return runFork(
+        target.run(call).pipe(
+          Effect.catchAllCause((cause) =>
+            toWireError(cause).pipe(
+              Effect.annotateLogs(annotations(call, target, requestId)),
+              Effect.map(failureAnswer)
+            )
+          ),
+          Effect.flatMap(settle)
+        )
+      )
+    }
+    return serve satisfies RequestListener
+  })

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from "node:http"
+import { Effect } from "effect"
+import { IfMatch } from "../../domain/Caller.ts"
+import type { WireError } from "../../domain/Errors.ts"
+import { type Answer, succeed, tagsOf } from "./Answer.ts"
+import { type Identity, makeAuthorize } from "./Authorize.ts"
+import { parseJson, readBody } from "./Body.ts"
+import { makeOnce } from "./Idempotency.ts"
+import type { Route } from "./Routes.ts"
+
+/** One request on its way: what the log may say of it is filled in as it becomes known. */
+export interface Call {
+  readonly request: IncomingMessage
+  readonly params: Readonly<Record<string, string | undefined>>
+  identity: Identity | undefined
+}
+
+const nothing = Buffer.alloc(0)
+
+/** How every operation runs: gate, path, body, idempotency, handler, answer. */
+export const makeOperation = Effect.gen(function* () {
+  const authorize = yield* makeAuthorize
+  const once = yield* makeOnce
+
+  const work = Effect.fnUntraced(function* (
+    route: Route,
+    call: Call,
+    identity: Identity,
+    path: unknown,
+    bytes: Buffer
+  ) {
+    const { request } = call
+    const body = route.hasPayload ? yield* parseJson(request, bytes) : undefined
+    const rest = yield* route.decodeRest(request.url ?? "", body)
+    const result = yield* route
+      .run({ path, ...rest })
+      .pipe(Effect.provideService(IfMatch, tagsOf(request.headers["if-match"])), Effect.provide(identity.services))
+    return succeed(request, route.status, result)
+  })
+
+  return Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
+    const { params, request } = call
+    const identity = yield* authorize(route.access, { headers: request.headers, params })
+    call.identity = identity
+    const path = yield* route.decodePath(params)
+    const bytes =
+      request.method === "GET" || request.method === "HEAD" ? nothing : yield* readBody(request, route.bodyLimit)
+    return yield* once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+  })
+})

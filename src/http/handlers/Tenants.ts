@@ -1,0 +1,14 @@
+import { Effect } from "effect"
+import { Tenants } from "../../layers/sql/Tenants.ts"
+import { TenantsApi } from "../api/Tenants.ts"
+import { handle } from "../edge/Handlers.ts"
+import { windowOf } from "../edge/Paging.ts"
+import { paged } from "../edge/Reply.ts"
+
+export const tenants = handle(TenantsApi, Effect.provide(Tenants, Tenants.Default), (tenants) => ({
+  list: ({ query }) => tenants.ofCaller(windowOf(query)).pipe(Effect.map(paged(windowOf(query)))),
+  create: ({ payload }) => tenants.create(payload),
+  get: ({ path }) => tenants.get(path.tenantId),
+  patch: ({ path, payload }) => tenants.patch(path.tenantId, payload),
+  remove: ({ path }) => tenants.remove(path.tenantId)
+}))

@@ -1,0 +1,43 @@
+import { join } from "node:path"
+import { Effect, Schema } from "effect"
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
+import { keyFile } from "../config/KeyFile.ts"
+import { Settings } from "../config/Settings.ts"
+
+/** Who development tokens are from and for. No real issuer can bear this name. */
+export const development = { issuer: "urn:contracting:development", audience: "urn:contracting:development" } as const
+
+const algorithm = "ES256"
+
+const makeKey = async () => {
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
+  const jwk = await exportJWK(privateKey)
+  return JSON.stringify({ ...jwk, alg: algorithm, kid: await calculateJwkThumbprint(jwk) })
+}
+
+const parseJwk = Schema.decodeUnknown(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String })))
+
+/** The private key of this data directory, which vouches for whoever may read the directory. */
+export const developmentKey = Effect.gen(function* () {
+  const { DATA_DIR } = yield* Settings
+  const text = yield* keyFile(join(DATA_DIR, "development-key.json"), makeKey)
+  const jwk: JWK = yield* Effect.orDie(parseJwk(text))
+  return jwk
+})
+
+export const publicPart = ({ alg, crv, kid, kty, x, y }: JWK) => ({ alg, crv, kid, kty, x, y }) as JWK
+
+/** A bearer token for trying the service out. */
+export const developmentToken = (subject: string, lifeSeconds: number) =>
+  Effect.flatMap(developmentKey, (jwk) =>
+    Effect.promise(async () =>
+      new SignJWT({})
+        .setProtectedHeader({ alg: algorithm, kid: jwk.kid ?? "", typ: "at+jwt" })
+        .setIssuer(development.issuer)
+        .setAudience(development.audience)
+        .setSubject(subject)
+        .setIssuedAt()
+        .setExpirationTime(`${lifeSeconds}s`)
+        .sign(await importJWK(jwk, algorithm))
+    )
+  )

@@ -1,0 +1,90 @@
+import { hash } from "node:crypto"
+import { Data, Effect } from "effect"
+import { errors, type JWTVerifyOptions, jwtVerify } from "jose"
+import type { Principal } from "../../domain/Caller.ts"
+import { ServiceUnavailable, Unauthorized } from "../../domain/Errors.ts"
+import { Settings } from "../config/Settings.ts"
+import { issuer } from "./IssuerKeys.ts"
+
+interface Verified {
+  readonly principal: Principal["Type"]
+  readonly until: number
+}
+
+class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
+
+/** Longer than any sane token, short enough to hash without a thought. */
+const longestToken = 8192
+const longestName = 255
+const mostRemembered = 10_000
+const longestMemory = 60_000
+
+/** Keys that cannot be fetched are our trouble; everything else is wrong with the token. */
+const isOurTrouble = (cause: unknown) =>
+  !(cause instanceof errors.JOSEError) || cause instanceof errors.JWKSTimeout || cause.code === "ERR_JOSE_GENERIC"
+
+const isName = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= longestName && !value.includes("\u0000")
+
+/** Verified tokens, newest last, so that the front is what to forget first. Failures are never remembered. */
+class Memory {
+  readonly #verified = new Map<string, Verified>()
+
+  recall(digest: string, now: number) {
+    const known = this.#verified.get(digest)
+    if (known === undefined || known.until > now) return known
+    this.#verified.delete(digest)
+    return undefined
+  }
+
+  keep(digest: string, verified: Verified) {
+    const [oldest] = this.#verified.keys()
+    if (oldest !== undefined && this.#verified.size >= mostRemembered) this.#verified.delete(oldest)
+    this.#verified.set(digest, verified)
+  }
+}
+
+/** Turns a bearer token into the one it speaks for. */
+export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
+  effect: Effect.gen(function* () {
+    const { AUTH_ALGORITHMS } = yield* Settings
+    const { audience, issuer: issuedBy, keys } = yield* issuer
+    const options: JWTVerifyOptions = {
+      algorithms: [...AUTH_ALGORITHMS],
+      requiredClaims: ["exp", "sub", "iss"],
+      ...(issuedBy === undefined ? {} : { issuer: issuedBy }),
+      ...(audience === undefined ? {} : { audience })
+    }
+    const memory = new Memory()
+
+    const verify = (token: string, digest: string) =>
+      Effect.tryPromise({
+        try: () => jwtVerify(token, keys, options),
+        catch: (cause) => (isOurTrouble(cause) ? new KeysUnavailable({ cause }) : new Unauthorized())
+      }).pipe(
+        Effect.catchTag("KeysUnavailable", ({ cause }) =>
+          Effect.zipRight(
+            Effect.logWarning("The issuer's keys cannot be had", cause),
+            Effect.fail(new ServiceUnavailable())
+          )
+        ),
+        Effect.flatMap(({ payload: { exp = 0, iss, sub } }) => {
+          if (!isName(iss) || !isName(sub)) return Effect.fail(new Unauthorized())
+          const principal = { issuer: iss, subject: sub }
+          memory.keep(digest, { principal, until: Math.min(exp * 1000, Date.now() + longestMemory) })
+          return Effect.succeed(principal)
+        })
+      )
+
+    return {
+      /** The principal of a token, from memory while it was verified less than a minute ago and has not expired. */
+      verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> =>
+        Effect.suspend(() => {
+          if (token.length > longestToken) return Effect.fail(new Unauthorized())
+          const digest = hash("sha256", token, "base64")
+          const known = memory.recall(digest, Date.now())
+          return known === undefined ? verify(token, digest) : Effect.succeed(known.principal)
+        })
+    }
+  })
+}) {}

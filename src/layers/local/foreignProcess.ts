@@ -1,0 +1,50 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { Data, type Duration, Effect, Schedule } from "effect"
+
+const fromProc = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+
+const fromPs = (pid: number) =>
+  execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" })
+    .trim()
+    .split(" ")
+
+/** The words a process was started with; none when it is gone, or only waits to be reaped. */
+export const commandLine = (pid: number): ReadonlyArray<string> => {
+  try {
+    return process.platform === "linux" ? fromProc(pid) : fromPs(pid)
+  } catch {
+    return []
+  }
+}
+
+export class OrphanStays extends Data.TaggedError("OrphanStays")<{ readonly name: string; readonly pid: number }> {
+  override get message() {
+    return `A ${this.name} of an earlier run still works here and does not end. End it (kill ${this.pid}) and start again.`
+  }
+}
+
+interface Orphan {
+  readonly name: string
+  readonly pid: number
+  /** Proof that this process is the one meant: by now the pid may be anybody's. */
+  readonly isOurs: () => boolean
+  readonly stop: ReadonlyArray<readonly [NodeJS.Signals, Duration.DurationInput]>
+}
+
+const gone = (isOurs: () => boolean, limit: Duration.DurationInput) =>
+  Effect.sync(isOurs).pipe(
+    Effect.repeat({ while: (there) => there, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutTo({ duration: limit, onSuccess: () => true, onTimeout: () => false })
+  )
+
+/** Ends a server that outlived the process which started it. Any other process is left alone. */
+export const endOrphan = ({ isOurs, name, pid, stop }: Orphan) =>
+  Effect.gen(function* () {
+    for (const [signal, limit] of stop) {
+      if (!isOurs()) return
+      process.kill(pid, signal)
+      if (yield* gone(isOurs, limit)) return
+    }
+    return yield* new OrphanStays({ name, pid })
+  })

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
+import { connect } from "node:net"
+import { join } from "node:path"
+import { Data, Effect, Schedule } from "effect"
+import { onDisk } from "./disk.ts"
+import { commandLine, endOrphan } from "./foreignProcess.ts"
+import type { NatsProgram } from "./natsPrograms.ts"
+import { localhost, stablePort } from "./ports.ts"
+import { supervise } from "./supervise.ts"
+
+export class BrokerNotReady extends Data.TaggedError("BrokerNotReady")<{ readonly reason: string }> {
+  override get message() {
+    return `The local NATS server does not answer: ${this.reason}`
+  }
+}
+
+interface Options {
+  readonly folder: string
+  readonly logFile: string
+  readonly program: NatsProgram
+}
+
+const natsStop = [["SIGTERM", "10 seconds"]] as const
+
+/** The server greets every connection with what it can do. */
+const greeting = (port: number) =>
+  Effect.async<string, BrokerNotReady>((resume) => {
+    const socket = connect(port, localhost)
+    const fail = (reason: string) => resume(Effect.fail(new BrokerNotReady({ reason })))
+    socket.setTimeout(2000, () => socket.destroy(new Error("no greeting within 2 s")))
+    socket.once("error", (error) => fail(error.message))
+    socket.once("close", () => fail("connection closed"))
+    socket.once("data", (data) => {
+      resume(Effect.succeed(data.toString()))
+      socket.destroy()
+    })
+    return Effect.sync(() => socket.destroy())
+  })
+
+const answers = (port: number) =>
+  greeting(port).pipe(
+    Effect.filterOrFail(
+      (line) => line.startsWith("INFO ") && line.includes('"jetstream":true'),
+      () => new BrokerNotReady({ reason: "it has no JetStream" })
+    ),
+    Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo("1 minute")))
+  )
+
+const pidFileIn = (store: string) => join(store, "nats-server.pid")
+
+/** Ends the server that an earlier, killed run left at work on this store. */
+export const endForerunner = (store: string) =>
+  Effect.gen(function* () {
+    const file = pidFileIn(store)
+    const text = yield* onDisk(file, () => (existsSync(file) ? readFileSync(file, "utf8") : ""))
+    const pid = Number.parseInt(text, 10)
+    if (Number.isNaN(pid)) return
+    yield* endOrphan({
+      name: "NATS server",
+      pid,
+      isOurs: () => commandLine(pid).includes(store),
+      stop: [...natsStop, ["SIGKILL", "5 seconds"]]
+    })
+  })
+
+/** A NATS server with JetStream on this machine that lasts as long as the scope and is started again when it stops. */
+export const startNats = ({ folder, logFile, program }: Options) =>
+  Effect.gen(function* () {
+    const store = yield* onDisk(folder, () => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      return realpathSync(folder)
+    })
+    const before = endForerunner(store)
+    yield* before
+    const port = yield* stablePort(join(store, "port"))
+    yield* supervise(
+      {
+        name: "nats-server",
+        command: program.path,
+        args: ["-js", "-sd", store, "-a", localhost, "-p", String(port), "-P", pidFileIn(store)],
+        env: process.env,
+        logFile,
+        stop: natsStop
+      },
+      { before, ready: answers(port) }
+    )
+    return { url: `nats://${localhost}:${port}`, port, version: program.version }
+  })

@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process"
+import { createHash } from "node:crypto"
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { Data, Effect } from "effect"
+import { reasonOf } from "./disk.ts"
+
+export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reasons: ReadonlyArray<string> }> {}
+
+/** Brings the program into the folder given and tells where it lies. */
+interface Source {
+  readonly name: string
+  readonly bring: (folder: string) => Promise<string>
+}
+
+const execute = async (command: string, args: ReadonlyArray<string>, cwd: string) => {
+  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 })
+  return stdout.trim()
+}
+
+/** Needs no root: nothing is installed, and where the system's lists are missing or old, own ones are fetched. */
+const debian: Source = {
+  name: "apt-get",
+  bring: async (folder) => {
+    const inFolder = (...parts: ReadonlyArray<string>) => {
+      mkdirSync(join(folder, ...parts), { recursive: true })
+      return join(folder, parts[0] ?? "")
+    }
+    const asWeAre = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : []
+    const common = [...asWeAre, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
+    const ownLists = [...common, "-o", `Dir::State::lists=${inFolder("lists", "partial")}`]
+    await execute("apt-get", [...common, "download", "nats-server"], folder).catch(async () => {
+      await execute("apt-get", [...ownLists, "update"], folder)
+      await execute("apt-get", [...ownLists, "download", "nats-server"], folder)
+    })
+    await execute("sh", ["-c", "dpkg-deb -x nats-server*.deb unpacked"], folder)
+    return join(folder, "unpacked", "usr", "sbin", "nats-server")
+  }
+}
+
+const homebrew: Source = {
+  name: "brew",
+  bring: async (folder) => {
+    await execute("brew", ["install", "nats-server"], folder)
+    await execute("cp", [join(await execute("brew", ["--prefix"], folder), "bin", "nats-server"), "."], folder)
+    return join(folder, "nats-server")
+  }
+}
+
+const download = async (url: string) => {
+  const response = await fetch(url, { signal: AbortSignal.timeout(300_000) })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+const release: Source = {
+  name: "release archive",
+  bring: async (folder) => {
+    const version = "v2.11.17"
+    const base = `https://github.com/nats-io/nats-server/releases/download/${version}`
+    const name = `nats-server-${version}-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`
+    const archive = await download(`${base}/${name}.tar.gz`)
+    const sums = (await download(`${base}/SHA256SUMS`)).toString()
+    const sum = createHash("sha256").update(archive).digest("hex")
+    if (!sums.includes(`${sum}  ${name}.tar.gz`)) throw new Error(`${name}.tar.gz is not what its checksum says`)
+    writeFileSync(join(folder, "archive.tar.gz"), archive)
+    await execute("tar", ["-xzf", "archive.tar.gz"], folder)
+    return join(folder, name, "nats-server")
+  }
+}
+
+const sources = [...(process.platform === "darwin" ? [homebrew] : [debian]), release]
+
+const bringFrom = (source: Source, cache: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      mkdirSync(cache, { recursive: true })
+      const folder = mkdtempSync(join(cache, "fetching-"))
+      try {
+        const program = await source.bring(folder)
+        chmodSync(program, 0o755)
+        // In one step, so that two processes fetching at once both end up with a whole program.
+        renameSync(program, join(cache, "nats-server"))
+        return join(cache, "nats-server")
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+    catch: (cause) => `${source.name}: ${reasonOf(cause).trim().split("\n").slice(-1).join("")}`
+  })
+
+/** Fetches a nats-server into the cache, from the first source that has one. */
+export const fetchNats = (cache: string) =>
+  Effect.validateFirst(sources, (source) => bringFrom(source, cache)).pipe(
+    Effect.mapError((reasons) => new FetchFailed({ reasons }))
+  )

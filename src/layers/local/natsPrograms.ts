@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process"
+import { accessSync, constants } from "node:fs"
+import { delimiter, join } from "node:path"
+import { promisify } from "node:util"
+import { Data, Effect } from "effect"
+import { fetchNats } from "./natsFetch.ts"
+import { projectRoot } from "./projectRoot.ts"
+
+export interface NatsProgram {
+  readonly path: string
+  readonly version: string
+}
+
+export class NoNatsServer extends Data.TaggedError("NoNatsServer")<{ readonly tried: ReadonlyArray<string> }> {
+  override get message() {
+    return [
+      "A local NATS server is needed and none could be had:",
+      ...this.tried.map((line) => `  - ${line}`),
+      "Install nats-server (apt-get install nats-server, brew install nats-server, or https://nats.io/download),",
+      "set NATS_SERVER_BIN to the program, or set NATS_URL to a running server with JetStream."
+    ].join("\n")
+  }
+}
+
+class NotUsable extends Data.TaggedError("NotUsable")<{ readonly path: string }> {}
+
+const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"]
+
+// By machine, because a project folder may be shared with a container or another computer.
+const cache = join(projectRoot, ".cache", "nats-server", `${process.platform}-${process.arch}`)
+
+/** A program counts when it can say its version. */
+const examine = (path: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      accessSync(path, constants.X_OK)
+      const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 10_000 })
+      return { path, version: /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? "" } satisfies NatsProgram
+    },
+    catch: () => new NotUsable({ path })
+  })
+
+const lookAround = Effect.suspend(() => {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders, cache].filter(
+    (name) => name !== ""
+  )
+  return Effect.firstSuccessOf(folders.map((folder) => examine(join(folder, "nats-server"))))
+})
+
+/** Finds a nats-server on this machine, or fetches one into the project's cache. */
+export const natsProgram = (chosen: string | undefined) =>
+  chosen !== undefined
+    ? Effect.mapError(
+        examine(chosen),
+        ({ path }) => new NoNatsServer({ tried: [`NATS_SERVER_BIN: ${path} cannot be run`] })
+      )
+    : lookAround.pipe(
+        Effect.orElse(() =>
+          fetchNats(cache).pipe(
+            Effect.flatMap(examine),
+            Effect.catchTag("NotUsable", ({ path }) =>
+              Effect.fail(new NoNatsServer({ tried: [`${path} does not run here`] }))
+            ),
+            Effect.catchTag("FetchFailed", ({ reasons }) => Effect.fail(new NoNatsServer({ tried: reasons })))
+          )
+        )
+      )

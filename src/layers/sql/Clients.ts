@@ -1,0 +1,8 @@
+import { Effect } from "effect"
+import { Client } from "../../domain/Client.ts"
+import { media } from "./Media.ts"
+import { resource } from "./Resource.ts"
+
+export class Clients extends Effect.Service<Clients>()("layers/Clients", {
+  effect: resource({ name: "client", table: "clients", entity: Client, computed: { media }, clientOf: ({ id }) => id })
+}) {}

@@ -1,0 +1,46 @@
+import type { Schema } from "effect"
+
+/** How a resource lies in its table: every field is a column, `createdAt` being `created_at`. */
+export interface Shape {
+  readonly table: string
+  readonly fields: Schema.Struct.Fields
+  /** Fields that name another resource; `client` lies in `client_id`. */
+  readonly relations?: ReadonlyArray<string>
+  /** Fields no column holds, as expressions over the row `this`, with what they are in a new resource. */
+  readonly computed?: Readonly<Record<string, { readonly expression: string; readonly initial: unknown }>>
+}
+
+export const columnOf = ({ relations = [] }: Shape, field: string) =>
+  relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+export const storedFields = ({ computed = {}, fields }: Shape) =>
+  Object.keys(fields).filter((name) => !(name in computed))
+
+/** The select list that reads a row in the field order of its schema. */
+export const selectList = (shape: Shape) =>
+  Object.keys(shape.fields)
+    .map((name) => `${shape.computed?.[name]?.expression ?? `this."${columnOf(shape, name)}"`} as "${name}"`)
+    .join(", ")
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A column without a value is a field left out. */
+export const present = (row: Row) => {
+  const entity: Record<string, unknown> = {}
+  for (const name in row) {
+    const value = row[name]
+    if (value !== null && value !== undefined) entity[name] = value
+  }
+  return entity
+}
+
+/** The fields in the order the schema names them, whatever order they were put together in. */
+export const arranged = ({ fields }: Shape, entity: Row) =>
+  present(Object.fromEntries(Object.keys(fields).map((name) => [name, entity[name]])))
+
+/** The row a resource is stored as: always every column, so that the statement's text is always the same. */
+export const rowOf = (shape: Shape, entity: Row) =>
+  Object.fromEntries(storedFields(shape).map((name) => [columnOf(shape, name), entity[name] ?? null]))
+
+export const initialValues = ({ computed = {} }: Shape) =>
+  Object.fromEntries(Object.entries(computed).map(([name, { initial }]) => [name, initial]))

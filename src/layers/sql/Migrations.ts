@@ -1,0 +1,61 @@
+import * as Migrator from "@effect/sql/Migrator"
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect, Layer, Schedule } from "effect"
+import tenancy from "./migrations/0001_tenancy.sql"
+import { isOutage } from "./Outage.ts"
+
+/** Forward only: what has run anywhere is never edited, the next change is the next file. */
+const migrations = { "0001_tenancy": tenancy }
+
+const loader = Migrator.fromRecord(
+  Object.fromEntries(
+    Object.entries(migrations).map(([name, text]) => [
+      name,
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text).unprepared)
+    ])
+  )
+)
+
+/** Any number that no other user of the database takes for its own lock. */
+const lockKey = 7_206_133_517
+
+/** Nothing here is in a hurry, and another copy's migration may take longer than a request may wait for a lock. */
+const patience = (sql: SqlClient.SqlClient) =>
+  sql.unsafe(`set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`)
+    .unprepared
+
+/** Made here, because the migrator would probe for its table by a failing statement, which ends our transaction. */
+const ledger = (sql: SqlClient.SqlClient) => sql`
+  create table if not exists migrations (
+    migration_id integer primary key,
+    created_at timestamptz not null default now(),
+    name text not null
+  )`
+
+/** Runs what has not run yet. Copies starting together wait for each other, and one of them does the work. */
+export const migrate = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.withTransaction(
+    patience(sql).pipe(
+      Effect.zipRight(ledger(sql)),
+      Effect.zipRight(Migrator.make({})({ loader, table: "migrations" }))
+    )
+  )
+)
+
+/** Whether the database has seen every migration this build knows. */
+export const isMigrated = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ done: number }>`select count(*)::int as done from migrations`
+  return (rows[0]?.done ?? 0) >= Object.keys(migrations).length
+})
+
+/** A process starts with the schema it was written for, and waits for a database that is not there yet. */
+export const MigrationsLive = Layer.effectDiscard(
+  migrate.pipe(
+    Effect.tapErrorCause((cause) => Effect.logWarning("The database cannot be migrated yet", cause)),
+    Effect.retry({ while: isOutage, schedule: Schedule.spaced("1 second") }),
+    Effect.tap((applied) =>
+      applied.length > 0 ? Effect.logInfo(`Migrated: ${applied.map(([, name]) => name).join(", ")}`) : Effect.void
+    )
+  )
+)

@@ -1,0 +1,46 @@
+import { SqlError } from "@effect/sql/SqlError"
+
+/** The database is away, starting, full, or gave up waiting: the same request may succeed a moment later. */
+const passingStates = new Set([
+  "57P01", // terminated by an administrator
+  "57P02", // crashed
+  "57P03", // starting up
+  "57P05", // idle session ended
+  "57014", // statement timeout
+  "53300", // too many connections
+  "55P03", // lock timeout
+  "40001", // serialization failure
+  "40P01", // deadlock
+  "25P03" // idle in transaction
+])
+const passingErrors = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENETUNREACH"
+])
+const passingMessages = [
+  "timeout exceeded when trying to connect",
+  "Connection terminated",
+  "Client has encountered a connection error",
+  "Client was closed and is not queryable"
+]
+
+export const codeOf = (cause: unknown) =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
+
+const isPassing = (cause: unknown): boolean => {
+  const code = codeOf(cause)
+  return (
+    passingStates.has(code) ||
+    passingErrors.has(code) ||
+    code.startsWith("08") ||
+    (cause instanceof AggregateError && cause.errors.some(isPassing)) ||
+    (cause instanceof Error && passingMessages.some((message) => cause.message.includes(message)))
+  )
+}
+
+export const isOutage = (error: unknown): boolean => error instanceof SqlError && isPassing(error.cause)

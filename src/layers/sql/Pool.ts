@@ -1,0 +1,45 @@
+import { Duration, Effect, Redacted } from "effect"
+import pg from "pg"
+import { Settings, SettingsError } from "../config/Settings.ts"
+import { toIso } from "./Timestamps.ts"
+
+/** Rows arrive in the form the domain speaks: timestamps as ISO text, 64-bit integers as numbers. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.TIMESTAMPTZ, toIso],
+  [pg.types.builtins.INT8, Number]
+])
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    parsers.get(oid) ??
+    (format === "binary" ? pg.types.getTypeParser(oid, "binary") : pg.types.getTypeParser(oid, "text"))
+}
+
+/** No statement, lock or forgotten transaction may hold a connection for long, nor a request wait long for one. */
+const limits = {
+  connectionTimeoutMillis: Duration.toMillis("5 seconds"),
+  statement_timeout: Duration.toMillis("15 seconds"),
+  lock_timeout: Duration.toMillis("5 seconds"),
+  idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
+}
+
+export const makePool = Effect.gen(function* () {
+  const { DATABASE_POOL, DATABASE_URL } = yield* Settings
+  if (DATABASE_URL === undefined) {
+    return yield* new SettingsError({
+      faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
+    })
+  }
+  const pool = new pg.Pool({
+    connectionString: Redacted.value(DATABASE_URL),
+    max: DATABASE_POOL,
+    application_name: "contracting",
+    options: "-c timezone=UTC",
+    types,
+    ...limits
+  })
+  // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
+  pool.on("error", () => {})
+  yield* Effect.addFinalizer(() => Effect.promise(() => pool.end()))
+  return pool
+})

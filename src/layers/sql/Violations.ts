@@ -1,0 +1,40 @@
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
+import { breaks, type ValidationError } from "../../domain/Errors.ts"
+import { codeOf } from "./Outage.ts"
+
+const camel = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const textOf = (cause: unknown, key: "table" | "constraint") => {
+  const value = typeof cause === "object" && cause !== null ? Reflect.get(cause, key) : undefined
+  return typeof value === "string" ? value : ""
+}
+
+/** Constraints are named `<table>_<column>_fkey` and `<table>_<column>_key`: the name tells the field. */
+const fieldOf = (table: string, constraint: string) =>
+  camel(constraint.replace(new RegExp(`^${table}_`), "").replace(/_f?key$/, ""))
+
+/** A broken constraint in the words of the interface, or nothing when it is no caller's doing. */
+const refusal = (table: string, { cause }: SqlError): ValidationError | undefined => {
+  const holder = textOf(cause, "table")
+  const field = fieldOf(holder, textOf(cause, "constraint"))
+  switch (codeOf(cause)) {
+    case "23503":
+      return holder === table
+        ? breaks(field, "exists", "names nothing in this tenant")
+        : breaks("id", "inUse", `is still referred to by ${holder}`)
+    case "23505":
+      return breaks(field, "unique", "is taken")
+    default:
+      return undefined
+  }
+}
+
+/** Rules kept by the database become the caller's 400; any other failure of a statement is a defect of ours. */
+export const refusing =
+  (table: string) =>
+  <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, ValidationError, R> =>
+    Effect.catchAll(statement, (error) => {
+      const refused = refusal(table, error)
+      return refused === undefined ? Effect.die(error) : Effect.fail(refused)
+    })

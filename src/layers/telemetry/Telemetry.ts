@@ -1,0 +1,43 @@
+import * as Otlp from "@effect/opentelemetry/Otlp"
+import { FetchHttpClient } from "@effect/platform"
+import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { Settings, type SettingsShape } from "../config/Settings.ts"
+
+const levels = {
+  debug: LogLevel.Debug,
+  info: LogLevel.Info,
+  warning: LogLevel.Warning,
+  error: LogLevel.Error
+}
+
+const formatOf = ({ LOG_FORMAT, NODE_ENV }: SettingsShape) =>
+  LOG_FORMAT ?? (NODE_ENV !== "production" && process.stdout.isTTY ? "pretty" : "json")
+
+const pairs = (line: string) =>
+  Object.fromEntries(
+    line.split(",").map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()])
+  )
+
+/** Traces and logs to a collector when one is named; otherwise no span is ever made. */
+const exporter = (settings: SettingsShape, name: string) =>
+  settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+    ? Layer.setTracerEnabled(false)
+    : Otlp.layerJson({
+        baseUrl: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+        resource: { serviceName: "contracting", attributes: { "process.name": name } },
+        headers: settings.OTEL_EXPORTER_OTLP_HEADERS
+          ? pairs(Redacted.value(settings.OTEL_EXPORTER_OTLP_HEADERS))
+          : undefined
+      }).pipe(Layer.provide(FetchHttpClient.layer))
+
+/** How a process speaks of itself; `name` tells its lines from those of the others. */
+export const TelemetryLive = (name: string) =>
+  Layer.unwrapEffect(
+    Effect.map(Settings, (settings) =>
+      Layer.mergeAll(
+        formatOf(settings) === "json" ? Logger.json : Logger.pretty,
+        Logger.minimumLogLevel(levels[settings.LOG_LEVEL]),
+        exporter(settings, name)
+      )
+    )
+  )

@@ -1,0 +1,31 @@
+import { Effect, Layer, Schedule } from "effect"
+import { Erasure } from "../layers/sql/Erasure.ts"
+import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
+
+const batch = 1000
+
+/** Repeats a bounded step until it finds nothing left to do. */
+const untilDone = <A, E, R>(step: Effect.Effect<A, E, R>, isDone: (result: A) => boolean) =>
+  Effect.repeat(step, { until: isDone })
+
+/** Timed upkeep, safe in several copies: every step takes what no other copy has taken. */
+export const tidy = Effect.gen(function* () {
+  const keys = yield* IdempotencyKeys
+  const erasure = yield* Erasure
+  yield* untilDone(keys.purge(batch), (purged) => purged < batch)
+  yield* untilDone(
+    Effect.tap(erasure.next, (tenant) =>
+      tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
+    ),
+    (tenant) => tenant === undefined
+  )
+})
+
+export const JanitorLive = Layer.scopedDiscard(
+  tidy.pipe(
+    // A failed round is told and made up for by the next.
+    Effect.catchAllCause((cause) => Effect.logWarning("A round of upkeep failed", cause)),
+    Effect.repeat(Schedule.spaced("1 minute")),
+    Effect.forkScoped
+  )
+).pipe(Layer.provide([IdempotencyKeys.Default, Erasure.Default]))

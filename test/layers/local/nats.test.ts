@@ -1,0 +1,109 @@
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect, type JetStreamManager, type NatsConnection } from "nats"
+import { startNats } from "../../../src/layers/local/nats.ts"
+import { fetchNats } from "../../../src/layers/local/natsFetch.ts"
+import { natsProgram } from "../../../src/layers/local/natsPrograms.ts"
+import { listening, patiently, temporaryFolder } from "./temporary.ts"
+
+const start = (folder: string) =>
+  Effect.flatMap(natsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
+    startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program })
+  )
+
+const using = <A>(url: string, use: (connection: NatsConnection, manager: JetStreamManager) => Promise<A>) =>
+  Effect.tryPromise(async () => {
+    const connection = await connect({ servers: url, reconnect: false })
+    try {
+      return await use(connection, await connection.jetstreamManager())
+    } finally {
+      await connection.close()
+    }
+  })
+
+const store = (url: string) =>
+  using(url, async (connection, manager) => {
+    await manager.streams.add({ name: "kept", subjects: ["kept.>"] })
+    await connection.jetstream().publish("kept.one", "7")
+  })
+
+const stored = (url: string) =>
+  using(url, async (_, manager) => (await manager.streams.getMessage("kept", { seq: 1 })).string())
+
+describe("the local NATS server", () => {
+  it.scopedLive("keeps its streams and its address from one start to the next", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const first = yield* start(folder).pipe(
+        Effect.tap(({ url }) => store(url)),
+        Effect.scoped
+      )
+      const second = yield* start(folder)
+      assert.strictEqual(second.url, first.url)
+      assert.strictEqual(yield* stored(second.url), "7")
+    })
+  )
+
+  it.scopedLive("is started again at the same address, with its streams, after it was killed", () =>
+    listening((lines) =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const { url } = yield* start(folder)
+        yield* store(url)
+        process.kill(Number(readFileSync(join(folder, "nats", "nats-server.pid"), "utf8")), "SIGKILL")
+        assert.strictEqual(yield* stored(url).pipe(Effect.retry(patiently)), "7")
+        assert.strictEqual(lines[0], "nats-server stopped (signal SIGKILL); starting again in 0.2 s")
+      })
+    )
+  )
+
+  it.scopedLive("is named in the message when the program chosen cannot be run", () =>
+    Effect.gen(function* () {
+      const failure = yield* Effect.flip(natsProgram("/no/such/nats-server"))
+      assert.include(failure.message, "NATS_SERVER_BIN: /no/such/nats-server cannot be run")
+    })
+  )
+})
+
+const aptGet = `#!/bin/sh
+case "$*" in
+  *Dir::State::lists=*update) : > updated ;;
+  *Dir::State::lists=*download*) test -f updated && : > nats-server_2.deb ;;
+  *) exit 100 ;;
+esac`
+
+const dpkgDeb = `#!/bin/sh
+mkdir -p "$3/usr/sbin" && printf '#!/bin/sh\\necho nats-server: v2.9.10\\n' > "$3/usr/sbin/nats-server"`
+
+const onPath = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      for (const [name, text] of Object.entries({ "apt-get": aptGet, "dpkg-deb": dpkgDeb })) {
+        writeFileSync(join(folder, name), text)
+        chmodSync(join(folder, name), 0o755)
+      }
+      const before = process.env["PATH"]
+      process.env["PATH"] = `${folder}:${before}`
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        process.env["PATH"] = before
+      })
+  )
+
+describe.runIf(process.platform === "linux")("fetching a NATS server", () => {
+  it.scopedLive("brings own package lists where the system has none, and bears two at once", () =>
+    Effect.gen(function* () {
+      yield* onPath(yield* temporaryFolder)
+      const cache = yield* temporaryFolder
+      const both = yield* Effect.all([fetchNats(cache), fetchNats(cache)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(both, [join(cache, "nats-server"), join(cache, "nats-server")])
+      assert.deepStrictEqual(readdirSync(cache), ["nats-server"])
+      const program = yield* natsProgram(join(cache, "nats-server"))
+      assert.strictEqual(program.version, "2.9.10")
+    })
+  )
+})
