@@ -3,7 +3,8 @@ import { NodeRuntime } from "@effect/platform-node"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
-import { HttpLive } from "./http/Http.ts"
+import { httpLive } from "./http/Http.ts"
+import { mounted } from "./http/Mount.ts"
 import { developmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
 import { exitWithParent } from "./layers/local/supervised.ts"
@@ -52,7 +53,7 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
     case "up":
       return up
     case "api":
-      return serve("api", HttpLive)
+      return serve("api", httpLive(mounted))
     case "worker":
       return worker(args)
     case "migrate":

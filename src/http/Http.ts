@@ -1,17 +1,19 @@
+import type { HttpApiGroup } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
 import { Memberships } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
 import { Settings } from "../layers/config/Settings.ts"
 import { Broker } from "../layers/nats/Broker.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
+import { assemble } from "./api/Assemble.ts"
 import { documentOf } from "./api/Document.ts"
 import { docsRoutes } from "./edge/Docs.ts"
+import type { Mounted } from "./edge/Handlers.ts"
 import { healthRoutes } from "./edge/Health.ts"
 import { makeListener, type PlainRoute } from "./edge/Listener.ts"
 import { RequestMetrics } from "./edge/RequestMetrics.ts"
 import { routesOf } from "./edge/Routes.ts"
 import { listen } from "./edge/Server.ts"
-import { Api, mounted } from "./Mount.ts"
 
 /** The port the service answers on, once it does. */
 export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {}
@@ -25,19 +27,27 @@ const metricsRoute = Effect.map(
 )
 
 /** Metrics are beside the rest, or alone on a port of their own that can be kept from the public. */
-const serve = Effect.gen(function* () {
+const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
+  const api = assemble(mounted.map(({ group }) => group))
   const { HOST: host, METRICS_PORT, PORT } = yield* Settings
   const metrics = yield* metricsRoute
-  const plain = [...(yield* healthRoutes), ...(yield* docsRoutes(documentOf(Api)))]
+  const plain = [...(yield* healthRoutes), ...(yield* docsRoutes(documentOf(api)))]
   if (METRICS_PORT !== undefined) yield* listen(yield* makeListener([], [metrics]), { host, port: METRICS_PORT })
-  const routes = yield* routesOf(Api, mounted)
+  const routes = yield* routesOf(api, mounted)
   const listener = yield* makeListener(routes, METRICS_PORT === undefined ? [...plain, metrics] : plain)
   const port = yield* listen(listener, { host, port: PORT })
   yield* Effect.logInfo(`Listening on http://${host}:${port}`)
   return port
 })
 
-/** The whole HTTP side; it needs settings and a database, which outlive it and so serve requests until the last. */
-export const HttpLive = Layer.scoped(HttpPort, serve).pipe(
-  Layer.provide([Tokens.Default, Memberships.Default, IdempotencyKeys.Default, RequestMetrics.Default, Broker.Default])
-)
+/** The HTTP side of what is mounted; it needs settings and a database, which outlive it and so serve to the last request. */
+export const httpLive = <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) =>
+  Layer.scoped(HttpPort, serve(mounted)).pipe(
+    Layer.provide([
+      Tokens.Default,
+      Memberships.Default,
+      IdempotencyKeys.Default,
+      RequestMetrics.Default,
+      Broker.Default
+    ])
+  )
