@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
-import { build } from "esbuild"
+import { build, stop } from "esbuild"
 import { root } from "./project.mjs"
 
 /**
@@ -24,6 +24,8 @@ export const bundle = async (entry, outfile) => {
     logLevel: "silent",
     write: false
   })
+  // Its helper process would otherwise stay as long as we do.
+  await stop()
   mkdirSync(dirname(outfile), { recursive: true })
   for (const { contents, path } of outputFiles) {
     const unfinished = `${path}.${process.pid}`

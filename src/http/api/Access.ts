@@ -1,3 +1,4 @@
+import { OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import type { Role } from "../../domain/Roles.ts"
 
@@ -28,6 +29,10 @@ export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}
   role,
   hidden: options.hidden ?? false
 })
+
+/** What the contract says of every operation beside its shapes: what it is for, and who may call it. */
+export const operation = (summary: string, access: AccessRule) =>
+  Context.make(Access, access).pipe(Context.add(OpenApi.Summary, summary))
 
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

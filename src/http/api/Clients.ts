@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { Client, ClientId, CreateClient, PatchClient } from "../../domain/Client.ts"
-import { Access, inTenant } from "./Access.ts"
+import { inTenant, operation } from "./Access.ts"
 import { created, data } from "./Envelope.ts"
 
 const path = Schema.Struct({ clientId: ClientId })
@@ -10,30 +10,30 @@ export class ClientsApi extends HttpApiGroup.make("clients")
   .add(
     HttpApiEndpoint.get("list", "/clients")
       .addSuccess(data(Schema.Array(Client)))
-      .annotate(Access, inTenant("VIEWER"))
+      .annotateContext(operation("List every client", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.post("create", "/clients")
       .setPayload(CreateClient)
       .addSuccess(data(Client), created)
-      .annotate(Access, inTenant("MEMBER"))
+      .annotateContext(operation("Create a client", inTenant("MEMBER")))
   )
   .add(
     HttpApiEndpoint.get("get", "/clients/:clientId")
       .setPath(path)
       .addSuccess(data(Client))
-      .annotate(Access, inTenant("VIEWER"))
+      .annotateContext(operation("Get one client", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/clients/:clientId")
       .setPath(path)
       .setPayload(PatchClient)
       .addSuccess(data(Client))
-      .annotate(Access, inTenant("MEMBER"))
+      .annotateContext(operation("Change a client", inTenant("MEMBER")))
   )
   .add(
     HttpApiEndpoint.del("remove", "/clients/:clientId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotate(Access, inTenant("MEMBER"))
+      .annotateContext(operation("Delete a client", inTenant("MEMBER")))
   ) {}

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateMember, Member, MemberId, PatchMember } from "../../domain/Member.ts"
-import { Access, inTenant } from "./Access.ts"
+import { inTenant, operation } from "./Access.ts"
 import { created, data } from "./Envelope.ts"
 import { PageQuery } from "./Paging.ts"
 
@@ -12,31 +12,31 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.get("list", "/members")
       .setUrlParams(PageQuery)
       .addSuccess(data(Schema.Array(Member)))
-      .annotate(Access, inTenant("VIEWER"))
+      .annotateContext(operation("List members", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.post("create", "/members")
       .setPayload(CreateMember)
       .addSuccess(data(Member), created)
-      .annotate(Access, inTenant("ADMIN"))
+      .annotateContext(operation("Let someone in", inTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.get("get", "/members/:memberId")
       .setPath(path)
       .addSuccess(data(Member))
-      .annotate(Access, inTenant("VIEWER"))
+      .annotateContext(operation("Get one member", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/members/:memberId")
       .setPath(path)
       .setPayload(PatchMember)
       .addSuccess(data(Member))
-      .annotate(Access, inTenant("ADMIN"))
+      .annotateContext(operation("Change a member's role", inTenant("ADMIN")))
   )
   .add(
     // Open to every member, since everybody may leave; removing someone else takes an ADMIN.
     HttpApiEndpoint.del("remove", "/members/:memberId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotate(Access, inTenant("VIEWER"))
+      .annotateContext(operation("Remove a member, or leave", inTenant("VIEWER")))
   ) {}

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateTenant, PatchTenant, Tenant, TenantId } from "../../domain/Tenant.ts"
-import { Access, anyCaller, ofTenant } from "./Access.ts"
+import { anyCaller, ofTenant, operation } from "./Access.ts"
 import { created, data } from "./Envelope.ts"
 import { PageQuery } from "./Paging.ts"
 
@@ -12,30 +12,30 @@ export class TenantsApi extends HttpApiGroup.make("tenants")
     HttpApiEndpoint.get("list", "/tenants")
       .setUrlParams(PageQuery)
       .addSuccess(data(Schema.Array(Tenant)))
-      .annotate(Access, anyCaller)
+      .annotateContext(operation("List the caller's tenants", anyCaller))
   )
   .add(
     HttpApiEndpoint.post("create", "/tenants")
       .setPayload(CreateTenant)
       .addSuccess(data(Tenant), created)
-      .annotate(Access, anyCaller)
+      .annotateContext(operation("Create a tenant", anyCaller))
   )
   .add(
     HttpApiEndpoint.get("get", "/tenants/:tenantId")
       .setPath(path)
       .addSuccess(data(Tenant))
-      .annotate(Access, ofTenant("VIEWER"))
+      .annotateContext(operation("Get one tenant", ofTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/tenants/:tenantId")
       .setPath(path)
       .setPayload(PatchTenant)
       .addSuccess(data(Tenant))
-      .annotate(Access, ofTenant("ADMIN"))
+      .annotateContext(operation("Change a tenant", ofTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.del("remove", "/tenants/:tenantId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotate(Access, ofTenant("OWNER", { hidden: true }))
+      .annotateContext(operation("Delete a tenant", ofTenant("OWNER", { hidden: true })))
   ) {}

@@ -11,6 +11,7 @@ import { type Call, makeOperation } from "./Operation.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { failureAnswer, write } from "./Respond.ts"
 import type { Route } from "./Routes.ts"
+import { traced } from "./Tracing.ts"
 
 /** Something to be served outside the contract, to anyone: health, documentation. */
 export interface PlainRoute {
@@ -66,7 +67,8 @@ const makeRouter = (
 /** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
 export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
   Effect.gen(function* () {
-    const { CORS_ORIGINS } = yield* Settings
+    const { CORS_ORIGINS, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
     const metrics = yield* RequestMetrics
     const find = makeRouter(routes, plain, yield* makeOperation)
     const cors = makeCors(CORS_ORIGINS)
@@ -86,7 +88,7 @@ export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<
         )
       }
       return runFork(
-        target.run(call).pipe(
+        (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
           Effect.catchAllCause((cause) =>
             toWireError(cause).pipe(
               Effect.annotateLogs(annotations(call, target, requestId)),

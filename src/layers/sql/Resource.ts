@@ -2,13 +2,14 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect, type Schema } from "effect"
 import { CurrentTenant, IfMatch } from "../../domain/Caller.ts"
-import { NotFound, PreconditionFailed, ServiceUnavailable, type WireError } from "../../domain/Errors.ts"
+import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
 import type { Eventful, EventType } from "../../domain/Events.ts"
 import type { Position, Window } from "../../domain/Paging.ts"
 import { newId } from "../Ids.ts"
 import { arranged, initialValues, present, rowOf, type Shape, selectList } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
+import { atomically } from "./Transaction.ts"
 import { refusing } from "./Violations.ts"
 
 interface Stamped {
@@ -36,15 +37,12 @@ interface Spec<A, F extends Schema.Struct.Fields, Computed extends string> exten
   readonly removal?: string
 }
 
-/** How often a write is tried again when others keep winning the race for the same row. */
-const mostRaces = 20
-
 const now = Effect.sync(() => new Date().toISOString())
 
 /**
  * What every resource of a tenant can do, over one table: list, read, create, change and remove, each write together
  * with its event in one statement. A change is made to the version that was read and lands only if that is still the
- * newest; otherwise it is made again to the newer one. So no lock is held between statements.
+ * newest; otherwise the row is locked and the change made again, so that nobody loses twice.
  */
 export const resource = <A extends Stamped, F extends Schema.Struct.Fields, const Computed extends string = never>(
   spec: Spec<A, F, Computed>
@@ -78,14 +76,17 @@ export const resource = <A extends Stamped, F extends Schema.Struct.Fields, cons
         ? everything
         : sql`(${position}, this.id) > (coalesce(${start.order ?? null}::bigint, 9223372036854775807), ${start.id})`
 
-    const current = Effect.fnUntraced(function* (id: string) {
-      const tenant = yield* CurrentTenant
-      const [row] = yield* Effect.orDie(sql<object & { sequence: number }>`
-        select ${columns}, this.sequence from ${table} this where ${inTenant(tenant)} and this.id = ${id}`)
-      if (row === undefined) return yield* Effect.fail(new NotFound())
-      const { sequence, ...fields } = row
-      return { sequence, value: read(fields) } satisfies Versioned<A>
-    })
+    const readOne = (lock: Fragment) =>
+      Effect.fnUntraced(function* (id: string) {
+        const tenant = yield* CurrentTenant
+        const [row] = yield* Effect.orDie(sql<object & { sequence: number }>`
+          select ${columns}, this.sequence from ${table} this where ${inTenant(tenant)} and this.id = ${id} ${lock}`)
+        if (row === undefined) return yield* Effect.fail(new NotFound())
+        const { sequence, ...fields } = row
+        return { sequence, value: read(fields) } satisfies Versioned<A>
+      })
+    const current = readOne(sql.literal(""))
+    const held = readOne(sql.literal("for update of this"))
 
     /** What an event says of the resource: who it belongs to, which in line it is, and how the resource looked. */
     const happening = (tenant: string, type: EventType, value: A, sequence: number, at: string) => ({
@@ -128,18 +129,19 @@ export const resource = <A extends Stamped, F extends Schema.Struct.Fields, cons
           : Effect.fail(new PreconditionFailed())
       )
 
-    /** Reads the newest version, decides on it, and tries again on a newer one when the write was overtaken. */
+    /** Decides on the newest version. Whoever was overtaken while deciding holds the row and decides again. */
     const onNewest = <B, E, R>(id: string, attempt: (seen: Versioned<A>) => Effect.Effect<B | undefined, E, R>) => {
-      const race = (left: number): Effect.Effect<B, E | WireError, R | CurrentTenant | IfMatch> =>
-        current(id).pipe(
+      const decide = (reading: typeof current) =>
+        reading(id).pipe(
           Effect.tap(({ value }) => unchanged(value)),
-          Effect.flatMap(attempt),
-          Effect.flatMap((done) => {
-            if (done !== undefined) return Effect.succeed(done)
-            return left > 0 ? race(left - 1) : Effect.fail(new ServiceUnavailable())
-          })
+          Effect.flatMap(attempt)
         )
-      return race(mostRaces)
+      return decide(current).pipe(
+        Effect.flatMap((done) => (done === undefined ? atomically(sql)(decide(held)) : Effect.succeed(done))),
+        Effect.flatMap((done) =>
+          done === undefined ? Effect.dieMessage("a row held was overtaken") : Effect.succeed(done)
+        )
+      )
     }
 
     /** Changes one resource to what `change` makes of its newest version. */

@@ -1,0 +1,46 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect } from "effect"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { localhost } from "../src/layers/local/ports.ts"
+
+const algorithm = "ES256"
+const kid = "bench"
+
+export const caller = { issuer: "urn:contracting:bench", audience: "urn:contracting:bench", subject: "bench" } as const
+
+const makeKeys = Effect.promise(async () => {
+  const { privateKey, publicKey } = await generateKeyPair(algorithm)
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: algorithm, kid, use: "sig" }] })
+  const token = await new SignJWT({})
+    .setProtectedHeader({ alg: algorithm, kid, typ: "at+jwt" })
+    .setIssuer(caller.issuer)
+    .setAudience(caller.audience)
+    .setSubject(caller.subject)
+    .setIssuedAt()
+    .setExpirationTime("1h")
+    .sign(privateKey)
+  return { jwks, token }
+})
+
+const listening = (jwks: string) =>
+  Effect.async<ReturnType<typeof createServer>>((resume) => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json", connection: "close" }).end(jwks)
+    })
+    server.listen(0, localhost, () => resume(Effect.succeed(server)))
+  })
+
+/** An issuer of tokens: its public key for whoever asks, and a token for the bench. */
+export const startIssuer = Effect.gen(function* () {
+  const { jwks, token } = yield* makeKeys
+  const server = yield* Effect.acquireRelease(listening(jwks), (server) =>
+    Effect.sync(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+  )
+  // Listening on a TCP port, a server's address is never a pipe's name.
+  const { port } = server.address() as AddressInfo
+  return { token, jwksUrl: `http://${localhost}:${port}/jwks.json` }
+})

@@ -1,0 +1,62 @@
+import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
+import { say, step } from "../src/layers/local/say.ts"
+import { stopAsked } from "../src/layers/local/stopSignals.ts"
+import { startIssuer } from "./caller.ts"
+import { measure } from "./measure.ts"
+import { help, type Options, readOptions } from "./options.ts"
+import { failed, machine, table } from "./report.ts"
+import { rows } from "./rows.ts"
+import { requireSameAnswers } from "./sameAnswers.ts"
+import { startServers } from "./servers.ts"
+import { setStage } from "./stage.ts"
+
+class BenchFailed extends Data.TaggedError("BenchFailed")<{ readonly message: string }> {}
+
+const chosen = ({ row }: Options) => {
+  const named = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
+  return named.length > 0
+    ? Effect.succeed(named)
+    : Effect.fail(
+        new BenchFailed({ message: `No row holds "${row}". There are: ${rows.map(({ name }) => name).join("; ")}` })
+      )
+}
+
+const bench = (options: Options) =>
+  Effect.gen(function* () {
+    const wanted = yield* chosen(options)
+    const stage = yield* step("Starting PostgreSQL and NATS, migrating, seeding", setStage, () => "Database seeded")
+    const { jwksUrl, token } = yield* startIssuer
+    const servers = yield* step(
+      "Starting the servers",
+      startServers(stage, jwksUrl, options.profile),
+      (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
+    )
+    yield* step("Comparing answers", requireSameAnswers(servers, wanted, token), () => "All answer alike")
+    const results = yield* Effect.forEach(wanted, (row) => measure(servers, row, token, options))
+    yield* say(`\n${machine(stage.postgres)}\n\n${table(results.flat())}\n`)
+    const faults = failed(results.flat())
+    if (faults.length > 0) return yield* new BenchFailed({ message: faults.join("\n") })
+  }).pipe(Effect.scoped)
+
+const orStopped = (work: ReturnType<typeof bench>) =>
+  Effect.gen(function* () {
+    const asked = yield* stopAsked
+    const stopped = Effect.zipRight(Deferred.await(asked), new BenchFailed({ message: "Stopped before the end" }))
+    yield* Effect.raceFirst(work, stopped)
+  })
+
+const program = Effect.gen(function* () {
+  const options = yield* Effect.try({
+    try: () => readOptions(process.argv.slice(2)),
+    catch: (cause) => new BenchFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
+  })
+  yield* options.help ? Console.log(help) : orStopped(bench(options))
+})
+
+const tell = (cause: Cause.Cause<Error>) => {
+  const failure = Cause.squash(cause)
+  return Console.error(Cause.isFailure(cause) && failure instanceof Error ? failure.message : Cause.pretty(cause))
+}
+
+const exit = await Effect.runPromiseExit(Effect.tapErrorCause(program, tell))
+process.exitCode = Exit.isSuccess(exit) ? 0 : 1

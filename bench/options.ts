@@ -1,0 +1,42 @@
+import { parseArgs } from "node:util"
+
+export const help = `npm run bench                 measure the service beside Fastify and bare node:http, on a database of its own
+npm run bench -- <options>
+  --row <words>       only rows whose name holds the words, for example --row POST
+  --rounds <n>        measurements of each server in each row, of which the median counts [3]
+  --seconds <n>       length of each measurement [4]
+  --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser`
+
+export interface Options {
+  readonly help: boolean
+  readonly row: string
+  readonly rounds: number
+  readonly seconds: number
+  readonly profile: string | undefined
+}
+
+const positive = (name: string, text: string) => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number from 1 upwards`)
+  return value
+}
+
+export const readOptions = (args: ReadonlyArray<string>): Options => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: "boolean", default: false },
+      row: { type: "string", default: "" },
+      rounds: { type: "string", default: "3" },
+      seconds: { type: "string", default: "4" },
+      profile: { type: "string" }
+    }
+  })
+  return {
+    help: values.help,
+    row: values.row,
+    rounds: positive("rounds", values.rounds),
+    seconds: positive("seconds", values.seconds),
+    profile: values.profile
+  }
+}

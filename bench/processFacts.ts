@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from "node:fs"
+
+const factOf = (pid: number | undefined, name: string) => {
+  const file = `/proc/${pid}/${name}`
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined
+}
+
+/** Resident memory of a process, where the system tells it as a file. */
+export const residentMiB = (pid: number | undefined) => {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(factOf(pid, "status") ?? "")?.[1]
+  return kib === undefined ? undefined : Number(kib) / 1024
+}
+
+// Linux counts for its users in hundredths of a second, whatever the clock of the machine.
+const tickMillis = 10
+
+/** Time a process has spent computing. The name in its second field may hold anything, so it is counted from its end. */
+export const cpuMillis = (pid: number | undefined) => {
+  const stat = factOf(pid, "stat")
+  const [user, system] =
+    stat
+      ?.slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13) ?? []
+  return user === undefined || system === undefined ? undefined : (Number(user) + Number(system)) * tickMillis
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto"
+import type { ClientRow } from "./statements.ts"
+
+export interface NewClient {
+  readonly name: string
+  readonly description?: string
+  readonly order?: number
+}
+
+export interface Client extends NewClient {
+  readonly id: string
+  readonly media: ReadonlyArray<unknown>
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** As long as the service's identifiers and, like them, in the order of time, which is kind to the indexes. */
+const newId = (prefix: string) =>
+  `${prefix}_${Date.now().toString(36).padStart(10, "0")}${randomBytes(8).toString("hex")}`
+
+export const newClient = ({ description, name, order }: NewClient): Client => {
+  const at = new Date().toISOString()
+  return {
+    id: newId("clnt"),
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(order === undefined ? {} : { order }),
+    media: [],
+    createdAt: at,
+    updatedAt: at
+  }
+}
+
+/** The values of the statement that stores a client and its event. */
+export const storing = (tenant: string, client: Client) => {
+  const { createdAt: at, description = null, id, name, order = null } = client
+  return [
+    ...[tenant, id, name, description, order, at, at, 1],
+    ...[tenant, newId("evt"), "client.created", id, id, 1, at, JSON.stringify(client)]
+  ]
+}
+
+/** A column without a value is a field left out. */
+export const clientOf = ({ createdAt, description, id, media, name, order, updatedAt }: ClientRow): Client => ({
+  id,
+  name,
+  ...(description === null ? {} : { description }),
+  ...(order === null ? {} : { order }),
+  media,
+  createdAt,
+  updatedAt
+})

@@ -1,0 +1,13 @@
+import pg from "pg"
+import { toIso } from "../../src/layers/sql/Timestamps.ts"
+import { environment } from "./environment.ts"
+
+// Spares both references a Date for every timestamp, only to be printed as the text it was read from.
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, toIso)
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export const pool = new pg.Pool({
+  connectionString: environment.databaseUrl,
+  max: environment.databasePool,
+  options: "-c timezone=UTC"
+})

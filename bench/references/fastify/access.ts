@@ -1,0 +1,34 @@
+import type { FastifyRequest } from "fastify"
+import { pool } from "../database.ts"
+import { mayActAs } from "../roles.ts"
+import { type Membership, membership } from "../statements.ts"
+import { verify } from "../tokens.ts"
+import { Refused } from "./errors.ts"
+
+declare module "fastify" {
+  interface FastifyRequest {
+    tenant: string
+  }
+}
+
+const unauthorized = () => new Refused(401, "Unauthorized", "Unauthorized")
+
+const principalOf = ({ headers }: FastifyRequest) => {
+  const token = /^Bearer +([\w~+/.=-]+)$/i.exec(headers.authorization ?? "")?.[1]
+  if (token === undefined) throw unauthorized()
+  return verify(token).catch(() => {
+    throw unauthorized()
+  })
+}
+
+/** First the bearer, then the tenant, then the role. */
+export const requireRole = (role: string) => async (request: FastifyRequest) => {
+  const { issuer, subject } = await principalOf(request)
+  const tenant = request.headers["tenant-id"]
+  if (typeof tenant !== "string" || !/^tnt_[a-z0-9]{1,64}$/.test(tenant)) {
+    throw new Refused(400, "ValidationError", "tenant-id must be a tenant identifier")
+  }
+  const { rows } = await pool.query<Membership>({ ...membership, values: [tenant, issuer, subject] })
+  if (rows[0] === undefined || !mayActAs(rows[0].role, role)) throw new Refused(403, "Forbidden", "Forbidden")
+  request.tenant = tenant
+}

@@ -1,0 +1,35 @@
+import type { FastifyError, FastifyInstance } from "fastify"
+
+/** A refusal in the interface's words. */
+export class Refused extends Error {
+  readonly statusCode: number
+  readonly error: string
+  constructor(statusCode: number, error: string, message: string) {
+    super(message)
+    this.statusCode = statusCode
+    this.error = error
+  }
+}
+
+const detailsOf = ({ validation = [] }: FastifyError) =>
+  validation.map(({ instancePath, keyword, message = "", params }) => ({
+    field: instancePath.slice(1) || String(params["missingProperty"] ?? params["additionalProperty"] ?? "body"),
+    message,
+    constraint: keyword
+  }))
+
+export const answerErrors = (app: FastifyInstance) => {
+  app.setErrorHandler((failure: FastifyError | Refused, _, reply) => {
+    const { message, statusCode = 500 } = failure
+    if (failure instanceof Refused) return reply.code(statusCode).send({ error: failure.error, message })
+    if (failure.validation !== undefined) {
+      return reply
+        .code(400)
+        .send({ error: "ValidationError", message: "Request validation failed", details: detailsOf(failure) })
+    }
+    return statusCode < 500
+      ? reply.code(statusCode).send({ error: "ValidationError", message })
+      : reply.code(500).send({ error: "InternalError", message: "Internal Server Error" })
+  })
+  app.setNotFoundHandler((_, reply) => reply.code(404).send({ error: "NotFound", message: "Not Found" }))
+}

@@ -1,0 +1,22 @@
+import { createRemoteJWKSet, jwtVerify } from "jose"
+import { environment } from "./environment.ts"
+
+export interface Principal {
+  readonly issuer: string
+  readonly subject: string
+  readonly expires: number
+}
+
+const keys = createRemoteJWKSet(new URL(environment.jwksUrl))
+const options = {
+  issuer: environment.issuer,
+  audience: environment.audience,
+  algorithms: ["RS256", "PS256", "ES256", "EdDSA"],
+  requiredClaims: ["exp", "sub", "iss"]
+}
+
+/** Whom a bearer token speaks for; rejects when it is not to be trusted. */
+export const verify = async (token: string): Promise<Principal> => {
+  const { exp = 0, iss = "", sub = "" } = (await jwtVerify(token, keys, options)).payload
+  return { issuer: iss, subject: sub, expires: exp * 1000 }
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { Data, Effect } from "effect"
+import { apiReady } from "../src/layers/local/apiReady.ts"
+import { lastLines, openLog } from "../src/layers/local/logFile.ts"
+import { cpuMillis, residentMiB } from "./processFacts.ts"
+
+export interface ServerProgram {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  readonly env: NodeJS.ProcessEnv
+  readonly base: string
+  readonly logFile: string
+}
+
+export class ServerStopped extends Data.TaggedError("ServerStopped")<{
+  readonly name: string
+  readonly logFile: string
+}> {
+  override get message() {
+    return `The ${this.name} server stopped before it was ready:\n${lastLines(this.logFile)}`
+  }
+}
+
+const patience = 10_000
+
+const end = (child: ChildProcess) =>
+  Effect.async<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    const timer = setTimeout(() => child.kill("SIGKILL"), patience)
+    child.once("exit", () => {
+      clearTimeout(timer)
+      resume(Effect.void)
+    })
+    child.kill("SIGTERM")
+  })
+
+const launch = ({ args, env, logFile }: ServerProgram) =>
+  Effect.map(openLog(logFile), (log) =>
+    // Detached, so that a terminal's Ctrl-C leaves it to us to end it; the pipe closes with us, however we end.
+    spawn(process.execPath, args, { detached: true, stdio: ["pipe", log, log], env })
+  ).pipe(Effect.scoped)
+
+const stopped = (child: ChildProcess, { logFile, name }: ServerProgram) =>
+  Effect.async<never, ServerStopped>((resume) => {
+    child.once("exit", () => resume(Effect.fail(new ServerStopped({ name, logFile }))))
+  })
+
+/** Runs a server in one process of its own until the scope closes. */
+export const startServer = (program: ServerProgram) =>
+  Effect.gen(function* () {
+    const child = yield* Effect.acquireRelease(launch(program), end)
+    yield* Effect.raceFirst(apiReady(program.base, program.logFile), stopped(child, program))
+    const { base, name } = program
+    return { name, base, memory: () => residentMiB(child.pid), cpu: () => cpuMillis(child.pid) }
+  })
+
+export type Server = Effect.Effect.Success<ReturnType<typeof startServer>>

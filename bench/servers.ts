@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto"
+import { mkdirSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { build } from "esbuild"
+import { localhost, stablePort } from "../src/layers/local/ports.ts"
+import { projectRoot } from "../src/layers/local/projectRoot.ts"
+import { supervisedFlag } from "../src/layers/local/supervised.ts"
+import { caller } from "./caller.ts"
+import { startServer } from "./serverProcess.ts"
+import { type Stage, service } from "./stage.ts"
+
+export const references = ["fastify", "bare"] as const
+
+const bundleOf = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
+
+const bundleReferences = Effect.promise(() =>
+  build({
+    absWorkingDir: projectRoot,
+    entryPoints: references.map((name) => `bench/references/${name}.ts`),
+    outdir: fileURLToPath(new URL("references", import.meta.url)),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    logLevel: "silent"
+  })
+)
+
+const profiling = (folder: string | undefined) => {
+  if (folder === undefined) return []
+  mkdirSync(folder, { recursive: true })
+  return ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`]
+}
+
+/** The service and the references, each a process of its own with the same settings. */
+export const startServers = (stage: Stage, jwksUrl: string, profile: string | undefined) =>
+  Effect.gen(function* () {
+    yield* bundleReferences
+    const env = {
+      NODE_ENV: "production",
+      DATA_DIR: stage.folder,
+      DATABASE_URL: stage.databaseUrl,
+      DATABASE_POOL: "10",
+      NATS_URL: stage.natsUrl,
+      AUTH_JWKS_URL: jwksUrl,
+      AUTH_ISSUER: caller.issuer,
+      AUTH_AUDIENCE: caller.audience,
+      SECRETS_KEY: randomBytes(32).toString("base64"),
+      [supervisedFlag]: "1"
+    }
+    const start = (name: string, args: ReadonlyArray<string>) =>
+      Effect.flatMap(stablePort(join(stage.folder, `${name}.port`)), (port) =>
+        startServer({
+          name,
+          args,
+          env: { ...env, PORT: String(port) },
+          base: `http://${localhost}:${port}`,
+          logFile: stage.logOf(name)
+        })
+      )
+    return [
+      yield* start("service", [...profiling(profile), service, "api"]),
+      ...(yield* Effect.forEach(references, (name) => start(name, [bundleOf(name)])))
+    ]
+  })

@@ -1,0 +1,120 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../support/database.ts"
+import { type Service, startService } from "../support/service.ts"
+
+describe("Idempotency-Key", () => {
+  let service: Service
+  let tenant: string
+  let sql: ReturnType<typeof openPool>
+  beforeAll(async () => {
+    service = await startService()
+    tenant = await service.newTenant()
+    sql = openPool(service.database.url)
+  })
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+  })
+
+  const post = (key: string, body: unknown, as = "owner", path = "/clients") =>
+    service.api("POST", path, { as, tenant, body, headers: { "idempotency-key": key } })
+  const named = async (name: string) => {
+    const { body } = await service.api("GET", "/clients", { as: "owner", tenant })
+    return body.data.filter((client: { name: string }) => client.name === name).length
+  }
+
+  it("replays the first answer byte for byte", async () => {
+    const first = await post("replay", { name: "Replayed" })
+    const again = await post("replay", { name: "Replayed" })
+    assert.strictEqual(first.status, 201)
+    assert.isNull(first.headers.get("idempotent-replayed"))
+    assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+    for (const header of ["etag", "location", "content-type"]) {
+      assert.strictEqual(again.headers.get(header), first.headers.get(header))
+    }
+    assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
+    assert.notStrictEqual(again.headers.get("x-request-id"), first.headers.get("x-request-id"))
+    assert.strictEqual(await named("Replayed"), 1)
+  })
+
+  it("refuses the same key for another body", async () => {
+    await post("conflict", { name: "One" })
+    const other = await post("conflict", { name: "Two" })
+    assert.strictEqual(other.status, 409)
+    assert.strictEqual(other.text, `{"error":"Conflict","message":"The Idempotency-Key was used for another request"}`)
+    assert.strictEqual(await named("Two"), 0)
+  })
+
+  it("does the work once for twins that come at the same time, with one answer for all", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post("twins", { name: "Twin" })))
+    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.strictEqual(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
+    assert.strictEqual(await named("Twin"), 1)
+  })
+
+  it("keeps no failure: the key is free for the corrected request", async () => {
+    assert.strictEqual((await post("failed", { name: "" })).status, 400)
+    assert.strictEqual((await post("failed", { name: "Corrected" })).status, 201)
+  })
+
+  it("means nothing to another caller, tenant or operation", async () => {
+    await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "helper", role: "ADMIN" } })
+    const mine = await post("scope", { name: "Scoped" })
+    const theirs = await post("scope", { name: "Scoped" }, "helper")
+    assert.notStrictEqual(theirs.body.data.id, mine.body.data.id)
+    const member = await post("scope", { subject: "another", role: "VIEWER" }, "owner", "/members")
+    assert.strictEqual(member.status, 201)
+    const elsewhere = await service.newTenant()
+    const other = await service.api("POST", "/clients", {
+      as: "owner",
+      tenant: elsewhere,
+      body: { name: "Scoped" },
+      headers: { "idempotency-key": "scope" }
+    })
+    assert.strictEqual(other.status, 201)
+    assert.notStrictEqual(other.body.data.id, mine.body.data.id)
+  })
+
+  it("authorizes again before it replays", async () => {
+    const { body } = await service.api("POST", "/members", {
+      as: "owner",
+      tenant,
+      body: { subject: "gone", role: "MEMBER" }
+    })
+    assert.strictEqual((await post("revoked", { name: "Before" }, "gone")).status, 201)
+    await service.api("DELETE", `/members/${body.data.id}`, { as: "owner", tenant })
+    assert.strictEqual((await post("revoked", { name: "Before" }, "gone")).status, 403)
+  })
+
+  it("is free again after 24 hours", async () => {
+    const first = await post("old", { name: "Old" })
+    await sql.query("update idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'")
+    const second = await post("old", { name: "New" })
+    assert.strictEqual(second.status, 201)
+    assert.notStrictEqual(second.body.data.id, first.body.data.id)
+  })
+
+  it("keeps answers so that the database alone does not tell them", async () => {
+    await post("sealed", { name: "Plainly readable" })
+    const { rows } = await sql.query("select answer from idempotency_keys where key = 'sealed'")
+    assert.isFalse(rows[0].answer.includes("Plainly readable"))
+  })
+
+  it("must be fit for a header", async () => {
+    for (const key of ["", "a b", "x".repeat(256)]) {
+      const { body, status } = await post(key, { name: "N" })
+      assert.strictEqual(status, 400)
+      assert.deepInclude(body.details[0], { field: "Idempotency-Key", constraint: "format" })
+    }
+  })
+
+  it("guards creating a tenant, where there is no tenant yet", async () => {
+    const create = () =>
+      service.api("POST", "/tenants", { as: "founder", body: { name: "T" }, headers: { "idempotency-key": "t" } })
+    const [first, second] = [await create(), await create()]
+    assert.strictEqual(first.text, second.text)
+    const { body } = await service.api("GET", "/tenants", { as: "founder" })
+    assert.strictEqual(body.data.length, 1)
+  })
+})

@@ -1,0 +1,31 @@
+import type { RequestListener } from "node:http"
+import type { JWK } from "jose"
+import { serveOnLoopback } from "./loopback.ts"
+
+const json = (response: Parameters<RequestListener>[1], body: object) => {
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify(body))
+}
+
+/** An issuer of nothing but keys, which a test publishes, withdraws and makes unavailable as it likes. */
+export const startIssuer = async (...published: ReadonlyArray<JWK>) => {
+  /** What it says, to be changed at will; `trouble` answers everything while it is there. */
+  const state: { keys: ReadonlyArray<JWK>; discovery: object; trouble: RequestListener | undefined } = {
+    keys: published,
+    discovery: {},
+    trouble: undefined
+  }
+  const answers: Readonly<Record<string, RequestListener>> = {
+    "/.well-known/openid-configuration": (_, response) => json(response, state.discovery),
+    "/jwks": (_, response) => json(response, { keys: state.keys })
+  }
+  const { stop, url } = await serveOnLoopback((request, response) => {
+    const answer = state.trouble ?? answers[request.url ?? ""]
+    if (answer === undefined) response.writeHead(404).end()
+    else answer(request, response)
+  })
+  state.discovery = { issuer: url, jwks_uri: `${url}/jwks` }
+  return { url, jwksUrl: `${url}/jwks`, state, stop }
+}
+
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>

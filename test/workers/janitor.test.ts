@@ -1,0 +1,85 @@
+import { Effect, Layer } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Erasure, tenantTables } from "../../src/layers/sql/Erasure.ts"
+import { IdempotencyKeys } from "../../src/layers/sql/IdempotencyKeys.ts"
+import { tidy } from "../../src/workers/Janitor.ts"
+import { openPool } from "../support/database.ts"
+import { liveOn } from "../support/live.ts"
+import { type Service, startService } from "../support/service.ts"
+
+describe("the janitor", () => {
+  let service: Service
+  let sql: ReturnType<typeof openPool>
+  beforeAll(async () => {
+    service = await startService()
+    sql = openPool(service.database.url)
+  })
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+  })
+
+  const round = (environment: Readonly<Record<string, string>> = {}) =>
+    Effect.runPromise(
+      tidy.pipe(
+        Effect.provide(
+          Layer.provide(
+            Layer.merge(IdempotencyKeys.Default, Erasure.Default),
+            liveOn(service.database.url, { DATA_DIR: service.dataDir, ...environment })
+          )
+        )
+      )
+    )
+
+  const filledTenant = async () => {
+    const tenant = await service.newTenant()
+    const options = { as: "owner", tenant, headers: { "idempotency-key": tenant } }
+    await service.api("POST", "/clients", { ...options, body: { name: "C" } })
+    return tenant
+  }
+  const rowsOf = async (tenant: string) => {
+    const counts = tenantTables.map((table) => `select count(*)::int as n from ${table} where tenant_id = $1`)
+    const own = "select count(*)::int as n from tenants where id = $1"
+    const { rows } = await sql.query([...counts, own].join(" union all "), [tenant])
+    return rows.reduce((sum: number, { n }: { n: number }) => sum + n, 0)
+  }
+
+  it("knows every table that holds something of a tenant", async () => {
+    const { rows } = await sql.query(
+      "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'tenant_id'"
+    )
+    assert.sameMembers(
+      rows.map(({ table_name }) => table_name),
+      [...tenantTables]
+    )
+  })
+
+  it("erases a deleted tenant whole, and only when its time has come", async () => {
+    const [kept, deleted] = [await filledTenant(), await filledTenant()]
+    await service.api("DELETE", `/tenants/${deleted}`, { as: "owner" })
+    const before = await rowsOf(deleted)
+    assert.isAbove(before, 4)
+    await round({ TENANT_RETENTION_DAYS: "1" })
+    assert.strictEqual(await rowsOf(deleted), before)
+    await sql.query("update tenants set deleted_at = now() - interval '25 hours' where id = $1", [deleted])
+    const keptBefore = await rowsOf(kept)
+    await Promise.all([round({ TENANT_RETENTION_DAYS: "1" }), round({ TENANT_RETENTION_DAYS: "1" })])
+    assert.strictEqual(await rowsOf(deleted), 0)
+    assert.strictEqual(await rowsOf(kept), keptBefore)
+  })
+
+  it("forgets idempotency keys past their life and no other", async () => {
+    const tenant = await filledTenant()
+    await sql.query(
+      `insert into idempotency_keys (tenant_id, issuer, subject, route, key, fingerprint, claimed_at)
+       select $1, 'i', 's', 'r', n::text, '', now() - interval '25 hours' from generate_series(1, 2500) n`,
+      [tenant]
+    )
+    await round()
+    const { rows } = await sql.query("select key from idempotency_keys where tenant_id = $1", [tenant])
+    assert.deepStrictEqual(
+      rows.map(({ key }) => key),
+      [tenant]
+    )
+  })
+})
