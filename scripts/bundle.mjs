@@ -1,7 +1,7 @@
-import { mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { cpSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { build, stop } from "esbuild"
-import { root } from "./project.mjs"
+import { inProject, root } from "./project.mjs"
 
 /**
  * Bundles our own sources into one file; packages stay where npm put them. A process that starts meanwhile reads
@@ -18,7 +18,6 @@ export const bundle = async (entry, outfile) => {
     platform: "node",
     target: "node20",
     packages: "external",
-    loader: { ".sql": "text" },
     sourcemap: true,
     sourcesContent: false,
     logLevel: "silent",
@@ -27,6 +26,7 @@ export const bundle = async (entry, outfile) => {
   // Its helper process would otherwise stay as long as we do.
   await stop()
   mkdirSync(dirname(outfile), { recursive: true })
+  cpSync(inProject("src/layers/sql/migrations"), join(dirname(outfile), "migrations"), { recursive: true })
   for (const { contents, path } of outputFiles) {
     const unfinished = `${path}.${process.pid}`
     writeFileSync(unfinished, contents)

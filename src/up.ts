@@ -13,7 +13,7 @@ import { projectRoot } from "./layers/local/projectRoot.ts"
 import { say, step } from "./layers/local/say.ts"
 import { stopAsked } from "./layers/local/stopSignals.ts"
 import { supervise } from "./layers/local/supervise.ts"
-import { supervisedFlag } from "./layers/local/supervised.ts"
+import { exitWithParent, supervisedFlag } from "./layers/local/supervised.ts"
 import { workerNames } from "./workers/registry.ts"
 
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -112,6 +112,7 @@ const start = (settings: SettingsShape) =>
 
 /** The whole system on this machine, until somebody asks it to stop. */
 export const up = Effect.gen(function* () {
+  yield* exitWithParent
   const settings = yield* Settings
   const asked = yield* stopAsked
   yield* Effect.raceFirst(Effect.zipRight(start(settings), Effect.never), Deferred.await(asked))

@@ -3,7 +3,7 @@ import { id } from "./Ids.ts"
 import { MediaItem } from "./Media.ts"
 import { body, Order, optional, patch, stamps, text } from "./Schemas.ts"
 
-export const ClientId = id("client")
+export const ClientId = id("clnt", "client")
 export type ClientId = typeof ClientId.Type
 
 /** What a caller may set; the other schemas derive from it. */

@@ -1,24 +1,19 @@
 import { Schema } from "effect"
 import { rule } from "./Schemas.ts"
 
-/** Every kind of identifier, by its prefix on the wire. */
-export const prefixes = {
-  tenant: "tnt",
-  member: "mem",
-  client: "clnt",
-  event: "evt"
-} as const
+const PrefixId: unique symbol = Symbol.for("domain/Prefix")
 
-export type Resource = keyof typeof prefixes
+/** A prefix that tells the kind, and a suffix readers are told nothing of but that it is lowercase alphanumeric. */
+const patternOf = (prefix: string) => `^${prefix}_[a-z0-9]{1,64}$`
 
-/** Suffixes are 26 characters today; readers are told only that they are lowercase alphanumeric. */
-export const id = <const R extends Resource>(resource: R) =>
+export const id = <const Prefix extends string>(prefix: Prefix, kind: string) =>
   Schema.String.pipe(
     Schema.pattern(
-      new RegExp(`^${prefixes[resource]}_[a-z0-9]{1,64}$`),
-      rule("format", `must be a ${resource} identifier (${prefixes[resource]}_…)`, {
-        pattern: `^${prefixes[resource]}_[a-z0-9]{1,64}$`
-      })
+      new RegExp(patternOf(prefix)),
+      rule("format", `must be a ${kind} identifier (${prefix}_…)`, { pattern: patternOf(prefix) })
     ),
-    Schema.brand(prefixes[resource])
-  )
+    Schema.brand(prefix)
+  ).annotations({ [PrefixId]: prefix })
+
+/** The prefix a kind of identifier was declared with. */
+export const prefixOf = (schema: Schema.Schema.All) => String(schema.ast.annotations[PrefixId])

@@ -3,7 +3,7 @@ import { id } from "./Ids.ts"
 import { Role } from "./Roles.ts"
 import { body, optional, patch, stamps, text } from "./Schemas.ts"
 
-export const MemberId = id("member")
+export const MemberId = id("mem", "member")
 export type MemberId = typeof MemberId.Type
 
 const identity = {

@@ -3,7 +3,7 @@ import { id } from "./Ids.ts"
 import { MediaItem } from "./Media.ts"
 import { body, optional, patch, stamps, text } from "./Schemas.ts"
 
-export const TenantId = id("tenant")
+export const TenantId = id("tnt", "tenant")
 export type TenantId = typeof TenantId.Type
 
 /** What a caller may set; the other schemas derive from it. */

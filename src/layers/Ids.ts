@@ -1,6 +1,5 @@
 import { randomFillSync } from "node:crypto"
 import { Effect } from "effect"
-import { prefixes, type Resource } from "../domain/Ids.ts"
 
 /** Base 32 without the letters people misread, in ascending order, so that text order is time order. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -40,4 +39,4 @@ export const suffix = (now: number) => {
   return text
 }
 
-export const newId = (resource: Resource) => Effect.sync(() => `${prefixes[resource]}_${suffix(Date.now())}`)
+export const newId = (prefix: string) => Effect.sync(() => `${prefix}_${suffix(Date.now())}`)

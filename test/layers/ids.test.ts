@@ -4,7 +4,7 @@ import { newId, suffix } from "../../src/layers/Ids.ts"
 
 describe("identifiers", () => {
   it("are a prefix and 26 lowercase base-32 characters", () => {
-    assert.match(Effect.runSync(newId("client")), /^clnt_[0-9a-hjkmnp-tv-z]{26}$/)
+    assert.match(Effect.runSync(newId("clnt")), /^clnt_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
   it("sort in the order they were made, within a millisecond and when the clock steps back", () => {

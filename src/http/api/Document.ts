@@ -1,6 +1,6 @@
 import { HttpApi, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
-import { Context, Option } from "effect"
-import { prefixes } from "../../domain/Ids.ts"
+import { Context, JSONSchema, Option } from "effect"
+import { TenantId } from "../../domain/Tenant.ts"
 import { Access } from "./Access.ts"
 import { type Facts, failures, failuresOf } from "./Failures.ts"
 import { keyPattern } from "./Idempotency.ts"
@@ -30,12 +30,9 @@ const header = (name: string, description: string, schema: object, required = fa
   schema
 })
 
-const tenantHeader = header(
-  "tenant-id",
-  "The tenant to work in",
-  { type: "string", pattern: `^${prefixes.tenant}_[a-z0-9]{1,64}$` },
-  true
-)
+const { $schema: _, ...tenantIdSchema } = JSONSchema.make(TenantId)
+
+const tenantHeader = header("tenant-id", "The tenant to work in", tenantIdSchema, true)
 const idempotencyHeader = header(
   "Idempotency-Key",
   "Does the work once, however often the request is sent within 24 hours",

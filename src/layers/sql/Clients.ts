@@ -4,5 +4,12 @@ import { media } from "./Media.ts"
 import { resource } from "./Resource.ts"
 
 export class Clients extends Effect.Service<Clients>()("layers/Clients", {
-  effect: resource({ name: "client", table: "clients", entity: Client, computed: { media }, clientOf: ({ id }) => id })
+  effect: resource({
+    name: "client",
+
+    table: "clients",
+    entity: Client,
+    computed: { media },
+    clientOf: ({ id }) => id
+  })
 }) {}

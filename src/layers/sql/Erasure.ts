@@ -3,9 +3,6 @@ import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
 import { atomically } from "./Transaction.ts"
 
-/** Every table that holds something of a tenant, those that refer to others first. */
-export const tenantTables = ["idempotency_keys", "events", "clients", "members"] as const
-
 /** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
   effect: Effect.gen(function* () {
@@ -16,10 +13,25 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
       select id from tenants where deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})
       limit 1 for update skip locked`
 
-    const erase = (tenant: string) =>
-      Effect.forEach(tenantTables, (table) => sql`delete from ${sql(table)} where tenant_id = ${tenant}`).pipe(
-        Effect.zipRight(sql`delete from tenants where id = ${tenant}`)
+    /** Every table that holds something of a tenant, as the catalogue knows them, those that refer to others first. */
+    const tables = sql<{ name: string }>`
+      with recursive owned as (
+        select c.oid, c.relname as name from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+        where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+      ), referring as (
+        select oid, 0 as depth from owned
+        union
+        select r.conrelid, referring.depth + 1 from referring
+        join pg_constraint r on r.confrelid = referring.oid and r.contype = 'f' and r.conrelid <> r.confrelid
+        join owned on owned.oid = r.conrelid
       )
+      select name from referring join owned using (oid) group by name order by max(depth) desc`
+
+    const erase = (tenant: string) =>
+      Effect.flatMap(tables, (owned) =>
+        Effect.forEach(owned, ({ name }) => sql`delete from ${sql(name)} where tenant_id = ${tenant}`)
+      ).pipe(Effect.zipRight(sql`delete from tenants where id = ${tenant}`))
 
     return {
       /** Erases one tenant whose time has come; tells which, or nothing when there is none. */

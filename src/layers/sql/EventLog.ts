@@ -1,12 +1,12 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import type { EventType } from "../../domain/Events.ts"
 import { newId } from "../Ids.ts"
 
 export interface Happening {
   readonly tenant: string
-  readonly type: EventType
+  /** `<resource>.<action>` */
+  readonly type: string
   readonly resource: string
   readonly client: string | undefined
   readonly sequence: number
@@ -19,7 +19,7 @@ export interface Happening {
  * `source`, the rows that statement changed, is empty.
  */
 export const recording = (sql: SqlClient.SqlClient, source: Fragment) => (happening: Happening) =>
-  Effect.map(newId("event"), (id) => {
+  Effect.map(newId("evt"), (id) => {
     const { at, client, data, resource, sequence, tenant, type } = happening
     return sql`
         insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data)

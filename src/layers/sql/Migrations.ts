@@ -1,18 +1,26 @@
+import { readdir, readFile } from "node:fs/promises"
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, Schedule } from "effect"
-import tenancy from "./migrations/0001_tenancy.sql"
 import { isOutage } from "./Outage.ts"
 
-/** Forward only: what has run anywhere is never edited, the next change is the next file. */
-const migrations = { "0001_tenancy": tenancy }
+/** The build puts the folder beside its bundle, so this holds there as well as here. */
+const folder = new URL("./migrations/", import.meta.url)
 
-const loader = Migrator.fromRecord(
-  Object.fromEntries(
-    Object.entries(migrations).map(([name, text]) => [
-      name,
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text).unprepared)
-    ])
+/** Forward only: what has run anywhere is never edited, the next change is the next file. */
+const files = Effect.promise(async () => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
+  return Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder), "utf8")] as const))
+})
+
+const loader = Effect.flatMap(files, (all) =>
+  Migrator.fromRecord(
+    Object.fromEntries(
+      all.map(([name, text]) => [
+        name.replace(".sql", ""),
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text).unprepared)
+      ])
+    )
   )
 )
 
@@ -46,7 +54,7 @@ export const migrate = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 export const isMigrated = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ done: number }>`select count(*)::int as done from migrations`
-  return (rows[0]?.done ?? 0) >= Object.keys(migrations).length
+  return (rows[0]?.done ?? 0) >= (yield* files).length
 })
 
 /** A process starts with the schema it was written for, and waits for a database that is not there yet. */

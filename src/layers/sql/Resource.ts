@@ -4,13 +4,16 @@ import { Effect, type Schema } from "effect"
 import { CurrentTenant, IfMatch } from "../../domain/Caller.ts"
 import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
-import type { Eventful, EventType } from "../../domain/Events.ts"
+import { prefixOf } from "../../domain/Ids.ts"
 import type { Position, Window } from "../../domain/Paging.ts"
 import { newId } from "../Ids.ts"
 import { arranged, initialValues, present, rowOf, type Shape, selectList } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
 import { atomically } from "./Transaction.ts"
 import { refusing } from "./Violations.ts"
+
+/** The fields of an entity, its identifier among them. */
+type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
 
 interface Stamped {
   readonly id: string
@@ -24,9 +27,10 @@ export interface Versioned<A> {
   readonly sequence: number
 }
 
-interface Spec<A, F extends Schema.Struct.Fields, Computed extends string> extends Omit<Shape, "fields" | "computed"> {
+interface Spec<A, F extends Identified, Computed extends string> extends Omit<Shape, "fields" | "computed"> {
   readonly computed?: Readonly<Record<Computed, { readonly expression: string; readonly initial: unknown }>>
-  readonly name: Eventful
+  /** What events call it. */
+  readonly name: string
   readonly entity: Schema.Struct<F> & { readonly Type: A }
   /** The client an event about this resource belongs to. */
   readonly clientOf?: (entity: A) => string | undefined
@@ -44,7 +48,7 @@ const now = Effect.sync(() => new Date().toISOString())
  * with its event in one statement. A change is made to the version that was read and lands only if that is still the
  * newest; otherwise the row is locked and the change made again, so that nobody loses twice.
  */
-export const resource = <A extends Stamped, F extends Schema.Struct.Fields, const Computed extends string = never>(
+export const resource = <A extends Stamped, F extends Identified, const Computed extends string = never>(
   spec: Spec<A, F, Computed>
 ) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -89,7 +93,7 @@ export const resource = <A extends Stamped, F extends Schema.Struct.Fields, cons
     const held = readOne(sql.literal("for update of this"))
 
     /** What an event says of the resource: who it belongs to, which in line it is, and how the resource looked. */
-    const happening = (tenant: string, type: EventType, value: A, sequence: number, at: string) => ({
+    const happening = (tenant: string, type: string, value: A, sequence: number, at: string) => ({
       tenant,
       type,
       resource: value.id,
@@ -102,7 +106,7 @@ export const resource = <A extends Stamped, F extends Schema.Struct.Fields, cons
     const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped | Computed>, givenId?: string) {
       const tenant = yield* CurrentTenant
       const at = yield* now
-      const id = givenId ?? (yield* newId(spec.name))
+      const id = givenId ?? (yield* newId(prefixOf(spec.entity.fields.id)))
       const entity = { ...initialValues(shape), ...fields, id, createdAt: at, updatedAt: at }
       const value = read(arranged(shape, entity))
       const event = yield* changed(happening(tenant, `${spec.name}.created`, value, 1, at))

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant, Principal } from "../../domain/Caller.ts"
+import { prefixOf } from "../../domain/Ids.ts"
 import type { Window } from "../../domain/Paging.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../domain/Tenant.ts"
 import { newId } from "../Ids.ts"
@@ -29,7 +30,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
 
       /** A tenant and its first OWNER, whoever creates it. */
       create: (fields: typeof CreateTenant.Type) =>
-        Effect.flatMap(newId("tenant"), (id) =>
+        Effect.flatMap(newId(prefixOf(TenantId)), (id) =>
           Effect.zipLeft(tenants.create(fields, id), members.found).pipe(
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             atomically(sql)

@@ -1,4 +1,5 @@
-/** The lock is plain JavaScript because it also guards the installation of the packages. */
+/** Plain JavaScript, because these also work before the packages are there. */
+
 declare module "*/scripts/pidLock.mjs" {
   export type Lock =
     | { readonly held: true; readonly pid: number }
@@ -9,7 +10,12 @@ declare module "*/scripts/pidLock.mjs" {
         readonly release: () => void
       }
 
+  export const tryLock: (folder: string) => Lock
+
   /** When a living process began; `undefined` when there is none. */
   export const startOf: (pid: number) => string | undefined
-  export const tryLock: (folder: string) => Lock
+}
+
+declare module "*/scripts/bundle.mjs" {
+  export const bundle: (entry: string, outfile: string) => Promise<void>
 }

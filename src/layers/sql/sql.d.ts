@@ -1,5 +1,0 @@
-/** The build inlines a migration's text. */
-declare module "*.sql" {
-  const text: string
-  export default text
-}
