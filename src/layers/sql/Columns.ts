@@ -22,7 +22,7 @@ export const selectList = (shape: Shape) =>
     .map((name) => `${shape.computed?.[name]?.expression ?? `this."${columnOf(shape, name)}"`} as "${name}"`)
     .join(", ")
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 
 /** A column without a value is a field left out. */
 export const present = (row: Row) => {

@@ -1,0 +1,74 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { CurrentTenant } from "../../domain/Caller.ts"
+import { NotFound } from "../../domain/Errors.ts"
+import type { Position, Window } from "../../domain/Paging.ts"
+import { present, type Row, type Shape, selectList } from "./Columns.ts"
+import type { Versioned } from "./ResourceSpec.ts"
+
+/** Stands for "without an order" in a place where a number must be: above every order there is. */
+const last = "9223372036854775807"
+
+/** Which rows of a table are the tenant's. The table is called "this" in every statement. */
+export interface Scope {
+  readonly tenantColumn: string
+  readonly visible: string
+}
+
+/** How the resources of a table are read, each as the API shows it. */
+export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
+  const table = sql.literal(shape.table)
+  const columns = sql.literal(selectList(shape))
+  const everything = sql.literal("true")
+  const position = sql.literal("order" in shape.fields ? `coalesce(this."order", ${last})` : "0::bigint")
+  const inOrder = sql`order by ${position}, this.id`
+
+  // The columns are named after the schema's fields, and the table checks their values.
+  const read = (row: Row) => present(row) as A
+
+  const inTenant = (tenant: string) => sql`this.${sql.literal(tenantColumn)} = ${tenant} and ${sql.literal(visible)}`
+
+  /** The resources that `source`, everything behind "from", brings up. */
+  const select = (source: Fragment) =>
+    Effect.map(Effect.orDie(sql<Row>`select ${columns} from ${source}`), (rows) => rows.map(read))
+
+  const selectInTenant = (filter: Fragment, rest: Fragment) =>
+    Effect.flatMap(CurrentTenant, (tenant) =>
+      select(sql`${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
+    )
+
+  const after = (start: Position | undefined) =>
+    start === undefined
+      ? everything
+      : sql`(${position}, this.id) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(last)}), ${start.id})`
+
+  const one = (lock: string) =>
+    Effect.fnUntraced(function* (id: string) {
+      const tenant = yield* CurrentTenant
+      const [row] = yield* Effect.orDie(sql<Row & { sequence: number }>`
+        select ${columns}, this.sequence from ${table} this
+        where ${inTenant(tenant)} and this.id = ${id} ${sql.literal(lock)}`)
+      if (row === undefined) return yield* Effect.fail(new NotFound())
+      const { sequence, ...fields } = row
+      return { sequence, value: read(fields) } satisfies Versioned<A>
+    })
+
+  return {
+    read,
+    select,
+    inTenant,
+
+    /** The newest version, and the newest version held against every other writer until the transaction ends. */
+    current: one(""),
+    held: one("for update of this"),
+
+    list: (filter: Fragment = everything) => selectInTenant(filter, inOrder),
+
+    /** One page and, when there is more, one row beyond it. */
+    page: ({ after: start, limit }: Window, filter: Fragment = everything) =>
+      selectInTenant(sql`${filter} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
+  }
+}
+
+export type Reading<A> = ReturnType<typeof makeReading<A>>

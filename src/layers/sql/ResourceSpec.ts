@@ -1,0 +1,32 @@
+import type { Schema } from "effect"
+import type { Shape } from "./Columns.ts"
+
+/** The fields of an entity, its identifier among them. */
+export type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
+
+export interface Stamped {
+  readonly id: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A resource as read, with the number of its last event: whoever writes next must have seen that one. */
+export interface Versioned<A> {
+  readonly value: A
+  readonly sequence: number
+}
+
+/** What tells one resource of a tenant from another. */
+export interface Spec<A, F extends Identified, Computed extends string> extends Omit<Shape, "fields" | "computed"> {
+  /** What events call it. */
+  readonly name: string
+  readonly entity: Schema.Struct<F> & { readonly Type: A }
+  readonly computed?: Readonly<Record<Computed, { readonly expression: string; readonly initial: unknown }>>
+  /** The client an event about this resource belongs to. */
+  readonly clientOf?: (entity: A) => string | undefined
+  /** The column that holds the tenant, and the rows that count as there, where these are not the usual. */
+  readonly tenantColumn?: string
+  readonly visible?: string
+  /** What removes a row, where that is not a delete. */
+  readonly removal?: string
+}
