@@ -67,7 +67,6 @@ export const settings = {
   HOST: withDefault(Schema.NonEmptyString, "127.0.0.1", "address the api listens on"),
   PORT: withDefault(natural(0, 65535), 3000, "port the api listens on"),
   METRICS_PORT: Schema.optionalWith(described(natural(0, 65535), "serve /metrics on this port alone"), { exact: true }),
-  PUBLIC_URL: optionalUrl("address clients reach the api at, where it differs from HOST and PORT", "http:", "https:"),
   DATA_DIR: withDefault(
     Schema.NonEmptyString,
     ".data",
