@@ -1,33 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Data, Effect } from "effect"
 import { describe, run } from "../src/layers/local/child.ts"
-import { claimDataDir } from "../src/layers/local/dataDir.ts"
 import { lastLines } from "../src/layers/local/logFile.ts"
 import { startNats } from "../src/layers/local/nats.ts"
 import { natsProgram } from "../src/layers/local/natsPrograms.ts"
 import { startPostgres } from "../src/layers/local/postgres.ts"
 import { projectRoot } from "../src/layers/local/projectRoot.ts"
-import { endLeftovers } from "../test/support/leftovers.ts"
 import { durability, seed } from "./seed.ts"
+import { natsIn, postgresIn, temporaryFolder } from "./temporaryFolder.ts"
 
 export const service = join(projectRoot, "dist", "main.js")
 
 export class StageFailed extends Data.TaggedError("StageFailed")<{ readonly message: string }> {}
-
-const prefix = "contracting-bench-"
-
-const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-
-/** Ends and removes what a killed bench has left behind; a folder still claimed belongs to a running one. */
-const sweep = Effect.forEach(
-  readdirSync(tmpdir()).filter((name) => name.startsWith(prefix)),
-  (name) => {
-    const folder = join(tmpdir(), name)
-    return endLeftovers(folder).pipe(Effect.zipRight(remove(folder)), Effect.ignore)
-  }
-)
 
 const migrate = (databaseUrl: string, logFile: string) =>
   run({
@@ -46,19 +30,14 @@ const migrate = (databaseUrl: string, logFile: string) =>
 
 /** Everything the servers share: a durable PostgreSQL with data in it and a NATS server, thrown away afterwards. */
 export const setStage = Effect.gen(function* () {
-  yield* sweep
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
-    remove
-  )
-  const { logOf } = yield* claimDataDir(folder)
+  const { folder, logOf } = yield* temporaryFolder
   const postgres = yield* startPostgres({
-    folder: join(folder, "postgres"),
+    folder: postgresIn(folder),
     logFile: logOf("postgres"),
     durable: true
   })
   const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
-  const nats = yield* startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program })
+  const nats = yield* startNats({ folder: natsIn(folder), logFile: logOf("nats"), program })
   yield* migrate(postgres.url, logOf("migrate"))
   yield* seed(postgres.url)
   return {

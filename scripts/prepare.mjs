@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { install, isInstalled } from "./install.mjs"
+import { hasPackagesMark } from "./packagesMark.mjs"
 import { tryLock } from "./pidLock.mjs"
 import { during } from "./progress.mjs"
 import { inProject } from "./project.mjs"
@@ -24,7 +25,7 @@ const changedSince = (time, path) => {
 }
 
 const isBuilt = () => {
-  if (!existsSync(main)) return false
+  if (!existsSync(main) || !hasPackagesMark(main)) return false
   const { mtimeMs } = statSync(main)
   return ["src", "scripts/bundle.mjs"].every(
     (name) => !existsSync(inProject(name)) || !changedSince(mtimeMs, inProject(name))
@@ -44,7 +45,7 @@ const lock = async () => {
 
 const build = async () => {
   const { bundle } = await import("./bundle.mjs")
-  return bundle("src/main.ts", main)
+  await bundle("src/main.ts", main, { selfContained: true })
 }
 
 /** Brings packages and bundle up to date; does nothing when they are. `force` builds in any case. */

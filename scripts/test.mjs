@@ -9,35 +9,27 @@ const help = `npm test                      type check, lint, and every test aga
 npm test -- --only <words>    only the test files whose path holds one of the words; no type check, no lint
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
 
-const run = (title, { command, args }) =>
+const run = (title, { command, args }, env = process.env) =>
   new Promise((resolve, reject) => {
     process.stdout.write(`\n── ${title}\n`)
-    const child = spawn(command, args, { cwd: root, stdio: "inherit" })
+    const child = spawn(command, args, { cwd: root, env, stdio: "inherit" })
     const forward = (signal) => child.kill(signal)
     process.once("SIGINT", forward).once("SIGTERM", forward)
     child.once("error", reject)
     child.once("exit", (code) => resolve(code === 0))
   })
 
-/** A file that cannot even be loaded fails without a single failed test; it counts as one. */
-const counts = (file) => {
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, "utf8"))
-  const broken = testResults.filter(
-    ({ assertionResults, status }) => status === "failed" && assertionResults.length === 0
-  )
-  return { passed: numPassedTests, failed: numFailedTests + broken.length }
-}
-
 const vitest = async (args) => {
-  const folder = mkdtempSync(join(tmpdir(), "contracting-result-"))
-  const file = join(folder, "result.json")
-  const options = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args]
+  const folder = mkdtempSync(join(tmpdir(), "contracting-counts-"))
+  const file = join(folder, "counts.json")
+  const reporters = ["--reporter=default", `--reporter=${inProject("scripts/countingReporter.mjs")}`]
+  const command = {
+    command: process.execPath,
+    args: [inProject("node_modules/vitest/vitest.mjs"), "run", ...reporters, ...args]
+  }
   try {
-    const succeeded = await run("tests", {
-      command: process.execPath,
-      args: [inProject("node_modules/vitest/vitest.mjs"), ...options]
-    })
-    const { passed, failed } = counts(file)
+    const succeeded = await run("tests", command, { ...process.env, TEST_COUNTS: file })
+    const { passed, failed } = JSON.parse(readFileSync(file, "utf8"))
     return { passed, failed: succeeded ? failed : Math.max(failed, 1) }
   } catch {
     return { passed: 0, failed: 1 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import { runMain } from "@effect/platform-node/NodeRuntime"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
@@ -81,5 +81,5 @@ const [command, ...args] = process.argv.slice(2)
 Effect.suspend(() => run(command, args)).pipe(
   Effect.provide(SettingsLive),
   Effect.tapErrorCause(tell),
-  NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
+  runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

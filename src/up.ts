@@ -45,12 +45,12 @@ const database = ({ DATABASE_URL }: SettingsShape, { folder, logOf }: DataDir) =
 const broker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logOf }: DataDir) =>
   NATS_URL !== undefined
     ? Effect.succeed(NATS_URL)
-    : step(
-        "Starting NATS (fetched first where it is missing)",
-        natsProgram(NATS_SERVER_BIN).pipe(
-          Effect.flatMap((program) => startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program }))
-        ),
-        ({ port, version }) => `NATS ${version} ready on ${localhost}:${port}`
+    : Effect.flatMap(natsProgram(NATS_SERVER_BIN), (program) =>
+        step(
+          "Starting NATS",
+          startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program }),
+          ({ port, version }) => `NATS ${version} ready on ${localhost}:${port}`
+        )
       ).pipe(Effect.map(({ url }) => url))
 
 const migrate = (program: Program) =>
@@ -61,8 +61,10 @@ const migrate = (program: Program) =>
     )
   )
 
+const everywhere: Record<string, string> = { "0.0.0.0": localhost, "::": "::1" }
+
 const reachable = ({ HOST, PORT }: SettingsShape) => {
-  const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST
+  const host = everywhere[HOST] ?? HOST
   return `http://${host.includes(":") ? `[${host}]` : host}:${PORT}`
 }
 

@@ -1,11 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startOf } from "../scripts/pidLock.mjs"
+import { commandLine } from "../src/layers/local/foreignProcess.ts"
 import { localhost, stablePort } from "../src/layers/local/ports.ts"
 import { projectRoot } from "../src/layers/local/projectRoot.ts"
+import { supervisedFlag } from "../src/layers/local/supervised.ts"
 import { temporaryFolder, until } from "./layers/local/temporary.ts"
 import { endLeftovers } from "./support/leftovers.ts"
 
@@ -24,8 +27,15 @@ const launch = (folder: string, port: number) =>
   Effect.acquireRelease(
     Effect.sync((): Instance => {
       const child = spawn(process.execPath, [join(projectRoot, "dist", "main.js"), "up"], {
-        env: { ...environment, NODE_ENV: "development", DATA_DIR: dataOf(folder), PORT: String(port) },
-        stdio: ["ignore", "pipe", "pipe"]
+        // Supervised by us: it ends with the test process, also when that is killed.
+        env: {
+          ...environment,
+          NODE_ENV: "development",
+          DATA_DIR: dataOf(folder),
+          PORT: String(port),
+          [supervisedFlag]: "1"
+        },
+        stdio: ["pipe", "pipe", "pipe"]
       })
       const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
       let output = ""
@@ -54,10 +64,27 @@ const readiness = (port: number) =>
     }).once("error", () => resume(Effect.succeed(0)))
   })
 
+/** A process by pid, parent and the words it was started with; nothing when it has just ended. */
+const fromProc = (pid: string) => {
+  try {
+    const [, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+    return [`${pid} ${parent} ${commandLine(Number(pid))}`]
+  } catch {
+    return []
+  }
+}
+
+/** Small systems have no `ps`. */
+const processes = () =>
+  process.platform === "linux"
+    ? readdirSync("/proc")
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap(fromProc)
+    : execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")
+
 /** The pids of its children by the last word they were started with, such as `api`. */
 const childrenOf = ({ process: { pid } }: Instance) =>
-  execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" })
-    .split("\n")
+  processes()
     .map((line) => line.trim().split(/\s+/))
     .filter(([, parent]) => Number(parent) === pid)
     .map((words) => ({ pid: Number(words[0]), word: words.at(-1) ?? "" }))
@@ -68,6 +95,7 @@ const allGone = (pids: ReadonlyArray<number>) => until(() => pids.every((pid) =>
 
 const place = Effect.gen(function* () {
   const folder = yield* temporaryFolder
+  // For a test that fails after it has killed the process its servers belong to.
   yield* Effect.addFinalizer(() => Effect.ignore(endLeftovers(dataOf(folder))))
   return { folder, port: yield* stablePort(join(folder, "port")) }
 })

@@ -1,13 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
-import { Effect, Exit, Scope } from "effect"
+import { createInterface } from "node:readline"
+import { Schema } from "effect"
 import type { TestProject } from "vitest/node"
-import { claimDataDir } from "../../src/layers/local/dataDir.ts"
-import { startNats } from "../../src/layers/local/nats.ts"
-import { natsProgram } from "../../src/layers/local/natsPrograms.ts"
-import { startPostgres } from "../../src/layers/local/postgres.ts"
-import { endLeftovers } from "./leftovers.ts"
+import { bundle } from "../../scripts/bundle.mjs"
+import { projectRoot } from "../../src/layers/local/projectRoot.ts"
+import { supervisedFlag } from "../../src/layers/local/supervised.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -17,47 +15,37 @@ declare module "vitest" {
   }
 }
 
-const prefix = "contracting-test-"
+const Addresses = Schema.parseJson(Schema.Struct({ databaseUrl: Schema.String, natsUrl: Schema.String }))
 
-const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-
-/** Ends and removes what a test run that was killed has left behind; a folder still claimed belongs to a running one. */
-const sweep = Effect.forEach(
-  readdirSync(tmpdir()).filter((name) => name.startsWith(prefix)),
-  (name) => {
-    const folder = join(tmpdir(), name)
-    return endLeftovers(folder).pipe(Effect.zipRight(remove(folder)), Effect.ignore)
-  }
-)
-
-const servers = Effect.gen(function* () {
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
-    remove
-  )
-  const { logOf } = yield* claimDataDir(folder)
-  const postgres = yield* startPostgres({
-    folder: join(folder, "postgres"),
-    logFile: logOf("postgres"),
-    durable: false
+const launch = async () => {
+  const program = join(projectRoot, "node_modules", ".cache", "test-servers", "main.js")
+  await bundle("test/support/servers.ts", program, { selfContained: true })
+  return spawn(process.execPath, [program], {
+    env: { ...process.env, [supervisedFlag]: "1" },
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true
   })
-  const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
-  const nats = yield* startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program })
-  return { databaseUrl: postgres.url, natsUrl: nats.url }
-})
+}
+
+const addressesFrom = (child: ChildProcess) =>
+  new Promise<typeof Addresses.Type>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`The servers for the tests did not start (exit code ${code})`)))
+    // Anything before is about a restart; the addresses come as the only line of JSON.
+    createInterface(child.stdout ?? process.stdin).on("line", (line) => {
+      if (line.startsWith("{")) resolve(Schema.decodeUnknownSync(Addresses)(line))
+      else process.stderr.write(`${line}\n`)
+    })
+  })
 
 /** One PostgreSQL and one NATS server for the whole run, thrown away afterwards. */
 export default async (project: TestProject) => {
-  await Effect.runPromise(sweep)
-  const scope = Effect.runSync(Scope.make())
-  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  try {
-    const { databaseUrl, natsUrl } = await Effect.runPromise(Scope.extend(servers, scope))
-    project.provide("databaseUrl", databaseUrl)
-    project.provide("natsUrl", natsUrl)
-  } catch (error) {
-    await stop()
-    throw error
+  const child = await launch()
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  const { databaseUrl, natsUrl } = await addressesFrom(child)
+  project.provide("databaseUrl", databaseUrl)
+  project.provide("natsUrl", natsUrl)
+  return () => {
+    child.kill("SIGTERM")
+    return ended
   }
-  return stop
 }

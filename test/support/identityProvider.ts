@@ -17,6 +17,7 @@ const configurationWith = (jwk: JWK) => ({
       id_token_signed_response_alg: "ES256"
     }
   ],
+  ttl: { ClientCredentials: 3600 },
   features: {
     devInteractions: { enabled: false },
     clientCredentials: { enabled: true },

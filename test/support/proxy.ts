@@ -1,34 +1,60 @@
 import { once } from "node:events"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { connect, createServer, type Server, type Socket } from "node:net"
 
-/** A door before a server, which can be shut in the ways a network knows. */
-export const startProxy = async (target: { readonly host: string; readonly port: number }) => {
-  let stalled = false
+const host = "127.0.0.1"
+
+/** Below the range outgoing ports are taken from, so that nobody is given the port while the proxy is shut. */
+const anyPort = () => 15_000 + Math.floor(Math.random() * 17_000)
+
+const listen = async (server: Server, port: number) => {
+  server.listen(port, host)
+  await once(server, "listening")
+}
+
+const listenAnywhere = async (server: Server): Promise<number> => {
+  const port = anyPort()
+  return listen(server, port).then(
+    () => port,
+    () => listenAnywhere(server)
+  )
+}
+
+/** A port of this machine on which nobody listens. */
+export const closedPort = async () => {
+  const server = createServer()
+  const port = await listenAnywhere(server)
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** A door before a server (`address` is its URL), which can be shut in the ways a network knows. */
+export const startProxy = async (address: string) => {
+  const target = new URL(address)
   const sockets = new Set<Socket>()
+  let isStalled = false
 
-  const keep = (socket: Socket) => {
+  const follow = (socket: Socket, other: Socket) => {
     sockets.add(socket)
-    socket.on("close", () => sockets.delete(socket))
+    if (isStalled) socket.pause()
+    socket.on("data", (chunk) => other.write(chunk))
     socket.on("error", () => {})
-    if (stalled) socket.pause()
-    return socket
+    socket.on("close", () => {
+      sockets.delete(socket)
+      other.destroy()
+    })
+    if (isStalled) socket.pause()
   }
 
   const server = createServer((near) => {
-    const far = keep(connect(target.port, target.host))
-    keep(near)
-    near.on("data", (chunk) => far.write(chunk))
-    far.on("data", (chunk) => near.write(chunk))
-    near.on("close", () => far.destroy())
-    far.on("close", () => near.destroy())
+    const far = connect(Number(target.port), target.hostname)
+    follow(near, far)
+    follow(far, near)
   })
-  const listen = async (port: number) => {
-    server.listen(port, "127.0.0.1")
-    await once(server, "listening")
-  }
-  await listen(0)
-  // A TCP server's address is never a pipe's name.
-  const { port } = server.address() as AddressInfo
+  const port = await listenAnywhere(server)
+  const url = new URL(address)
+  url.hostname = host
+  url.port = String(port)
 
   /** Ends every connection and refuses new ones. */
   const cut = async () => {
@@ -39,20 +65,19 @@ export const startProxy = async (target: { readonly host: string; readonly port:
   }
 
   return {
-    port,
+    url: url.href,
     cut,
-    restore: () => listen(port),
-    /** Keeps and takes connections, and passes nothing on. */
+    restore: () => listen(server, port),
+    /** Keeps connections and takes new ones, but passes nothing on. */
     stall: () => {
-      stalled = true
+      isStalled = true
       for (const socket of sockets) socket.pause()
     },
-    /** Passes on all that was held back. */
+    /** Passes on what was held back, and whatever comes. */
     flow: () => {
-      stalled = false
+      isStalled = false
       for (const socket of sockets) socket.resume()
     },
-    connections: () => sockets.size / 2,
     stop: () => (server.listening ? cut() : Promise.resolve())
   }
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { Data, Effect, Schedule } from "effect"
 import { onDisk } from "./disk.ts"
-import { commandLine, endOrphan } from "./foreignProcess.ts"
+import { endOrphan } from "./foreignProcess.ts"
 import type { NatsProgram } from "./natsPrograms.ts"
 import { localhost, stablePort } from "./ports.ts"
 import { supervise } from "./supervise.ts"
@@ -58,7 +58,7 @@ export const endForerunner = (store: string) =>
     yield* endOrphan({
       name: "NATS server",
       pid,
-      isOurs: () => commandLine(pid).includes(store),
+      mark: `nats-server -js -sd ${store}`,
       stop: [...natsStop, ["SIGKILL", "5 seconds"]]
     })
   })

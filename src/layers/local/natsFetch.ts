@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
@@ -8,21 +9,26 @@ import { reasonOf } from "./disk.ts"
 
 export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reasons: ReadonlyArray<string> }> {}
 
-/** Brings the program into the folder given and tells where it lies. */
+type Execute = (command: string, ...args: ReadonlyArray<string>) => Promise<string>
+
+/** Brings the program into the folder given, where commands are executed, and tells where it lies. */
 interface Source {
   readonly name: string
-  readonly bring: (folder: string) => Promise<string>
+  readonly bring: (folder: string, execute: Execute) => Promise<string>
 }
 
-const execute = async (command: string, args: ReadonlyArray<string>, cwd: string) => {
-  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 })
-  return stdout.trim()
-}
+const executeIn =
+  (cwd: string, signal: AbortSignal): Execute =>
+  async (command, ...args) => {
+    const limits = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }
+    const { stdout } = await promisify(execFile)(command, args, { cwd, signal, ...limits })
+    return stdout.trim()
+  }
 
 /** Needs no root: nothing is installed, and where the system's lists are missing or old, own ones are fetched. */
 const debian: Source = {
   name: "apt-get",
-  bring: async (folder) => {
+  bring: async (folder, execute) => {
     const inFolder = (...parts: ReadonlyArray<string>) => {
       mkdirSync(join(folder, ...parts), { recursive: true })
       return join(folder, parts[0] ?? "")
@@ -30,21 +36,20 @@ const debian: Source = {
     const asWeAre = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : []
     const common = [...asWeAre, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
     const ownLists = [...common, "-o", `Dir::State::lists=${inFolder("lists", "partial")}`]
-    await execute("apt-get", [...common, "download", "nats-server"], folder).catch(async () => {
-      await execute("apt-get", [...ownLists, "update"], folder)
-      await execute("apt-get", [...ownLists, "download", "nats-server"], folder)
+    await execute("apt-get", ...common, "download", "nats-server").catch(async () => {
+      await execute("apt-get", ...ownLists, "update")
+      await execute("apt-get", ...ownLists, "download", "nats-server")
     })
-    await execute("sh", ["-c", "dpkg-deb -x nats-server*.deb unpacked"], folder)
+    await execute("sh", "-c", "dpkg-deb -x nats-server*.deb unpacked")
     return join(folder, "unpacked", "usr", "sbin", "nats-server")
   }
 }
 
 const homebrew: Source = {
   name: "brew",
-  bring: async (folder) => {
-    await execute("brew", ["install", "nats-server"], folder)
-    await execute("cp", [join(await execute("brew", ["--prefix"], folder), "bin", "nats-server"), "."], folder)
-    return join(folder, "nats-server")
+  bring: async (_, execute) => {
+    await execute("brew", "install", "nats-server")
+    return join(await execute("brew", "--prefix"), "bin", "nats-server")
   }
 }
 
@@ -56,7 +61,7 @@ const download = async (url: string) => {
 
 const release: Source = {
   name: "release archive",
-  bring: async (folder) => {
+  bring: async (folder, execute) => {
     const version = "v2.11.17"
     const base = `https://github.com/nats-io/nats-server/releases/download/${version}`
     const name = `nats-server-${version}-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`
@@ -65,24 +70,29 @@ const release: Source = {
     const sum = createHash("sha256").update(archive).digest("hex")
     if (!sums.includes(`${sum}  ${name}.tar.gz`)) throw new Error(`${name}.tar.gz is not what its checksum says`)
     writeFileSync(join(folder, "archive.tar.gz"), archive)
-    await execute("tar", ["-xzf", "archive.tar.gz"], folder)
+    await execute("tar", "-xzf", "archive.tar.gz")
     return join(folder, name, "nats-server")
   }
 }
 
 const sources = [...(process.platform === "darwin" ? [homebrew] : [debian]), release]
 
+/** In one step at the end, so that two processes fetching at once both end up with a whole program. */
+const putInto = (cache: string, program: string) => {
+  const unfinished = join(cache, `unfinished-${process.pid}`)
+  mkdirSync(cache, { recursive: true })
+  copyFileSync(program, unfinished)
+  chmodSync(unfinished, 0o755)
+  renameSync(unfinished, join(cache, "nats-server"))
+  return join(cache, "nats-server")
+}
+
 const bringFrom = (source: Source, cache: string) =>
   Effect.tryPromise({
-    try: async () => {
-      mkdirSync(cache, { recursive: true })
-      const folder = mkdtempSync(join(cache, "fetching-"))
+    try: async (signal) => {
+      const folder = mkdtempSync(join(tmpdir(), "contracting-fetch-"))
       try {
-        const program = await source.bring(folder)
-        chmodSync(program, 0o755)
-        // In one step, so that two processes fetching at once both end up with a whole program.
-        renameSync(program, join(cache, "nats-server"))
-        return join(cache, "nats-server")
+        return putInto(cache, await source.bring(folder, executeIn(folder, signal)))
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }

@@ -5,6 +5,7 @@ import { promisify } from "node:util"
 import { Data, Effect } from "effect"
 import { fetchNats } from "./natsFetch.ts"
 import { projectRoot } from "./projectRoot.ts"
+import { step } from "./say.ts"
 
 export interface NatsProgram {
   readonly path: string
@@ -56,7 +57,7 @@ export const natsProgram = (chosen: string | undefined) =>
       )
     : lookAround.pipe(
         Effect.orElse(() =>
-          fetchNats(cache).pipe(
+          step("Fetching a NATS server, this once", fetchNats(cache), () => "NATS server fetched").pipe(
             Effect.flatMap(examine),
             Effect.catchTag("NotUsable", ({ path }) =>
               Effect.fail(new NoNatsServer({ tried: [`${path} does not run here`] }))

@@ -1,20 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { onDisk } from "./disk.ts"
-import { commandLine, endOrphan } from "./foreignProcess.ts"
+import { endOrphan } from "./foreignProcess.ts"
 
 /** Fast shutdown: sessions are cut off, everything committed is kept. Then the immediate one, which recovers at start. */
 export const postgresStop = [
   ["SIGINT", "20 seconds"],
   ["SIGQUIT", "5 seconds"]
 ] as const
-
-/** Whether this process is the PostgreSQL server of that data folder, and nothing else that was given the same pid. */
-const isPostmasterOf = (data: string, pid: number) => {
-  const [program, ...args] = commandLine(pid)
-  return program !== undefined && basename(program) === "postgres" && args.includes(data)
-}
 
 /**
  * Makes a data folder startable after its last server was killed. A server that is still at work is stopped. A pid
@@ -28,7 +22,7 @@ export const clearTheWay = (data: string) =>
     const read = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n") : [])
     const pid = Number.parseInt((yield* onDisk(file, read))[0] ?? "", 10)
     if (Number.isNaN(pid)) return
-    yield* endOrphan({ name: "PostgreSQL", pid, isOurs: () => isPostmasterOf(data, pid), stop: postgresStop })
+    yield* endOrphan({ name: "PostgreSQL", pid, mark: `postgres -D ${data}`, stop: postgresStop })
     yield* onDisk(file, () => {
       const [first, ...rest] = read()
       if (first !== undefined) writeFileSync(file, [process.pid, ...rest].join("\n"))

@@ -17,5 +17,5 @@ declare module "*/scripts/pidLock.mjs" {
 }
 
 declare module "*/scripts/bundle.mjs" {
-  export const bundle: (entry: string, outfile: string) => Promise<void>
+  export const bundle: (entry: string, outfile: string, options: { readonly selfContained: boolean }) => Promise<void>
 }

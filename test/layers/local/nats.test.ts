@@ -1,4 +1,5 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -57,6 +58,21 @@ describe("the local NATS server", () => {
         assert.strictEqual(lines[0], "nats-server stopped (signal SIGKILL); starting again in 0.2 s")
       })
     )
+  )
+
+  it.scopedLive("spares a process that was given the pid of a server killed before", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const stranger = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sleep", ["600"])),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      mkdirSync(join(folder, "nats"))
+      writeFileSync(join(folder, "nats", "nats-server.pid"), String(stranger.pid))
+      yield* start(folder)
+      assert.isNull(stranger.exitCode)
+      assert.isNull(stranger.signalCode)
+    })
   )
 
   it.scopedLive("is named in the message when the program chosen cannot be run", () =>

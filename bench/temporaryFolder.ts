@@ -1,0 +1,38 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { claimDataDir } from "../src/layers/local/dataDir.ts"
+import { endForerunner } from "../src/layers/local/nats.ts"
+import { clearTheWay } from "../src/layers/local/postmasterPid.ts"
+
+const prefix = "contracting-bench-"
+
+export const postgresIn = (folder: string) => join(folder, "postgres")
+export const natsIn = (folder: string) => join(folder, "nats")
+
+const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Ends the servers of a killed bench and removes its folder; one that still runs has claimed its folder. */
+const clear = (folder: string) =>
+  claimDataDir(folder).pipe(
+    Effect.zipRight(clearTheWay(join(postgresIn(folder), "data"))),
+    Effect.zipRight(endForerunner(natsIn(folder))),
+    Effect.scoped,
+    Effect.zipRight(remove(folder)),
+    Effect.ignore
+  )
+
+const sweep = Effect.suspend(() => {
+  const names = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
+  return Effect.forEach(names, (name) => clear(join(tmpdir(), name)))
+})
+
+/** A folder for this run alone. What an earlier run could not remove, because it was killed, is removed first. */
+export const temporaryFolder = Effect.zipRight(
+  sweep,
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
+    remove
+  )
+).pipe(Effect.flatMap(claimDataDir))

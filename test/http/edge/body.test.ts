@@ -1,0 +1,184 @@
+import { once } from "node:events"
+import { type IncomingMessage, request } from "node:http"
+import { connect } from "node:net"
+import { Readable } from "node:stream"
+import { text } from "node:stream/consumers"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertFailure, assertInvalid, type Fault } from "../../support/failure.ts"
+import { oneConnection, type RawRequest, send } from "../../support/rawHttp.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const mebibyte = 1024 * 1024
+const patience = { timeout: 10_000 }
+
+const notJson: Fault = ["body", "format", "is not valid JSON"]
+const notUtf8: Fault = ["body", "format", "is not valid UTF-8"]
+const notObject: Fault = ["body", "type", "must be an object"]
+const missing: Fault = ["body", "required", "is required"]
+
+const unsupported = `{"error":"UnsupportedMediaType","message":"Send the body as Content-Type: application/json"}`
+const tooLarge = `{"error":"PayloadTooLarge","message":"The body may have at most 1048576 bytes"}`
+
+/** A client, and white space up to the number of bytes. */
+const padded = (bytes: number) => Buffer.from(`{"name":"Padded"}`.padEnd(bytes))
+
+/** The same bytes in pieces, which are sent without telling their number. */
+const inChunks = (bytes: Buffer) =>
+  Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, index) =>
+    bytes.subarray(index * 65_536, (index + 1) * 65_536)
+  )
+
+function* endless(chunk: Buffer) {
+  while (true) yield chunk
+}
+
+describe("a body", () => {
+  let service: Service
+  let identity: Record<string, string>
+  beforeAll(async () => {
+    service = await startService()
+    identity = { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": await service.newTenant() }
+  })
+  afterAll(() => service.stop())
+
+  const post = (body: RawRequest["body"], headers: Record<string, string> = {}, more: Partial<RawRequest> = {}) =>
+    send(service.url, {
+      method: "POST",
+      path: "/api/v1/clients",
+      headers: { ...identity, "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body }),
+      ...more
+    })
+
+  it.each<[string, string | Buffer, Fault]>([
+    ["is malformed", `{"name":}`, notJson],
+    ["is truncated", `{"name":"Nor`, notJson],
+    ["has more behind its end", `{"name":"Northwind"}}`, notJson],
+    ["is of white space", "  \n", notJson],
+    ["holds what JSON does not know", `{"name":NaN}`, notJson],
+    ["starts with a byte order mark", `\ufeff{"name":"Northwind"}`, notJson],
+    ["is UTF-16", Buffer.from(`{"name":"Northwind"}`, "utf16le"), notJson],
+    ["is Latin-1", Buffer.from(`{"name":"Café"}`, "latin1"), notUtf8],
+    ["is cut inside a character", Buffer.from(`{"name":"Café`).subarray(0, -1), notUtf8],
+    ["has a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), notUtf8],
+    ["is overlong UTF-8", Buffer.from([0x22, 0xc0, 0x80, 0x22]), notUtf8],
+    ["is null", "null", notObject],
+    ["is an array", `[{"name":"Northwind"}]`, notObject],
+    ["is a string", `"Northwind"`, notObject],
+    ["is a number", "1", notObject],
+    ["is true", "true", notObject],
+    ["is nested too deep for a call stack", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, notObject],
+    ["is nested deep and never closed", "[".repeat(100_000), notJson],
+    ["is empty", "", missing]
+  ])("that %s is refused", async (_, body, fault) => {
+    assertInvalid(await post(body), fault)
+  })
+
+  it("may be missing altogether, and is said to be", async () => {
+    assertInvalid(await post(undefined), missing)
+    assertInvalid(await post([]), missing)
+  })
+
+  it("takes the last of two equal keys", async () => {
+    const answer = await post(`{"name":"First","name":"Last"}`)
+    assert.strictEqual(answer.status, 201)
+    assert.strictEqual(JSON.parse(answer.text).data.name, "Last")
+  })
+
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "Application/JSON ; charset=utf-8"
+  ])("of type %s is taken", async (type) => {
+    assert.strictEqual((await post(`{"name":"Northwind"}`, { "content-type": type })).status, 201)
+  })
+
+  it.each([
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    ""
+  ])("of type '%s' is not", async (type) => {
+    assertFailure(await post(`{"name":"Northwind"}`, { "content-type": type }), 415, unsupported)
+  })
+
+  it("of no type is not taken either", async () => {
+    assertFailure(await post(`{"name":"Northwind"}`, {}, { headers: identity }), 415, unsupported)
+  })
+
+  it("of the greatest size is taken, and one byte more is not", async () => {
+    assert.strictEqual((await post(padded(mebibyte))).status, 201)
+    assert.strictEqual((await post(inChunks(padded(mebibyte)))).status, 201)
+    assertFailure(await post(padded(mebibyte + 1)), 413, tooLarge)
+    assertFailure(await post(inChunks(padded(mebibyte + 1))), 413, tooLarge)
+  })
+
+  it.each([
+    ["with its length", (bytes: Buffer) => bytes],
+    ["in chunks", inChunks]
+  ])("of 12 MiB, sent %s, gets an answer that its sender can read, and its connection works on", async (_, form) => {
+    const agent = oneConnection()
+    assertFailure(await post(form(padded(12 * mebibyte)), {}, { agent }), 413, tooLarge)
+    assert.strictEqual((await post(`{"name":"Next"}`, {}, { agent })).status, 201)
+    agent.destroy()
+  })
+
+  it("that never ends is answered while it is being sent", async () => {
+    const agent = oneConnection()
+    const { hostname, port } = new URL(service.url)
+    const headers = { ...identity, "content-type": "application/json" }
+    const outgoing = request({ hostname, port, agent, method: "POST", path: "/api/v1/clients", headers })
+    Readable.from(endless(Buffer.alloc(mebibyte, " "))).pipe(outgoing)
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.on("response", resolve)
+      outgoing.on("error", reject)
+    })
+    assert.deepStrictEqual([response.statusCode, await text(response)], [413, tooLarge])
+    outgoing.destroy()
+    agent.destroy()
+  })
+
+  it("that is too large is so for an operation that takes none", async () => {
+    const path = "/api/v1/clients/clnt_unknown"
+    assertFailure(await post(padded(2 * mebibyte), {}, { method: "DELETE", path }), 413, tooLarge)
+  })
+
+  it("is not looked at before its sender is known", async () => {
+    const agent = oneConnection()
+    const more = { agent, headers: { "content-type": "text/plain" } }
+    const unauthorized = `{"error":"Unauthorized","message":"Unauthorized"}`
+    assertFailure(await post(padded(12 * mebibyte), {}, more), 401, unauthorized)
+    assertFailure(await post("{", {}, more), 401, unauthorized)
+    agent.destroy()
+  })
+
+  it("whose sender leaves before it was asked for is forgotten", async () => {
+    const pool = openPool(service.database.url)
+    const holder = await pool.connect()
+    await holder.query("begin; lock table members in access exclusive mode")
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1")
+    const head = Object.entries({ host: "test", ...identity, "content-length": "100" })
+    socket.write(
+      `POST /api/v1/clients HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n{`
+    )
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await vi.waitFor(async () => assert.lengthOf((await pool.query(waiting)).rows, 1), patience)
+    socket.destroy()
+    await once(socket, "close")
+    // A later connection is seen later than the end of the earlier one.
+    assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
+    await holder.query("rollback")
+    holder.release()
+    await pool.end()
+    await vi.waitFor(async () => {
+      const { text } = await service.call("GET", "/metrics")
+      assert.include(text, "\nhttp_requests_in_flight 1\n", "only the request for the metrics themselves is left")
+    }, patience)
+  })
+})

@@ -1,0 +1,124 @@
+import { randomInt } from "node:crypto"
+import { Agent } from "node:http"
+import * as fc from "fast-check"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type AnyRequest, anyRequest } from "../../support/arbitraries.ts"
+import { makeConformance } from "../../support/conformance.ts"
+import { addressOf, type Operation, operationsOf } from "../../support/operations.ts"
+import { send } from "../../support/rawHttp.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const requests = 10_000
+const concurrency = 16
+const remembered = 40
+
+const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
+
+type Place = AnyRequest["id"]
+
+const at = <A>(items: ReadonlyArray<A>, index: number) => items[index % Math.max(1, items.length)]
+
+describe("any JSON at every operation", () => {
+  let service: Service
+  let conforms: ReturnType<typeof makeConformance>
+  let tokens: { readonly known: string; readonly foreign: string }
+  beforeAll(async () => {
+    service = await startService()
+    conforms = makeConformance(service.document)
+    tokens = { known: await service.token("known"), foreign: await service.token("foreign") }
+  })
+  afterAll(() => {
+    agent.destroy()
+    return service.stop()
+  })
+
+  /** Identifiers the service has given out, newest last, each with the tenant it belongs to. */
+  const given = new Map<string, string>()
+  const learn = (id: string, tenant: string | undefined) => given.set(id, id.startsWith("tnt_") ? id : (tenant ?? ""))
+  const forget = (gone: string) => {
+    for (const [id, home] of given) if (id === gone || home === gone) given.delete(id)
+  }
+  const givenLike = (pattern: RegExp) => [...given.keys()].filter((id) => pattern.test(id)).slice(-remembered)
+
+  const idFor = ({ method, pathParameters }: Operation, name: string, { choice, index, odd }: Place) => {
+    if (choice === "odd" || choice === "none") return odd
+    const pattern = pathParameters.find((parameter) => parameter.name === name)?.schema.pattern ?? "."
+    const known = givenLike(new RegExp(pattern))
+    // Deleted are those there are plenty of, so that something is left for the other operations.
+    return (method === "DELETE" && known.length < 10 ? undefined : at(known, index)) ?? "unknown"
+  }
+
+  const tenantFor = ({ choice, index, odd }: Place, home: string | undefined) => {
+    if (choice === "none") return undefined
+    if (choice === "odd") return odd
+    return (choice === "known" ? home : undefined) ?? at(givenLike(/^tnt_/), index) ?? "tnt_unknown"
+  }
+
+  const tokenFor = ({ choice, odd }: Place) => {
+    if (choice === "none") return undefined
+    return choice === "odd" ? `.${odd.replace(/[^\w.]/g, "")}` : tokens[choice]
+  }
+
+  const perform = async ({ body, caller, headers, id, operation, query, tenant }: AnyRequest) => {
+    const ids = new Map(operation.pathParameters.map(({ name }) => [name, idFor(operation, name, id)]))
+    const home = [...ids.values()].flatMap((each) => given.get(each) ?? [])[0]
+    const inTenant = tenantFor(tenant, home)
+    const token = tokenFor(caller)
+    const address = addressOf(operation, (name) => encodeURIComponent(ids.get(name) ?? ""))
+    const path = query === "" ? address : `${address}?${query}`
+    const answer = await send(service.url, {
+      agent,
+      method: operation.method,
+      path,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(inTenant === undefined ? {} : { "tenant-id": inTenant }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body })
+    })
+    const { headers: received, status, text } = answer
+    conforms({ method: operation.method, path, status, contentType: received.get("content-type"), text })
+    assert.notInclude([500, 503], status)
+    if (status === 201 && !received.has("idempotent-replayed")) learn(JSON.parse(text).data.id, inTenant)
+    if (status === 204) for (const gone of ids.values()) forget(gone)
+    return status
+  }
+
+  it("is answered with a documented code and body and never breaks the service", { timeout: 120_000 }, async () => {
+    const seed = randomInt(2 ** 31)
+    const queue = fc.sample(anyRequest(service.document), { seed, numRuns: requests }).entries()
+    const statuses = new Map(operationsOf(service.document).map(({ name }) => [name, new Map<number, number>()]))
+
+    let hasFailed = false
+    const worker = async () => {
+      for (const [number, request] of queue) {
+        if (hasFailed) return
+        const status = await perform(request).catch((error: unknown) => {
+          hasFailed = true
+          return assert.fail(`seed ${seed}, request ${number}, ${JSON.stringify(request)}: ${error}`)
+        })
+        const seen = statuses.get(request.operation.name)
+        seen?.set(status, (seen.get(status) ?? 0) + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, worker))
+
+    for (const [name, seen] of statuses) {
+      const codes = [...seen.keys()]
+      assert.isTrue(
+        codes.some((code) => code < 300),
+        `seed ${seed}: ${name} never got through: ${codes}`
+      )
+      assert.isTrue(
+        codes.some((code) => code >= 400),
+        `seed ${seed}: ${name} never failed: ${codes}`
+      )
+    }
+    const alarms = service.logs.filter((line) => /"logLevel":"(WARN|ERROR|FATAL)"/.test(line))
+    assert.deepStrictEqual(alarms, [], `seed ${seed}`)
+    assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
+    assert.include((await service.call("GET", "/metrics")).text, "\nhttp_requests_in_flight 1\n")
+  })
+})

@@ -1,0 +1,108 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { notFoundText } from "../../support/failure.ts"
+import { closedPort } from "../../support/proxy.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (nan|[+-]inf|[+-]?[\d.]+(?:e[+-]?\d+)?)$/i
+const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/g
+
+/** The samples of a text in the Prometheus format; anything that is not one is a failure. */
+const parse = (text: string): ReadonlyArray<Sample> => {
+  assert.isTrue(text.endsWith("\n"))
+  return text.split("\n").flatMap((row) => {
+    if (row === "" || /^# (HELP|TYPE) [a-zA-Z_:][\w:]* \S.*$/.test(row)) return []
+    const [, name = "", labels = "", value = ""] = line.exec(row) ?? assert.fail(`no sample: ${row}`)
+    const named = Object.fromEntries([...labels.matchAll(label)].map(([, key, content]) => [key, content]))
+    return [{ name, labels: named, value: Number(value) }]
+  })
+}
+
+describe("metrics", () => {
+  let service: Service
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService()
+    tenant = await service.newTenant()
+  })
+  afterAll(() => service.stop())
+
+  const read = async () => {
+    const { headers, status, text } = await service.call("GET", "/metrics")
+    assert.strictEqual(status, 200)
+    assert.match(headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
+    return parse(text)
+  }
+  const counted = (samples: ReadonlyArray<Sample>, operation: string, status: string) =>
+    samples.find(
+      ({ labels, name }) =>
+        name === "http_request_duration_seconds_count" && labels.operation === operation && labels.status === status
+    )?.value ?? 0
+
+  it("count every answer by its operation and status, never by its address", async () => {
+    const before = await read()
+    const list = () => service.api("GET", "/clients", { as: "owner", tenant })
+    await Promise.all([list(), list(), list()])
+    await service.api("GET", "/clients")
+    await service.api("GET", "/clients/clnt_a", { as: "owner", tenant })
+    await service.api("GET", "/clients/clnt_b", { as: "owner", tenant })
+    await service.call("GET", "/nowhere/1")
+    await service.call("GET", "/nowhere/2")
+    const after = await read()
+    const more = (operation: string, status: string) =>
+      counted(after, operation, status) - counted(before, operation, status)
+    assert.strictEqual(more("clients.list", "200"), 3)
+    assert.strictEqual(more("clients.list", "401"), 1)
+    assert.strictEqual(more("clients.get", "404"), 2)
+    assert.strictEqual(more("unknown", "404"), 2)
+    assert.strictEqual(more("/metrics", "200"), 1)
+    const text = JSON.stringify(after)
+    for (const told of [tenant, "clnt_a", "nowhere", "owner"]) assert.notInclude(text, told)
+  })
+
+  it("tell what is under way and how the process does", async () => {
+    const samples = await read()
+    const valueOf = (name: string) => samples.find((sample) => sample.name === name)?.value
+    assert.strictEqual(valueOf("http_requests_in_flight"), 1, "the request that asks")
+    assert.isAbove(valueOf("process_resident_memory_bytes") ?? 0, 0)
+    assert.isAbove(valueOf("nodejs_eventloop_lag_seconds") ?? -1, -1)
+  })
+
+  it("add up: the last bucket of each operation is its count", async () => {
+    const samples = await read()
+    const buckets = samples.filter(
+      ({ labels, name }) => name === "http_request_duration_seconds_bucket" && labels.le === "+Inf"
+    )
+    assert.isNotEmpty(buckets)
+    for (const { labels, value } of buckets) {
+      assert.strictEqual(counted(samples, labels.operation ?? "", labels.status ?? ""), value)
+    }
+  })
+
+  it("move to a port of their own, alone and without the rest", async () => {
+    const port = await closedPort()
+    const apart = await startService({ METRICS_PORT: String(port) })
+    const here = await apart.call("GET", "/metrics")
+    assert.deepStrictEqual([here.status, here.text], [404, notFoundText])
+    await apart.api("GET", "/clients")
+
+    const there = `http://127.0.0.1:${port}`
+    const metrics = await fetch(`${there}/metrics`)
+    assert.strictEqual(metrics.status, 200)
+    assert.strictEqual(counted(parse(await metrics.text()), "clients.list", "401"), 1)
+    for (const path of ["/api/v1/clients", "/healthz", "/openapi.json", "/docs"]) {
+      const answer = await fetch(there + path)
+      assert.deepStrictEqual([answer.status, await answer.text()], [404, notFoundText], path)
+    }
+    await apart.stop()
+    await fetch(`${there}/metrics`).then(
+      () => assert.fail("it still listens"),
+      () => {}
+    )
+  })
+})

@@ -1,0 +1,124 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { operationsOf } from "../support/operations.ts"
+import { type Service, startService } from "../support/service.ts"
+
+const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "outsider"] as const
+
+/** Who gets which answer, in the order of `callers`. */
+const table: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
+  "GET /tenants": [200, 200, 200, 200, 200],
+  "POST /tenants": [201, 201, 201, 201, 201],
+  "GET /tenants/{tenantId}": [200, 200, 200, 200, 404],
+  "PATCH /tenants/{tenantId}": [403, 403, 200, 200, 404],
+  "DELETE /tenants/{tenantId}": [404, 404, 404, 204, 404],
+
+  "GET /members": [200, 200, 200, 200, 403],
+  "POST /members": [403, 403, 201, 201, 403],
+  "POST /members an OWNER": [403, 403, 403, 201, 403],
+  "GET /members/{memberId}": [200, 200, 200, 200, 403],
+  "PATCH /members/{memberId}": [403, 403, 200, 200, 403],
+  "PATCH /members/{memberId} to OWNER": [403, 403, 403, 200, 403],
+  "PATCH /members/{memberId} an OWNER": [403, 403, 403, 200, 403],
+  "PATCH /members/{memberId} themselves": [403, 403, 200, 200, 403],
+  "DELETE /members/{memberId}": [403, 403, 204, 204, 403],
+  "DELETE /members/{memberId} an OWNER": [403, 403, 403, 204, 403],
+  "DELETE /members/{memberId} themselves": [204, 204, 204, 204, 403],
+
+  "GET /clients": [200, 200, 200, 200, 403],
+  "POST /clients": [403, 201, 201, 201, 403],
+  "GET /clients/{clientId}": [200, 200, 200, 200, 403],
+  "PATCH /clients/{clientId}": [403, 200, 200, 200, 403],
+  "DELETE /clients/{clientId}": [403, 204, 204, 204, 403]
+}
+
+const bodies: Readonly<Record<string, object>> = {
+  "POST /tenants": { name: "Another" },
+  "PATCH /tenants/{tenantId}": { name: "Renamed" },
+  "POST /members": { role: "ADMIN" },
+  "POST /members an OWNER": { role: "OWNER" },
+  "PATCH /members/{memberId}": { role: "ADMIN" },
+  "PATCH /members/{memberId} to OWNER": { role: "OWNER" },
+  "PATCH /members/{memberId} an OWNER": { role: "MEMBER" },
+  "PATCH /members/{memberId} themselves": { role: "VIEWER" },
+  "POST /clients": { name: "Client" },
+  "PATCH /clients/{clientId}": { name: "Renamed" }
+}
+
+const bodyOf = (row: string, caller: string) => {
+  if (bodies[row] === undefined) return {}
+  return { body: row.startsWith("POST /members") ? { ...bodies[row], subject: `friend of ${caller}` } : bodies[row] }
+}
+
+describe("roles", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.stop())
+
+  const make = async (tenant: string, path: string, body: object) => {
+    const answer = await service.api("POST", path, { as: "founder", tenant, body })
+    assert.strictEqual(answer.status, 201)
+    return String(answer.body.data.id)
+  }
+
+  /** A tenant with one member of each role, called by it, beside the founder. */
+  const stage = async () => {
+    const tenant = await service.newTenant("founder")
+    const own: Record<string, string> = {}
+    for (const role of callers.slice(0, 4)) own[role] = await make(tenant, "/members", { subject: role, role })
+    return { tenant, own }
+  }
+  type Stage = Awaited<ReturnType<typeof stage>>
+
+  /** The path of a row, with something new to act on unless the caller acts on itself. */
+  const addressIn = async (row: string, caller: string, { own, tenant }: Stage) => {
+    const [, path = "", ...about] = row.split(" ")
+    const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
+    if (path.includes("{clientId}")) return path.replace("{clientId}", await make(tenant, "/clients", { name: "C" }))
+    if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant)
+    const self = about.includes("themselves") ? own[caller] : undefined
+    return path.replace("{memberId}", self ?? (await make(tenant, "/members", { subject: `for ${caller}`, role })))
+  }
+
+  for (const [row, expected] of Object.entries(table)) {
+    it(`decide about ${row}`, async () => {
+      const scene = await stage()
+      const [method = ""] = row.split(" ", 1)
+      for (const [index, caller] of callers.entries()) {
+        const options = { as: caller, tenant: scene.tenant, ...bodyOf(row, caller) }
+        const { status } = await service.api(method, await addressIn(row, caller, scene), options)
+        assert.strictEqual(status, expected[index], `as ${caller}`)
+      }
+    })
+  }
+
+  it("are decided here for every operation on tenants, members and clients", () => {
+    const ofThese = operationsOf(service.document)
+      .map(({ name }) => name.replace("/api/v1", ""))
+      .filter((name) => /^\w+ \/(tenants|members|clients)(\/\{\w+\})?$/.test(name))
+    const decided = Object.keys(table).filter((row) => row.split(" ").length === 2)
+    assert.sameMembers(ofThese, decided)
+  })
+
+  it("are asked for before the body is looked at", async () => {
+    const { tenant } = await stage()
+    for (const as of ["VIEWER", "outsider"]) {
+      const answer = await service.api("POST", "/clients", { as, tenant, body: "{" })
+      assert.strictEqual(answer.status, 403)
+    }
+  })
+
+  for (const [what, tenant] of Object.entries({ missing: undefined, malformed: "tnt_NO", empty: "" })) {
+    it(`need a tenant, and a ${what} one is the caller's fault`, async () => {
+      const answer = await service.api("GET", "/clients", {
+        as: "VIEWER",
+        ...(tenant === undefined ? {} : { headers: { "tenant-id": tenant } })
+      })
+      assert.strictEqual(answer.status, 400)
+      assert.lengthOf(answer.body.details, 1)
+      assert.strictEqual(answer.body.details[0].field, "tenant-id")
+      assert.strictEqual(answer.body.details[0].constraint, tenant === undefined ? "required" : "format")
+    })
+  }
+})

@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { decodeJwt } from "jose"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { development, developmentKey, developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const keyFile = "development-key.json"
+
+describe("the development key", () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "contracting-key-"))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const inFolder = async <A, E>(name: string, work: Effect.Effect<A, E, Settings>) => {
+    const settings = await Effect.runPromise(readSettings({ DATA_DIR: join(folder, name) }))
+    return Effect.runPromise(Effect.provideService(work, Settings, settings))
+  }
+
+  it("is one and the same for all that start at once, and whole whenever it is seen", async () => {
+    for (let round = 0; round < 20; round++) {
+      const name = `round-${round}`
+      const keys = await Promise.all(Array.from({ length: 20 }, () => inFolder(name, developmentKey)))
+      assert.isString(keys[0]?.d)
+      for (const key of keys) assert.deepStrictEqual(key, keys[0])
+      assert.deepStrictEqual(readdirSync(join(folder, name)), [keyFile], "no draft is left behind")
+    }
+  })
+
+  it("is made once and kept, for its owner's eyes only", async () => {
+    const first = await inFolder("kept", developmentKey)
+    assert.deepStrictEqual(await inFolder("kept", developmentKey), first)
+    assert.strictEqual(statSync(join(folder, "kept", keyFile)).mode & 0o777, 0o600)
+    assert.notDeepEqual(await inFolder("other", developmentKey), first)
+  })
+
+  it("signs tokens that end when they are told to", async () => {
+    const claims = decodeJwt(await inFolder("kept", developmentToken("alice", 90)))
+    assert.deepInclude(claims, { iss: development.issuer, aud: development.audience, sub: "alice" })
+    assert.strictEqual((claims.exp ?? 0) - (claims.iat ?? 0), 90)
+  })
+})
+
+describe("a service without an issuer", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.stop())
+
+  it("takes the tokens of its own data directory and of no other", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "contracting-key-"))
+    const foreign = await Effect.runPromise(
+      developmentToken("alice", 90).pipe(
+        Effect.provideService(Settings, { ...service.settings, DATA_DIR: elsewhere }),
+        Effect.ensuring(Effect.sync(() => rmSync(elsewhere, { recursive: true })))
+      )
+    )
+    assert.strictEqual((await service.api("GET", "/tenants", { as: "alice" })).status, 200)
+    assert.strictEqual((await service.api("GET", "/tenants", { as: foreign })).status, 401)
+  })
+
+  it("shows nobody the private part of its key", async () => {
+    const { d } = await Effect.runPromise(Effect.provideService(developmentKey, Settings, service.settings))
+    assert.isString(d)
+    assert.notInclude(service.logs.join("\n"), String(d))
+  })
+})
+
+describe("production", () => {
+  const complete = {
+    NODE_ENV: "production",
+    AUTH_ISSUER: "https://issuer.test",
+    AUTH_AUDIENCE: "https://contracting.test",
+    SECRETS_KEY: Buffer.alloc(32, 7).toString("base64")
+  }
+  const faultsOf = async (environment: Readonly<Record<string, string>>) =>
+    (await Effect.runPromise(Effect.flip(readSettings(environment)))).message
+
+  it("starts with an issuer or its keys, an audience and a key for secrets", async () => {
+    assert.strictEqual((await Effect.runPromise(readSettings(complete))).NODE_ENV, "production")
+    const { AUTH_ISSUER, ...rest } = complete
+    const keys = { ...rest, AUTH_JWKS_URL: `${AUTH_ISSUER}/jwks` }
+    assert.strictEqual((await Effect.runPromise(readSettings(keys))).NODE_ENV, "production")
+  })
+
+  it("refuses to start without them and names all that is missing at once", async () => {
+    const message = await faultsOf({ NODE_ENV: "production" })
+    for (const name of ["AUTH_ISSUER or AUTH_JWKS_URL", "AUTH_AUDIENCE", "SECRETS_KEY"]) assert.include(message, name)
+    assert.lengthOf(message.match(/^ {2}- /gm) ?? [], 3)
+  })
+
+  for (const missing of ["AUTH_ISSUER", "AUTH_AUDIENCE", "SECRETS_KEY"] as const) {
+    it(`refuses to start without ${missing}, also when it is empty`, async () => {
+      const message = await faultsOf({ ...complete, [missing]: "" })
+      assert.include(message, missing)
+      assert.lengthOf(message.match(/^ {2}- /gm) ?? [], 1)
+    })
+  }
+
+  it("names what is missing beside what is wrong", async () => {
+    const message = await faultsOf({ NODE_ENV: "production", PORT: "many", AUTH_ALGORITHMS: "HS256" })
+    for (const name of ["PORT", "AUTH_ALGORITHMS", "AUTH_ISSUER", "AUTH_AUDIENCE", "SECRETS_KEY"]) {
+      assert.include(message, name)
+    }
+  })
+
+  it("does not repeat a secret that is wrong", async () => {
+    const message = await faultsOf({ ...complete, SECRETS_KEY: "too-short-to-be-a-key" })
+    assert.include(message, "SECRETS_KEY")
+    assert.notInclude(message, "too-short-to-be-a-key")
+  })
+
+  it("refuses to start with an issuer it cannot ask for keys", async () => {
+    assert.include(await faultsOf({ ...complete, AUTH_ISSUER: "issuer.test" }), "AUTH_ISSUER")
+    const named = { ...complete, AUTH_ISSUER: "issuer.test", AUTH_JWKS_URL: "https://issuer.test/jwks" }
+    assert.strictEqual((await Effect.runPromise(readSettings(named))).AUTH_ISSUER, "issuer.test")
+  })
+
+  for (const algorithm of ["HS256", "none", "RS1"]) {
+    it(`refuses to start with tokens signed by ${algorithm}`, async () => {
+      assert.include(await faultsOf({ ...complete, AUTH_ALGORITHMS: `ES256,${algorithm}` }), "AUTH_ALGORITHMS")
+    })
+  }
+})

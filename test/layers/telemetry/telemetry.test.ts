@@ -1,0 +1,105 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { HttpPort, httpLive } from "../../../src/http/Http.ts"
+import { mounted } from "../../../src/http/Mount.ts"
+import { developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/sql/Client.ts"
+import { MigrationsLive } from "../../../src/layers/sql/Migrations.ts"
+import { TelemetryLive } from "../../../src/layers/telemetry/Telemetry.ts"
+import { freshDatabase } from "../../support/database.ts"
+
+interface Span {
+  readonly name: string
+  readonly traceId: string
+  readonly parentSpanId?: string
+}
+
+/** A collector that keeps what it is sent. */
+const startCollector = async () => {
+  const received: Array<{ readonly path: string; readonly key: string | undefined; readonly body: string }> = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => {
+      body += chunk
+    })
+    request.on("end", () => {
+      received.push({ path: request.url ?? "", key: request.headers["x-key"]?.toString(), body })
+      response.end("{}")
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const spans = () =>
+    received
+      .filter(({ path }) => path === "/v1/traces")
+      .flatMap(({ body }) => JSON.parse(body).resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans)
+      .flatMap(({ spans }): ReadonlyArray<Span> => spans)
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, received, spans, close: () => server.close() }
+}
+
+describe("telemetry", () => {
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  const scope = Effect.runSync(Scope.make())
+  let url: string
+  let token: string
+
+  beforeAll(async () => {
+    vi.spyOn(console, "log").mockImplementation(() => {})
+    collector = await startCollector()
+    database = await freshDatabase()
+    const settings = Layer.effect(
+      Settings,
+      readSettings({
+        DATABASE_URL: database.url,
+        PORT: "0",
+        DATA_DIR: join(tmpdir(), `contracting-telemetry-${process.pid}`),
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-key=collector-key, x-other=1",
+        LOG_LEVEL: "debug"
+      })
+    )
+    const live = httpLive(mounted).pipe(
+      Layer.provide(MigrationsLive),
+      Layer.provide(SqlLive),
+      Layer.provide(TelemetryLive("api")),
+      Layer.provideMerge(settings)
+    )
+    const context = await Effect.runPromise(Layer.buildWithScope(live, scope))
+    url = `http://127.0.0.1:${Context.get(context, HttpPort)}`
+    token = await Effect.runPromise(Effect.provide(developmentToken("tracer", 600), context))
+  })
+  afterAll(async () => {
+    await database.drop()
+    collector.close()
+  })
+
+  it("sends a caller's trace on, with the statements below the request, and logs without tokens", async () => {
+    const traceId = "0af7651916cd43dd8448eb211c80319c"
+    const response = await fetch(`${url}/api/v1/tenants`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        traceparent: `00-${traceId}-b7ad6b7169203331-01`
+      },
+      body: JSON.stringify({ name: "Traced" })
+    })
+    assert.strictEqual(response.status, 201)
+    // Closing sends whatever has not been sent.
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    const spans = collector.spans().filter((span) => span.traceId === traceId)
+    const request = spans.find(({ name }) => name === "tenants.create")
+    assert.strictEqual(request?.parentSpanId, "b7ad6b7169203331")
+    assert.isTrue(spans.some(({ name }) => name === "sql.execute"))
+    assert.isTrue(collector.received.some(({ path }) => path === "/v1/logs"))
+    assert.isTrue(collector.received.every(({ key }) => key === "collector-key"))
+    assert.isFalse(collector.received.some(({ body }) => body.includes(token)))
+  })
+})
