@@ -48,7 +48,7 @@ const makeRouter = (
   plain: ReadonlyArray<PlainRoute>,
   operation: (route: Route, call: Call) => Effect.Effect<Answer, WireError>
 ) => {
-  const router = FindMyWay.make<Target>({ ignoreTrailingSlash: false, caseSensitive: true })
+  const router = FindMyWay.make<Target>({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 16 * 1024 })
   for (const route of routes) {
     const target = { name: route.name, run: (call: Call) => operation(route, call) }
     router.on(route.method, route.path, target)
@@ -59,7 +59,8 @@ const makeRouter = (
   }
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }
-    const found = router.find(request.method ?? "", request.url ?? "/")
+    const url = request.url ?? "/"
+    const found = url.split("?", 1)[0]?.includes(";") ? undefined : router.find(request.method ?? "", url)
     return found === undefined ? { target: unknownRoute, params: {} } : { target: found.handler, params: found.params }
   }
 }

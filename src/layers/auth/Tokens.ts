@@ -21,10 +21,17 @@ const longestMemory = 60_000
 
 /** Keys that cannot be fetched are our trouble; everything else is wrong with the token. */
 const isOurTrouble = (cause: unknown) =>
-  !(cause instanceof errors.JOSEError) || cause instanceof errors.JWKSTimeout || cause.code === "ERR_JOSE_GENERIC"
+  !(cause instanceof errors.JOSEError) ||
+  cause instanceof errors.JWKSTimeout ||
+  cause instanceof errors.JWKSInvalid ||
+  cause.code === "ERR_JOSE_GENERIC"
 
 const isName = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= longestName && !value.includes("\u0000")
+  typeof value === "string" &&
+  value !== "" &&
+  value.length <= longestName &&
+  !value.includes("\u0000") &&
+  value.isWellFormed()
 
 /** Verified tokens, newest last, so that the front is what to forget first. Failures are never remembered. */
 class Memory {

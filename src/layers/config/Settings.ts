@@ -136,25 +136,36 @@ const faultsOf = (error: ParseResult.ParseError) =>
   )
 
 /** What a production process must be told, since it may not make it up. */
-const missingInProduction = (settings: SettingsShape) =>
-  settings.NODE_ENV !== "production"
+const missingInProduction = (settings: NodeJS.ProcessEnv) =>
+  settings["NODE_ENV"] !== "production"
     ? []
     : [
-        settings.AUTH_ISSUER === undefined && settings.AUTH_JWKS_URL === undefined
+        settings["AUTH_ISSUER"] === undefined && settings["AUTH_JWKS_URL"] === undefined
           ? "AUTH_ISSUER or AUTH_JWKS_URL is needed in production: the development key is refused there"
           : "",
-        settings.AUTH_AUDIENCE === undefined ? "AUTH_AUDIENCE is needed in production" : "",
-        settings.SECRETS_KEY === undefined ? "SECRETS_KEY is needed in production" : ""
+        settings["AUTH_AUDIENCE"] === undefined ? "AUTH_AUDIENCE is needed in production" : "",
+        settings["SECRETS_KEY"] === undefined ? "SECRETS_KEY is needed in production" : ""
       ].filter((fault) => fault !== "")
 
-export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> =>
-  decode(known(environment)).pipe(
-    Effect.mapError((error) => new SettingsError({ faults: faultsOf(error) })),
-    Effect.filterOrElse(
-      (settings) => missingInProduction(settings).length === 0,
-      (settings) => Effect.fail(new SettingsError({ faults: missingInProduction(settings) }))
+/** Without an address for its keys, the issuer's own name must be one where they can be asked for. */
+const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
+  AUTH_ISSUER === undefined ||
+  AUTH_JWKS_URL !== undefined ||
+  (URL.canParse(AUTH_ISSUER) && /^https?:$/.test(new URL(AUTH_ISSUER).protocol))
+    ? []
+    : ["AUTH_ISSUER must be a URL starting with http:// or https://, unless AUTH_JWKS_URL is set"]
+
+export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> => {
+  const given = known(environment)
+  const missing = [...missingInProduction(given), ...unreachableIssuer(given)]
+  return decode(given).pipe(
+    Effect.mapError((error) => new SettingsError({ faults: [...faultsOf(error), ...missing] })),
+    Effect.filterOrFail(
+      () => missing.length === 0,
+      () => new SettingsError({ faults: missing })
     )
   )
+}
 
 export const SettingsLive = Layer.effect(
   Settings,

@@ -17,7 +17,13 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
     /** One decision about a tenant's members at a time, so that two owners cannot step down past each other. */
     const oneAtATime = <A, E, R>(decision: Effect.Effect<A, E, R>) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.zipRight(sql`select 1 from tenants where id = ${tenant} for no key update`, decision)
+        sql<object>`select 1 from tenants where id = ${tenant} and deleted_at is null for no key update`.pipe(
+          Effect.filterOrFail(
+            (rows) => rows.length === 1,
+            () => new Forbidden()
+          ),
+          Effect.zipRight(decision)
+        )
       ).pipe(atomically(sql))
 
     const ownerCount = Effect.flatMap(CurrentTenant, (tenant) =>

@@ -21,8 +21,9 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
   const everything = sql.literal("true")
-  const position = sql.literal("order" in shape.fields ? `coalesce(this."order", ${last})` : "0::bigint")
-  const inOrder = sql`order by ${position}, this.id`
+  const isOrdered = "order" in shape.fields
+  const position = sql.literal(isOrdered ? `coalesce(this."order", ${last}), this.id` : "this.id")
+  const inOrder = sql`order by ${position}`
 
   // The columns are named after the schema's fields, and the table checks their values.
   const read = (row: Row) => present(row) as A
@@ -38,10 +39,12 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       select(sql`${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
     )
 
-  const after = (start: Position | undefined) =>
-    start === undefined
-      ? everything
-      : sql`(${position}, this.id) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(last)}), ${start.id})`
+  const after = (start: Position | undefined) => {
+    if (start === undefined) return everything
+    return isOrdered
+      ? sql`(${position}) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(last)}), ${start.id})`
+      : sql`this.id > ${start.id}`
+  }
 
   const one = (lock: string) =>
     Effect.fnUntraced(function* (id: string) {
