@@ -71,6 +71,7 @@ const query = (connectionString: string, statement: string) =>
   })
 
 const missingDatabase = "3D000"
+const startingUp = "57P03"
 
 const answers = (cluster: Cluster, port: number) =>
   query(urlOf(cluster, port, database), "SELECT 1").pipe(
@@ -78,8 +79,12 @@ const answers = (cluster: Cluster, port: number) =>
       ({ code }) => code === missingDatabase,
       () => query(urlOf(cluster, port, "postgres"), `CREATE DATABASE ${database}`)
     ),
-    // Long enough for the recovery after a crash of a large database.
-    Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo("2 minutes")))
+    // Long enough for the recovery after a crash of a large database. Any other refusal, such as that of a password
+    // which does not fit the cluster, would stay the same for ever.
+    Effect.retry({
+      while: ({ code }) => code === undefined || code === startingUp,
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo("2 minutes"))
+    })
   )
 
 /** A PostgreSQL on this machine that lasts as long as the scope and is started again whenever it stops. */

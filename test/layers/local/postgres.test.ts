@@ -110,6 +110,16 @@ describe("the embedded PostgreSQL", () => {
     })
   )
 
+  it.scopedLive("does not try for ever with a password that does not fit", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* Effect.scoped(startPostgres(at(folder)))
+      writeFileSync(join(folder, "postgres", "password"), "another")
+      const failure = yield* Effect.flip(startPostgres(at(folder)))
+      assert.include(failure.message, "password authentication failed")
+    })
+  )
+
   it.scopedLive("says what to do with the data of another version", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
