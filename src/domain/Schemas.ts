@@ -84,7 +84,7 @@ export const integerText = (min: number, max: number) =>
         ? ParseResult.succeed(Number(digits))
         : ParseResult.fail(new ParseResult.Type(ast, digits, "must be an integer")),
     encode: (value) => ParseResult.succeed(String(value))
-  }).annotations({ jsonSchema: { type: "integer", minimum: min, maximum: max } })
+  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max }))
 
 export const Order = integer(0, Number.MAX_SAFE_INTEGER).annotations({ description: "Position among its siblings" })
 

@@ -5,6 +5,7 @@ const base = HttpApi.make("contracting")
   .addError(WireError)
   .annotate(OpenApi.Title, "Contracting service")
   .annotate(OpenApi.Version, "0.1.0")
+  .annotate(OpenApi.Servers, [{ url: "/" }])
   .annotate(OpenApi.Description, "Contracting and invoicing for many tenants: every request works inside one of them.")
 
 /** The whole contract out of its groups, below the version's prefix. */

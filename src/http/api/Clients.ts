@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Client, ClientId, CreateClient, PatchClient } from "../../domain/Client.ts"
 import { inTenant, operation } from "./Access.ts"
@@ -7,6 +7,7 @@ import { created, data } from "./Envelope.ts"
 const path = Schema.Struct({ clientId: ClientId })
 
 export class ClientsApi extends HttpApiGroup.make("clients")
+  .annotate(OpenApi.Description, "The parties work is done for")
   .add(
     HttpApiEndpoint.get("list", "/clients")
       .addSuccess(data(Schema.Array(Client)))

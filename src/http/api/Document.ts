@@ -52,13 +52,18 @@ const headersOf = ({ access, method }: Facts) => [
 const text = (description: string) => ({ description, schema: { type: "string" } })
 
 /** Headers of a success, by what it answers with. */
-const answerHeaders = ({ hasQuery, method }: Facts, status: string) => ({
+const answerHeaders = ({ hasQuery, isList, method }: Facts, status: string) => ({
   "x-request-id": text("Names the request in the service's log"),
   ...(status === "201" ? { Location: text("Where the new resource is") } : {}),
-  ...(hasQuery && method === "GET"
-    ? { Link: text('The next page, as rel="next", when there is one') }
-    : { ETag: text("The version of the resource") })
+  ...(isList && hasQuery ? { Link: text('The next page, as rel="next", when there is one') } : {}),
+  ...(isList || status === "204" ? {} : { ETag: text("The version of the resource") }),
+  ...(method === "POST" ? { "Idempotent-Replayed": text("true when the answer was given before") } : {})
 })
+
+const notModified = (facts: Facts) =>
+  facts.method === "GET" && !facts.isList
+    ? { 304: { description: "The caller has this version already", headers: answerHeaders(facts, "304") } }
+    : {}
 
 const failureResponses = (facts: Facts) =>
   Object.fromEntries(
@@ -83,7 +88,7 @@ const completed = (operation: Operation, facts: Facts): Operation => {
     ...operation,
     parameters: [...operation.parameters, ...headersOf(facts)],
     security: facts.access.for === "anyone" ? [] : [{ bearer: [] }],
-    responses: { ...Object.fromEntries(successes), ...failureResponses(facts) }
+    responses: { ...Object.fromEntries(successes), ...notModified(facts), ...failureResponses(facts) }
   }
 }
 
@@ -117,7 +122,8 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         method: endpoint.method,
         access: access.value,
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
-        hasQuery: Option.isSome(endpoint.urlParamsSchema)
+        hasQuery: Option.isSome(endpoint.urlParamsSchema),
+        isList: endpoint.method === "GET" && endpoint.name === "list"
       }
       paths[path] = { ...paths[path], [method]: completed(operation, facts) }
     }

@@ -9,6 +9,7 @@ export interface Facts {
   readonly access: AccessRule
   readonly hasPayload: boolean
   readonly hasQuery: boolean
+  readonly isList: boolean
 }
 
 type ErrorTag = WireError["_tag"]
@@ -37,7 +38,10 @@ export const failures = WireError.members.map((member) => {
   return {
     tag: member.identifier as ErrorTag, // every class is named after its tag
     status: HttpApiSchema.getStatusError(member),
-    description: Option.getOrElse(SchemaAST.getDescriptionAnnotation(member.ast), () => member.identifier),
+    description: Option.getOrElse(
+      SchemaAST.getDescriptionAnnotation(SchemaAST.typeAST(member.ast)),
+      () => member.identifier
+    ),
     schema
   }
 })

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateMember, Member, MemberId, PatchMember } from "../../domain/Member.ts"
 import { inTenant, operation } from "./Access.ts"
@@ -8,6 +8,7 @@ import { PageQuery } from "./Paging.ts"
 const path = Schema.Struct({ memberId: MemberId })
 
 export class MembersApi extends HttpApiGroup.make("members")
+  .annotate(OpenApi.Description, "Who belongs to a tenant, and what each may do")
   .add(
     HttpApiEndpoint.get("list", "/members")
       .setUrlParams(PageQuery)

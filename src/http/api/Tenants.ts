@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateTenant, PatchTenant, Tenant, TenantId } from "../../domain/Tenant.ts"
 import { anyCaller, ofTenant, operation } from "./Access.ts"
@@ -8,6 +8,7 @@ import { PageQuery } from "./Paging.ts"
 const path = Schema.Struct({ tenantId: TenantId })
 
 export class TenantsApi extends HttpApiGroup.make("tenants")
+  .annotate(OpenApi.Description, "The businesses that share the service, each for itself")
   .add(
     HttpApiEndpoint.get("list", "/tenants")
       .setUrlParams(PageQuery)

@@ -57,7 +57,8 @@ const isKnown = (request: IncomingMessage, etag: string | undefined) => {
 export const succeed = (request: IncomingMessage, status: number, result: unknown): TextAnswer => {
   if (status === 204) return { status, headers: {}, body: undefined }
   const reply = result instanceof Reply ? result : new Reply(result)
-  const text = JSON.stringify(reply.value)
+  const text: string | undefined = JSON.stringify(reply.value)
+  if (text === undefined) throw new TypeError("A handler answered with nothing")
   const about: { readonly etag?: string } = aboutResource(request, status, reply.value, text)
   const headers = {
     ...json,

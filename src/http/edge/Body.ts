@@ -23,6 +23,8 @@ export const readBody = (request: IncomingMessage, limit: number) =>
     // The sender is gone: there is nobody to answer.
     request.on("error", () => resume(Effect.interrupt))
     request.on("close", () => resume(Effect.interrupt))
+    // Who left while being let in has been heard of already.
+    if (request.destroyed) resume(Effect.interrupt)
   })
 
 const isJson = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? "")

@@ -9,7 +9,7 @@ export const makeCors = (origins: ReadonlyArray<string>) => {
   const known = new Set(origins)
   return (request: IncomingMessage): Record<string, string> => {
     const { origin } = request.headers
-    if (origin === undefined || !known.has(origin)) return {}
+    if (origin === undefined || !known.has(origin)) return known.size === 0 ? {} : { vary: "Origin" }
     const shared = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "Origin" }
     return request.method === "OPTIONS"
       ? {

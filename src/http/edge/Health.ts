@@ -14,6 +14,8 @@ export const healthRoutes = Effect.gen(function* () {
 
   const database = isMigrated.pipe(
     Effect.provideService(SqlClient.SqlClient, sql),
+    // The statement itself cannot be interrupted, so it is left behind.
+    Effect.disconnect,
     Effect.timeout("2 seconds"),
     Effect.match({ onFailure: () => "away", onSuccess: (migrated) => (migrated ? "ready" : "not migrated") })
   )

@@ -48,7 +48,12 @@ const makeRouter = (
   plain: ReadonlyArray<PlainRoute>,
   operation: (route: Route, call: Call) => Effect.Effect<Answer, WireError>
 ) => {
-  const router = FindMyWay.make<Target>({ ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 16 * 1024 })
+  const router = FindMyWay.make<Target>({
+    ignoreTrailingSlash: false,
+    ignoreDuplicateSlashes: false,
+    caseSensitive: true,
+    maxParamLength: 16 * 1024
+  })
   for (const route of routes) {
     const target = { name: route.name, run: (call: Call) => operation(route, call) }
     router.on(route.method, route.path, target)
@@ -90,13 +95,14 @@ export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<
       }
       return runFork(
         (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
+          Effect.flatMap(settle),
           Effect.catchAllCause((cause) =>
             toWireError(cause).pipe(
               Effect.annotateLogs(annotations(call, target, requestId)),
-              Effect.map(failureAnswer)
+              Effect.map(failureAnswer),
+              Effect.flatMap(settle)
             )
-          ),
-          Effect.flatMap(settle)
+          )
         )
       )
     }

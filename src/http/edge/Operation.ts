@@ -7,6 +7,7 @@ import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { parseJson, readBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
+import { makeTurns } from "./Turns.ts"
 
 /** One request on its way: what the log may say of it is filled in as it becomes known. */
 export interface Call {
@@ -21,6 +22,7 @@ const nothing = Buffer.alloc(0)
 export const makeOperation = Effect.gen(function* () {
   const authorize = yield* makeAuthorize
   const once = yield* makeOnce
+  const inTurn = yield* makeTurns
 
   const work = Effect.fnUntraced(function* (
     route: Route,
@@ -45,6 +47,7 @@ export const makeOperation = Effect.gen(function* () {
     const path = yield* route.decodePath(params)
     const bytes =
       request.method === "GET" || request.method === "HEAD" ? nothing : yield* readBody(request, route.bodyLimit)
-    return yield* once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+    const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+    return yield* inTurn(identity.tenant, answer)
   })
 })

@@ -55,11 +55,11 @@ const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
     const part = (decode: Decode | undefined, value: () => unknown, whole: string) => {
       if (decode === undefined) return undefined
       const decoded = decode(value())
-      if (Either.isLeft(decoded)) details.push(...detailsOf(decoded.left, whole))
+      if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, whole)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
     const input = { query: part(query, () => queryOf(url), "query"), payload: part(payload, () => body, "body") }
-    return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
+    return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details.slice(0, 1000)))
   }
 }
 

@@ -1,34 +1,38 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Scope } from "effect"
+import { makeCompiler } from "@effect/sql-pg/PgClient"
+import { Effect, Layer } from "effect"
 import type pg from "pg"
-import { connectionOver } from "./Connection.ts"
+import { connectionOver, type Send, sendOver } from "./Connection.ts"
+import { isLost } from "./Outage.ts"
 import { makePool } from "./Pool.ts"
 
 const notAcquired = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
-/** A connection of its own for a transaction, given back when the scope closes and thrown away if it broke meanwhile. */
-const reserve = (pool: pg.Pool): Effect.Effect<pg.PoolClient, SqlError, Scope.Scope> =>
-  Effect.acquireRelease(Effect.tryPromise({ try: () => pool.connect(), catch: notAcquired }), (client) =>
-    Effect.sync(() => client.release())
-  ).pipe(
-    Effect.tap((client) => {
-      const ignore = () => {}
-      client.on("error", ignore)
-      return Effect.addFinalizer(() => Effect.sync(() => client.off("error", ignore)))
-    })
-  )
+/** A connection of its own for a transaction, given back when the scope closes and thrown away if it was lost. */
+const reserve = (pool: pg.Pool) =>
+  Effect.acquireRelease(
+    Effect.map(Effect.tryPromise({ try: () => pool.connect(), catch: notAcquired }), (client) => {
+      let lost = false
+      const send: Send = (query, done) =>
+        client.query(query, (error: Error | null, result: pg.QueryResult) => {
+          lost ||= error !== null && isLost(error)
+          done(error ?? undefined, result)
+        })
+      return { connection: connectionOver(send), giveBack: () => client.release(lost) }
+    }),
+    ({ giveBack }) => Effect.sync(giveBack)
+  ).pipe(Effect.map(({ connection }) => connection))
 
 /** The SQL client of the Effect ecosystem over our own pool: its templates, transactions and migrator, our connections. */
 export const SqlLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.flatMap(makePool, (pool) =>
     SqlClient.make({
-      acquirer: Effect.succeed(connectionOver(pool)),
-      transactionAcquirer: Effect.map(reserve(pool), connectionOver),
-      compiler: PgClient.makeCompiler(),
+      acquirer: Effect.succeed(connectionOver(sendOver(pool))),
+      transactionAcquirer: reserve(pool),
+      compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
     })
   )

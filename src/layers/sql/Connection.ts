@@ -2,11 +2,13 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
+import { isLost } from "./Outage.ts"
 
-type Run = <A>(
-  query: pg.QueryConfig | pg.QueryArrayConfig,
-  read: (result: pg.QueryResult) => A
-) => Effect.Effect<A, SqlError>
+type Query = pg.QueryConfig | pg.QueryArrayConfig
+type Done = (error: Error | undefined, result?: pg.QueryResult) => void
+
+/** Sends one query and says what came of it. */
+export type Send = (query: Query, done: Done) => void
 
 /** Texts with placeholders are few and constant; beyond this many the server would hoard plans, so the rest go unnamed. */
 const mostNames = 500
@@ -20,37 +22,59 @@ const nameOf = (text: string) => {
   return name
 }
 
-const failed = (cause: unknown) => new SqlError({ cause, message: "Failed to execute statement" })
+/** For a server that no longer answers at all, and so does not keep the limits it was given. */
+const patience = { query_timeout: 17_000 }
+
+/** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
+const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/.test(text)
+
+const prepared = (text: string, values: ReadonlyArray<unknown>): Query => {
+  const name = nameOf(text)
+  return { ...patience, text, values: [...values], ...(name === undefined ? {} : { name }) }
+}
+
+/** Without values a text may hold several statements, as a migration does. */
+const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
+  ...(isBorder(text) ? patience : {}),
+  text,
+  ...(values.length === 0 ? {} : { values: [...values] })
+})
+
+/** Over whichever connection of the pool is free. One that merely refused a statement is as good as before. */
+export const sendOver =
+  (pool: pg.Pool): Send =>
+  (query, done) =>
+    pool.connect((error, client, release) => {
+      if (client === undefined) return done(error)
+      client.query(query, (error: Error | null, result: pg.QueryResult) => {
+        release(error !== null && isLost(error))
+        done(error ?? undefined, result)
+      })
+    })
 
 /**
- * Statements run to their end even when the fiber that asked is interrupted: cancelling one through another connection
- * may hit whoever was lent the connection next (Effect-TS/effect#8068). The server's own timeouts bound them.
+ * What `@effect/sql` needs of a connection. Statements run to their end even when the fiber that asked is interrupted:
+ * cancelling one through another connection may hit whoever was lent the connection next (Effect-TS/effect#8068). The
+ * server's own timeouts bound them.
  */
-const runOn =
-  (target: Pick<pg.Pool, "query">): Run =>
-  (query, read) =>
+export const connectionOver = (send: Send): Connection => {
+  const run = <A>(query: Query, read: (result: pg.QueryResult) => A) =>
     Effect.uninterruptible(
-      Effect.async((resume) => {
-        target.query(query, (error: Error | null, result: pg.QueryResult) =>
-          resume(error ? Effect.fail(failed(error)) : Effect.succeed(read(result)))
+      Effect.async<A, SqlError>((resume) =>
+        send(query, (cause, result) =>
+          resume(
+            result === undefined || cause !== undefined
+              ? Effect.fail(new SqlError({ cause, message: "Failed to execute statement" }))
+              : Effect.succeed(read(result))
+          )
         )
-      })
+      )
     )
-
-/** What `@effect/sql` needs of a connection, over a pool or one of its clients, with named prepared statements. */
-export const connectionOver = (target: Pick<pg.Pool, "query">): Connection => {
-  const run = runOn(target)
-  const prepared = (text: string, values: ReadonlyArray<unknown>) => {
-    const name = nameOf(text)
-    return name === undefined ? { text, values: [...values] } : { name, text, values: [...values] }
-  }
   return {
     execute: (text, values) => run(prepared(text, values), (result) => result.rows),
     executeRaw: (text, values) => run(prepared(text, values), (result) => result),
-    executeValues: (text, values) => run({ text, values: [...values], rowMode: "array" }, (result) => result.rows),
-    // Without values the text may hold several statements, as a migration does.
-    executeUnprepared: (text, values) =>
-      run(values.length === 0 ? { text } : { text, values: [...values] }, (result) => result.rows ?? []),
+    executeValues: (text, values) => run({ ...prepared(text, values), rowMode: "array" }, (result) => result.rows),
+    executeUnprepared: (text, values) => run(unprepared(text, values), (result) => result.rows ?? []),
     executeStream: () => Stream.die("statements are not streamed: page through them instead")
   }
 }

@@ -23,6 +23,8 @@ const passingErrors = new Set([
   "ENETUNREACH"
 ])
 const passingMessages = [
+  "Query read timeout",
+  "timeout expired",
   "timeout exceeded when trying to connect",
   "Connection terminated",
   "Client has encountered a connection error",
@@ -31,6 +33,12 @@ const passingMessages = [
 
 export const codeOf = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
+
+/** An error with a code of the server's own came over a connection that works, unless the server then ends it. */
+export const isLost = (cause: unknown) => {
+  const code = codeOf(cause)
+  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith("57P") || code.startsWith("08") || code === "25P03"
+}
 
 const isPassing = (cause: unknown): boolean => {
   const code = codeOf(cause)

@@ -19,7 +19,7 @@ const types: pg.CustomTypesConfig = {
 const limits = {
   connectionTimeoutMillis: Duration.toMillis("5 seconds"),
   statement_timeout: Duration.toMillis("15 seconds"),
-  lock_timeout: Duration.toMillis("5 seconds"),
+  lock_timeout: Duration.toMillis("2 seconds"),
   idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
 }
 
@@ -38,8 +38,11 @@ export const makePool = Effect.gen(function* () {
     types,
     ...limits
   })
-  // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
+  // A connection that breaks is dropped when it is next looked at; without listeners the event would end the process.
   pool.on("error", () => {})
-  yield* Effect.addFinalizer(() => Effect.promise(() => pool.end()))
+  pool.on("connect", (client) => client.on("error", () => {}))
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(() => pool.end()).pipe(Effect.disconnect, Effect.timeoutOption("5 seconds"))
+  )
   return pool
 })
