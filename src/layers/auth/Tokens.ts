@@ -5,19 +5,13 @@ import type { Principal } from "../../domain/Caller.ts"
 import { ServiceUnavailable, Unauthorized } from "../../domain/Errors.ts"
 import { Settings } from "../config/Settings.ts"
 import { issuer } from "./IssuerKeys.ts"
-
-interface Verified {
-  readonly principal: Principal["Type"]
-  readonly until: number
-}
+import { TokenMemory } from "./TokenMemory.ts"
 
 class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
 
 /** Longer than any sane token, short enough to hash without a thought. */
 const longestToken = 8192
 const longestName = 255
-const mostRemembered = 10_000
-const longestMemory = 60_000
 
 /** Keys that cannot be fetched are our trouble; everything else is wrong with the token. */
 const isOurTrouble = (cause: unknown) =>
@@ -33,24 +27,6 @@ const isName = (value: unknown): value is string =>
   !value.includes("\u0000") &&
   value.isWellFormed()
 
-/** Verified tokens, newest last, so that the front is what to forget first. Failures are never remembered. */
-class Memory {
-  readonly #verified = new Map<string, Verified>()
-
-  recall(digest: string, now: number) {
-    const known = this.#verified.get(digest)
-    if (known === undefined || known.until > now) return known
-    this.#verified.delete(digest)
-    return undefined
-  }
-
-  keep(digest: string, verified: Verified) {
-    const [oldest] = this.#verified.keys()
-    if (oldest !== undefined && this.#verified.size >= mostRemembered) this.#verified.delete(oldest)
-    this.#verified.set(digest, verified)
-  }
-}
-
 /** Turns a bearer token into the one it speaks for. */
 export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
   effect: Effect.gen(function* () {
@@ -62,7 +38,7 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
       ...(issuedBy === undefined ? {} : { issuer: issuedBy }),
       ...(audience === undefined ? {} : { audience })
     }
-    const memory = new Memory()
+    const memory = new TokenMemory()
 
     const verify = (token: string, digest: string) =>
       Effect.tryPromise({
@@ -78,7 +54,7 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
         Effect.flatMap(({ payload: { exp = 0, iss, sub } }) => {
           if (!isName(iss) || !isName(sub)) return Effect.fail(new Unauthorized())
           const principal = { issuer: iss, subject: sub }
-          memory.keep(digest, { principal, until: Math.min(exp * 1000, Date.now() + longestMemory) })
+          memory.keep(digest, principal, exp * 1000, Date.now())
           return Effect.succeed(principal)
         })
       )
@@ -90,7 +66,7 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
           if (token.length > longestToken) return Effect.fail(new Unauthorized())
           const digest = hash("sha256", token, "base64")
           const known = memory.recall(digest, Date.now())
-          return known === undefined ? verify(token, digest) : Effect.succeed(known.principal)
+          return known === undefined ? verify(token, digest) : Effect.succeed(known)
         })
     }
   })
