@@ -1,6 +1,6 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
-import { say, step } from "../src/layers/local/say.ts"
-import { stopAsked } from "../src/layers/local/stopSignals.ts"
+import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
+import { say, step } from "../src/layers/local/Say.ts"
 import { startIssuer } from "./caller.ts"
 import { measure } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { step } from "../src/layers/local/say.ts"
+import { step } from "../src/layers/local/Say.ts"
 import { load, type Sample } from "./load.ts"
 import type { Options } from "./options.ts"
 import type { Row } from "./rows.ts"

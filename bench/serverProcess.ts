@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
-import { apiReady } from "../src/layers/local/apiReady.ts"
-import { lastLines, openLog } from "../src/layers/local/logFile.ts"
+import { apiReady } from "../src/layers/local/ApiReady.ts"
+import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
 import { cpuMillis, residentMiB } from "./processFacts.ts"
 
 export interface ServerProgram {

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { claimDataDir } from "../src/layers/local/dataDir.ts"
-import { endForerunner } from "../src/layers/local/nats.ts"
-import { clearTheWay } from "../src/layers/local/postmasterPid.ts"
+import { claimDataDir } from "../src/layers/local/DataDir.ts"
+import { endForerunner } from "../src/layers/local/nats/NatsServer.ts"
+import { clearTheWay } from "../src/layers/local/postgres/PostmasterPid.ts"
 
 const prefix = "contracting-bench-"
 

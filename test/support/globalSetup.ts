@@ -4,8 +4,8 @@ import { createInterface } from "node:readline"
 import { Schema } from "effect"
 import type { TestProject } from "vitest/node"
 import { bundle } from "../../scripts/bundle.mjs"
-import { projectRoot } from "../../src/layers/local/projectRoot.ts"
-import { supervisedFlag } from "../../src/layers/local/supervised.ts"
+import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { Effect } from "effect"
-import { claimDataDir } from "../../src/layers/local/dataDir.ts"
-import { endForerunner } from "../../src/layers/local/nats.ts"
-import { clearTheWay } from "../../src/layers/local/postmasterPid.ts"
+import { claimDataDir } from "../../src/layers/local/DataDir.ts"
+import { endForerunner } from "../../src/layers/local/nats/NatsServer.ts"
+import { clearTheWay } from "../../src/layers/local/postgres/PostmasterPid.ts"
 
 /** Ends the servers that a killed process left at work in its data folder. Fails when that process still lives. */
 export const endLeftovers = (folder: string) =>

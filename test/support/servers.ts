@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { startNats } from "../../src/layers/local/nats.ts"
-import { natsProgram } from "../../src/layers/local/natsPrograms.ts"
-import { startPostgres } from "../../src/layers/local/postgres.ts"
-import { exitWithParent } from "../../src/layers/local/supervised.ts"
+import { natsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
+import { startNats } from "../../src/layers/local/nats/NatsServer.ts"
+import { startPostgres } from "../../src/layers/local/postgres/Postgres.ts"
+import { exitWithParent } from "../../src/layers/local/process/Supervised.ts"
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "contracting-test-"))),

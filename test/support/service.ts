@@ -65,7 +65,16 @@ export const startService = async (
     Layer.provide(Layer.succeed(Settings, settings)),
     Layer.provide([loggerInto(logs), Logger.minimumLogLevel(LogLevel.Debug), Layer.setTracerEnabled(false)])
   )
-  const port = Context.get(await Effect.runPromise(Layer.buildWithScope(live, scope)), HttpPort)
+  const stop = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  const built = await Effect.runPromise(Layer.buildWithScope(live, scope)).catch(async (cause: unknown) => {
+    await stop()
+    throw cause
+  })
+  const port = Context.get(built, HttpPort)
   const url = `http://127.0.0.1:${port}`
   const document = documentOf(assemble(mounted.map(({ group }) => group)))
   const conforms = makeConformance(document)
@@ -99,12 +108,6 @@ export const startService = async (
   const newTenant = async (owner = "owner") => {
     const { body } = await api("POST", "/tenants", { as: owner, body: { name: "Tenant" } })
     return String(body.data.id)
-  }
-
-  const stop = async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    await database.drop()
-    rmSync(dataDir, { recursive: true, force: true })
   }
 
   return { url, api, call, token, newTenant, document, database, logs, dataDir, settings, stop }

@@ -7,7 +7,7 @@ import type { Document } from "../api/Document.ts"
 import { type Answer, jsonAnswer } from "./Answer.ts"
 import type { PlainRoute } from "./Listener.ts"
 
-const start = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, persistAuthorization: true, validatorUrl: null })`
+const start = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
 
 const page = `<!doctype html>
 <html lang="en">

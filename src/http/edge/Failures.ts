@@ -31,8 +31,8 @@ export const headersOf = (error: WireError): Record<string, string> => {
 export const toWireError = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
-  const defect = Cause.squash(cause)
-  return isOutage(defect) || Cause.isInterruptedOnly(cause)
+  if (Cause.isInterruptedOnly(cause)) return Effect.as(Effect.logDebug("The caller left"), new ServiceUnavailable())
+  return isOutage(Cause.squash(cause))
     ? Effect.as(Effect.logWarning("The database did not answer", cause), new ServiceUnavailable())
     : Effect.as(Effect.logError("A request failed for a fault of ours", cause), new InternalError())
 }

@@ -40,7 +40,7 @@ const annotations = (call: Call, target: Target, requestId: string) => ({
   requestId,
   operation: target.name,
   ...(call.identity?.tenant === undefined ? {} : { tenant: call.identity.tenant }),
-  ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal.subject })
+  ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
 const makeRouter = (

@@ -126,7 +126,11 @@ describe("a fault of ours", () => {
       ({ annotations, logLevel }) => annotations.requestId === "the-fault" && logLevel === "ERROR"
     )
     assert.isEmpty(more)
-    assert.deepInclude(line.annotations, { tenant, principal: "alice", operation: "faults.defect" })
+    assert.deepInclude(line.annotations, {
+      tenant,
+      principal: { issuer: "urn:contracting:development", subject: "alice" },
+      operation: "faults.defect"
+    })
     assert.include(JSON.stringify(line), "hunter2")
     const [, payload = "", signature = ""] = token.split(".")
     for (const told of [token, payload, signature, "another-secret"]) assert.notInclude(service.logs.join("\n"), told)

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { claimDataDir } from "../../../src/layers/local/dataDir.ts"
-import { projectRoot } from "../../../src/layers/local/projectRoot.ts"
+import { claimDataDir } from "../../../src/layers/local/DataDir.ts"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 const lockModule = join(projectRoot, "scripts", "pidLock.mjs")

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type JetStreamManager, type NatsConnection } from "nats"
-import { startNats } from "../../../src/layers/local/nats.ts"
-import { fetchNats } from "../../../src/layers/local/natsFetch.ts"
-import { natsProgram } from "../../../src/layers/local/natsPrograms.ts"
+import { fetchNats } from "../../../src/layers/local/nats/NatsFetch.ts"
+import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { listening, patiently, temporaryFolder } from "./temporary.ts"
 
 const start = (folder: string) =>

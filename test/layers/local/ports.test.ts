@@ -2,7 +2,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { localhost, requireFree, stablePort } from "../../../src/layers/local/ports.ts"
+import { localhost, requireFree, stablePort } from "../../../src/layers/local/Ports.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 const occupy = (port: number) =>

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import pg from "pg"
-import { runsAsRoot } from "../../../src/layers/local/account.ts"
-import { startPostgres } from "../../../src/layers/local/postgres.ts"
-import { describePrograms, embeddedPrograms } from "../../../src/layers/local/postgresPrograms.ts"
+import { runsAsRoot } from "../../../src/layers/local/postgres/Account.ts"
+import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
+import { describePrograms, embeddedPrograms } from "../../../src/layers/local/postgres/PostgresPrograms.ts"
 import { listening, patiently, temporaryFolder } from "./temporary.ts"
 
 const at = (folder: string) => ({ folder: join(folder, "postgres"), logFile: join(folder, "log"), durable: false })

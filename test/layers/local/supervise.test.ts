@@ -2,9 +2,9 @@ import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
-import type { Program } from "../../../src/layers/local/child.ts"
-import { run } from "../../../src/layers/local/child.ts"
-import { keepRunning, supervise } from "../../../src/layers/local/supervise.ts"
+import type { Program } from "../../../src/layers/local/process/Child.ts"
+import { run } from "../../../src/layers/local/process/Child.ts"
+import { keepRunning, supervise } from "../../../src/layers/local/process/Supervise.ts"
 import { listening, temporaryFolder, until } from "./temporary.ts"
 
 const script = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({

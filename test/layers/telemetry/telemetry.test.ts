@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -47,6 +48,7 @@ describe("telemetry", () => {
   let collector: Awaited<ReturnType<typeof startCollector>>
   let database: Awaited<ReturnType<typeof freshDatabase>>
   const scope = Effect.runSync(Scope.make())
+  const dataDir = mkdtempSync(join(tmpdir(), "contracting-telemetry-"))
   let url: string
   let token: string
 
@@ -59,7 +61,7 @@ describe("telemetry", () => {
       readSettings({
         DATABASE_URL: database.url,
         PORT: "0",
-        DATA_DIR: join(tmpdir(), `contracting-telemetry-${process.pid}`),
+        DATA_DIR: dataDir,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_HEADERS: "x-key=collector-key, x-other=1",
         LOG_LEVEL: "debug"
@@ -78,6 +80,7 @@ describe("telemetry", () => {
   afterAll(async () => {
     await database.drop()
     collector.close()
+    rmSync(dataDir, { recursive: true, force: true })
   })
 
   it("sends a caller's trace on, with the statements below the request, and logs without tokens", async () => {

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { Effect } from "effect"
-import { onDisk } from "./disk.ts"
+import { onDisk } from "../Disk.ts"
 
 const longest = 10 * 1024 * 1024
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
-import { reasonOf } from "./disk.ts"
+import { reasonOf } from "../Disk.ts"
 
 export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reasons: ReadonlyArray<string> }> {}
 

@@ -1,6 +1,6 @@
 import { get } from "node:http"
 import { Data, Effect, Schedule } from "effect"
-import { lastLines } from "./logFile.ts"
+import { lastLines } from "./process/LogFile.ts"
 
 export class ApiNotReady extends Data.TaggedError("ApiNotReady")<{
   readonly reason: string

@@ -13,11 +13,11 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { Data, Effect } from "effect"
-import { type Launch, launchAs, launchAsIs, runsAsRoot, standIn } from "./account.ts"
-import { describe, run } from "./child.ts"
-import { onDisk } from "./disk.ts"
-import { lastLines } from "./logFile.ts"
-import type { PostgresPrograms } from "./postgresPrograms.ts"
+import { onDisk } from "../Disk.ts"
+import { describe, run } from "../process/Child.ts"
+import { lastLines } from "../process/LogFile.ts"
+import { type Launch, launchAs, launchAsIs, runsAsRoot, standIn } from "./Account.ts"
+import type { PostgresPrograms } from "./PostgresPrograms.ts"
 
 export const superuser = "contracting"
 

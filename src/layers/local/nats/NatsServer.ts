@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { Data, Effect, Schedule } from "effect"
-import { onDisk } from "./disk.ts"
-import { endOrphan } from "./foreignProcess.ts"
-import type { NatsProgram } from "./natsPrograms.ts"
-import { localhost, stablePort } from "./ports.ts"
-import { supervise } from "./supervise.ts"
+import { onDisk } from "../Disk.ts"
+import { localhost, stablePort } from "../Ports.ts"
+import { endOrphan } from "../process/ForeignProcess.ts"
+import { supervise } from "../process/Supervise.ts"
+import type { NatsProgram } from "./NatsPrograms.ts"
 
 export class BrokerNotReady extends Data.TaggedError("BrokerNotReady")<{ readonly reason: string }> {
   override get message() {

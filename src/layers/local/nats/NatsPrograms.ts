@@ -3,9 +3,9 @@ import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
-import { fetchNats } from "./natsFetch.ts"
-import { projectRoot } from "./projectRoot.ts"
-import { step } from "./say.ts"
+import { projectRoot } from "../ProjectRoot.ts"
+import { step } from "../Say.ts"
+import { fetchNats } from "./NatsFetch.ts"
 
 export interface NatsProgram {
   readonly path: string

@@ -1,10 +1,10 @@
 import { Data, Effect, Schedule } from "effect"
 import pg from "pg"
-import { type Cluster, openCluster, superuser } from "./cluster.ts"
-import { localhost, stablePort } from "./ports.ts"
-import { embeddedPrograms, type PostgresPrograms } from "./postgresPrograms.ts"
-import { clearTheWay, postgresStop } from "./postmasterPid.ts"
-import { supervise } from "./supervise.ts"
+import { localhost, stablePort } from "../Ports.ts"
+import { supervise } from "../process/Supervise.ts"
+import { type Cluster, openCluster, superuser } from "./Cluster.ts"
+import { embeddedPrograms, type PostgresPrograms } from "./PostgresPrograms.ts"
+import { clearTheWay, postgresStop } from "./PostmasterPid.ts"
 
 const database = "contracting"
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { onDisk } from "./disk.ts"
-import { endOrphan } from "./foreignProcess.ts"
+import { onDisk } from "../Disk.ts"
+import { endOrphan } from "../process/ForeignProcess.ts"
 
 /** Fast shutdown: sessions are cut off, everything committed is kept. Then the immediate one, which recovers at start. */
 export const postgresStop = [

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { Data, Effect } from "effect"
-import type { Program } from "./child.ts"
+import type { Program } from "../process/Child.ts"
 
 type Account = NonNullable<Program["account"]>
 

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Data, Effect, Schedule } from "effect"
 import { type Lock, tryLock } from "../../../scripts/pidLock.mjs"
-import { onDisk } from "./disk.ts"
+import { onDisk } from "./Disk.ts"
 
 export class AlreadyRunning extends Data.TaggedError("AlreadyRunning")<{
   readonly folder: string

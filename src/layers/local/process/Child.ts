@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { Data, Duration, Effect } from "effect"
-import { reasonOf } from "./disk.ts"
-import { openLog } from "./logFile.ts"
+import { reasonOf } from "../Disk.ts"
+import { openLog } from "./LogFile.ts"
 
 /** What to run, where its output goes, and how it is asked to end: each signal gets its time, then SIGKILL. */
 export interface Program {

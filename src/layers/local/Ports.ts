@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { Data, Effect, Option } from "effect"
-import { onDisk } from "./disk.ts"
+import { onDisk } from "./Disk.ts"
 
 export const localhost = "127.0.0.1"
 

@@ -1,7 +1,7 @@
 import { Data, Deferred, Duration, Effect, Ref } from "effect"
-import { describe, type Program, run } from "./child.ts"
-import { lastLines } from "./logFile.ts"
-import { inSeconds, say } from "./say.ts"
+import { inSeconds, say } from "../Say.ts"
+import { describe, type Program, run } from "./Child.ts"
+import { lastLines } from "./LogFile.ts"
 
 const firstPause = Duration.millis(200)
 const longestPause = Duration.seconds(10)
