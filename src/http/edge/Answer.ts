@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { etagOfText } from "../../domain/Etag.ts"
+import { JsonText } from "../../domain/JsonText.ts"
 import { linkToNext } from "./Paging.ts"
 import { Reply } from "./Reply.ts"
 
@@ -33,11 +34,12 @@ export const tagsOf = (header: string | undefined) => header?.split(",").map((ta
 
 const pathOf = (url: string) => url.split("?", 1)[0] ?? url
 
-const idOf = (value: object) => ("id" in value && typeof value.id === "string" ? value.id : undefined)
+const idOf = (value: unknown) =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : undefined
 
 /** Headers that say more about one resource: its version, and where a new one is to be found. */
 const aboutResource = (request: IncomingMessage, status: number, value: unknown, text: string) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return {}
+  if (!text.startsWith("{")) return {}
   const id = status === 201 ? idOf(value) : undefined
   const etag = etagOfText(text)
   return id === undefined ? { etag } : { etag, location: `${pathOf(request.url ?? "")}/${id}` }
@@ -57,7 +59,7 @@ const isKnown = (request: IncomingMessage, etag: string | undefined) => {
 export const succeed = (request: IncomingMessage, status: number, result: unknown): TextAnswer => {
   if (status === 204) return { status, headers: {}, body: undefined }
   const reply = result instanceof Reply ? result : new Reply(result)
-  const text: string | undefined = JSON.stringify(reply.value)
+  const text: string | undefined = reply.value instanceof JsonText ? reply.value.text : JSON.stringify(reply.value)
   if (text === undefined) throw new TypeError("A handler answered with nothing")
   const about: { readonly etag?: string } = aboutResource(request, status, reply.value, text)
   const headers = {

@@ -52,9 +52,8 @@ export const makeAuthorize = Effect.gen(function* () {
     credentials: Credentials
   ) {
     const tenant = yield* rule.tenant === "header" ? inHeader(credentials.headers) : inPath(credentials)
-    const outside = rule.tenant === "header" ? new Forbidden() : new NotFound()
     const member = yield* memberships.find(tenant, principal)
-    if (member === undefined) return yield* Effect.fail(outside)
+    if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
     if (!mayActAs(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
     const context = Context.make(Principal, principal).pipe(
       Context.add(CurrentTenant, tenant),

@@ -2,6 +2,7 @@ import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect } from "effect"
 import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/Caller.ts"
 import type { WireError } from "../../domain/Errors.ts"
+import type { JsonText } from "../../domain/JsonText.ts"
 import type { Reply } from "./Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */
@@ -15,7 +16,7 @@ interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | Reply<A>, WireError, RequestServices>
+) => Effect.Effect<A | JsonText<A> | Reply<A>, WireError, RequestServices>
 
 /** One function for each operation of a group, under its name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { Effect, type Fiber, Runtime } from "effect"
+import { Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { NotFound, type WireError } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
@@ -73,12 +73,15 @@ const makeRouter = (
 /** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
 export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
   Effect.gen(function* () {
-    const { CORS_ORIGINS, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    const isVerbose = LOG_LEVEL === "debug"
     const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
     const metrics = yield* RequestMetrics
     const find = makeRouter(routes, plain, yield* makeOperation)
     const cors = makeCors(CORS_ORIGINS)
-    const runFork = Runtime.runFork(yield* Effect.runtime<never>())
+    // Counting fibers is the runtime's own metric, which nobody reads here.
+    const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
+    const runFork = Runtime.runFork(runtime)
 
     const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>): Fiber.RuntimeFiber<void> => {
       const started = performance.now()
@@ -89,6 +92,7 @@ export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<
       const settle = (answer: Answer) => {
         write(response, answer, { "x-request-id": requestId, ...cors(request) })
         metrics.finished(target.name, answer.status, (performance.now() - started) / 1000)
+        if (!isVerbose) return Effect.void
         return Effect.logDebug(`${request.method} ${target.name} ${answer.status}`).pipe(
           Effect.annotateLogs(annotations(call, target, requestId))
         )

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { IfMatch } from "../../domain/Caller.ts"
 import type { WireError } from "../../domain/Errors.ts"
 import { type Answer, succeed, tagsOf } from "./Answer.ts"
@@ -36,7 +36,7 @@ export const makeOperation = Effect.gen(function* () {
     const rest = yield* route.decodeRest(request.url ?? "", body)
     const result = yield* route
       .run({ path, ...rest })
-      .pipe(Effect.provideService(IfMatch, tagsOf(request.headers["if-match"])), Effect.provide(identity.services))
+      .pipe(Effect.provide(Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))))
     return succeed(request, route.status, result)
   })
 

@@ -18,13 +18,20 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       help: "Requests being worked on",
       registers: [registry]
     })
+    const observers = new Map<string, ReturnType<typeof duration.labels>>()
+    const observerOf = (operation: string, status: number) => {
+      const key = `${operation} ${status}`
+      const known = observers.get(key) ?? duration.labels({ operation, status })
+      observers.set(key, known)
+      return known
+    }
     return {
       contentType: registry.contentType,
       text: Effect.promise(() => registry.metrics()),
       started: () => inFlight.inc(),
       finished: (operation: string, status: number, seconds: number) => {
         inFlight.dec()
-        duration.observe({ operation, status }, seconds)
+        observerOf(operation, status).observe(seconds)
       }
     }
   }

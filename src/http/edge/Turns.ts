@@ -19,11 +19,14 @@ class Line {
     return this.#working === 0 && this.#waiting.size === 0
   }
 
-  enter = Effect.async<void, ServiceUnavailable>((resume) => {
-    if (this.#working < this.#share) {
-      this.#working++
-      return resume(Effect.void)
-    }
+  /** Takes a free place at once; tells whether there was one. */
+  tryEnter() {
+    if (this.#working >= this.#share) return false
+    this.#working++
+    return true
+  }
+
+  wait = Effect.async<void, ServiceUnavailable>((resume) => {
     const giveUp = setTimeout(() => {
       this.#waiting.delete(admit)
       resume(Effect.fail(new ServiceUnavailable()))
@@ -60,6 +63,7 @@ export const makeTurns = Effect.map(Settings, ({ DATABASE_POOL }) => {
         line.leave()
         if (line.isEmpty) lines.delete(tenant)
       })
-      return Effect.zipRight(line.enter, Effect.ensuring(work, leave))
+      const working = Effect.ensuring(work, leave)
+      return line.tryEnter() ? working : Effect.zipRight(line.wait, working)
     })
 })

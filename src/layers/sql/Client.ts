@@ -7,6 +7,7 @@ import type pg from "pg"
 import { connectionOver, type Send, sendOver } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
 import { makePool } from "./Pool.ts"
+import { untraced } from "./Untraced.ts"
 
 const notAcquired = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
@@ -28,12 +29,13 @@ const reserve = (pool: pg.Pool) =>
 /** The SQL client of the Effect ecosystem over our own pool: its templates, transactions and migrator, our connections. */
 export const SqlLive = Layer.scoped(
   SqlClient.SqlClient,
-  Effect.flatMap(makePool, (pool) =>
-    SqlClient.make({
-      acquirer: Effect.succeed(connectionOver(sendOver(pool))),
+  Effect.flatMap(makePool, (pool) => {
+    const pooled = connectionOver(sendOver(pool))
+    return SqlClient.make({
+      acquirer: Effect.succeed(pooled),
       transactionAcquirer: reserve(pool),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
-    })
-  )
+    }).pipe(Effect.map(untraced(pooled)))
+  })
 ).pipe(Layer.provide(Reactivity.layer))

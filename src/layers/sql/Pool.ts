@@ -33,6 +33,7 @@ export const makePool = Effect.gen(function* () {
   const pool = new pg.Pool({
     connectionString: Redacted.value(DATABASE_URL),
     max: DATABASE_POOL,
+    idleTimeoutMillis: 0,
     application_name: "contracting",
     options: "-c timezone=UTC",
     types,

@@ -3,8 +3,10 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/Caller.ts"
 import { NotFound } from "../../domain/Errors.ts"
+import { JsonText } from "../../domain/JsonText.ts"
 import type { Position, Window } from "../../domain/Paging.ts"
 import { present, type Row, type Shape, selectList } from "./Columns.ts"
+import { jsonRow } from "./JsonColumns.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
 /** Stands for "without an order" in a place where a number must be: above every order there is. */
@@ -20,6 +22,7 @@ export interface Scope {
 export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
+  const json = sql.literal(jsonRow(shape))
   const everything = sql.literal("true")
   const isOrdered = "order" in shape.fields
   const position = sql.literal(isOrdered ? `coalesce(this."order", ${last}), this.id` : "this.id")
@@ -66,7 +69,13 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     current: one(""),
     held: one("for update of this"),
 
-    list: (filter: Fragment = everything) => selectInTenant(filter, inOrder),
+    /** All of them, as the text of the answer. */
+    list: (filter: Fragment = everything) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<{ items: string | null }>`
+          select string_agg(${json}, ',' ${inOrder}) as items from ${table} this
+          where ${inTenant(tenant)} and ${filter}`)
+      ).pipe(Effect.map(([row]) => new JsonText<ReadonlyArray<A>>(`[${row?.items ?? ""}]`))),
 
     /** One page and, when there is more, one row beyond it. */
     page: ({ after: start, limit }: Window, filter: Fragment = everything) =>
