@@ -12,7 +12,7 @@ export interface Result extends Sample {
   readonly memory: number | undefined
 }
 
-const warmUpSeconds = 2
+const warmUpSeconds = 8
 
 const median = (values: ReadonlyArray<number>) => {
   const sorted = values.toSorted((a, b) => a - b)

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
-import { build } from "esbuild"
+import { build, stop } from "esbuild"
 import { localhost, stablePort } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../src/layers/local/process/Supervised.ts"
@@ -15,8 +15,8 @@ export const references = ["fastify", "bare"] as const
 
 const bundleOf = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
-const bundleReferences = Effect.promise(() =>
-  build({
+const bundleReferences = Effect.promise(async () => {
+  await build({
     absWorkingDir: projectRoot,
     entryPoints: references.map((name) => `bench/references/${name}.ts`),
     outdir: fileURLToPath(new URL("references", import.meta.url)),
@@ -27,7 +27,9 @@ const bundleReferences = Effect.promise(() =>
     packages: "external",
     logLevel: "silent"
   })
-)
+  // Its helper process would otherwise stay beside the servers while they are measured.
+  await stop()
+})
 
 const profiling = (folder: string | undefined) => {
   if (folder === undefined) return []

@@ -17,9 +17,16 @@ const countUp = () => {
   }
 }
 
+/** Chance is fetched in bulk, since each trip for it costs more than an identifier. */
+const store = new Uint8Array(64 * symbols)
+let used = store.length
+
 const refill = () => {
-  randomFillSync(random)
-  for (let i = 0; i < symbols; i++) random[i] = (random[i] ?? 0) % 32
+  if (used === store.length) {
+    randomFillSync(store)
+    used = 0
+  }
+  for (let i = 0; i < symbols; i++) random[i] = (store[used++] ?? 0) % 32
 }
 
 const encodeTime = (time: number) => {

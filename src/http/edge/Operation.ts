@@ -48,6 +48,7 @@ export const makeOperation = Effect.gen(function* () {
     const bytes =
       request.method === "GET" || request.method === "HEAD" ? nothing : yield* readBody(request, route.bodyLimit)
     const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
-    return yield* inTurn(identity.tenant, answer)
+    // A read waits for nobody's lock.
+    return yield* bytes === nothing ? answer : inTurn(identity.tenant, answer)
   })
 })

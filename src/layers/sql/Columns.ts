@@ -13,8 +13,7 @@ export interface Shape {
 export const columnOf = ({ relations = [] }: Shape, field: string) =>
   relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-export const storedFields = ({ computed = {}, fields }: Shape) =>
-  Object.keys(fields).filter((name) => !(name in computed))
+const storedFields = ({ computed = {}, fields }: Shape) => Object.keys(fields).filter((name) => !(name in computed))
 
 /** The select list that reads a row in the field order of its schema. */
 export const selectList = (shape: Shape) =>
@@ -34,13 +33,28 @@ export const present = (row: Row) => {
   return entity
 }
 
-/** The fields in the order the schema names them, whatever order they were put together in. */
-export const arranged = ({ fields }: Shape, entity: Row) =>
-  present(Object.fromEntries(Object.keys(fields).map((name) => [name, entity[name]])))
+/** Puts fields into the order the schema names them, whatever order they were put together in. */
+export const arranger = ({ fields }: Shape) => {
+  const names = Object.keys(fields)
+  return (entity: Row) => {
+    const arranged: Record<string, unknown> = {}
+    for (const name of names) {
+      const value = entity[name]
+      if (value !== null && value !== undefined) arranged[name] = value
+    }
+    return arranged
+  }
+}
 
-/** The row a resource is stored as: always every column, so that the statement's text is always the same. */
-export const rowOf = (shape: Shape, entity: Row) =>
-  Object.fromEntries(storedFields(shape).map((name) => [columnOf(shape, name), entity[name] ?? null]))
+/** Makes the row a resource is stored as: always every column, so that the statement's text is always the same. */
+export const rowMaker = (shape: Shape) => {
+  const columns = storedFields(shape).map((name) => [name, columnOf(shape, name)] as const)
+  return (entity: Row) => {
+    const row: Record<string, unknown> = {}
+    for (const [name, column] of columns) row[column] = entity[name] ?? null
+    return row
+  }
+}
 
 export const initialValues = ({ computed = {} }: Shape) =>
   Object.fromEntries(Object.entries(computed).map(([name, { initial }]) => [name, initial]))

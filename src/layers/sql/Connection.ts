@@ -28,9 +28,14 @@ const patience = { query_timeout: 17_000 }
 /** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
 const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/.test(text)
 
+/** Values in PostgreSQL's own text, for those who only pass them on. */
+const asText: pg.CustomTypesConfig = { getTypeParser: () => (text: string) => text }
+
 const prepared = (text: string, values: ReadonlyArray<unknown>): Query => {
   const name = nameOf(text)
-  return { ...patience, text, values: [...values], ...(name === undefined ? {} : { name }) }
+  const query: Query = { text, values: [...values], ...patience }
+  if (name !== undefined) query.name = name
+  return query
 }
 
 /** Without values a text may hold several statements, as a migration does. */
@@ -73,7 +78,8 @@ export const connectionOver = (send: Send): Connection => {
   return {
     execute: (text, values) => run(prepared(text, values), (result) => result.rows),
     executeRaw: (text, values) => run(prepared(text, values), (result) => result),
-    executeValues: (text, values) => run({ ...prepared(text, values), rowMode: "array" }, (result) => result.rows),
+    executeValues: (text, values) =>
+      run({ ...prepared(text, values), rowMode: "array", types: asText }, (result) => result.rows),
     executeUnprepared: (text, values) => run(unprepared(text, values), (result) => result.rows ?? []),
     executeStream: () => Stream.die("statements are not streamed: page through them instead")
   }

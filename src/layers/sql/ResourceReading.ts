@@ -6,8 +6,9 @@ import { NotFound } from "../../domain/Errors.ts"
 import { JsonText } from "../../domain/JsonText.ts"
 import type { Position, Window } from "../../domain/Paging.ts"
 import { present, type Row, type Shape, selectList } from "./Columns.ts"
-import { jsonRow } from "./JsonColumns.ts"
+import { jsonRows } from "./JsonRows.ts"
 import type { Versioned } from "./ResourceSpec.ts"
+import { textRows } from "./Untraced.ts"
 
 /** Stands for "without an order" in a place where a number must be: above every order there is. */
 const last = "9223372036854775807"
@@ -22,7 +23,7 @@ export interface Scope {
 export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
-  const json = sql.literal(jsonRow(shape))
+  const json = jsonRows(shape)
   const everything = sql.literal("true")
   const isOrdered = "order" in shape.fields
   const position = sql.literal(isOrdered ? `coalesce(this."order", ${last}), this.id` : "this.id")
@@ -72,10 +73,10 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     /** All of them, as the text of the answer. */
     list: (filter: Fragment = everything) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<{ items: string | null }>`
-          select string_agg(${json}, ',' ${inOrder}) as items from ${table} this
-          where ${inTenant(tenant)} and ${filter}`)
-      ).pipe(Effect.map(([row]) => new JsonText<ReadonlyArray<A>>(`[${row?.items ?? ""}]`))),
+        Effect.orDie(
+          textRows(sql`select ${columns} from ${table} this where ${inTenant(tenant)} and ${filter} ${inOrder}`)
+        )
+      ).pipe(Effect.map((rows) => new JsonText<ReadonlyArray<A>>(json(rows)))),
 
     /** One page and, when there is more, one row beyond it. */
     page: ({ after: start, limit }: Window, filter: Fragment = everything) =>

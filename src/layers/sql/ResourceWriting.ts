@@ -6,7 +6,7 @@ import { PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
 import { prefixOf } from "../../domain/Ids.ts"
 import { newId } from "../Ids.ts"
-import { arranged, initialValues, rowOf, type Shape } from "./Columns.ts"
+import { arranger, initialValues, rowMaker, type Shape } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
 import type { Reading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
@@ -26,6 +26,10 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
   { current, held, inTenant, read }: Reading<A>
 ) => {
   const table = sql.literal(spec.table)
+  const arrange = arranger(shape)
+  const rowOf = rowMaker(shape)
+  const initial = initialValues(shape)
+  const prefix = prefixOf(spec.entity.fields.id)
   const refuse = refusing(spec.table)
   const record = recording(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
@@ -44,10 +48,10 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
   const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped | Computed>, givenId?: string) {
     const tenant = yield* CurrentTenant
     const at = yield* now
-    const id = givenId ?? (yield* newId(prefixOf(spec.entity.fields.id)))
-    const entity = { ...initialValues(shape), ...fields, id, createdAt: at, updatedAt: at }
-    const value = read(arranged(shape, entity))
-    const row = { [tenantColumn]: tenant, ...rowOf(shape, entity), sequence: 1 }
+    const id = givenId ?? (yield* newId(prefix))
+    const entity = { ...initial, ...fields, id, createdAt: at, updatedAt: at }
+    const value = read(arrange(entity))
+    const row = { [tenantColumn]: tenant, ...rowOf(entity), sequence: 1 }
     const event = yield* recordOf(tenant, "created", value, 1, at)
     yield* refuse(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
     return value
@@ -89,9 +93,9 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
         const at = yield* now
         const sequence = seen.sequence + 1
         const entity = { ...(yield* change(seen.value)), id, createdAt: seen.value.createdAt, updatedAt: at }
-        const value = read(arranged(shape, entity))
+        const value = read(arrange(entity))
         const event = yield* recordOf(tenant, "updated", value, sequence, at)
-        const update = sql`update ${table} this set ${sql.update({ ...rowOf(shape, entity), sequence })}`
+        const update = sql`update ${table} this set ${sql.update({ ...rowOf(entity), sequence })}`
         return (yield* land(tenant, seen, update, event)) ? value : undefined
       })
     )

@@ -3,8 +3,14 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { isFragment, type Statement } from "@effect/sql/Statement"
 import { Context, Effect, FiberRef, Option } from "effect"
+import type { TextRow } from "./JsonRows.ts"
 
 const isStatement = (made: unknown): made is Statement<unknown> => isFragment(made) && "commit" in made
+
+type Way = (connection: Connection, text: string, values: ReadonlyArray<unknown>) => Effect.Effect<unknown, SqlError>
+
+const asRows: Way = (connection, text, values) => connection.execute(text, values, undefined)
+const asValues: Way = (connection, text, values) => connection.executeValues(text, values)
 
 /**
  * Every statement of `@effect/sql` opens a span and a scope, which together cost more than the rest of it. While nobody
@@ -13,16 +19,21 @@ const isStatement = (made: unknown): made is Statement<unknown> => isFragment(ma
 export const untraced =
   (pooled: Connection) =>
   (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
+    const unlessTraced = (statement: Statement<unknown>, usual: Effect.Effect<unknown, SqlError>, way: Way) =>
+      Effect.withFiberRuntime<unknown, SqlError>((fiber) => {
+        if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return usual
+        const transaction = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+        const [text, values] = statement.compile()
+        return way(Option.isSome(transaction) ? transaction.value[0] : pooled, text, values)
+      })
     const straight = (statement: Statement<unknown>) => {
-      const usual: Effect.Effect<unknown, SqlError> = Effect.suspend(() => statement.withoutTransform)
-      const commit = () =>
-        Effect.withFiberRuntime<unknown, SqlError>((fiber) => {
-          if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return usual
-          const transaction = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
-          const [text, values] = statement.compile()
-          return (Option.isSome(transaction) ? transaction.value[0] : pooled).execute(text, values, undefined)
-        })
-      return Object.assign(statement, { commit })
+      // The prototype's own way, which the property below hides.
+      const usualValues = () =>
+        Reflect.get(Object.getPrototypeOf(statement), "values", statement) as typeof statement.values
+      return Object.defineProperties(statement, {
+        commit: { value: () => unlessTraced(statement, statement.withoutTransform, asRows) },
+        values: { get: () => unlessTraced(statement, Effect.suspend(usualValues), asValues) }
+      })
     }
     const template = (...args: Parameters<SqlClient.SqlClient>) => {
       const made: unknown = sql(...args)
@@ -30,3 +41,8 @@ export const untraced =
     }
     return Object.assign(template, sql) as SqlClient.SqlClient // the same calls with the same answers
   }
+
+/** The rows of a statement with every value in PostgreSQL's own text. */
+export const textRows = (statement: Statement<unknown>) =>
+  // `executeValues` of our connections parses nothing.
+  statement.values as Effect.Effect<ReadonlyArray<TextRow>, SqlError>
