@@ -1,5 +1,5 @@
 import pg from "pg"
-import { toIso } from "../../src/layers/sql/Timestamps.ts"
+import { toIso } from "../../src/layers/sql/connection/Timestamps.ts"
 import { environment } from "./environment.ts"
 
 // Spares both references a Date for every timestamp, only to be printed as the text it was read from.

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/Caller.ts"
 import type { WireError } from "../../domain/Errors.ts"
 import type { JsonText } from "../../domain/JsonText.ts"
-import type { Reply } from "./Reply.ts"
+import type { Reply } from "./response/Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */
 export type RequestServices = Principal | CurrentTenant | CurrentMember | IfMatch

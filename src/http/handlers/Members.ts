@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { Members } from "../../layers/sql/Members.ts"
 import { MembersApi } from "../api/Members.ts"
 import { handle } from "../edge/Handlers.ts"
-import { windowOf } from "../edge/Paging.ts"
-import { paged } from "../edge/Reply.ts"
+import { windowOf } from "../edge/response/Paging.ts"
+import { paged } from "../edge/response/Reply.ts"
 
 export const members = handle(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
   list: ({ query }) => members.page(windowOf(query)).pipe(Effect.map(paged(windowOf(query)))),

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { Tenants } from "../../layers/sql/Tenants.ts"
 import { TenantsApi } from "../api/Tenants.ts"
 import { handle } from "../edge/Handlers.ts"
-import { windowOf } from "../edge/Paging.ts"
-import { paged } from "../edge/Reply.ts"
+import { windowOf } from "../edge/response/Paging.ts"
+import { paged } from "../edge/response/Reply.ts"
 
 export const tenants = handle(TenantsApi, Effect.provide(Tenants, Tenants.Default), (tenants) => ({
   list: ({ query }) => tenants.ofCaller(windowOf(query)).pipe(Effect.map(paged(windowOf(query)))),

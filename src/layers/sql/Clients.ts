@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Client } from "../../domain/Client.ts"
 import { media } from "./Media.ts"
-import { resource } from "./Resource.ts"
+import { resource } from "./resource/Resource.ts"
 
 export class Clients extends Effect.Service<Clients>()("layers/Clients", {
   effect: resource({

@@ -4,8 +4,8 @@ import { CurrentMember, CurrentTenant, Principal } from "../../domain/Caller.ts"
 import { breaks, Forbidden } from "../../domain/Errors.ts"
 import { type CreateMember, Member, type MemberId } from "../../domain/Member.ts"
 import { mayActAs, type Role } from "../../domain/Roles.ts"
-import { resource } from "./Resource.ts"
-import { atomically } from "./Transaction.ts"
+import { atomically } from "./connection/Transaction.ts"
+import { resource } from "./resource/Resource.ts"
 
 const lastOwner = breaks("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
 

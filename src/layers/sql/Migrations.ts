@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises"
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, Schedule } from "effect"
-import { isOutage } from "./Outage.ts"
+import { isOutage } from "./connection/Outage.ts"
 
 /** The build puts the folder beside its bundle, so this holds there as well as here. */
 const folder = new URL("./migrations/", import.meta.url)

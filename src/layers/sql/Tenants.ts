@@ -5,10 +5,10 @@ import { prefixOf } from "../../domain/Ids.ts"
 import type { Window } from "../../domain/Paging.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../domain/Tenant.ts"
 import { newId } from "../Ids.ts"
+import { atomically } from "./connection/Transaction.ts"
 import { media } from "./Media.ts"
 import { Members } from "./Members.ts"
-import { resource } from "./Resource.ts"
-import { atomically } from "./Transaction.ts"
+import { resource } from "./resource/Resource.ts"
 
 export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
   dependencies: [Members.Default],

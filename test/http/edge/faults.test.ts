@@ -18,7 +18,7 @@ import {
 import { inTenant, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
 import { handle } from "../../../src/http/edge/Handlers.ts"
-import { Reply } from "../../../src/http/edge/Reply.ts"
+import { Reply } from "../../../src/http/edge/response/Reply.ts"
 import { mounted } from "../../../src/http/Mount.ts"
 import { assertFailure, internalText, invalidText, unavailableText } from "../../support/failure.ts"
 import { send } from "../../support/rawHttp.ts"

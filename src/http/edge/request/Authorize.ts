@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { Context, Effect, Option, Schema } from "effect"
-import { CurrentMember, CurrentTenant, Principal } from "../../domain/Caller.ts"
-import { breaks, Forbidden, NotFound, Unauthorized, type WireError } from "../../domain/Errors.ts"
-import { mayActAs } from "../../domain/Roles.ts"
-import { TenantId } from "../../domain/Tenant.ts"
-import { Memberships } from "../../layers/auth/Memberships.ts"
-import { Tokens } from "../../layers/auth/Tokens.ts"
-import type { AccessRule } from "../api/Access.ts"
+import { CurrentMember, CurrentTenant, Principal } from "../../../domain/Caller.ts"
+import { breaks, Forbidden, NotFound, Unauthorized, type WireError } from "../../../domain/Errors.ts"
+import { mayActAs } from "../../../domain/Roles.ts"
+import { TenantId } from "../../../domain/Tenant.ts"
+import { Memberships } from "../../../layers/auth/Memberships.ts"
+import { Tokens } from "../../../layers/auth/Tokens.ts"
+import type { AccessRule } from "../../api/Access.ts"
 
 type MemberRule = Extract<AccessRule, { for: "member" }>
 

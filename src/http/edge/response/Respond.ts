@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { WireError } from "../../domain/Errors.ts"
+import type { WireError } from "../../../domain/Errors.ts"
 import { type Answer, jsonAnswer } from "./Answer.ts"
 import { bodyOf, headersOf, statusOf } from "./Failures.ts"
 

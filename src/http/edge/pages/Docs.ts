@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import type { Document } from "../api/Document.ts"
-import { type Answer, jsonAnswer } from "./Answer.ts"
-import type { PlainRoute } from "./Listener.ts"
+import type { Document } from "../../api/Document.ts"
+import type { PlainRoute } from "../Listener.ts"
+import { type Answer, jsonAnswer } from "../response/Answer.ts"
 
 const start = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
 

@@ -1,6 +1,6 @@
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
-import { Settings, SettingsError } from "../config/Settings.ts"
+import { Settings, SettingsError } from "../../config/Settings.ts"
 import { toIso } from "./Timestamps.ts"
 
 /** Rows arrive in the form the domain speaks: timestamps as ISO text, 64-bit integers as numbers. */

@@ -1,7 +1,7 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
-import { breaks, type ValidationError } from "../../domain/Errors.ts"
-import { codeOf } from "./Outage.ts"
+import { breaks, type ValidationError } from "../../../domain/Errors.ts"
+import { codeOf } from "../connection/Outage.ts"
 
 const camel = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 

@@ -1,4 +1,4 @@
-import type { Position, Window } from "../../domain/Paging.ts"
+import type { Position, Window } from "../../../domain/Paging.ts"
 
 /** An answer that says more than its value: the next page of a list, or headers of its own. */
 export class Reply<out A> {

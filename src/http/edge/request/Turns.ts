@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { ServiceUnavailable } from "../../domain/Errors.ts"
-import { Settings } from "../../layers/config/Settings.ts"
+import { ServiceUnavailable } from "../../../domain/Errors.ts"
+import { Settings } from "../../../layers/config/Settings.ts"
 
 /** How long a request waits for others of its tenant. */
 const patience = 5_000

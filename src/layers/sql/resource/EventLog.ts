@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { newId } from "../Ids.ts"
+import { newId } from "../../Ids.ts"
 
 export interface Happening {
   readonly tenant: string

@@ -1,6 +1,6 @@
 import { JSONSchema, Schema } from "effect"
+import { toIso } from "../connection/Timestamps.ts"
 import type { Shape } from "./Columns.ts"
-import { toIso } from "./Timestamps.ts"
 
 /** A row as it comes over the wire: every value in PostgreSQL's own text, or null. */
 export type TextRow = ReadonlyArray<string | null>

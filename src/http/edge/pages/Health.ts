@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Broker } from "../../layers/nats/Broker.ts"
-import { isMigrated } from "../../layers/sql/Migrations.ts"
-import { jsonAnswer } from "./Answer.ts"
-import type { PlainRoute } from "./Listener.ts"
+import { Broker } from "../../../layers/nats/Broker.ts"
+import { isMigrated } from "../../../layers/sql/Migrations.ts"
+import type { PlainRoute } from "../Listener.ts"
+import { jsonAnswer } from "../response/Answer.ts"
 
 const fresh = { "cache-control": "no-store" }
 

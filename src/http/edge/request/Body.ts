@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Effect } from "effect"
-import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } from "../../domain/Errors.ts"
+import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } from "../../../domain/Errors.ts"
 
 /** How much of a body that is too large is read and thrown away, so that its sender lives to read the answer. */
 const patience = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
-import { etagOfText } from "../../domain/Etag.ts"
-import { JsonText } from "../../domain/JsonText.ts"
+import { etagOfText } from "../../../domain/Etag.ts"
+import { JsonText } from "../../../domain/JsonText.ts"
 import { linkToNext } from "./Paging.ts"
 import { Reply } from "./Reply.ts"
 

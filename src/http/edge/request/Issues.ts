@@ -1,6 +1,6 @@
 import { type ParseResult, SchemaAST } from "effect"
-import type { Detail } from "../../domain/Errors.ts"
-import { type Constraint, ConstraintId } from "../../domain/Schemas.ts"
+import type { Detail } from "../../../domain/Errors.ts"
+import { type Constraint, ConstraintId } from "../../../domain/Schemas.ts"
 
 type Issue = ParseResult.ParseIssue
 

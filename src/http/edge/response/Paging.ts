@@ -1,5 +1,5 @@
-import { type Position, pageLimit, type Window } from "../../domain/Paging.ts"
-import { encodeCursor } from "../api/Paging.ts"
+import { type Position, pageLimit, type Window } from "../../../domain/Paging.ts"
+import { encodeCursor } from "../../api/Paging.ts"
 
 /** The part of a list a query asks for. */
 export const windowOf = (query: { readonly limit?: number; readonly cursor?: Position }): Window => ({

@@ -1,7 +1,7 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, Schema } from "effect"
-import { InternalError, ServiceUnavailable, WireError } from "../../domain/Errors.ts"
-import { isOutage } from "../../layers/sql/Outage.ts"
+import { InternalError, ServiceUnavailable, WireError } from "../../../domain/Errors.ts"
+import { isOutage } from "../../../layers/sql/connection/Outage.ts"
 
 const isWireError = Schema.is(WireError)
 

@@ -1,9 +1,9 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type HttpMethod } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
-import type { Detail, WireError } from "../../domain/Errors.ts"
-import { invalid, NotFound } from "../../domain/Errors.ts"
-import { Access, type AccessRule, BodyLimit } from "../api/Access.ts"
-import type { Mounted, RequestServices } from "./Handlers.ts"
+import type { Detail, WireError } from "../../../domain/Errors.ts"
+import { invalid, NotFound } from "../../../domain/Errors.ts"
+import { Access, type AccessRule, BodyLimit } from "../../api/Access.ts"
+import type { Mounted, RequestServices } from "../Handlers.ts"
 import { detailsOf } from "./Issues.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>

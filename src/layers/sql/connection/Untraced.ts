@@ -3,7 +3,7 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { isFragment, type Statement } from "@effect/sql/Statement"
 import { Context, Effect, FiberRef, Option } from "effect"
-import type { TextRow } from "./JsonRows.ts"
+import type { TextRow } from "../resource/JsonRows.ts"
 
 const isStatement = (made: unknown): made is Statement<unknown> => isFragment(made) && "commit" in made
 
