@@ -1,4 +1,4 @@
-import { Data, Deferred, Effect, Schedule } from "effect"
+import { Data, Effect, Schedule } from "effect"
 import { connect, type NatsConnection } from "nats"
 import { Settings } from "../config/Settings.ts"
 
@@ -12,17 +12,18 @@ const open = (servers: string) =>
 
 /**
  * The connection to NATS. It is looked for in the background and for ever, so that nobody who does not need the broker
- * waits for it; whoever needs it waits on `connection`.
+ * waits for it.
  */
 export class Broker extends Effect.Service<Broker>()("layers/Broker", {
   scoped: Effect.gen(function* () {
     const { NATS_URL } = yield* Settings
-    const connection = yield* Deferred.make<NatsConnection>()
     let current: NatsConnection | undefined
     let reachable = false
 
     const follow = (opened: NatsConnection) =>
       Effect.promise(async () => {
+        current = opened
+        reachable = true
         for await (const { type } of opened.status()) {
           if (type === "reconnect") reachable = true
           if (type === "disconnect") reachable = false
@@ -32,11 +33,6 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
     if (NATS_URL !== undefined) {
       yield* open(NATS_URL).pipe(
         Effect.retry(Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds")))),
-        Effect.tap((opened) => {
-          current = opened
-          reachable = true
-          return Deferred.succeed(connection, opened)
-        }),
         Effect.flatMap(follow),
         Effect.forkScoped
       )
@@ -44,7 +40,6 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
     }
 
     return {
-      connection: Deferred.await(connection),
       /** What an operator wants to know at a glance. */
       state: Effect.sync(() => {
         if (NATS_URL === undefined) return "not configured"
