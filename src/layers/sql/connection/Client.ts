@@ -4,7 +4,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
-import { connectionOver, type Send, sendOver } from "./Connection.ts"
+import { connectionOver, type Send, sendOver, submit } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
 import { makePool } from "./Pool.ts"
 import { untraced } from "./Untraced.ts"
@@ -17,9 +17,9 @@ const reserve = (pool: pg.Pool) =>
     Effect.map(Effect.tryPromise({ try: () => pool.connect(), catch: notAcquired }), (client) => {
       let lost = false
       const send: Send = (query, done) =>
-        client.query(query, (error: Error | null, result: pg.QueryResult) => {
-          lost ||= error !== null && isLost(error)
-          done(error ?? undefined, result)
+        submit(client, query, (error, result) => {
+          lost ||= error !== undefined && isLost(error)
+          done(error, result)
         })
       return { connection: connectionOver(send), giveBack: () => client.release(lost) }
     }),

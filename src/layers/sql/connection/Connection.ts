@@ -1,7 +1,7 @@
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
-import type pg from "pg"
+import pg from "pg"
 import { isLost } from "./Outage.ts"
 
 type Query = pg.QueryConfig | pg.QueryArrayConfig
@@ -45,15 +45,30 @@ const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
   ...(values.length === 0 ? {} : { values: [...values] })
 })
 
+/**
+ * Hands a query to the driver. A plain one is made into the driver's own form here: left to the driver, it would be
+ * copied property by property, which shows on every request.
+ */
+export const submit = (client: pg.ClientBase, query: Query, done: Done) => {
+  const settle = (error: Error | null | undefined, result: pg.QueryResult) => done(error ?? undefined, result)
+  if ("rowMode" in query || query.name === undefined) client.query(query, settle)
+  else {
+    const { name, text, values } = query
+    // The driver's types call the result a builder; by the time it is handed over it is built.
+    const built = new pg.Query(text, values, settle as never)
+    client.query(Object.assign(built, { name, ...patience }))
+  }
+}
+
 /** Over whichever connection of the pool is free. One that merely refused a statement is as good as before. */
 export const sendOver =
   (pool: pg.Pool): Send =>
   (query, done) =>
     pool.connect((error, client, release) => {
       if (client === undefined) return done(error)
-      client.query(query, (error: Error | null, result: pg.QueryResult) => {
-        release(error !== null && isLost(error))
-        done(error ?? undefined, result)
+      submit(client, query, (error, result) => {
+        release(error !== undefined && isLost(error))
+        done(error, result)
       })
     })
 
