@@ -12,7 +12,7 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, fallback: NoInfer<A>, de
   Schema.optionalWith(described(schema, description), { exact: true, default: () => fallback })
 
 const natural = (min: number, max: number) =>
-  Schema.NumberFromString.pipe(
+  Schema.NumberFromString.annotations({ message: () => "must be a whole number" }).pipe(
     Schema.int({ message: () => "must be a whole number" }),
     Schema.between(min, max, { message: () => `must be between ${min} and ${max}` })
   )
