@@ -26,15 +26,12 @@ export const untraced =
         const [text, values] = statement.compile()
         return way(Option.isSome(transaction) ? transaction.value[0] : pooled, text, values)
       })
-    const straight = (statement: Statement<unknown>) => {
-      // The prototype's own way, which the property below hides.
-      const usualValues = () =>
-        Reflect.get(Object.getPrototypeOf(statement), "values", statement) as typeof statement.values
-      return Object.defineProperties(statement, {
-        commit: { value: () => unlessTraced(statement, statement.withoutTransform, asRows) },
-        values: { get: () => unlessTraced(statement, Effect.suspend(usualValues), asValues) }
+    // Plain properties: this is done for every part of every statement.
+    const straight = (statement: Statement<unknown>) =>
+      Object.assign(statement, {
+        commit: () => unlessTraced(statement, statement.withoutTransform, asRows),
+        asText: () => unlessTraced(statement, statement.values, asValues)
       })
-    }
     const template = (...args: Parameters<SqlClient.SqlClient>) => {
       const made: unknown = sql(...args)
       return isStatement(made) ? straight(made) : made
@@ -43,6 +40,7 @@ export const untraced =
   }
 
 /** The rows of a statement with every value in PostgreSQL's own text. */
-export const textRows = (statement: Statement<unknown>) =>
-  // `executeValues` of our connections parses nothing.
-  statement.values as Effect.Effect<ReadonlyArray<TextRow>, SqlError>
+export const textRows = (statement: Statement<unknown>) => {
+  const run = "asText" in statement && typeof statement.asText === "function" ? statement.asText() : statement.values
+  return run as Effect.Effect<ReadonlyArray<TextRow>, SqlError> // `executeValues` of our connections parses nothing
+}
