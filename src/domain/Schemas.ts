@@ -96,6 +96,27 @@ export const oneOf = <const L extends readonly [string, ...Array<string>]>(...li
 
 /** ISO 8601 in UTC; the database layer already delivers timestamps in this form. */
 export const Timestamp = Schema.String.annotations({ jsonSchema: { type: "string", format: "date-time" } })
+/** A moment a caller names: ISO 8601 in UTC, to the millisecond as everything here. */
+const isoInUtc = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
+const notAMoment = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+
+/** Dates such as the 30th of February read as a day in March; what was read must be what was written. */
+const momentOf = (text: string) => {
+  const read = new Date(isoInUtc.test(text) ? text : Number.NaN)
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(text.slice(0, 19)) ? read : undefined
+}
+
+export const Moment = Schema.transformOrFail(Schema.String, Schema.String, {
+  strict: true,
+  decode: (text, _, ast) => {
+    const moment = momentOf(text)
+    return moment === undefined
+      ? ParseResult.fail(new ParseResult.Type(ast, text, notAMoment))
+      : ParseResult.succeed(moment.toISOString())
+  },
+  encode: ParseResult.succeed
+}).annotations({ jsonSchema: { type: "string", format: "date-time", pattern: "Z$" } })
+
 export const stamps = { createdAt: Timestamp, updatedAt: Timestamp }
 
 /** A field that may be left out. It is never null in an answer. */
@@ -129,4 +150,13 @@ export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
         rule("required", "must name at least one field to change", { minProperties: 1 })
       )
     )
+}
+
+/** The body of a PATCH, read. */
+export type Change<A> = { readonly [K in keyof A]?: A[K] | null }
+
+/** What a PATCH makes of a resource. */
+export const patched = <A extends object>(value: A, change: Change<A>): A => {
+  const merged = Object.entries({ ...value, ...change }).filter(([, field]) => field !== null)
+  return Object.fromEntries(merged) as A // only optional fields can be null in a change
 }

@@ -1,5 +1,6 @@
 import * as fc from "fast-check"
 import type { Document } from "../../src/http/api/Document.ts"
+import { prefixOf } from "./minimalBodies.ts"
 import { type JsonSchema, type Operation, operationsOf } from "./operations.ts"
 
 /** What is tried in any place, since it has broken something somewhere. */
@@ -36,6 +37,15 @@ const anything = fc.oneof(
   fc.string({ unit: "binary" })
 )
 
+const moment = fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString())
+
+/** An identifier that nothing has, or a word in its place that whoever sends the body replaces by a known one. */
+const identifier = (prefix: string) =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constant(`${prefix}_known`) },
+    fc.stringMatching(new RegExp(`^${prefix}_[a-z0-9]{1,64}$`))
+  )
+
 /** Values that meet a schema of the document; long texts are left to the tests of the bounds. */
 const meeting = (document: Document, schema: JsonSchema): fc.Arbitrary<unknown> => {
   if (schema.$ref !== undefined) {
@@ -44,15 +54,21 @@ const meeting = (document: Document, schema: JsonSchema): fc.Arbitrary<unknown> 
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => meeting(document, one)))
+  if (schema.format === "date-time") return moment
+  if (schema.format === "email") return fc.emailAddress()
+  if (schema.pattern === "^[A-Z]{3}$") return fc.constantFrom("EUR", "EUR", "JPY", "KWD", "AAA")
+  const prefix = prefixOf(schema)
+  if (prefix !== undefined) return identifier(prefix)
   if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern))
   switch (schema.type) {
     case "string":
-      return schema.format === "date-time"
-        ? fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
-        : fc.string({ unit: "grapheme", minLength: 1, maxLength: Math.min(schema.maxLength ?? 30, 30) })
+      return fc.string({ unit: "grapheme", minLength: 1, maxLength: Math.min(schema.maxLength ?? 30, 30) })
     case "integer":
     case "number":
-      return fc.integer({ min: schema.minimum ?? 0, max: 2 ** 31 - 1 })
+      return fc.integer({
+        min: schema.minimum ?? 0,
+        max: Math.min(schema.maximum ?? Number.POSITIVE_INFINITY, 2 ** 31 - 1)
+      })
     case "boolean":
       return fc.boolean()
     case "null":
@@ -115,7 +131,7 @@ const bodyOf = (document: Document, { body, method }: Operation): fc.Arbitrary<s
   if (method === "GET") return fc.constant(undefined)
   const valid = body === undefined ? fc.constant(undefined) : meeting(document, body)
   return fc.oneof(
-    { weight: 6, arbitrary: valid.map((value) => (value === undefined ? undefined : textOf(value))) },
+    { weight: 10, arbitrary: valid.map((value) => (value === undefined ? undefined : textOf(value))) },
     { weight: 6, arbitrary: mutated(body === undefined ? anything : valid).map(textOf) },
     { weight: 2, arbitrary: anything.map(textOf) },
     { weight: 1, arbitrary: fc.tuple(anything, fc.nat(20)).map(([value, end]) => textOf(value).slice(0, end)) }
@@ -154,7 +170,7 @@ const queryValue = fc.oneof(
 
 /** Whether a place is filled with something known, something foreign, something odd, or not at all. */
 const place = fc.record({
-  choice: fc.oneof({ weight: 5, arbitrary: fc.constant("known" as const) }, fc.constantFrom("foreign", "odd", "none")),
+  choice: fc.oneof({ weight: 20, arbitrary: fc.constant("known" as const) }, fc.constantFrom("foreign", "odd", "none")),
   index: fc.nat(1000),
   odd: fc.oneof(
     headerValue.map((text) => (text === "" ? "_" : text)),

@@ -36,8 +36,10 @@ export const minimalBodies = (document: Document) => {
   const textOf = ({ format = "", maxLength = 100, pattern }: JsonSchema, source: Source) => {
     const prefix = pattern === undefined ? undefined : prefixOf({ pattern })
     if (prefix !== undefined) return source.idOf(prefix)
+    if (format in formats) return (formats[format]?.(source.text()) ?? "").slice(0, maxLength)
+    if (pattern === "^[A-Z]{3}$") return "EUR"
     if (pattern !== undefined) throw new Error(`Teach test/support/minimalBodies.ts what matches ${pattern}`)
-    return (formats[format]?.(source.text()) ?? source.text()).slice(0, maxLength)
+    return source.text().slice(0, maxLength)
   }
 
   const propertiesOf = ({ minProperties = 0, properties = {}, required = [] }: JsonSchema, source: Source) => {

@@ -15,6 +15,7 @@ export interface JsonSchema {
   readonly minItems?: number
   readonly minProperties?: number
   readonly minimum?: number
+  readonly maximum?: number
   readonly maxLength?: number
 }
 

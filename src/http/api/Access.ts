@@ -6,6 +6,8 @@ import type { Role } from "../../domain/Roles.ts"
 export type AccessRule =
   | { readonly for: "anyone" }
   | { readonly for: "caller" }
+  /** Who belongs to the tenant of the resource in the path, which the statement that reads the resource finds out. */
+  | { readonly for: "insider" }
   | {
       readonly for: "member"
       /** Where the tenant is named. One in the path is hidden from outsiders (404), one in the header forbidden (403). */
@@ -18,6 +20,8 @@ export type AccessRule =
 export class Access extends Context.Tag("http/Access")<Access, AccessRule>() {}
 
 export const anyCaller: AccessRule = { for: "caller" }
+
+export const insiders: AccessRule = { for: "insider" }
 
 /** Members of the tenant named by the `tenant-id` header, from this role upwards. */
 export const inTenant = (role: Role): AccessRule => ({ for: "member", tenant: "header", role, hidden: false })

@@ -22,7 +22,9 @@ const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
   ValidationError: (facts) => byHeader(facts) || facts.hasPayload || facts.hasQuery || facts.method === "POST",
   Unauthorized: ({ access }) => access.for !== "anyone",
   Forbidden: (facts) =>
-    byHeader(facts) || (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
+    byHeader(facts) ||
+    facts.access.for === "insider" ||
+    (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
   NotFound: always,
   Conflict: ({ method }) => method === "POST",
   PreconditionFailed: ({ method }) => method === "PATCH" || method === "DELETE",

@@ -2,11 +2,10 @@ import { Effect } from "effect"
 import { Members } from "../../layers/sql/Members.ts"
 import { MembersApi } from "../api/Members.ts"
 import { handle } from "../edge/Handlers.ts"
-import { windowOf } from "../edge/response/Paging.ts"
-import { paged } from "../edge/response/Reply.ts"
+import { paged } from "../edge/response/Paging.ts"
 
 export const members = handle(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
-  list: ({ query }) => members.page(windowOf(query)).pipe(Effect.map(paged(windowOf(query)))),
+  list: ({ query }) => paged(query, members.page),
   create: ({ payload }) => members.create(payload),
   get: ({ path }) => members.get(path.memberId),
   patch: ({ path, payload }) => members.patch(path.memberId, payload),

@@ -2,11 +2,10 @@ import { Effect } from "effect"
 import { Tenants } from "../../layers/sql/Tenants.ts"
 import { TenantsApi } from "../api/Tenants.ts"
 import { handle } from "../edge/Handlers.ts"
-import { windowOf } from "../edge/response/Paging.ts"
-import { paged } from "../edge/response/Reply.ts"
+import { paged } from "../edge/response/Paging.ts"
 
 export const tenants = handle(TenantsApi, Effect.provide(Tenants, Tenants.Default), (tenants) => ({
-  list: ({ query }) => tenants.ofCaller(windowOf(query)).pipe(Effect.map(paged(windowOf(query)))),
+  list: ({ query }) => paged(query, tenants.ofCaller),
   create: ({ payload }) => tenants.create(payload),
   get: ({ path }) => tenants.get(path.tenantId),
   patch: ({ path, payload }) => tenants.patch(path.tenantId, payload),

@@ -3,13 +3,8 @@ import { Client } from "../../domain/Client.ts"
 import { media } from "./Media.ts"
 import { resource } from "./resource/Resource.ts"
 
-export class Clients extends Effect.Service<Clients>()("layers/Clients", {
-  effect: resource({
-    name: "client",
+export const clientTable = { table: "clients", entity: Client, computed: { media } }
 
-    table: "clients",
-    entity: Client,
-    computed: { media },
-    clientOf: ({ id }) => id
-  })
+export class Clients extends Effect.Service<Clients>()("layers/Clients", {
+  effect: resource({ name: "client", ...clientTable, clientOf: ({ id }) => id })
 }) {}

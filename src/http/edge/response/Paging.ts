@@ -1,11 +1,19 @@
+import { Effect } from "effect"
 import { type Position, pageLimit, type Window } from "../../../domain/Paging.ts"
 import { encodeCursor } from "../../api/Paging.ts"
+import { Reply } from "./Reply.ts"
 
-/** The part of a list a query asks for. */
-export const windowOf = (query: { readonly limit?: number; readonly cursor?: Position }): Window => ({
-  limit: query.limit ?? pageLimit.usual,
-  after: query.cursor
-})
+/** The page a query asks for, out of rows that are read one beyond its end. */
+export const paged = <A extends Position, E, R>(
+  query: { readonly limit?: number; readonly cursor?: Position },
+  read: (window: Window) => Effect.Effect<ReadonlyArray<A>, E, R>
+) => {
+  const limit = query.limit ?? pageLimit.usual
+  return Effect.map(
+    read({ limit, after: query.cursor }),
+    (rows) => new Reply(rows.slice(0, limit), { next: rows.length > limit ? rows[limit - 1] : undefined })
+  )
+}
 
 /** The `Link` header that leads on: the request's own address with the cursor put forward. */
 export const linkToNext = (url: string, next: Position) => {

@@ -1,4 +1,4 @@
-import type { Position, Window } from "../../../domain/Paging.ts"
+import type { Position } from "../../../domain/Paging.ts"
 
 /** An answer that says more than its value: the next page of a list, or headers of its own. */
 export class Reply<out A> {
@@ -14,9 +14,3 @@ export class Reply<out A> {
     this.headers = options.headers ?? {}
   }
 }
-
-/** A page out of rows that were read one beyond its end. */
-export const paged =
-  ({ limit }: Window) =>
-  <A extends Position>(rows: ReadonlyArray<A>) =>
-    new Reply(rows.slice(0, limit), { next: rows.length > limit ? rows[limit - 1] : undefined })

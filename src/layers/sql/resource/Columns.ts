@@ -6,8 +6,15 @@ export interface Shape {
   readonly fields: Schema.Struct.Fields
   /** Fields that name another resource; `client` lies in `client_id`. */
   readonly relations?: ReadonlyArray<string>
-  /** Fields no column holds, as expressions over the row `this`, with what they are in a new resource. */
-  readonly computed?: Readonly<Record<string, { readonly expression: string; readonly initial: unknown }>>
+  /** Fields no column holds. */
+  readonly computed?: Readonly<Record<string, Computed>>
+}
+
+export interface Computed {
+  /** The value as an expression over a row of the table, given the name the row goes by. */
+  readonly expression: (row: string) => string
+  /** What it is in a new resource. */
+  readonly initial: unknown
 }
 
 export const columnOf = ({ relations = [] }: Shape, field: string) =>
@@ -15,10 +22,13 @@ export const columnOf = ({ relations = [] }: Shape, field: string) =>
 
 const storedFields = ({ computed = {}, fields }: Shape) => Object.keys(fields).filter((name) => !(name in computed))
 
-/** The select list that reads a row in the field order of its schema. */
-export const selectList = (shape: Shape) =>
+/** The select list that reads a row in the field order of its schema, each field under its name after `prefix`. */
+export const selectList = (shape: Shape, row = "this", prefix = "") =>
   Object.keys(shape.fields)
-    .map((name) => `${shape.computed?.[name]?.expression ?? `this."${columnOf(shape, name)}"`} as "${name}"`)
+    .map((name) => {
+      const value = shape.computed?.[name]?.expression(row) ?? `${row}."${columnOf(shape, name)}"`
+      return `${value} as "${prefix}${name}"`
+    })
     .join(", ")
 
 export type Row = Readonly<Record<string, unknown>>
@@ -33,13 +43,13 @@ export const present = (row: Row) => {
   return entity
 }
 
-/** Puts fields into the order the schema names them, whatever order they were put together in. */
-export const arranger = ({ fields }: Shape) => {
-  const names = Object.keys(fields)
+/** Puts fields, each found under its name after `prefix`, into the order the schema names them. */
+export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
+  const names = Object.keys(fields).map((name) => [name, prefix + name] as const)
   return (entity: Row) => {
     const arranged: Record<string, unknown> = {}
-    for (const name of names) {
-      const value = entity[name]
+    for (const [name, key] of names) {
+      const value = entity[key]
       if (value !== null && value !== undefined) arranged[name] = value
     }
     return arranged

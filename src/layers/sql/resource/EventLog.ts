@@ -8,7 +8,7 @@ export interface Happening {
   /** `<resource>.<action>` */
   readonly type: string
   readonly resource: string
-  readonly client: string | undefined
+  readonly client: string | Fragment | undefined
   readonly sequence: number
   readonly at: string
   readonly data: unknown

@@ -6,12 +6,15 @@ import { NotFound } from "../../../domain/Errors.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
 import type { Position, Window } from "../../../domain/Paging.ts"
 import { textRows } from "../connection/Untraced.ts"
-import { present, type Row, type Shape, selectList } from "./Columns.ts"
+import { columnOf, present, type Row, type Shape, selectList } from "./Columns.ts"
 import { jsonRows } from "./JsonRows.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
 /** Stands for "without an order" in a place where a number must be: above every order there is. */
 const last = "9223372036854775807"
+
+/** Texts that fields of a list's items must hold. */
+type Filter<A> = { readonly [K in keyof A as A[K] extends string | undefined ? K : never]?: string | undefined }
 
 /** Which rows of a table are the tenant's. The table is called "this" in every statement. */
 export interface Scope {
@@ -41,6 +44,14 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
   const selectInTenant = (filter: Fragment, rest: Fragment) =>
     Effect.flatMap(CurrentTenant, (tenant) =>
       select(sql`${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
+    )
+
+  /** The rows whose fields have these values; one that is undefined does not matter. */
+  const having = (values: Filter<A>) =>
+    Object.entries<string | undefined>(values).reduce<Fragment>(
+      (filter, [name, value]) =>
+        value === undefined ? filter : sql`${filter} and this.${sql.literal(columnOf(shape, name))} = ${value}`,
+      everything
     )
 
   const after = (start: Position | undefined) => {
@@ -79,8 +90,8 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       ).pipe(Effect.map((rows) => new JsonText<ReadonlyArray<A>>(json(rows)))),
 
     /** One page and, when there is more, one row beyond it. */
-    page: ({ after: start, limit }: Window, filter: Fragment = everything) =>
-      selectInTenant(sql`${filter} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
+    page: ({ after: start, limit }: Window, filter: Filter<A> = {}) =>
+      selectInTenant(sql`${having(filter)} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
   }
 }
 

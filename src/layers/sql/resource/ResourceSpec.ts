@@ -1,5 +1,6 @@
+import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
-import type { Shape } from "./Columns.ts"
+import type { Computed, Shape } from "./Columns.ts"
 
 /** The fields of an entity, its identifier among them. */
 export type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
@@ -17,13 +18,13 @@ export interface Versioned<A> {
 }
 
 /** What tells one resource of a tenant from another. */
-export interface Spec<A, F extends Identified, Computed extends string> extends Omit<Shape, "fields" | "computed"> {
+export interface Spec<A, F extends Identified, Names extends string> extends Omit<Shape, "fields" | "computed"> {
   /** What events call it. */
   readonly name: string
   readonly entity: Schema.Struct<F> & { readonly Type: A }
-  readonly computed?: Readonly<Record<Computed, { readonly expression: string; readonly initial: unknown }>>
-  /** The client an event about this resource belongs to. */
-  readonly clientOf?: (entity: A) => string | undefined
+  readonly computed?: Readonly<Record<Names, Computed>>
+  /** The client an event about this resource belongs to: its identifier, or a subselect that looks it up. */
+  readonly clientOf?: (entity: A, tenant: string) => string | Fragment | undefined
   /** The column that holds the tenant, and the rows that count as there, where these are not the usual. */
   readonly tenantColumn?: string
   readonly visible?: string

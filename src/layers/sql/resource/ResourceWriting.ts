@@ -5,6 +5,7 @@ import { CurrentTenant, IfMatch } from "../../../domain/Caller.ts"
 import { PreconditionFailed } from "../../../domain/Errors.ts"
 import { etagOf } from "../../../domain/Etag.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
+import { type Change, patched } from "../../../domain/Schemas.ts"
 import { newId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { arranger, initialValues, rowMaker, type Shape } from "./Columns.ts"
@@ -39,7 +40,7 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
       tenant,
       type: `${spec.name}.${action}`,
       resource: value.id,
-      client: spec.clientOf?.(value),
+      client: spec.clientOf?.(value, tenant),
       sequence,
       at,
       data: value
@@ -116,6 +117,6 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
     revise,
     remove,
     /** Sets the fields a PATCH names; null takes one away. */
-    patch: (id: string, change: object) => revise(id, (value) => Effect.succeed({ ...value, ...change }))
+    patch: (id: string, change: Change<A>) => revise(id, (value) => Effect.succeed(patched(value, change)))
   }
 }

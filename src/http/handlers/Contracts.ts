@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Contracts } from "../../layers/sql/Contracts.ts"
+import { ContractsApi } from "../api/Contracts.ts"
+import { handle } from "../edge/Handlers.ts"
+import { paged } from "../edge/response/Paging.ts"
+
+export const contracts = handle(ContractsApi, Effect.provide(Contracts, Contracts.Default), (contracts) => ({
+  list: ({ query }) => paged(query, (window) => contracts.page(window, { client: query.clientId })),
+  create: ({ payload: { clientId, ...fields } }) => contracts.create({ ...fields, client: clientId }),
+  get: ({ path }) => contracts.get(path.contractId),
+  patch: ({ path, payload }) => contracts.patch(path.contractId, payload),
+  remove: ({ path }) => contracts.remove(path.contractId)
+}))
