@@ -15,12 +15,24 @@ export interface Sample {
 }
 
 export const connections = 32
-const differentBodies = 64
 
-const requestsOf = ({ body, method, path }: Row): Array<autocannon.Request> =>
-  body === undefined
-    ? [{ method, path }]
-    : Array.from({ length: differentBodies }, (_, n) => ({ method, path, body: JSON.stringify(body(n)) }))
+const requestsOf = ({ asks, method }: Row, token: string): ReadonlyArray<autocannon.Request> =>
+  asks.map((ask) => ({
+    method,
+    path: ask.path,
+    headers: headersOf(ask, token),
+    ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) })
+  }))
+
+/** Deals the requests out, so that no two connections send the same one unless there are too few of them. */
+const dealing = (requests: ReadonlyArray<autocannon.Request>) => {
+  const hands = Math.min(connections, requests.length)
+  let dealt = 0
+  return (client: autocannon.Client) => {
+    const hand = dealt++ % hands
+    client.setRequests(requests.filter((_, n) => n % hands === hand))
+  }
+}
 
 const sampleOf = (result: autocannon.Result, cpu: number | undefined): Sample => {
   const { duration, errors, latency, non2xx, requests, timeouts } = result
@@ -45,8 +57,7 @@ export const load = (server: Server, row: Row, token: string, seconds: number) =
         url: server.base,
         connections,
         duration: seconds,
-        headers: headersOf(row, token),
-        requests: requestsOf(row)
+        setupClient: dealing(requestsOf(row, token))
       },
       (error: unknown, result) =>
         resume(error ? Effect.die(error) : Effect.succeed(sampleOf(result, since(before, server.cpu()))))

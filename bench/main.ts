@@ -2,11 +2,13 @@ import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
 import { say, step } from "../src/layers/local/Say.ts"
 import { startIssuer } from "./caller.ts"
-import { measure } from "./measure.ts"
+import { measure, type Result } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
 import { failed, machine, table } from "./report.ts"
 import { rows } from "./rows.ts"
 import { requireSameAnswers } from "./sameAnswers.ts"
+import { measureScale } from "./scale/measureScale.ts"
+import { seed } from "./seed.ts"
 import { startServers } from "./servers.ts"
 import { setStage } from "./stage.ts"
 
@@ -21,24 +23,39 @@ const chosen = ({ row }: Options) => {
       )
 }
 
+const settingStage = step("Starting PostgreSQL and NATS, migrating", setStage, () => "PostgreSQL and NATS ready")
+
+const requireSuccess = (results: ReadonlyArray<Result>) => {
+  const faults = failed(results)
+  return faults.length === 0 ? Effect.void : Effect.fail(new BenchFailed({ message: faults.join("\n") }))
+}
+
 const bench = (options: Options) =>
   Effect.gen(function* () {
     const wanted = yield* chosen(options)
-    const stage = yield* step("Starting PostgreSQL and NATS, migrating, seeding", setStage, () => "Database seeded")
+    const stage = yield* settingStage
+    yield* step("Seeding", seed(stage.databaseUrl), () => "Database seeded")
     const { jwksUrl, token } = yield* startIssuer
     const servers = yield* step(
       "Starting the servers",
-      startServers(stage, jwksUrl, options.profile),
+      startServers({ stage, jwksUrl }, options.profile),
       (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
     )
     yield* step("Comparing answers", requireSameAnswers(servers, wanted, token), () => "All answer alike")
     const results = yield* Effect.forEach(wanted, (row) => measure(servers, row, token, options))
     yield* say(`\n${machine(stage.postgres)}\n\n${table(results.flat())}\n`)
-    const faults = failed(results.flat())
-    if (faults.length > 0) return yield* new BenchFailed({ message: faults.join("\n") })
+    yield* requireSuccess(results.flat())
   }).pipe(Effect.scoped)
 
-const orStopped = (work: ReturnType<typeof bench>) =>
+const scale = (options: Options) =>
+  Effect.gen(function* () {
+    const stage = yield* settingStage
+    const { jwksUrl, token } = yield* startIssuer
+    const results = yield* measureScale({ stage, jwksUrl }, token, options)
+    yield* requireSuccess(results)
+  }).pipe(Effect.scoped)
+
+const orStopped = <E>(work: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
     const asked = yield* stopAsked
     const stopped = Effect.zipRight(Deferred.await(asked), new BenchFailed({ message: "Stopped before the end" }))
@@ -50,7 +67,7 @@ const program = Effect.gen(function* () {
     try: () => readOptions(process.argv.slice(2)),
     catch: (cause) => new BenchFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
   })
-  yield* options.help ? Console.log(help) : orStopped(bench(options))
+  yield* options.help ? Console.log(help) : orStopped(options.scale ? scale(options) : bench(options))
 })
 
 const tell = (cause: Cause.Cause<Error>) => {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { step } from "../src/layers/local/Say.ts"
 import { load, type Sample } from "./load.ts"
+import { median } from "./median.ts"
 import type { Options } from "./options.ts"
 import type { Row } from "./rows.ts"
 import type { Server } from "./serverProcess.ts"
@@ -14,11 +15,7 @@ export interface Result extends Sample {
 
 const warmUpSeconds = 8
 
-const median = (values: ReadonlyArray<number>) => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1)
-  return middle.reduce((sum, value) => sum + value, 0) / middle.length
-}
+export const warmUp = (server: Server, row: Row, token: string) => load(server, row, token, warmUpSeconds)
 
 const summary = (row: Row, server: Server, samples: ReadonlyArray<Sample>): Result => ({
   row: row.name,
@@ -41,8 +38,8 @@ const rotated = <A>(items: ReadonlyArray<A>, by: number) => [
 export const measure = (servers: ReadonlyArray<Server>, row: Row, token: string, { rounds, seconds }: Options) =>
   Effect.gen(function* () {
     const samples = new Map<string, Array<Sample>>(servers.map(({ name }) => [name, []]))
-    const warmUp = Effect.forEach(servers, (server) => load(server, row, token, warmUpSeconds))
-    yield* step(`${row.name}: warming up`, warmUp, () => `${row.name}: warmed up`)
+    const warming = Effect.forEach(servers, (server) => warmUp(server, row, token))
+    yield* step(`${row.name}: warming up`, warming, () => `${row.name}: warmed up`)
     for (let round = 0; round < rounds; round++) {
       const label = `${row.name}: round ${round + 1} of ${rounds}`
       const inTurn = Effect.forEach(rotated(servers, round), (server) =>

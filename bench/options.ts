@@ -5,7 +5,8 @@ npm run bench -- <options>
   --row <words>       only rows whose name holds the words, for example --row POST
   --rounds <n>        measurements of each server in each row, of which the median counts [3]
   --seconds <n>       length of each measurement [4]
-  --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser`
+  --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
+  --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects`
 
 export interface Options {
   readonly help: boolean
@@ -13,6 +14,7 @@ export interface Options {
   readonly rounds: number
   readonly seconds: number
   readonly profile: string | undefined
+  readonly scale: boolean
 }
 
 const positive = (name: string, text: string) => {
@@ -29,7 +31,8 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       row: { type: "string", default: "" },
       rounds: { type: "string", default: "3" },
       seconds: { type: "string", default: "4" },
-      profile: { type: "string" }
+      profile: { type: "string" },
+      scale: { type: "boolean", default: false }
     }
   })
   return {
@@ -37,6 +40,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     row: values.row,
     rounds: positive("rounds", values.rounds),
     seconds: positive("seconds", values.seconds),
-    profile: values.profile
+    profile: values.profile,
+    scale: values.scale
   }
 }

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
-import pg from "pg"
+import type pg from "pg"
 import { suffix } from "../src/layers/Ids.ts"
 import { caller } from "./caller.ts"
-import { tenants } from "./tenants.ts"
+import { connected, settle } from "./database.ts"
+import { type Tenant, tenants } from "./tenants.ts"
 
 const descriptions = [
   "Framework agreement since 2019. Invoices go to the accounts office in Zürich by the fifth of the month; the contact is told by phone first.",
@@ -10,62 +11,76 @@ const descriptions = [
   "Seasonal: from October to March nothing is ordered, and the open positions are carried over into the new year without interest, as agreed with the managing director in the letter of 12 May."
 ]
 
-/** A third has a description, a quarter a place of its own in the order. */
-const clientRow = (n: number) => ({
-  id: `clnt_${suffix(Date.now())}`,
+/** What clients, contracts and projects share. A third has a description, a quarter a place of its own in the order. */
+const common = (n: number) => ({
   name: `${["Nordwind", "Ölmühle", "Baker & Sons", "Quarry Lane", "Atelier 9"][n % 5]} ${n}`,
   description: n % 3 === 0 ? descriptions[n % descriptions.length] : null,
   order: n % 4 === 0 ? n : null,
   at: new Date(Date.UTC(2026, 0, 1) + n * 3_607_123).toISOString()
 })
 
-const insertTenant = (client: pg.Client, { clients, id, role }: (typeof tenants)[keyof typeof tenants]) =>
-  Effect.promise(async () => {
+const insertTenant = async (client: pg.Client, { clients, id, projects, role }: Tenant) => {
+  await client.query(
+    "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, $2, now(), now(), 1)",
+    [id, `Tenant with ${clients.length} clients and ${projects.length} projects`]
+  )
+  if (role !== undefined)
     await client.query(
-      "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, $2, now(), now(), 1)",
-      [id, `Tenant with ${clients} clients`]
+      `insert into members (tenant_id, id, issuer, subject, role, created_at, updated_at, sequence)
+       values ($1, $2, $3, $4, $5, now(), now(), 1)`,
+      [id, `mem_${suffix(Date.now())}`, caller.issuer, caller.subject, role]
     )
-    if (role !== undefined)
-      await client.query(
-        `insert into members (tenant_id, id, issuer, subject, role, created_at, updated_at, sequence)
-         values ($1, $2, $3, $4, $5, now(), now(), 1)`,
-        [id, `mem_${suffix(Date.now())}`, caller.issuer, caller.subject, role]
-      )
-    await client.query(
-      `insert into clients (tenant_id, id, name, description, "order", created_at, updated_at, sequence)
-       select $1, id, name, description, "order", at, at, 1
-       from json_to_recordset($2) as (id text, name text, description text, "order" bigint, at timestamptz)`,
-      [id, JSON.stringify(Array.from({ length: clients }, (_, n) => clientRow(n)))]
-    )
-  })
+}
 
-const connected = (connectionString: string) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const client = new pg.Client({ connectionString })
-      await client.connect()
-      return client
-    }),
-    (client) => Effect.promise(() => client.end())
+const insertClients = (client: pg.Client, { clients, id: tenant }: Tenant) =>
+  client.query(
+    `insert into clients (tenant_id, id, name, description, "order", created_at, updated_at, sequence)
+     select $1, id, name, description, "order", at, at, 1
+     from json_to_recordset($2) as (id text, name text, description text, "order" bigint, at timestamptz)`,
+    [tenant, JSON.stringify(clients.map((id, n) => ({ id, ...common(n) })))]
   )
 
-/** Fills the tables and leaves the database as one that has been at rest: with statistics and nothing left to flush. */
+/** Two contracts for each client. Half of them have a term, a third a cap. */
+const insertContracts = async (client: pg.Client, { clients, id: tenant }: Tenant) => {
+  const contracts = [...clients, ...clients].map((client, n) => ({
+    id: `ctr_${suffix(Date.now())}`,
+    client,
+    ...common(n),
+    starts: n % 2 === 0 ? common(n).at : null,
+    ends: n % 2 === 0 ? common(n + 365 * 24).at : null,
+    cap: n % 3 === 0 ? 1_000_000 + n : null
+  }))
+  await client.query(
+    `insert into contracts (tenant_id, id, client_id, name, description, status, currency_code, starts_at, ends_at,
+       payment_term_days, cap_minor, "order", created_at, updated_at, sequence)
+     select $1, id, client, name, description, 'ACTIVE', 'CHF', starts, ends, 30, cap, "order", at, at, 1
+     from json_to_recordset($2) as (id text, client text, name text, description text, starts timestamptz,
+       ends timestamptz, cap bigint, "order" bigint, at timestamptz)`,
+    [tenant, JSON.stringify(contracts)]
+  )
+  return contracts.map(({ id }) => id)
+}
+
+const insertProjects = (client: pg.Client, { id: tenant, projects }: Tenant, contracts: ReadonlyArray<string>) =>
+  client.query(
+    `insert into projects (tenant_id, id, contract_id, name, description, "order", created_at, updated_at, sequence)
+     select $1, id, contract, name, description, "order", at, at, 1
+     from json_to_recordset($2) as
+       (id text, contract text, name text, description text, "order" bigint, at timestamptz)`,
+    [tenant, JSON.stringify(projects.map((id, n) => ({ id, contract: contracts[n % contracts.length], ...common(n) })))]
+  )
+
+const fill = (client: pg.Client, tenant: Tenant) =>
+  Effect.promise(async () => {
+    await insertTenant(client, tenant)
+    await insertClients(client, tenant)
+    if (tenant.projects.length > 0) await insertProjects(client, tenant, await insertContracts(client, tenant))
+  })
+
+/** Fills the tables with what the rows ask for. */
 export const seed = (databaseUrl: string) =>
   Effect.gen(function* () {
     const client = yield* connected(databaseUrl)
-    yield* Effect.forEach(Object.values(tenants), (tenant) => insertTenant(client, tenant))
-    yield* Effect.promise(() => client.query("vacuum analyze"))
-    yield* Effect.promise(() => client.query("checkpoint"))
-  }).pipe(Effect.scoped)
-
-/** What of durability is switched on, so that nobody compares numbers made without. */
-export const durability = (databaseUrl: string) =>
-  Effect.gen(function* () {
-    const client = yield* connected(databaseUrl)
-    const { rows } = yield* Effect.promise(() =>
-      client.query<{ name: string; setting: string }>(
-        "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by name"
-      )
-    )
-    return rows.map(({ name, setting }) => `${name} ${setting}`).join(", ")
+    yield* Effect.forEach(Object.values(tenants), (tenant) => fill(client, tenant))
+    yield* settle(client)
   }).pipe(Effect.scoped)

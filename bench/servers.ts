@@ -37,34 +37,44 @@ const profiling = (folder: string | undefined) => {
   return ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`]
 }
 
+export interface Setting {
+  readonly stage: Stage
+  readonly jwksUrl: string
+}
+
+const environmentOf = ({ jwksUrl, stage }: Setting) => ({
+  NODE_ENV: "production",
+  DATA_DIR: stage.folder,
+  DATABASE_URL: stage.databaseUrl,
+  DATABASE_POOL: "10",
+  NATS_URL: stage.natsUrl,
+  AUTH_JWKS_URL: jwksUrl,
+  AUTH_ISSUER: caller.issuer,
+  AUTH_AUDIENCE: caller.audience,
+  SECRETS_KEY: randomBytes(32).toString("base64"),
+  [supervisedFlag]: "1"
+})
+
+const start = (setting: Setting, name: string, args: ReadonlyArray<string>) =>
+  Effect.flatMap(stablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
+    startServer({
+      name,
+      args,
+      env: { ...environmentOf(setting), PORT: String(port) },
+      base: `http://${localhost}:${port}`,
+      logFile: setting.stage.logOf(name)
+    })
+  )
+
+export const startService = (setting: Setting, profile: string | undefined) =>
+  start(setting, "service", [...profiling(profile), service, "api"])
+
 /** The service and the references, each a process of its own with the same settings. */
-export const startServers = (stage: Stage, jwksUrl: string, profile: string | undefined) =>
+export const startServers = (setting: Setting, profile: string | undefined) =>
   Effect.gen(function* () {
     yield* bundleReferences
-    const env = {
-      NODE_ENV: "production",
-      DATA_DIR: stage.folder,
-      DATABASE_URL: stage.databaseUrl,
-      DATABASE_POOL: "10",
-      NATS_URL: stage.natsUrl,
-      AUTH_JWKS_URL: jwksUrl,
-      AUTH_ISSUER: caller.issuer,
-      AUTH_AUDIENCE: caller.audience,
-      SECRETS_KEY: randomBytes(32).toString("base64"),
-      [supervisedFlag]: "1"
-    }
-    const start = (name: string, args: ReadonlyArray<string>) =>
-      Effect.flatMap(stablePort(join(stage.folder, `${name}.port`)), (port) =>
-        startServer({
-          name,
-          args,
-          env: { ...env, PORT: String(port) },
-          base: `http://${localhost}:${port}`,
-          logFile: stage.logOf(name)
-        })
-      )
     return [
-      yield* start("service", [...profiling(profile), service, "api"]),
-      ...(yield* Effect.forEach(references, (name) => start(name, [bundleOf(name)])))
+      yield* startService(setting, profile),
+      ...(yield* Effect.forEach(references, (name) => start(setting, name, [bundleOf(name)])))
     ]
   })

@@ -6,7 +6,7 @@ import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { startPostgres } from "../src/layers/local/postgres/Postgres.ts"
 import { describe, run } from "../src/layers/local/process/Child.ts"
 import { lastLines } from "../src/layers/local/process/LogFile.ts"
-import { durability, seed } from "./seed.ts"
+import { durability } from "./database.ts"
 import { natsIn, postgresIn, temporaryFolder } from "./temporaryFolder.ts"
 
 export const service = join(projectRoot, "dist", "main.js")
@@ -28,7 +28,7 @@ const migrate = (databaseUrl: string, logFile: string) =>
     )
   )
 
-/** Everything the servers share: a durable PostgreSQL with data in it and a NATS server, thrown away afterwards. */
+/** Everything the servers share: a durable PostgreSQL with its tables and a NATS server, thrown away afterwards. */
 export const setStage = Effect.gen(function* () {
   const { folder, logOf } = yield* temporaryFolder
   const postgres = yield* startPostgres({
@@ -39,7 +39,6 @@ export const setStage = Effect.gen(function* () {
   const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
   const nats = yield* startNats({ folder: natsIn(folder), logFile: logOf("nats"), program })
   yield* migrate(postgres.url, logOf("migrate"))
-  yield* seed(postgres.url)
   return {
     folder,
     logOf,

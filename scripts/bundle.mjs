@@ -21,13 +21,19 @@ const replace = (path, write) => {
   renameSync(unfinished, path)
 }
 
-/** Beside the bundle as beside the source. A file left from another state of the sources would be run too. */
-const mirrorMigrations = (target) => {
-  const source = inProject("src/layers/sql/migrations")
-  const names = readdirSync(source)
+/** Puts copies of files into a folder, and nothing else: one left from another state of the sources would be used too. */
+const mirror = (source, names, target) => {
   mkdirSync(target, { recursive: true })
   for (const name of names) replace(join(target, name), (path) => copyFileSync(join(source, name), path))
   for (const name of readdirSync(target)) if (!names.includes(name)) rmSync(join(target, name))
+}
+
+/** Files that are read beside the bundle at run time. */
+const mirrorFiles = (folder) => {
+  const migrations = inProject("src/layers/sql/migrations")
+  mirror(migrations, readdirSync(migrations), join(folder, "migrations"))
+  const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
+  mirror(fonts, ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"], join(folder, "fonts"))
 }
 
 /** Bundles our own sources into one file, together with the packages when it is to be self-contained. */
@@ -50,7 +56,7 @@ export const bundle = async (entry, outfile, { selfContained = false } = {}) => 
   // Its helper process would otherwise stay as long as we do.
   await stop()
   mkdirSync(dirname(outfile), { recursive: true })
-  mirrorMigrations(join(dirname(outfile), "migrations"))
+  mirrorFiles(dirname(outfile))
   for (const { contents, path } of outputFiles) {
     replace(path, (unfinished) => {
       writeFileSync(unfinished, contents)

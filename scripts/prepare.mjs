@@ -45,6 +45,7 @@ const lock = async () => {
 
 const build = async () => {
   const { bundle } = await import("./bundle.mjs")
+  await bundle("src/layers/pdf/worker.ts", inProject("dist", "pdf.js"), { selfContained: true })
   await bundle("src/main.ts", main, { selfContained: true })
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
-import { type Answer, refusal } from "./bare/answer.ts"
+import { type Answer, notFound, refusal } from "./bare/answer.ts"
 import { createOne, listAll } from "./bare/clients.ts"
+import { changeOne, projectPath, readOne } from "./bare/projects.ts"
 import { environment, exitWithBench } from "./environment.ts"
 
 exitWithBench()
@@ -9,11 +10,16 @@ exitWithBench()
 const routes = new Map<string, (request: IncomingMessage) => Promise<Answer>>([
   ["GET /readyz", async () => ({ status: 200, body: `{"ready":true}` })],
   ["GET /api/v1/clients", listAll],
-  ["POST /api/v1/clients", createOne]
+  ["POST /api/v1/clients", createOne],
+  [`GET ${projectPath}`, readOne],
+  [`PATCH ${projectPath}`, changeOne]
 ])
 
+/** What of an address tells the route: it may go on with one identifier, and with a query. */
+const routeOf = (url = "") => (url.startsWith(projectPath) ? projectPath : url)
+
 const answerTo = (request: IncomingMessage) =>
-  routes.get(`${request.method} ${request.url}`)?.(request) ?? Promise.resolve(refusal(404, "NotFound", "Not Found"))
+  routes.get(`${request.method} ${routeOf(request.url)}`)?.(request) ?? Promise.resolve(notFound)
 
 createServer(async (request, response) => {
   const { body, headers, status } = await answerTo(request).catch(() =>

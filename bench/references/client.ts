@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto"
+import { newId } from "./ids.ts"
 import type { ClientRow } from "./statements.ts"
 
 export interface NewClient {
@@ -13,10 +13,6 @@ export interface Client extends NewClient {
   readonly createdAt: string
   readonly updatedAt: string
 }
-
-/** As long as the service's identifiers and, like them, in the order of time, which is kind to the indexes. */
-const newId = (prefix: string) =>
-  `${prefix}_${Date.now().toString(36).padStart(10, "0")}${randomBytes(8).toString("hex")}`
 
 export const newClient = ({ description, name, order }: NewClient): Client => {
   const at = new Date().toISOString()

@@ -3,6 +3,7 @@ import fastify from "fastify"
 import { environment, exitWithBench } from "./environment.ts"
 import { clients } from "./fastify/clients.ts"
 import { answerErrors } from "./fastify/errors.ts"
+import { projects } from "./fastify/projects.ts"
 
 exitWithBench()
 
@@ -15,6 +16,7 @@ const app = fastify({
   ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false } }
 })
 
+app.decorateRequest("principal")
 app.decorateRequest("tenant", "")
 app.addHook("onRequest", async (request, reply) => {
   reply.header("x-request-id", request.id)
@@ -22,5 +24,6 @@ app.addHook("onRequest", async (request, reply) => {
 answerErrors(app)
 app.get("/readyz", async () => ({ ready: true }))
 app.register(clients, { prefix: "/api/v1/clients" })
+app.register(projects, { prefix: "/api/v1/projects" })
 
 await app.listen({ host: "127.0.0.1", port: environment.port })

@@ -9,7 +9,10 @@ export class Principal extends Context.Tag("domain/Principal")<
   { readonly issuer: string; readonly subject: string }
 >() {}
 
-/** The tenant a request or a message works in. A query that needs it cannot run without it. */
+/**
+ * The tenant a request or a message works in. A query that needs it cannot run without it.
+ * @effect-leakable-service
+ */
 export class CurrentTenant extends Context.Tag("domain/CurrentTenant")<CurrentTenant, TenantId>() {}
 
 /** The caller's own membership of that tenant. */
@@ -18,5 +21,8 @@ export class CurrentMember extends Context.Tag("domain/CurrentMember")<
   { readonly id: MemberId; readonly role: Role }
 >() {}
 
-/** The entity tags a write may meet, or undefined when the caller does not care. */
+/**
+ * The entity tags a write may meet, or undefined when the caller does not care.
+ * @effect-leakable-service
+ */
 export class IfMatch extends Context.Tag("domain/IfMatch")<IfMatch, ReadonlyArray<string> | undefined>() {}

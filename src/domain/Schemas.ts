@@ -76,7 +76,7 @@ const Whole = Schema.Number.pipe(
 export const integer = (min: number, max: number) => Whole.pipe(bounded(min, max))
 
 /** An integer in a query string. */
-export const integerText = (min: number, max: number) =>
+export const integerText = (min: number, max: number, description: string) =>
   Schema.transformOrFail(Schema.String, integer(min, max), {
     strict: true,
     decode: (digits, _, ast) =>
@@ -84,15 +84,23 @@ export const integerText = (min: number, max: number) =>
         ? ParseResult.succeed(Number(digits))
         : ParseResult.fail(new ParseResult.Type(ast, digits, "must be an integer")),
     encode: (value) => ParseResult.succeed(String(value))
-  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max }))
-
-export const Order = integer(0, Number.MAX_SAFE_INTEGER).annotations({ description: "Position among its siblings" })
+  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max, description }))
 
 export const oneOf = <const L extends readonly [string, ...Array<string>]>(...literals: L) =>
   Schema.Literal(...literals).annotations({
     [ConstraintId]: "enum" satisfies Constraint,
     message: () => ({ message: `must be one of ${literals.join(", ")}`, override: true })
   })
+
+/** Yes or no in a query string. */
+export const booleanText = (description: string) =>
+  Schema.transform(oneOf("true", "false"), Schema.Boolean, {
+    strict: true,
+    decode: (text) => text === "true",
+    encode: (value) => (value ? "true" : "false")
+  }).annotations({ jsonSchema: { type: "boolean", description } })
+
+export const Order = integer(0, Number.MAX_SAFE_INTEGER).annotations({ description: "Position among its siblings" })
 
 /** ISO 8601 in UTC; the database layer already delivers timestamps in this form. */
 export const Timestamp = Schema.String.annotations({ jsonSchema: { type: "string", format: "date-time" } })

@@ -1,14 +1,29 @@
 import { assemble } from "./api/Assemble.ts"
 import { addresses } from "./handlers/Addresses.ts"
+import { billables } from "./handlers/Billables.ts"
 import { clients } from "./handlers/Clients.ts"
 import { contacts } from "./handlers/Contacts.ts"
 import { contracts } from "./handlers/Contracts.ts"
 import { emails } from "./handlers/Emails.ts"
+import { invoiceSeries } from "./handlers/InvoiceSeries.ts"
+import { invoices } from "./handlers/Invoices.ts"
 import { members } from "./handlers/Members.ts"
 import { projects } from "./handlers/Projects.ts"
 import { tenants } from "./handlers/Tenants.ts"
 
 /** Everything that is served, a line a resource: the contract, the routes and the document all follow from this list. */
-export const mounted = [tenants, members, clients, addresses, contacts, emails, contracts, projects]
+export const mounted = [
+  tenants,
+  members,
+  clients,
+  addresses,
+  contacts,
+  emails,
+  contracts,
+  projects,
+  invoices,
+  billables,
+  invoiceSeries
+]
 
 export const Api = assemble(mounted.map(({ group }) => group))

@@ -1,11 +1,34 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { operationsOf } from "../support/operations.ts"
+import { makerIn } from "../support/resources.ts"
 import { type Service, startService } from "../support/service.ts"
 
 const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "outsider"] as const
 
+type Table = Readonly<Record<string, readonly [number, number, number, number, number]>>
+
+/** What VIEWERs read and MEMBERs write, with the name of its identifier. */
+const everyday = {
+  clients: "clientId",
+  addresses: "addressId",
+  contacts: "contactId",
+  emails: "emailId",
+  contracts: "contractId",
+  projects: "projectId"
+} as const
+const everydayKinds = Object.keys(everyday) as ReadonlyArray<keyof typeof everyday>
+const everydayKindOf = (row: string) => everydayKinds.find((kind) => row.includes(` /${kind}`))
+
+const everydayRows = (kind: keyof typeof everyday): Table => ({
+  [`GET /${kind}`]: [200, 200, 200, 200, 403],
+  [`POST /${kind}`]: [403, 201, 201, 201, 403],
+  [`GET /${kind}/{${everyday[kind]}}`]: [200, 200, 200, 200, 403],
+  [`PATCH /${kind}/{${everyday[kind]}}`]: [403, 200, 200, 200, 403],
+  [`DELETE /${kind}/{${everyday[kind]}}`]: [403, 204, 204, 204, 403]
+})
+
 /** Who gets which answer, in the order of `callers`. */
-const table: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
+const table: Table = {
   "GET /tenants": [200, 200, 200, 200, 200],
   "POST /tenants": [201, 201, 201, 201, 201],
   "GET /tenants/{tenantId}": [200, 200, 200, 200, 404],
@@ -24,11 +47,13 @@ const table: Readonly<Record<string, readonly [number, number, number, number, n
   "DELETE /members/{memberId} an OWNER": [403, 403, 403, 204, 403],
   "DELETE /members/{memberId} themselves": [204, 204, 204, 204, 403],
 
-  "GET /clients": [200, 200, 200, 200, 403],
-  "POST /clients": [403, 201, 201, 201, 403],
-  "GET /clients/{clientId}": [200, 200, 200, 200, 403],
-  "PATCH /clients/{clientId}": [403, 200, 200, 200, 403],
-  "DELETE /clients/{clientId}": [403, 204, 204, 204, 403]
+  ...everydayRows("clients"),
+  ...everydayRows("addresses"),
+  ...everydayRows("contacts"),
+  ...everydayRows("emails"),
+  ...everydayRows("contracts"),
+  ...everydayRows("projects"),
+  "GET /projects/{projectId}": [200, 200, 200, 200, 404]
 }
 
 const bodies: Readonly<Record<string, object>> = {
@@ -39,14 +64,7 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /members/{memberId}": { role: "ADMIN" },
   "PATCH /members/{memberId} to OWNER": { role: "OWNER" },
   "PATCH /members/{memberId} an OWNER": { role: "MEMBER" },
-  "PATCH /members/{memberId} themselves": { role: "VIEWER" },
-  "POST /clients": { name: "Client" },
-  "PATCH /clients/{clientId}": { name: "Renamed" }
-}
-
-const bodyOf = (row: string, caller: string) => {
-  if (bodies[row] === undefined) return {}
-  return { body: row.startsWith("POST /members") ? { ...bodies[row], subject: `friend of ${caller}` } : bodies[row] }
+  "PATCH /members/{memberId} themselves": { role: "VIEWER" }
 }
 
 describe("roles", () => {
@@ -75,10 +93,23 @@ describe("roles", () => {
   const addressIn = async (row: string, caller: string, { own, tenant }: Stage) => {
     const [, path = "", ...about] = row.split(" ")
     const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
-    if (path.includes("{clientId}")) return path.replace("{clientId}", await make(tenant, "/clients", { name: "C" }))
+    const kind = everydayKindOf(row)
+    if (kind !== undefined && path.includes("{")) {
+      return `/${kind}/${(await makerIn(service, tenant, "founder").make(kind)).id}`
+    }
     if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant)
     const self = about.includes("themselves") ? own[caller] : undefined
     return path.replace("{memberId}", self ?? (await make(tenant, "/members", { subject: `for ${caller}`, role })))
+  }
+
+  const bodyIn = async (row: string, caller: string, { tenant }: Stage) => {
+    const kind = everydayKindOf(row)
+    if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `friend of ${caller}` } }
+    if (kind !== undefined && row.startsWith("POST")) {
+      return { body: await makerIn(service, tenant, "founder").bodyOf(kind) }
+    }
+    if (kind !== undefined && row.startsWith("PATCH")) return { body: { order: 1 } }
+    return bodies[row] === undefined ? {} : { body: bodies[row] }
   }
 
   for (const [row, expected] of Object.entries(table)) {
@@ -86,17 +117,19 @@ describe("roles", () => {
       const scene = await stage()
       const [method = ""] = row.split(" ", 1)
       for (const [index, caller] of callers.entries()) {
-        const options = { as: caller, tenant: scene.tenant, ...bodyOf(row, caller) }
+        const options = { as: caller, tenant: scene.tenant, ...(await bodyIn(row, caller, scene)) }
         const { status } = await service.api(method, await addressIn(row, caller, scene), options)
         assert.strictEqual(status, expected[index], `as ${caller}`)
       }
     })
   }
 
-  it("are decided here for every operation on tenants, members and clients", () => {
+  it("are decided here for every operation on tenants, members and what these contract", () => {
     const ofThese = operationsOf(service.document)
       .map(({ name }) => name.replace("/api/v1", ""))
-      .filter((name) => /^\w+ \/(tenants|members|clients)(\/\{\w+\})?$/.test(name))
+      .filter((name) =>
+        ["tenants", "members", ...everydayKinds].includes(/^\w+ \/(\w+)(\/\{\w+\})?$/.exec(name)?.[1] ?? "")
+      )
     const decided = Object.keys(table).filter((row) => row.split(" ").length === 2)
     assert.sameMembers(ofThese, decided)
   })

@@ -20,6 +20,7 @@ const Addresses = Schema.parseJson(Schema.Struct({ databaseUrl: Schema.String, n
 const launch = async () => {
   const program = join(projectRoot, "node_modules", ".cache", "test-servers", "main.js")
   await bundle("test/support/servers.ts", program, { selfContained: true })
+  await bundle("src/layers/pdf/worker.ts", join(projectRoot, "dist", "pdf.js"), { selfContained: true })
   return spawn(process.execPath, [program], {
     env: { ...process.env, [supervisedFlag]: "1" },
     stdio: ["pipe", "pipe", "inherit"],

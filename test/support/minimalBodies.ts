@@ -65,7 +65,7 @@ export const minimalBodies = (document: Document) => {
         return textOf(schema, source)
       case "integer":
       case "number":
-        return schema.minimum ?? 1
+        return schema.minimum === undefined || schema.minimum < 0 ? 1 : schema.minimum
       case "boolean":
         return true
       default:

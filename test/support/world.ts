@@ -6,6 +6,9 @@ import type { Service } from "./service.ts"
 
 class NotYetMade extends Error {}
 
+/** What others need of a resource beyond the least it takes. */
+const more: Readonly<Record<string, object>> = { "POST /api/v1/contracts": { status: "ACTIVE" } }
+
 /**
  * A tenant with one of everything that can be created, whatever the document offers: each operation that creates is
  * called with the least it takes, as soon as what it refers to is there.
@@ -25,8 +28,8 @@ export const makeWorld = async (service: Service, owner: string) => {
   const source: Source = { idOf, text: () => `${marker}${texts++}` }
 
   /** The least body of an operation, with what only this world has in it. */
-  const bodyOf = ({ body }: Operation, more: Partial<Source> = {}) =>
-    body === undefined ? {} : { body: bodyFor(body, { ...source, ...more }) }
+  const bodyOf = ({ body, name }: Operation, other: Partial<Source> = {}) =>
+    body === undefined ? {} : { body: Object.assign({}, bodyFor(body, { ...source, ...other }), more[name]) }
 
   /** An operation's address with this world's identifiers, but for those given. */
   const addressIn = (operation: Operation, given: Readonly<Record<string, string>> = {}) =>

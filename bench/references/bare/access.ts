@@ -16,17 +16,23 @@ const principalOf = async (authorization: string) => {
   return principal
 }
 
-/** Runs the work in the caller's tenant: first the bearer, then the tenant, then the role. */
-export const inTenant =
-  (role: string, work: (request: IncomingMessage, tenant: string) => Promise<Answer>) =>
+type Work<Who> = (request: IncomingMessage, who: Who) => Promise<Answer>
+
+/** Runs the work for whoever is known, where it finds out by itself what is theirs. */
+export const asCaller =
+  (work: Work<Principal>) =>
   async (request: IncomingMessage): Promise<Answer> => {
     const principal = await principalOf(request.headers.authorization ?? "")
-    if (principal === undefined) return refusal(401, "Unauthorized", "Unauthorized")
+    return principal === undefined ? refusal(401, "Unauthorized", "Unauthorized") : work(request, principal)
+  }
+
+/** Runs the work in the caller's tenant: first the bearer, then the tenant, then the role. */
+export const inTenant = (role: string, work: Work<string>) =>
+  asCaller(async (request, { issuer, subject }) => {
     const tenant = request.headers["tenant-id"]
     if (typeof tenant !== "string") return refusal(400, "ValidationError", "tenant-id is required")
-    const values = [tenant, principal.issuer, principal.subject]
-    const { rows } = await pool.query<Membership>({ ...membership, values })
+    const { rows } = await pool.query<Membership>({ ...membership, values: [tenant, issuer, subject] })
     return rows[0] === undefined || !mayActAs(rows[0].role, role)
       ? refusal(403, "Forbidden", "Forbidden")
       : work(request, tenant)
-  }
+  })

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http"
 import { type NewClient, newClient, storing } from "../client.ts"
 import { pool } from "../database.ts"
 import { type ClientRow, createClient, listClients } from "../statements.ts"
 import { inTenant } from "./access.ts"
-import { refusal } from "./answer.ts"
+import { invalid } from "./answer.ts"
+import { bodyOf, isObjectOf, isOrder, isText } from "./body.ts"
 
 const written = ({ createdAt, description, id, name, order, updatedAt }: ClientRow) =>
   `{"id":"${id}","name":${JSON.stringify(name)},` +
@@ -16,41 +16,21 @@ export const listAll = inTenant("VIEWER", async (_, tenant) => {
   return { status: 200, body: `{"data":[${rows.map(written).join(",")}]}` }
 })
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const bodyOf = (request: IncomingMessage) =>
-  new Promise<unknown>((resolve) => {
-    let text = ""
-    request.setEncoding("utf8")
-    request.on("data", (chunk: string) => {
-      text += chunk
-    })
-    request.on("end", () => resolve(parsed(text)))
-  })
-
 const known = new Set(["name", "description", "order"])
 
 const isNewClient = (body: unknown): body is NewClient => {
-  if (typeof body !== "object" || body === null || !Object.keys(body).every((key) => known.has(key))) return false
-  const { description, name, order } = body as { [K in keyof NewClient]?: unknown } // an object: any key may be asked for
+  if (!isObjectOf(known, body)) return false
+  const { description, name, order } = body
   return (
-    typeof name === "string" &&
-    name.length >= 1 &&
-    name.length <= 200 &&
-    (description === undefined || (typeof description === "string" && description.length <= 1024)) &&
-    (order === undefined || Number.isSafeInteger(order))
+    isText(name, 1, 200) &&
+    (description === undefined || isText(description, 0, 1024)) &&
+    (order === undefined || isOrder(order))
   )
 }
 
 export const createOne = inTenant("MEMBER", async (request, tenant) => {
   const body = await bodyOf(request)
-  if (!isNewClient(body)) return refusal(400, "ValidationError", "Request validation failed")
+  if (!isNewClient(body)) return invalid
   const client = newClient(body)
   await pool.query({ ...createClient, values: storing(tenant, client) })
   return {

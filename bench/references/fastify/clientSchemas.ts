@@ -1,18 +1,13 @@
-// With the `u` flag, which the validator sets, the range of surrogates matches only those without a partner.
-const storable = "^[^\\u0000\\ud800-\\udfff]*$"
+import { enveloped, order, text } from "./schemas.ts"
 
 export const newClient = {
   type: "object",
   required: ["name"],
   additionalProperties: false,
-  properties: {
-    name: { type: "string", minLength: 1, maxLength: 200, pattern: storable },
-    description: { type: "string", maxLength: 1024, pattern: storable },
-    order: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-  }
+  properties: { name: text(1, 200), description: text(0, 1024), order }
 }
 
-const client = {
+export const client = {
   type: "object",
   required: ["id", "name", "media", "createdAt", "updatedAt"],
   properties: {
@@ -25,8 +20,6 @@ const client = {
     updatedAt: { type: "string" }
   }
 }
-
-const enveloped = (data: object) => ({ type: "object", required: ["data"], properties: { data } })
 
 export const oneClient = enveloped(client)
 export const manyClients = enveloped({ type: "array", items: client })

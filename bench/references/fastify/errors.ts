@@ -18,10 +18,14 @@ const detailsOf = ({ validation = [] }: FastifyError) =>
     constraint: keyword
   }))
 
+const nothing = { error: "NotFound", message: "Not Found" }
+
 export const answerErrors = (app: FastifyInstance) => {
   app.setErrorHandler((failure: FastifyError | Refused, _, reply) => {
     const { message, statusCode = 500 } = failure
     if (failure instanceof Refused) return reply.code(statusCode).send({ error: failure.error, message })
+    // What cannot be an identifier leads nowhere.
+    if (failure.validationContext === "params") return reply.code(404).send(nothing)
     if (failure.validation !== undefined) {
       return reply
         .code(400)
@@ -31,5 +35,5 @@ export const answerErrors = (app: FastifyInstance) => {
       ? reply.code(statusCode).send({ error: "ValidationError", message })
       : reply.code(500).send({ error: "InternalError", message: "Internal Server Error" })
   })
-  app.setNotFoundHandler((_, reply) => reply.code(404).send({ error: "NotFound", message: "Not Found" }))
+  app.setNotFoundHandler((_, reply) => reply.code(404).send(nothing))
 }

@@ -43,25 +43,31 @@ const idempotencyHeader = header(
 )
 const ifMatchHeader = header("If-Match", "Writes only over the version with this ETag", { type: "string" })
 
-const headersOf = ({ access, method }: Facts) => [
+const ifNoneMatchHeader = header("If-None-Match", "Answers 304 when the resource still has this ETag", {
+  type: "string"
+})
+
+const headersOf = ({ access, isChange, isMany, method }: Facts) => [
   ...(access.for === "member" && access.tenant === "header" ? [tenantHeader] : []),
   ...(method === "POST" ? [idempotencyHeader] : []),
-  ...(method === "PATCH" || method === "DELETE" ? [ifMatchHeader] : [])
+  ...(isChange ? [ifMatchHeader] : []),
+  ...(method === "GET" && !isMany ? [ifNoneMatchHeader] : [])
 ]
 
-const text = (description: string) => ({ description, schema: { type: "string" } })
+const sometimes = (description: string) => ({ description, schema: { type: "string" } })
+const always = (description: string) => ({ ...sometimes(description), required: true })
 
 /** Headers of a success, by what it answers with. */
-const answerHeaders = ({ hasQuery, isList, method }: Facts, status: string) => ({
-  "x-request-id": text("Names the request in the service's log"),
-  ...(status === "201" ? { Location: text("Where the new resource is") } : {}),
-  ...(isList && hasQuery ? { Link: text('The next page, as rel="next", when there is one') } : {}),
-  ...(isList || status === "204" ? {} : { ETag: text("The version of the resource") }),
-  ...(method === "POST" ? { "Idempotent-Replayed": text("true when the answer was given before") } : {})
+const answerHeaders = ({ hasQuery, isMany, method }: Facts, status: string) => ({
+  "x-request-id": always("Names the request in the service's log"),
+  ...(status === "201" ? { Location: always("Where what is new is to be found") } : {}),
+  ...(isMany && hasQuery ? { Link: sometimes('The next page, as rel="next", when there is one') } : {}),
+  ...(isMany || status === "204" ? {} : { ETag: always("The version of the resource") }),
+  ...(method === "POST" ? { "Idempotent-Replayed": sometimes("true when the answer was given before") } : {})
 })
 
 const notModified = (facts: Facts) =>
-  facts.method === "GET" && !facts.isList
+  facts.method === "GET" && !facts.isMany
     ? { 304: { description: "The caller has this version already", headers: answerHeaders(facts, "304") } }
     : {}
 
@@ -72,8 +78,8 @@ const failureResponses = (facts: Facts) =>
       {
         description,
         headers: {
-          "x-request-id": text("Names the request in the service's log"),
-          ...(tag === "ServiceUnavailable" ? { "Retry-After": text("Seconds to wait") } : {})
+          "x-request-id": always("Names the request in the service's log"),
+          ...(tag === "ServiceUnavailable" ? { "Retry-After": always("Seconds to wait") } : {})
         },
         content: { "application/json": { schema: { $ref: `#/components/schemas/${tag}` } } }
       }
@@ -91,6 +97,23 @@ const completed = (operation: Operation, facts: Facts): Operation => {
     responses: { ...Object.fromEntries(successes), ...notModified(facts), ...failureResponses(facts) }
   }
 }
+
+/** What an answer holds under `data`, where it is JSON. */
+const dataOf = ({ content }: Response) =>
+  (
+    content as {
+      readonly "application/json"?: { readonly schema: { readonly properties?: { readonly data?: object } } }
+    }
+  )?.["application/json"]?.schema.properties?.data // the document's own shape, which the generator's types leave open
+
+const answersMany = ({ responses }: Operation) =>
+  Object.values(responses).some((response) => {
+    const data = dataOf(response)
+    return data !== undefined && "type" in data && data.type === "array"
+  })
+
+/** A POST that creates answers 201; one that answers 200 does something to a resource that is there. */
+const isAction = (method: string, { responses }: Operation) => method === "POST" && "200" in responses
 
 /** The framework lists an error of its own that the edge never lets out. */
 const foreign = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
@@ -123,7 +146,8 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         access: access.value,
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
-        isList: endpoint.method === "GET" && endpoint.name === "list"
+        isMany: answersMany(operation),
+        isChange: endpoint.method === "PATCH" || endpoint.method === "DELETE" || isAction(endpoint.method, operation)
       }
       paths[path] = { ...paths[path], [method]: completed(operation, facts) }
     }

@@ -12,8 +12,11 @@ export const expansion = <const Names extends ReadonlyArray<string>>(...names: N
       return asked.every(known) ? ParseResult.succeed(asked) : ParseResult.fail(new ParseResult.Type(ast, text, wrong))
     },
     encode: (asked) => ParseResult.succeed(asked.join(","))
-  }).annotations({
-    ...rule("enum", wrong, { type: "string", examples: [names.join(",")] }),
-    description: `Relations to show in full: ${names.join(", ")}, with commas between them`
-  })
+  }).annotations(
+    rule("enum", wrong, {
+      type: "string",
+      examples: [names.join(",")],
+      description: `Relations to show in full: ${names.join(", ")}, with commas between them`
+    })
+  )
 }

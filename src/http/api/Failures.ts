@@ -9,7 +9,10 @@ export interface Facts {
   readonly access: AccessRule
   readonly hasPayload: boolean
   readonly hasQuery: boolean
-  readonly isList: boolean
+  /** Whether it answers with an array rather than with one resource. */
+  readonly isMany: boolean
+  /** Whether it changes a resource that is there, and so may be tied to a version of it. */
+  readonly isChange: boolean
 }
 
 type ErrorTag = WireError["_tag"]
@@ -27,7 +30,7 @@ const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
     (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
   NotFound: always,
   Conflict: ({ method }) => method === "POST",
-  PreconditionFailed: ({ method }) => method === "PATCH" || method === "DELETE",
+  PreconditionFailed: ({ isChange }) => isChange,
   PayloadTooLarge: ({ method }) => method !== "GET",
   UnsupportedMediaType: ({ hasPayload }) => hasPayload,
   InternalError: always,

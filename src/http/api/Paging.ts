@@ -20,14 +20,11 @@ const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema
     }),
   encode: (position) => ParseResult.succeed(encodeCursor(position))
 }).annotations({
-  jsonSchema: { type: "string" },
-  description: "Where the page starts: the cursor in the Link header before"
+  jsonSchema: { type: "string", description: "Where the page starts: the cursor in the Link header before" }
 })
 
 export const pageQuery = {
-  limit: optional(
-    integerText(1, pageLimit.most).annotations({ description: `Items a page (${pageLimit.usual} unless given)` })
-  ),
+  limit: optional(integerText(1, pageLimit.most, `Items a page (${pageLimit.usual} unless given)`)),
   cursor: optional(Cursor)
 }
 

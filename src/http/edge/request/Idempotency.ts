@@ -6,7 +6,7 @@ import { breaks, Conflict, ServiceUnavailable, type WireError } from "../../../d
 import { atomically } from "../../../layers/sql/connection/Transaction.ts"
 import { IdempotencyKeys, type KeyScope } from "../../../layers/sql/IdempotencyKeys.ts"
 import { keyPattern } from "../../api/Idempotency.ts"
-import type { TextAnswer } from "../response/Answer.ts"
+import type { Answer } from "../response/Answer.ts"
 import type { Identity } from "./Authorize.ts"
 
 const StoredAnswer = Schema.parseJson(
@@ -33,7 +33,7 @@ const scopeOf = (key: string, route: string, { principal, tenant }: Identity): K
   key
 })
 
-const replayed = ({ body, headers, status }: ReturnType<typeof decode>): TextAnswer => ({
+const replayed = ({ body, headers, status }: ReturnType<typeof decode>): Answer => ({
   status,
   headers: { ...headers, "idempotent-replayed": "true" },
   body
@@ -47,12 +47,13 @@ export const makeOnce = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keys = yield* IdempotencyKeys
 
-  const firstOrAgain = (scope: KeyScope, fingerprint: Buffer, work: Effect.Effect<TextAnswer, WireError>) =>
+  const firstOrAgain = (scope: KeyScope, fingerprint: Buffer, work: Effect.Effect<Answer, WireError>) =>
     Effect.gen(function* () {
       if (yield* keys.claim(scope, fingerprint)) {
         const { body, headers, status } = yield* work
+        if (body instanceof Uint8Array) return yield* Effect.dieMessage("Only text can be kept to be answered again")
         yield* keys.keep(scope, encode({ status, headers, ...(body === undefined ? {} : { body }) }))
-        return { status, headers, body } satisfies TextAnswer
+        return { status, headers, body } satisfies Answer
       }
       const known = yield* keys.recall(scope)
       if (known === undefined) return yield* Effect.fail(new ServiceUnavailable())
@@ -65,8 +66,8 @@ export const makeOnce = Effect.gen(function* () {
     route: string,
     identity: Identity,
     bytes: Buffer,
-    work: Effect.Effect<TextAnswer, WireError>
-  ): Effect.Effect<TextAnswer, WireError> => {
+    work: Effect.Effect<Answer, WireError>
+  ): Effect.Effect<Answer, WireError> => {
     const key = request.headers["idempotency-key"]
     if (request.method !== "POST" || key === undefined) return work
     if (typeof key !== "string" || !keyPattern.test(key)) return Effect.fail(badKey)

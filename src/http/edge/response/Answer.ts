@@ -11,19 +11,10 @@ export interface Answer {
   readonly body: string | Uint8Array | undefined
 }
 
-/** One that can be kept and written again. */
-export interface TextAnswer extends Answer {
-  readonly body: string | undefined
-}
-
 const json = { "content-type": "application/json" }
 
 /** An answer outside the contract's envelope. */
-export const jsonAnswer = (
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {}
-): TextAnswer => ({
+export const jsonAnswer = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
   headers: { ...json, ...headers },
   body: text
@@ -55,20 +46,23 @@ const isKnown = (request: IncomingMessage, etag: string | undefined) => {
   )
 }
 
+const unlessKnown = (request: IncomingMessage, answer: Answer): Answer =>
+  isKnown(request, answer.headers["etag"]) ? { ...answer, status: 304, body: undefined } : answer
+
 /** The answer to a request that succeeded. */
-export const succeed = (request: IncomingMessage, status: number, result: unknown): TextAnswer => {
+export const succeed = (request: IncomingMessage, status: number, result: unknown): Answer => {
   if (status === 204) return { status, headers: {}, body: undefined }
-  const reply = result instanceof Reply ? result : new Reply(result)
-  const text: string | undefined = reply.value instanceof JsonText ? reply.value.text : JSON.stringify(reply.value)
+  const { headers: more, next, value } = result instanceof Reply ? result : new Reply(result)
+  if (value instanceof Uint8Array) {
+    return unlessKnown(request, { status, headers: { etag: etagOfText(value), ...more }, body: value })
+  }
+  const text: string | undefined = value instanceof JsonText ? value.text : JSON.stringify(value)
   if (text === undefined) throw new TypeError("A handler answered with nothing")
-  const about: { readonly etag?: string } = aboutResource(request, status, reply.value, text)
   const headers = {
     ...json,
-    ...about,
-    ...(reply.next === undefined ? {} : { link: linkToNext(request.url ?? "", reply.next) }),
-    ...reply.headers
+    ...aboutResource(request, status, value, text),
+    ...(next === undefined ? {} : { link: linkToNext(request.url ?? "", next) }),
+    ...more
   }
-  return isKnown(request, about.etag)
-    ? { status: 304, headers, body: undefined }
-    : { status, headers, body: `{"data":${text}}` }
+  return unlessKnown(request, { status, headers, body: `{"data":${text}}` })
 }

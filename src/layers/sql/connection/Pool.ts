@@ -3,10 +3,11 @@ import pg from "pg"
 import { Settings, SettingsError } from "../../config/Settings.ts"
 import { toIso } from "./Timestamps.ts"
 
-/** Rows arrive in the form the domain speaks: timestamps as ISO text, 64-bit integers as numbers. */
+/** Rows arrive in the form the domain speaks: timestamps as ISO text, integers and decimals as numbers. */
 const parsers = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.TIMESTAMPTZ, toIso],
-  [pg.types.builtins.INT8, Number]
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.NUMERIC, Number]
 ])
 
 const types: pg.CustomTypesConfig = {

@@ -10,3 +10,9 @@ export const atomically =
       sql.withTransaction(work),
       (error) => (error instanceof SqlError ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>)) // narrowed beside it
     )
+
+/** Reads everything as of one moment, whatever is written meanwhile. */
+export const consistently =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    atomically(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { Shape } from "./Columns.ts"
+import { makeBulk } from "./ResourceBulk.ts"
 import { makeReading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped } from "./ResourceSpec.ts"
 import { makeWriting } from "./ResourceWriting.ts"
@@ -22,6 +23,7 @@ export const resource = <A extends Stamped, F extends Identified, const Computed
     return {
       ...reading,
       ...makeWriting(sql, spec, shape, reading),
+      ...makeBulk(sql, spec, shape, reading),
       get: (id: string) => Effect.map(reading.current(id), ({ value }) => value)
     }
   })

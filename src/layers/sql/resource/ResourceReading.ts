@@ -61,16 +61,20 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       : sql`this.id > ${start.id}`
   }
 
-  const one = (lock: string) =>
-    Effect.fnUntraced(function* (id: string) {
-      const tenant = yield* CurrentTenant
-      const [row] = yield* Effect.orDie(sql<Row & { sequence: number }>`
-        select ${columns}, this.sequence from ${table} this
-        where ${inTenant(tenant)} and this.id = ${id} ${sql.literal(lock)}`)
-      if (row === undefined) return yield* Effect.fail(new NotFound())
-      const { sequence, ...fields } = row
-      return { sequence, value: read(fields) } satisfies Versioned<A>
-    })
+  const versions = (filter: Fragment, rest: Fragment) =>
+    Effect.flatMap(CurrentTenant, (tenant) =>
+      Effect.orDie(sql<Row & { sequence: number }>`
+        select ${columns}, this.sequence from ${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
+    ).pipe(
+      Effect.map((rows) =>
+        rows.map(({ sequence, ...fields }) => ({ sequence, value: read(fields) }) satisfies Versioned<A>)
+      )
+    )
+
+  const one = (lock: string) => (id: string) =>
+    Effect.flatMap(versions(sql`this.id = ${id}`, sql.literal(lock)), ([version]) =>
+      version === undefined ? Effect.fail(new NotFound()) : Effect.succeed(version)
+    )
 
   return {
     read,
@@ -81,6 +85,9 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     current: one(""),
     held: one("for update of this"),
 
+    /** All that match, in order. */
+    all: (filter: Filter<A>) => versions(having(filter), inOrder),
+
     /** All of them, as the text of the answer. */
     list: (filter: Fragment = everything) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
@@ -90,8 +97,8 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       ).pipe(Effect.map((rows) => new JsonText<ReadonlyArray<A>>(json(rows)))),
 
     /** One page and, when there is more, one row beyond it. */
-    page: ({ after: start, limit }: Window, filter: Filter<A> = {}) =>
-      selectInTenant(sql`${having(filter)} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
+    page: ({ after: start, limit }: Window, filter: Filter<A> = {}, more: Fragment = everything) =>
+      selectInTenant(sql`${having(filter)} and ${more} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
   }
 }
 

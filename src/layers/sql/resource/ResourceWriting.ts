@@ -8,7 +8,7 @@ import { prefixOf } from "../../../domain/Ids.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
 import { newId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
-import { arranger, initialValues, rowMaker, type Shape } from "./Columns.ts"
+import { arranger, initialValues, type Row, rowMaker, type Shape } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
 import type { Reading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
@@ -67,55 +67,68 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
       ), event as (${event})
       select 1 from changed`).pipe(Effect.map((rows) => rows.length === 1))
 
-  /** Decides on the newest version. Whoever was overtaken while deciding holds the row and decides again. */
-  const onNewest = <B, E, R>(id: string, attempt: (seen: Versioned<A>) => Effect.Effect<B | undefined, E, R>) => {
-    const decide = (reading: typeof current) =>
-      Effect.zipWith(reading(id), IfMatch, (seen, tags) => ({ seen, tags })).pipe(
-        Effect.filterOrFail(
-          ({ seen, tags }) => isMet(tags, seen.value),
-          () => new PreconditionFailed()
-        ),
-        Effect.flatMap(({ seen }) => attempt(seen))
-      )
-    return decide(current).pipe(
-      Effect.flatMap((done) => (done === undefined ? atomically(sql)(decide(held)) : Effect.succeed(done))),
-      Effect.flatMap((done) =>
-        done === undefined ? Effect.dieMessage("A held row was overtaken") : Effect.succeed(done)
-      )
+  /** The version as `reading` finds it, if it is one the caller accepts. */
+  const accepted = (reading: typeof current) => (id: string) =>
+    Effect.zipWith(reading(id), IfMatch, (seen, tags) => ({ seen, tags })).pipe(
+      Effect.filterOrFail(
+        ({ seen, tags }) => isMet(tags, seen.value),
+        () => new PreconditionFailed()
+      ),
+      Effect.map(({ seen }) => seen)
     )
-  }
+  const seeing = accepted(current)
+  /** The newest version, held against every other writer until the transaction ends. */
+  const hold = accepted(held)
+
+  /** Makes `next` of the version seen, and sets columns that no field shows. */
+  const write = Effect.fnUntraced(function* (
+    seen: Versioned<A>,
+    action: string,
+    next: Omit<A, keyof Stamped>,
+    columns: Row = {}
+  ) {
+    const tenant = yield* CurrentTenant
+    const at = yield* now
+    const sequence = seen.sequence + 1
+    const { createdAt, id } = seen.value
+    const entity = { ...next, id, createdAt, updatedAt: at }
+    const value = read(arrange(entity))
+    const event = yield* recordOf(tenant, action, value, sequence, at)
+    const update = sql`update ${table} this set ${sql.update({ ...rowOf(entity), ...columns, sequence })}`
+    return (yield* land(tenant, seen, update, event)) ? value : undefined
+  })
+
+  const erase = Effect.fnUntraced(function* (seen: Versioned<A>) {
+    const tenant = yield* CurrentTenant
+    const event = yield* recordOf(tenant, "deleted", seen.value, seen.sequence + 1, yield* now)
+    const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
+    return (yield* land(tenant, seen, removal, event)) ? seen.value : undefined
+  })
+
+  /** What was done to a version that nobody else could change has been done. */
+  const certainly = <B, E, R>(done: Effect.Effect<B | undefined, E, R>) =>
+    Effect.flatMap(done, (value) =>
+      value === undefined ? Effect.dieMessage("A held row was overtaken") : Effect.succeed(value)
+    )
+
+  /** Decides on the newest version. Whoever was overtaken while deciding holds the row and decides again. */
+  const onNewest = <E, R>(id: string, attempt: (seen: Versioned<A>) => Effect.Effect<A | undefined, E, R>) =>
+    Effect.flatMap(Effect.flatMap(seeing(id), attempt), (done) =>
+      done === undefined ? atomically(sql)(certainly(Effect.flatMap(hold(id), attempt))) : Effect.succeed(done)
+    )
 
   /** Changes one resource to what `change` makes of its newest version. */
   const revise = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof Stamped>, E, R>) =>
-    onNewest(
-      id,
-      Effect.fnUntraced(function* (seen) {
-        const tenant = yield* CurrentTenant
-        const at = yield* now
-        const sequence = seen.sequence + 1
-        const entity = { ...(yield* change(seen.value)), id, createdAt: seen.value.createdAt, updatedAt: at }
-        const value = read(arrange(entity))
-        const event = yield* recordOf(tenant, "updated", value, sequence, at)
-        const update = sql`update ${table} this set ${sql.update({ ...rowOf(entity), sequence })}`
-        return (yield* land(tenant, seen, update, event)) ? value : undefined
-      })
-    )
-
-  const remove = (id: string) =>
-    onNewest(
-      id,
-      Effect.fnUntraced(function* (seen) {
-        const tenant = yield* CurrentTenant
-        const event = yield* recordOf(tenant, "deleted", seen.value, seen.sequence + 1, yield* now)
-        const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
-        return (yield* land(tenant, seen, removal, event)) ? true : undefined
-      })
-    ).pipe(Effect.asVoid)
+    onNewest(id, (seen) => Effect.flatMap(change(seen.value), (next) => write(seen, "updated", next)))
 
   return {
     create,
     revise,
-    remove,
+    remove: (id: string) => Effect.asVoid(onNewest(id, erase)),
+    hold,
+    /** For a version that is held: makes something else of it, under the action's name, or takes it away. */
+    rewrite: (...change: Parameters<typeof write>) => certainly(write(...change)),
+    discard: (seen: Versioned<A>) => Effect.asVoid(certainly(erase(seen))),
     /** Sets the fields a PATCH names; null takes one away. */
     patch: (id: string, change: Change<A>) => revise(id, (value) => Effect.succeed(patched(value, change)))
   }

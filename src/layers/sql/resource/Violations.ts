@@ -10,21 +10,24 @@ const textOf = (cause: unknown, key: "table" | "constraint") => {
   return typeof value === "string" ? value : ""
 }
 
-/** Constraints are named `<table>_<column>_fkey` and `<table>_<column>_key`: the name tells the field. */
+/** Constraints are named `<table>_<column>_fkey`, `_key` or `_min`: the name tells the field. */
 const fieldOf = (table: string, constraint: string) =>
-  camel(constraint.replace(new RegExp(`^${table}_`), "").replace(/_f?key$/, ""))
+  camel(constraint.replace(new RegExp(`^${table}_`), "").replace(/_(f?key|min)$/, ""))
 
 /** A broken constraint in the words of the interface, or nothing when it is no caller's doing. */
 const refusal = (table: string, { cause }: SqlError): ValidationError | undefined => {
   const holder = textOf(cause, "table")
-  const field = fieldOf(holder, textOf(cause, "constraint"))
+  const constraint = textOf(cause, "constraint")
+  const field = fieldOf(holder, constraint)
   switch (codeOf(cause)) {
     case "23503":
       return holder === table
         ? breaks(field, "exists", "names nothing in this tenant")
-        : breaks("id", "inUse", `is still referred to by ${holder}`)
+        : breaks(constraint.endsWith("_id_fkey") ? "id" : field, "inUse", `is still referred to by ${holder}`)
     case "23505":
       return breaks(field, "unique", "is taken")
+    case "23514":
+      return constraint.endsWith("_min") ? breaks(field, "min", "is less than what is used up already") : undefined
     default:
       return undefined
   }

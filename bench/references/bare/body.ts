@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http"
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const bodyOf = (request: IncomingMessage) =>
+  new Promise<unknown>((resolve) => {
+    let text = ""
+    request.setEncoding("utf8")
+    request.on("data", (chunk: string) => {
+      text += chunk
+    })
+    request.on("end", () => resolve(parsed(text)))
+  })
+
+/** Whether a body is an object without any key but the known ones. */
+export const isObjectOf = (known: ReadonlySet<string>, body: unknown): body is Readonly<Record<string, unknown>> =>
+  typeof body === "object" && body !== null && Object.keys(body).every((key) => known.has(key))
+
+export const isText = (value: unknown, min: number, max: number) =>
+  typeof value === "string" &&
+  value.length >= min &&
+  value.length <= max &&
+  !value.includes("\u0000") &&
+  value.isWellFormed()
+
+export const isOrder = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0

@@ -1,0 +1,44 @@
+export interface Project {
+  readonly id: string
+  readonly contract: string
+  readonly name: string
+  readonly description?: string
+  readonly order?: number
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** What a PATCH may hold; null takes a field away. */
+export interface ProjectChange {
+  readonly name?: string
+  readonly description?: string | null
+  readonly order?: number | null
+}
+
+export interface ProjectRow {
+  readonly id: string
+  readonly contract: string
+  readonly name: string
+  readonly description: string | null
+  readonly order: number | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A project with the number of its last event. */
+export interface VersionedRow extends ProjectRow {
+  readonly sequence: number
+}
+
+export const projectOf = (row: ProjectRow): Project => {
+  const { contract, createdAt, description, id, name, order, updatedAt } = row
+  return {
+    id,
+    contract,
+    name,
+    ...(description === null ? {} : { description }),
+    ...(order === null ? {} : { order }),
+    createdAt,
+    updatedAt
+  }
+}

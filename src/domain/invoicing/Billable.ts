@@ -1,0 +1,106 @@
+import { Schema } from "effect"
+import { CurrencyCode } from "../Currency.ts"
+import type { Detail } from "../Errors.ts"
+import { id } from "../Ids.ts"
+import { body, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
+import { decimalOf } from "./Decimal.ts"
+import { InvoiceId } from "./Invoice.ts"
+import { lineTotal, mostMinor } from "./Money.ts"
+
+export const BillableId = id("bil", "billable")
+
+/** The most lines one request can add. */
+export const mostAtOnce = 1000
+
+const mostDecimals = 12
+
+const Quantity = Schema.Number.pipe(
+  Schema.filter(Number.isFinite, rule("type", "must be a number")),
+  Schema.filter((value) => value >= -mostMinor, rule("min", `must be at least ${-mostMinor}`, { minimum: -mostMinor })),
+  Schema.filter((value) => value <= mostMinor, rule("max", `must be at most ${mostMinor}`, { maximum: mostMinor })),
+  Schema.filter(
+    (value) => decimalOf(value).scale <= mostDecimals,
+    rule("format", `must have at most ${mostDecimals} decimals`)
+  )
+)
+
+const most = { keys: 50, key: 40, value: 500 }
+
+const Metadata = Schema.Record({ key: Schema.String, value: text(0, most.value) }).pipe(
+  Schema.filter(
+    (metadata) => Object.keys(metadata).length <= most.keys,
+    rule("maxItems", `must have at most ${most.keys} keys`, { maxProperties: most.keys })
+  ),
+  Schema.filter(
+    (metadata) => Object.keys(metadata).every(Schema.is(text(1, most.key))),
+    rule("maxLength", `must have keys of 1 to ${most.key} characters`, {
+      propertyNames: { minLength: 1, maxLength: most.key }
+    })
+  )
+)
+
+const Minor = integer(-mostMinor, mostMinor)
+
+const writable = {
+  name: text(1, 255),
+  quantity: Quantity,
+  amountMinor: Minor,
+  currencyCode: CurrencyCode,
+  referenceType: optional(text(1, 100)),
+  referenceId: optional(text(1, 100)),
+  description: optional(text(0, 1024)),
+  metadata: optional(Metadata),
+  order: optional(Order)
+}
+
+export const Billable = Schema.Struct({
+  id: BillableId,
+  invoice: InvoiceId,
+  ...writable,
+  lineTotalMinor: Minor,
+  ...stamps
+}).annotations({ identifier: "Billable" })
+export type Billable = typeof Billable.Type
+
+/** A line as it is added: of one, in the invoice's currency, unless it says otherwise. */
+const NewLine = body({
+  ...writable,
+  quantity: Schema.optionalWith(Quantity, { exact: true, default: () => 1 }),
+  currencyCode: optional(CurrencyCode)
+})
+export type NewLine = typeof NewLine.Type
+
+export const CreateBillables = body({
+  invoiceId: InvoiceId,
+  billables: Schema.Array(NewLine).pipe(
+    Schema.filter((lines) => lines.length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
+    Schema.filter(
+      (lines) => lines.length <= mostAtOnce,
+      rule("maxItems", `must have at most ${mostAtOnce} items`, { maxItems: mostAtOnce })
+    )
+  )
+}).annotations({ identifier: "CreateBillables" })
+export const PatchBillable = patch(writable).annotations({ identifier: "PatchBillable" })
+
+type Terms = Pick<Billable, "quantity" | "amountMinor" | "referenceType" | "referenceId"> & {
+  readonly currencyCode?: string | undefined
+}
+
+/** What the business objects to in a line of an invoice in this currency. */
+export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Detail> => {
+  const { currencyCode: own = currencyCode, referenceId, referenceType } = line
+  const missing = referenceId === undefined ? "referenceId" : "referenceType"
+  return [
+    ...(own === currencyCode
+      ? []
+      : [
+          { field: "currencyCode", constraint: "currency", message: `must be the invoice's, ${currencyCode}` } as const
+        ]),
+    ...((referenceType === undefined) === (referenceId === undefined)
+      ? []
+      : [{ field: missing, constraint: "required", message: "referenceType and referenceId come together" } as const]),
+    ...(lineTotal(line.quantity, line.amountMinor) === undefined
+      ? [{ field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${mostMinor}` } as const]
+      : [])
+  ]
+}

@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { ContractId } from "../Contract.ts"
+import { CurrencyCode } from "../Currency.ts"
+import { id } from "../Ids.ts"
+import { body, integer, Moment, optional, patch, stamps, Timestamp, text } from "../Schemas.ts"
+import { InvoiceStatus } from "./InvoiceStatus.ts"
+import { mostMinor } from "./Money.ts"
+
+export const InvoiceId = id("inv", "invoice")
+
+/** The most lines an invoice can have, so that whatever is made of all of them stays within bounds. */
+export const mostLines = 20_000
+
+const Minor = integer(-mostMinor, mostMinor)
+
+/** Without a due date of its own an invoice is due when the contract's payment term has passed. */
+const writable = { dueAt: optional(Moment) }
+
+export const Invoice = Schema.Struct({
+  id: InvoiceId,
+  contract: ContractId,
+  status: InvoiceStatus,
+  invoiceNumber: optional(text(1, 100)),
+  currencyCode: CurrencyCode,
+  subtotalMinor: Minor,
+  totalMinor: Minor,
+  billableCount: integer(0, mostLines),
+  issuedAt: optional(Timestamp),
+  ...writable,
+  paidAt: optional(Timestamp),
+  ...stamps
+}).annotations({ identifier: "Invoice" })
+export type Invoice = typeof Invoice.Type
+
+export const CreateInvoice = body({
+  contractId: ContractId,
+  currencyCode: optional(CurrencyCode),
+  ...writable
+}).annotations({ identifier: "CreateInvoice" })
+export const PatchInvoice = patch(writable).annotations({ identifier: "PatchInvoice" })

@@ -1,0 +1,47 @@
+import { Schema } from "effect"
+import { body, rule, text } from "../Schemas.ts"
+
+const place = /\{(year|seq)(?::(\d{1,2}))?\}/g
+
+const countsOf = (pattern: string) => [...pattern.matchAll(place)].filter(([, name]) => name === "seq").length
+
+/** What numbers look like: fixed text, `{seq}` or `{seq:6}` for the count, and `{year}`, with which it begins anew. */
+export const NumberPattern = text(5, 60).pipe(
+  Schema.filter(
+    (pattern) => countsOf(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(place, "")),
+    rule("pattern", "must hold {seq} or {seq:6} once, {year} if numbers begin anew each year, and no other braces", {
+      examples: ["INV-{year}-{seq:6}"]
+    })
+  )
+)
+
+export const usualPattern = "INV-{year}-{seq:6}"
+
+/** What a count belongs to: the year, where the pattern shows it. */
+export const periodOf = (pattern: string, issuedAt: string) =>
+  pattern.includes("{year}") ? issuedAt.slice(0, 4) : "all"
+
+/** The number of the invoice that is the `seq`-th of its period. */
+export const numberOf = (pattern: string, issuedAt: string, seq: number) =>
+  pattern.replaceAll(place, (_, name: string, width = "0") =>
+    name === "year" ? issuedAt.slice(0, 4) : String(seq).padStart(Number(width), "0")
+  )
+
+const Count = Schema.NonNegativeInt
+
+/** The proof that no number is missing or given twice, for each period. */
+export const InvoiceSeries = Schema.Struct({
+  pattern: NumberPattern,
+  periods: Schema.Array(
+    Schema.Struct({
+      period: Schema.String,
+      first: Schema.String,
+      last: Schema.String,
+      count: Count,
+      voids: Count,
+      gaps: Schema.Array(Schema.Struct({ from: Count, to: Count }))
+    })
+  )
+}).annotations({ identifier: "InvoiceSeries" })
+
+export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({ identifier: "PatchInvoiceSeries" })

@@ -1,0 +1,13 @@
+/** A4 in points, and the room inside its margins. */
+export const page = { width: 595.28, height: 841.89, margin: 48 } as const
+
+export const room = {
+  left: page.margin,
+  right: page.width - page.margin,
+  top: page.margin,
+  /** Below this line only the footer is drawn. */
+  bottom: page.height - page.margin - 24,
+  width: page.width - 2 * page.margin
+} as const
+
+export const ink = { text: "#1b1f24", faint: "#5d6670", rule: "#c9ced4", band: "#f1f3f5", mark: "#b3261e" } as const

@@ -1,0 +1,16 @@
+import { parentPort } from "node:worker_threads"
+import { loadFonts } from "./drawing/Fonts.ts"
+import { drawInvoice } from "./drawing/Invoice.ts"
+import type { Job, Outcome } from "./Job.ts"
+
+// A thread of its own, so that drawing keeps no request waiting. The build puts the fonts beside it.
+const fonts = loadFonts(new URL("./fonts/", import.meta.url))
+
+const answer = (outcome: Outcome) => parentPort?.postMessage(outcome)
+
+parentPort?.on("message", ({ document, number }: Job) => {
+  drawInvoice(fonts, document).then(
+    (pdf) => answer({ number, pdf }),
+    (fault: unknown) => answer({ number, fault: String(fault) })
+  )
+})

@@ -1,0 +1,107 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { CurrentTenant } from "../../../domain/Caller.ts"
+import { breaks } from "../../../domain/Errors.ts"
+import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
+import { type InvoiceMove, invoiceMoves, mayEdit, mayMove } from "../../../domain/invoicing/InvoiceStatus.ts"
+import { atomically } from "../connection/Transaction.ts"
+import type { Row } from "../resource/Columns.ts"
+import type { Versioned } from "../resource/ResourceSpec.ts"
+import { Billables } from "./Billables.ts"
+import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
+import { InvoiceNumbers } from "./InvoiceNumbers.ts"
+import { Invoices } from "./Invoices.ts"
+import { Parties } from "./Parties.ts"
+
+const dayInMillis = 86_400_000
+
+const dueAfter = (issuedAt: string, days: number) => new Date(Date.parse(issuedAt) + days * dayInMillis).toISOString()
+
+/** What an invoice goes through: finalized, paid, void, or deleted while it is a draft. */
+export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/InvoiceMoves", {
+  dependencies: [Billables.Default, ContractGuard.Default, InvoiceNumbers.Default, Invoices.Default, Parties.Default],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const billables = yield* Billables
+    const guard = yield* ContractGuard
+    const numbers = yield* InvoiceNumbers
+    const invoices = yield* Invoices
+    const parties = yield* Parties
+
+    /** Works on an invoice and its contract, both held, in this order. */
+    const holding = <A, E, R>(
+      id: string,
+      work: (contract: HeldContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
+    ) =>
+      Effect.flatMap(guard.holdOf(id), (contract) =>
+        Effect.flatMap(invoices.hold(id), (invoice) => work(contract, invoice))
+      ).pipe(atomically(sql))
+
+    const move = (name: InvoiceMove, seen: Versioned<Invoice>, sets: Partial<Invoice> = {}, columns: Row = {}) => {
+      const { event, to } = invoiceMoves[name]
+      return invoices.rewrite(seen, event, { ...seen.value, ...sets, status: to }, columns)
+    }
+
+    const isComplete = ({ billableCount, totalMinor }: Invoice) => {
+      if (billableCount === 0) return Effect.fail(breaks("billableCount", "min", "must be at least 1 to be finalized"))
+      return totalMinor < 0
+        ? Effect.fail(breaks("totalMinor", "min", "must not be negative to be finalized"))
+        : Effect.void
+    }
+
+    /** The number is taken last, when nothing but the database itself can still refuse. */
+    const finalize = Effect.fnUntraced(function* (contract: HeldContract, seen: Versioned<Invoice>) {
+      const { value } = seen
+      yield* mayMove(value.status, "finalize")
+      yield* isComplete(value)
+      const frozen = yield* parties.of(value.contract)
+      const { invoiceNumber, issuedAt, period, place } = yield* numbers.next
+      const dueAt = value.dueAt ?? dueAfter(issuedAt, contract.paymentTermDays)
+      if (dueAt < issuedAt)
+        return yield* Effect.fail(breaks("dueAt", "min", "must not be before the invoice is issued"))
+      return yield* move(
+        "finalize",
+        seen,
+        { invoiceNumber, issuedAt, dueAt },
+        { period, place, parties: JSON.stringify(frozen) }
+      )
+    })
+
+    const release = (invoice: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql`
+          update billables set released = true
+          where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null`)
+      )
+
+    return {
+      finalize: (id: string) => holding(id, finalize),
+
+      pay: (id: string) =>
+        holding(id, (_, seen) =>
+          Effect.zipRight(mayMove(seen.value.status, "pay"), move("pay", seen, { paidAt: new Date().toISOString() }))
+        ),
+
+      void: (id: string) =>
+        holding(id, (contract, seen) =>
+          Effect.gen(function* () {
+            yield* mayMove(seen.value.status, "void")
+            yield* release(id)
+            yield* guard.bill(contract, [-seen.value.totalMinor], "status")
+            return yield* move("void", seen)
+          })
+        ),
+
+      /** A draft goes with its lines. */
+      remove: (id: string) =>
+        holding(id, (contract, seen) =>
+          Effect.gen(function* () {
+            yield* mayEdit(seen.value.status)
+            yield* billables.discardMany(yield* billables.all({ invoice: id }), contract.client)
+            yield* guard.bill(contract, [-seen.value.totalMinor], "status")
+            yield* invoices.discard(seen)
+          })
+        )
+    }
+  })
+}) {}

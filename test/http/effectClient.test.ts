@@ -1,0 +1,155 @@
+import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Effect, ParseResult } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { ClientId } from "../../src/domain/Client.ts"
+import { ContractId } from "../../src/domain/Contract.ts"
+import { Forbidden, NotFound, PreconditionFailed, Unauthorized, ValidationError } from "../../src/domain/Errors.ts"
+import { ProjectId } from "../../src/domain/Project.ts"
+import { assemble } from "../../src/http/api/Assemble.ts"
+import { ClientsApi } from "../../src/http/api/Clients.ts"
+import { ContractsApi } from "../../src/http/api/Contracts.ts"
+import { ProjectsApi } from "../../src/http/api/Projects.ts"
+import { TenantsApi } from "../../src/http/api/Tenants.ts"
+import { Api } from "../../src/http/Mount.ts"
+import { type Service, startService } from "../support/service.ts"
+
+/** The contract without what serves it, as another program would take it. */
+const Contracting = assemble([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])
+
+const run = <A, E>(program: Effect.Effect<A, E, HttpClient.HttpClient>) =>
+  Effect.runPromise(Effect.provide(program, FetchHttpClient.layer))
+
+describe("a client made of the contract", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.stop())
+
+  const connect = (headers: Readonly<Record<string, string>>) =>
+    HttpApiClient.make(Contracting, {
+      baseUrl: service.url,
+      transformClient: HttpClient.mapRequest(HttpClientRequest.setHeaders(headers))
+    })
+
+  const authorizationOf = (subject: string) =>
+    Effect.promise(() => service.token(subject)).pipe(Effect.map((token) => `Bearer ${token}`))
+
+  /** A client inside a tenant of its own, together with a contract to work under. */
+  const atWork = Effect.gen(function* () {
+    const authorization = yield* authorizationOf("alice")
+    const { tenants } = yield* connect({ authorization })
+    const tenant = yield* tenants.create({ payload: { name: "Harbour Works" } })
+    const api = yield* connect({ authorization, "tenant-id": tenant.id })
+    const client = yield* api.clients.create({ payload: { name: "Northwind" } })
+    const contract = yield* api.contracts.create({
+      payload: { clientId: client.id, name: "Maintenance", currencyCode: "EUR", status: "DRAFT", paymentTermDays: 14 }
+    })
+    return { api, authorization, client, contract, tenant }
+  })
+
+  it("creates, changes, reads and removes", () =>
+    run(
+      Effect.gen(function* () {
+        const { api, client, contract } = yield* atWork
+        assert.deepInclude(contract, { client: client.id, status: "DRAFT", paymentTermDays: 14 })
+
+        const made = yield* api.projects.create({ payload: { contractId: contract.id, name: "Pumps", order: 1 } })
+        const path = { projectId: made.id }
+        const changed = yield* api.projects.patch({ path, payload: { order: null, description: "And valves" } })
+        const { order: _, updatedAt: __, ...kept } = made
+        assert.deepStrictEqual(changed, { ...kept, description: "And valves", updatedAt: changed.updatedAt })
+
+        assert.deepStrictEqual(yield* api.projects.get({ path, urlParams: {} }), changed)
+        const inFull = yield* api.projects.get({ path, urlParams: { expand: ["contract", "contract.client"] } })
+        assert.deepStrictEqual(inFull, { ...changed, contract: { ...contract, client } })
+
+        assert.isUndefined(yield* api.projects.remove({ path }))
+        const after = yield* Effect.flip(api.projects.get({ path, urlParams: {} }))
+        assert.deepStrictEqual(after, new NotFound())
+      })
+    ))
+
+  it("turns the pages of a list", () =>
+    run(
+      Effect.gen(function* () {
+        const { api, contract } = yield* atWork
+        const create = (order: number) =>
+          api.projects.create({ payload: { contractId: contract.id, name: `Part ${order}`, order } })
+        const [first, second, third] = yield* Effect.all([create(1), create(2), create(3)])
+        const [page, response] = yield* api.projects.list({
+          urlParams: { limit: 2, contractId: contract.id },
+          withResponse: true
+        })
+        assert.deepStrictEqual(page, [first, second])
+        assert.include(response.headers.link, `rel="next"`)
+        // A page starts after any item, so the last one seen will do for a cursor.
+        const next = yield* api.projects.list({ urlParams: { limit: 2, cursor: second } })
+        assert.deepStrictEqual(next, [third])
+      })
+    ))
+
+  it("fails with what the service says, by its tag", () =>
+    run(
+      Effect.gen(function* () {
+        const { api, authorization, client, contract, tenant } = yield* atWork
+
+        const refused = yield* api.projects
+          .create({ payload: { contractId: ContractId.make("ctr_none"), name: "Pumps" } })
+          .pipe(
+            Effect.as(undefined),
+            Effect.catchTag("ValidationError", ({ details }) => Effect.succeed(details))
+          )
+        assert.deepStrictEqual(
+          refused?.map(({ constraint, field }) => [field, constraint]),
+          [["contractId", "exists"]]
+        )
+
+        const absent = yield* api.clients
+          .get({ path: { clientId: ClientId.make("clnt_none") } })
+          .pipe(Effect.catchTag("NotFound", ({ message }) => Effect.succeed(message)))
+        assert.strictEqual(absent, "Not Found")
+
+        const failed = (headers: Readonly<Record<string, string>>) =>
+          Effect.flatMap(connect(headers), ({ clients }) =>
+            Effect.flip(clients.patch({ path: { clientId: client.id }, payload: { order: 1 } }))
+          )
+        const inTenant = { authorization, "tenant-id": tenant.id }
+        assert.instanceOf(yield* failed({}), Unauthorized)
+        assert.instanceOf(yield* failed({ ...inTenant, authorization: yield* authorizationOf("bob") }), Forbidden)
+        assert.instanceOf(yield* failed({ ...inTenant, "if-match": `"another"` }), PreconditionFailed)
+        assert.instanceOf(yield* failed({ authorization }), ValidationError)
+
+        const ended = yield* Effect.flip(
+          api.contracts.patch({ path: { contractId: contract.id }, payload: { status: "ENDED" } })
+        )
+        const details = [{ field: "status", constraint: "state", message: "cannot go from DRAFT to ENDED" }]
+        assert.deepStrictEqual(ended, new ValidationError({ message: "Request validation failed", details }))
+      })
+    ))
+
+  it("sees what breaks the contract before it is sent", () =>
+    run(
+      Effect.gen(function* () {
+        const { api } = yield* atWork
+        const faults = yield* Effect.all([
+          Effect.flip(api.clients.create({ payload: { name: "" } })),
+          Effect.flip(api.projects.patch({ path: { projectId: ProjectId.make("prj_none") }, payload: {} }))
+        ])
+        for (const fault of faults) assert.isTrue(ParseResult.isParseError(fault), String(fault))
+      })
+    ))
+
+  it("can be made of the whole contract as it is served, too", () =>
+    run(
+      Effect.gen(function* () {
+        const authorization = yield* authorizationOf("alice")
+        const api = yield* HttpApiClient.make(Api, {
+          baseUrl: service.url,
+          transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("authorization", authorization))
+        })
+        const tenant = yield* api.tenants.create({ payload: { name: "Harbour Works" } })
+        assert.deepStrictEqual(yield* api.tenants.get({ path: { tenantId: tenant.id } }), tenant)
+      })
+    ))
+})

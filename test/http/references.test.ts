@@ -1,0 +1,162 @@
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { documentOf } from "../../src/http/api/Document.ts"
+import { Api } from "../../src/http/Mount.ts"
+import { openPool } from "../support/database.ts"
+import { assertInvalid } from "../support/failure.ts"
+import { prefixOf } from "../support/minimalBodies.ts"
+import { type JsonSchema, operationsOf } from "../support/operations.ts"
+import { type Service, startService } from "../support/service.ts"
+import { makeWorld, type World } from "../support/world.ts"
+
+const document = documentOf(Api)
+
+const resolved = (schema: JsonSchema): JsonSchema =>
+  schema.$ref === undefined ? schema : (document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
+
+const references = operationsOf(document).flatMap((operation) =>
+  Object.entries(resolved(operation.body ?? {}).properties ?? {}).flatMap(([field, property]) => {
+    const prefix = [property, ...(property.anyOf ?? [])].map((schema) => prefixOf(resolved(schema))).find(Boolean)
+    return prefix === undefined ? [] : [{ operation, field, prefix }]
+  })
+)
+
+interface ForeignKey {
+  readonly name: string
+  readonly child: string
+  readonly parent: string
+  readonly columns: ReadonlyArray<string>
+  readonly parentColumns: ReadonlyArray<string>
+}
+
+/** Every foreign key between two tables that belong to tenants. */
+const foreignKeys = `
+  with owned as (
+    select attrelid from pg_attribute
+    join pg_class on pg_class.oid = attrelid and relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace
+    where attname = 'tenant_id'
+  ), named as (
+    select pg_constraint.oid as constraint_id, position, a.attname::text as column, b.attname::text as parent_column
+    from pg_constraint, unnest(conkey, confkey) with ordinality as keys (child, parent, position)
+    join pg_attribute a on true join pg_attribute b on true
+    where a.attrelid = conrelid and a.attnum = child and b.attrelid = confrelid and b.attnum = parent
+  )
+  select conname as name, conrelid::regclass::text as child, confrelid::regclass::text as parent,
+    array_agg(named.column order by position) as columns,
+    array_agg(parent_column order by position) as "parentColumns"
+  from pg_constraint join named on constraint_id = pg_constraint.oid
+  where contype = 'f' and conrelid in (select attrelid from owned) and confrelid in (select attrelid from owned)
+  group by conname, conrelid, confrelid order by conname`
+
+describe("references", () => {
+  let service: Service
+  let pool: pg.Pool
+  let theirs: World
+  let ours: World
+  let keys: ReadonlyArray<ForeignKey>
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+    theirs = await makeWorld(service, "their-owner")
+    ours = await makeWorld(service, "our-owner")
+    keys = (await pool.query<ForeignKey>(foreignKeys)).rows
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  it("are found in the document", () => {
+    assert.includeMembers(
+      references.map(({ field, operation }) => `${operation.name} ${field}`),
+      [
+        "POST /api/v1/addresses clientId",
+        "POST /api/v1/contacts clientId",
+        "POST /api/v1/emails contactId",
+        "POST /api/v1/contracts clientId",
+        "POST /api/v1/projects contractId",
+        "POST /api/v1/invoices contractId",
+        "POST /api/v1/billables invoiceId"
+      ]
+    )
+  })
+
+  for (const { field, operation, prefix } of references) {
+    it(`by ${field} of ${operation.name} lead to nothing of another tenant, nor tell that it is there`, async () => {
+      const { body } = ours.bodyOf(operation, { everyReference: true })
+      const send = (id: string) =>
+        service.call(operation.method, ours.addressIn(operation), {
+          as: ours.owner,
+          tenant: ours.tenant,
+          body: { ...Object(body), [field]: id }
+        })
+      const foreign = await send(theirs.idOf(prefix))
+      const unknown = await send(`${prefix}_${"0".repeat(26)}`)
+      assertInvalid(foreign, [field, "exists", "names nothing in this tenant"])
+      assertInvalid(unknown, [field, "exists", "names nothing in this tenant"])
+      assert.isBelow((await send(ours.idOf(prefix))).status, 300)
+    })
+  }
+
+  it("name their tenant on both sides of every foreign key", () => {
+    assert.isAtLeast(keys.length, 5)
+    for (const { columns, name, parentColumns } of keys) {
+      const place = columns.indexOf("tenant_id")
+      assert.isAtLeast(place, 0, name)
+      assert.strictEqual(parentColumns[place], "tenant_id", name)
+    }
+  })
+
+  it("into another tenant are refused by the database itself, for a new row and for an old one", async () => {
+    // One that names the tenant alone has nowhere else to lead.
+    for (const { child, columns, name, parent, parentColumns } of keys.filter(({ columns }) => columns.length > 1)) {
+      const client = await pool.connect()
+      const refers = async (statement: string, values: ReadonlyArray<unknown>) => {
+        await client.query("begin")
+        try {
+          return await client.query(statement, [...values]).then(
+            ({ rowCount }) => rowCount,
+            (error: pg.DatabaseError) => [error.code, error.constraint]
+          )
+        } finally {
+          await client.query("rollback")
+        }
+      }
+      const wayTo = async (tenant: string) => {
+        const { rows } = await client.query(`select * from ${parent} where tenant_id = $1 limit 1`, [tenant])
+        const pairs = columns.map((column, at) => [column, rows[0]?.[parentColumns[at] ?? ""]] as const)
+        return Object.fromEntries(pairs.filter(([column]) => column !== "tenant_id"))
+      }
+      const row = `select made.* from ${child} known, jsonb_populate_record(known, $2::jsonb) made
+        where known.tenant_id = $1 limit 1`
+      const inserted = (way: object) =>
+        refers(`insert into ${child} ${row}`, [ours.tenant, JSON.stringify({ ...way, id: "new" })])
+      const updated = (way: object) => {
+        const sets = Object.keys(way).map((column, at) => `${column} = $${at + 2}`)
+        return refers(`update ${child} set ${sets} where tenant_id = $1`, [ours.tenant, ...Object.values(way)])
+      }
+      try {
+        const [ourWay, theirWay] = [await wayTo(ours.tenant), await wayTo(theirs.tenant)]
+        assert.strictEqual(await inserted(ourWay), 1, name)
+        assert.isAtLeast(Number(await updated(ourWay)), 1, name)
+        assert.deepStrictEqual(await inserted(theirWay), ["23503", name])
+        assert.deepStrictEqual(await updated(theirWay), ["23503", name])
+      } finally {
+        client.release()
+      }
+    }
+  })
+
+  it("have a foreign key each", async () => {
+    const { rows } = await pool.query<{ place: string }>(`
+      select table_name || '.' || column_name as place from information_schema.columns
+      where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'
+        and column_name <> 'reference_id' -- something outside
+        and table_name <> all (array['events', 'migrations'])`)
+    const places = keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`))
+    assert.includeMembers(
+      places,
+      rows.map(({ place }) => place)
+    )
+  })
+})
