@@ -139,8 +139,13 @@ describe("references", () => {
         const [ourWay, theirWay] = [await wayTo(ours.tenant), await wayTo(theirs.tenant)]
         assert.strictEqual(await inserted(ourWay), 1, name)
         assert.isAtLeast(Number(await updated(ourWay)), 1, name)
-        assert.deepStrictEqual(await inserted(theirWay), ["23503", name])
-        assert.deepStrictEqual(await updated(theirWay), ["23503", name])
+        // Where two keys lead to the same table, either may be the one that is noticed.
+        const refused = keys.filter((key) => key.child === child && key.parent === parent).map(({ name }) => name)
+        for (const answer of [await inserted(theirWay), await updated(theirWay)]) {
+          const [code, constraint] = [answer].flat()
+          assert.strictEqual(code, "23503", name)
+          assert.include(refused, constraint)
+        }
       } finally {
         client.release()
       }
