@@ -22,10 +22,12 @@ const withClient = {
   read: (row: Row) => ({ contract: { ...contractOf(row), client: clientOf(row) } })
 }
 
-const alone = { columns: "", joins: "", read: () => ({}) }
-
 /** What to read beside a project, from where, and what to show in place of the identifier of its contract. */
-export const beside = (relations: ReadonlyArray<ProjectRelation>) => {
-  if (relations.includes("contract.client")) return withClient
-  return relations.includes("contract") ? withContract : alone
+export const besides = {
+  nothing: { columns: "", joins: "", read: () => ({}) },
+  contract: withContract,
+  "contract.client": withClient
 }
+
+export const longestOf = (relations: ReadonlyArray<ProjectRelation>) =>
+  relations.includes("contract.client") ? "contract.client" : (relations[0] ?? "nothing")

@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect } from "effect"
+import { Effect, Record } from "effect"
 import { Principal } from "../../domain/Caller.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import { Project, type ProjectInFull, type ProjectRelation } from "../../domain/Project.ts"
-import { beside } from "./ProjectRelations.ts"
+import { besides, longestOf } from "./ProjectRelations.ts"
 import { arranger, type Row, selectList } from "./resource/Columns.ts"
 import { resource } from "./resource/Resource.ts"
 
@@ -19,7 +19,12 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
         sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
     })
     const fieldsOf = arranger(Project)
-    const columnsOf = selectList({ ...projectTable, fields: Project.fields })
+    const own = selectList({ ...projectTable, fields: Project.fields })
+    const readings = Record.map(besides, ({ columns, joins, read }) => ({
+      columns: sql.literal(own + columns),
+      joins: sql.literal(joins),
+      read
+    }))
 
     return {
       ...projects,
@@ -27,12 +32,12 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       /** A project of any tenant the caller belongs to, and of no other, with its relations in the same statement. */
       ofCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {
         const { issuer, subject } = yield* Principal
-        const { columns, joins, read } = beside(relations)
+        const { columns, joins, read } = readings[longestOf(relations)]
         const [row] = yield* Effect.orDie(sql<Row>`
-          select ${sql.literal(columnsOf + columns)} from projects this
+          select ${columns} from projects this
           join tenants t on t.id = this.tenant_id and t.deleted_at is null
           join members m on m.tenant_id = this.tenant_id and m.issuer = ${issuer} and m.subject = ${subject}
-          ${sql.literal(joins)} where this.id = ${id}`)
+          ${joins} where this.id = ${id}`)
         if (row === undefined) return yield* Effect.fail(new NotFound())
         // The columns are named after the fields of the schemas.
         return { ...fieldsOf(row), ...read(row) } as unknown as ProjectInFull
