@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { settingRows } from "../src/help.ts"
@@ -34,7 +35,10 @@ describe("the README", () => {
   })
 
   it("shows a first five minutes that work when copied", async () => {
-    const script = shellUnder("The first five minutes").replaceAll("http://localhost:3000", service.url)
+    const pdf = join(service.dataDir, "invoice.pdf")
+    const script = shellUnder("The first five minutes")
+      .replaceAll("http://localhost:3000", service.url)
+      .replaceAll("/tmp/invoice.pdf", pdf)
     const env = { ...process.env, DATA_DIR: service.dataDir }
     const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
       env,
@@ -44,7 +48,7 @@ describe("the README", () => {
       .replaceAll("}{", "}\n{")
       .split("\n")
       .map((line) => JSON.parse(line))
-    const [changed, list, first, again, faults, member] = answers
+    const [changed, list, first, again, faults, member, lines, invoice, explained] = answers
     assert.deepInclude(changed.data, { name: "Northwind", order: 1, description: "Pumps and valves" })
     assert.deepStrictEqual(list.data, [changed.data])
     assert.strictEqual(first.data.name, "Southwind")
@@ -54,6 +58,13 @@ describe("the README", () => {
       ["name", "order", "colour"]
     )
     assert.deepInclude(member.data, { subject: "bob", role: "MEMBER" })
-    assert.strictEqual(answers.length, 6)
+    assert.deepStrictEqual(
+      lines.data.map(({ lineTotalMinor }: { lineTotalMinor: number }) => lineTotalMinor),
+      [22_000, 7980]
+    )
+    assert.deepInclude(invoice.data, { status: "FINALIZED", totalMinor: 29_980 })
+    assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
+    assert.strictEqual(readFileSync(pdf, "latin1").slice(0, 5), "%PDF-")
+    assert.strictEqual(answers.length, 9)
   })
 })
