@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { EmailAddress } from "../../src/domain/EmailAddress.ts"
+import { EmailAddress } from "../../src/domain/contracting/EmailAddress.ts"
 
 const read = Schema.decodeUnknownEither(EmailAddress)
 const accepts = (address: unknown) => Either.isRight(read(address))

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { CurrencyCode } from "../Currency.ts"
 import type { Detail } from "../Errors.ts"
 import { id } from "../Ids.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { decimalOf } from "../money/Decimal.ts"
+import { lineTotal, mostMinor } from "../money/Money.ts"
 import { body, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
-import { decimalOf } from "./Decimal.ts"
 import { InvoiceId } from "./Invoice.ts"
-import { lineTotal, mostMinor } from "./Money.ts"
 
 export const BillableId = id("bil", "billable")
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { decimalsOf } from "../Currency.ts"
+import { decimalsOf } from "../money/Currency.ts"
+import { decimalOf, rounded, textOf, times } from "../money/Decimal.ts"
 import { Billable } from "./Billable.ts"
-import { decimalOf, rounded, textOf, times } from "./Decimal.ts"
 import { Invoice } from "./Invoice.ts"
 import type { InvoiceDocument } from "./InvoiceDocument.ts"
 

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { ContractId } from "../Contract.ts"
-import { CurrencyCode } from "../Currency.ts"
+import { ContractId } from "../contracting/Contract.ts"
 import { id } from "../Ids.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { mostMinor } from "../money/Money.ts"
 import { body, integer, Moment, optional, patch, stamps, Timestamp, text } from "../Schemas.ts"
 import { InvoiceStatus } from "./InvoiceStatus.ts"
-import { mostMinor } from "./Money.ts"
 
 export const InvoiceId = id("inv", "invoice")
 

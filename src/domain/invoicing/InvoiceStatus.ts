@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { breaks } from "../Errors.ts"
-import type { Role } from "../Roles.ts"
 import { oneOf } from "../Schemas.ts"
+import type { Role } from "../tenancy/Roles.ts"
 
 export const InvoiceStatus = oneOf("DRAFT", "FINALIZED", "PAID", "VOID")
 export type InvoiceStatus = typeof InvoiceStatus.Type

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Address } from "../Address.ts"
+import { Address } from "../contracting/Address.ts"
 import { optional } from "../Schemas.ts"
 
 const Party = Schema.Struct({ name: Schema.String, address: optional(Address) })

@@ -1,6 +1,6 @@
 import { OpenApi } from "@effect/platform"
 import { Context } from "effect"
-import type { Role } from "../../domain/Roles.ts"
+import type { Role } from "../../domain/tenancy/Roles.ts"
 
 /** Who may call an operation. Every operation says it; one that does not is refused when the service starts. */
 export type AccessRule =

@@ -1,6 +1,6 @@
 import { HttpApi, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
 import { Context, JSONSchema, Option } from "effect"
-import { TenantId } from "../../domain/Tenant.ts"
+import { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Access } from "./Access.ts"
 import { type Facts, failures, failuresOf } from "./Failures.ts"
 import { keyPattern } from "./Idempotency.ts"

@@ -1,8 +1,8 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect } from "effect"
-import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/Caller.ts"
 import type { WireError } from "../../domain/Errors.ts"
 import type { JsonText } from "../../domain/JsonText.ts"
+import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/tenancy/Caller.ts"
 import type { Reply } from "./response/Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */

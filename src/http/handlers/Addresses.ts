@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Addresses } from "../../layers/sql/Addresses.ts"
-import { AddressesApi } from "../api/Addresses.ts"
+import { Addresses } from "../../layers/sql/contracting/Addresses.ts"
+import { AddressesApi } from "../api/groups/Addresses.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

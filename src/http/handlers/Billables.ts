@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Billables } from "../../layers/sql/invoicing/Billables.ts"
-import { BillablesApi } from "../api/Billables.ts"
+import { BillablesApi } from "../api/groups/Billables.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 import { Reply } from "../edge/response/Reply.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Clients } from "../../layers/sql/Clients.ts"
-import { ClientsApi } from "../api/Clients.ts"
+import { Clients } from "../../layers/sql/contracting/Clients.ts"
+import { ClientsApi } from "../api/groups/Clients.ts"
 import { handle } from "../edge/Handlers.ts"
 
 export const clients = handle(ClientsApi, Effect.provide(Clients, Clients.Default), (clients) => ({

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Contacts } from "../../layers/sql/Contacts.ts"
-import { ContactsApi } from "../api/Contacts.ts"
+import { Contacts } from "../../layers/sql/contracting/Contacts.ts"
+import { ContactsApi } from "../api/groups/Contacts.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Contracts } from "../../layers/sql/Contracts.ts"
-import { ContractsApi } from "../api/Contracts.ts"
+import { Contracts } from "../../layers/sql/contracting/Contracts.ts"
+import { ContractsApi } from "../api/groups/Contracts.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Emails } from "../../layers/sql/Emails.ts"
-import { EmailsApi } from "../api/Emails.ts"
+import { Emails } from "../../layers/sql/contracting/Emails.ts"
+import { EmailsApi } from "../api/groups/Emails.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { InvoiceNumbers } from "../../layers/sql/invoicing/InvoiceNumbers.ts"
-import { InvoiceSeriesApi } from "../api/InvoiceSeries.ts"
+import { InvoiceSeriesApi } from "../api/groups/InvoiceSeries.ts"
 import { handle } from "../edge/Handlers.ts"
 
 export const invoiceSeries = handle(

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Members } from "../../layers/sql/Members.ts"
-import { MembersApi } from "../api/Members.ts"
+import { Members } from "../../layers/sql/tenancy/Members.ts"
+import { MembersApi } from "../api/groups/Members.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

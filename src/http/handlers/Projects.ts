@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Projects } from "../../layers/sql/Projects.ts"
-import { ProjectsApi } from "../api/Projects.ts"
+import { Projects } from "../../layers/sql/contracting/Projects.ts"
+import { ProjectsApi } from "../api/groups/Projects.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

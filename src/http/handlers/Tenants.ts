@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { Tenants } from "../../layers/sql/Tenants.ts"
-import { TenantsApi } from "../api/Tenants.ts"
+import { Tenants } from "../../layers/sql/tenancy/Tenants.ts"
+import { TenantsApi } from "../api/groups/Tenants.ts"
 import { handle } from "../edge/Handlers.ts"
 import { paged } from "../edge/response/Paging.ts"
 

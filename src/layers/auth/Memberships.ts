@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { CurrentMember, Principal } from "../../domain/Caller.ts"
-import type { TenantId } from "../../domain/Tenant.ts"
+import type { CurrentMember, Principal } from "../../domain/tenancy/Caller.ts"
+import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 
 /** Who belongs to which tenant, as the database says at this moment. A deleted tenant has no members. */
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {

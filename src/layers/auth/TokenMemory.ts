@@ -1,4 +1,4 @@
-import type { Principal } from "../../domain/Caller.ts"
+import type { Principal } from "../../domain/tenancy/Caller.ts"
 
 interface Verified {
   readonly principal: Principal["Type"]

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { Context, Effect } from "effect"
-import { IfMatch } from "../../../domain/Caller.ts"
 import type { WireError } from "../../../domain/Errors.ts"
+import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { parseJson, readBody } from "./Body.ts"

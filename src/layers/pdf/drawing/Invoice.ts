@@ -1,5 +1,5 @@
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
-import { majorText } from "../../../domain/invoicing/Money.ts"
+import { majorText } from "../../../domain/money/Money.ts"
 import type { Fonts } from "./Fonts.ts"
 import { drawLines } from "./Lines.ts"
 import { room } from "./Page.ts"

@@ -1,6 +1,6 @@
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import { decimalOf, textOf } from "../../../domain/invoicing/Decimal.ts"
-import { majorText } from "../../../domain/invoicing/Money.ts"
+import { decimalOf, textOf } from "../../../domain/money/Decimal.ts"
+import { majorText } from "../../../domain/money/Money.ts"
 import { room } from "./Page.ts"
 import type { Sheet, TextOptions } from "./Sheet.ts"
 

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../../domain/Caller.ts"
 import { breaks, NotFound } from "../../../domain/Errors.ts"
-import { majorText, sum } from "../../../domain/invoicing/Money.ts"
+import { majorText, sum } from "../../../domain/money/Money.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 
 /** What invoicing needs to know of a contract while it holds it. */
 export interface HeldContract {

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../../domain/Caller.ts"
 import { type InvoiceSeries, numberOf, periodOf, usualPattern } from "../../../domain/invoicing/InvoiceNumber.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 

@@ -1,12 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../../domain/Caller.ts"
 import { breaks } from "../../../domain/Errors.ts"
 import { type CreateInvoice, Invoice } from "../../../domain/invoicing/Invoice.ts"
 import { type InvoiceStatus, mayEdit } from "../../../domain/invoicing/InvoiceStatus.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
-import { Contracts } from "../Contracts.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { Contracts } from "../contracting/Contracts.ts"
 import { resource } from "../resource/Resource.ts"
 
 const empty = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const

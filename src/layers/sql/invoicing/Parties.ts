@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Address } from "../../../domain/Address.ts"
-import { CurrentTenant } from "../../../domain/Caller.ts"
+import { Address } from "../../../domain/contracting/Address.ts"
 import type { Parties as TheParties } from "../../../domain/invoicing/Parties.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { arranger, type Row, type Shape, selectList } from "../resource/Columns.ts"
 
 const address: Shape = { table: "addresses", fields: Address.fields, relations: ["client"] }

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../../domain/Caller.ts"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 
 interface Referring {
   readonly referenceType?: string | undefined

@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../../domain/Caller.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { newId } from "../../Ids.ts"
 import { arranger, rowMaker, type Shape } from "./Columns.ts"
 import { recordingAll } from "./EventLog.ts"

@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { MediaItem } from "../Media.ts"
+import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
+
+export const ClientId = id("clnt", "client")
+export type ClientId = typeof ClientId.Type
+
+/** What a caller may set; the other schemas derive from it. */
+const writable = {
+  name: text(1, 200),
+  description: optional(text(0, 1024)),
+  order: optional(Order)
+}
+
+export const Client = Schema.Struct({
+  id: ClientId,
+  ...writable,
+  media: Schema.Array(MediaItem),
+  ...stamps
+}).annotations({ identifier: "Client" })
+export type Client = typeof Client.Type
+
+export const CreateClient = body(writable).annotations({ identifier: "CreateClient" })
+export const PatchClient = patch(writable).annotations({ identifier: "PatchClient" })

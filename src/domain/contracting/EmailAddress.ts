@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { rule, text } from "../Schemas.ts"
+
+// address = local "@" domain
+// local   = atom *("." atom)
+// domain  = 1*(label ".") top
+const atom = /^[\w!#$%&'*+/=?^`{|}~-]+$/
+const label = /^[a-z0-9]+(-+[a-z0-9]+)*$/i
+const top = /^[a-z]{2,}$/i
+
+const localFault = (local: string) => {
+  if (local === "") return "has nothing before the @"
+  if (local.startsWith(".") || local.endsWith(".")) return "must not have a dot at an end of the part before the @"
+  if (local.includes("..")) return "must not have two dots in a row before the @"
+  return local.split(".").every((part) => atom.test(part))
+    ? undefined
+    : "has a character before the @ that addresses cannot have"
+}
+
+const domainFault = (domain: string) => {
+  const labels = domain.split(".")
+  if (labels.length < 2) return "needs a domain with a dot after the @"
+  if (!labels.every((part) => label.test(part)))
+    return "needs a domain of letters, digits and inner hyphens after the @"
+  return top.test(labels.at(-1) ?? "") ? undefined : "must end in a top-level domain of at least two letters"
+}
+
+/** What is wrong with an email address, in words. Of several @ the last one counts; none is left before it. */
+const faultOf = (address: string) => {
+  const at = address.lastIndexOf("@")
+  if (at === -1) return "must be an email address with an @"
+  return localFault(address.slice(0, at)) ?? domainFault(address.slice(at + 1))
+}
+
+export const EmailAddress = text(1, 200).pipe(
+  Schema.filter((address) => faultOf(address) === undefined, {
+    ...rule("format", "must be an email address", { format: "email" }),
+    message: ({ actual }) => faultOf(String(actual)) ?? "must be an email address"
+  })
+)

@@ -1,0 +1,28 @@
+import { decimalsOf } from "./Currency.ts"
+import { decimalOf, rounded, times } from "./Decimal.ts"
+
+/** The largest amount, either way, that JSON carries without loss. */
+export const mostMinor = Number.MAX_SAFE_INTEGER
+
+/** An exact amount as a number, or undefined when it is too large to be told exactly. */
+const toNumber = (amount: bigint) => {
+  const value = Number(amount)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** What a line comes to: quantity times unit amount, rounded once; undefined beyond what can be told. */
+export const lineTotal = (quantity: number, amountMinor: number) =>
+  toNumber(rounded(times(decimalOf(quantity), BigInt(amountMinor))))
+
+/** The sum, or undefined beyond what can be told. */
+export const sum = (...amounts: ReadonlyArray<number>) =>
+  toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))
+
+/** An amount in the currency's major unit: 123456 is 1,234.56 in EUR, 123,456 in JPY and 123.456 in KWD. */
+export const majorText = (amountMinor: number, currencyCode: string) => {
+  const decimals = decimalsOf(currencyCode)
+  const digits = String(Math.abs(amountMinor)).padStart(decimals + 1, "0")
+  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",")
+  const fraction = decimals === 0 ? "" : `.${digits.slice(-decimals)}`
+  return `${amountMinor < 0 ? "-" : ""}${whole}${fraction}`
+}

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { Role } from "./Roles.ts"
+
+export const MemberId = id("mem", "member")
+export type MemberId = typeof MemberId.Type
+
+const identity = {
+  issuer: text(1, 255),
+  subject: text(1, 255)
+}
+const writable = { role: Role }
+
+export const Member = Schema.Struct({ id: MemberId, ...identity, ...writable, ...stamps }).annotations({
+  identifier: "Member"
+})
+export type Member = typeof Member.Type
+
+/** The issuer is the caller's own unless another is named. */
+export const CreateMember = body({ ...identity, issuer: optional(identity.issuer), ...writable }).annotations({
+  identifier: "CreateMember"
+})
+export const PatchMember = patch(writable).annotations({ identifier: "PatchMember" })

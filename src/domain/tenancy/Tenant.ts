@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { MediaItem } from "../Media.ts"
+import { body, optional, patch, stamps, text } from "../Schemas.ts"
+
+export const TenantId = id("tnt", "tenant")
+export type TenantId = typeof TenantId.Type
+
+/** What a caller may set; the other schemas derive from it. */
+const writable = {
+  name: text(1, 200),
+  description: optional(text(0, 1024))
+}
+
+export const Tenant = Schema.Struct({
+  id: TenantId,
+  ...writable,
+  media: Schema.Array(MediaItem),
+  ...stamps
+}).annotations({ identifier: "Tenant" })
+export type Tenant = typeof Tenant.Type
+
+export const CreateTenant = body(writable).annotations({ identifier: "CreateTenant" })
+export const PatchTenant = patch(writable).annotations({ identifier: "PatchTenant" })
