@@ -1,6 +1,6 @@
 import autocannon from "autocannon"
 import { Effect } from "effect"
-import type { Row } from "./rows.ts"
+import type { Row } from "./row.ts"
 import { headersOf } from "./sameAnswers.ts"
 import type { Server } from "./serverProcess.ts"
 
@@ -34,10 +34,10 @@ const dealing = (requests: ReadonlyArray<autocannon.Request>) => {
   }
 }
 
-const sampleOf = (result: autocannon.Result, cpu: number | undefined): Sample => {
-  const { duration, errors, latency, non2xx, requests, timeouts } = result
+const sampleOf = (result: autocannon.Result, seconds: number, cpu: number | undefined): Sample => {
+  const { errors, latency, non2xx, requests, timeouts } = result
   return {
-    perSecond: requests.total / duration,
+    perSecond: requests.total / seconds,
     p50: latency.p50,
     p99: latency.p99,
     failures: non2xx + errors + timeouts,
@@ -48,19 +48,39 @@ const sampleOf = (result: autocannon.Result, cpu: number | undefined): Sample =>
 const since = (before: number | undefined, now: number | undefined) =>
   before === undefined || now === undefined ? undefined : now - before
 
-/** Sends the row's requests to the server as fast as it answers them. */
+/** Tells the time between its making and the last lap. */
+const stopwatch = () => {
+  const began = performance.now()
+  let last = began
+  return {
+    lap: () => {
+      last = performance.now()
+    },
+    seconds: () => (last - began) / 1000
+  }
+}
+
+/** Sends the row's requests as fast as the server answers them, until the time or, if sent only once, they are up. */
 export const load = (server: Server, row: Row, token: string, seconds: number) =>
   Effect.async<Sample>((resume) => {
+    const setupClient = dealing(requestsOf(row, token))
     const before = server.cpu()
+    const watch = stopwatch()
     const instance = autocannon(
       {
         url: server.base,
         connections,
         duration: seconds,
-        setupClient: dealing(requestsOf(row, token))
+        ...(row.once ? { maxOverallRequests: row.asks.length } : {}),
+        setupClient
       },
-      (error: unknown, result) =>
-        resume(error ? Effect.die(error) : Effect.succeed(sampleOf(result, since(before, server.cpu()))))
+      (error: unknown, result) => {
+        if (error) return resume(Effect.die(error))
+        const took = row.once ? watch.seconds() : result.duration
+        resume(Effect.succeed(sampleOf(result, took, since(before, server.cpu()))))
+      }
     )
+    // Requests that are up are noticed only when the second is.
+    if (row.once) instance.on("response", watch.lap)
     return Effect.sync(() => instance.stop())
   })

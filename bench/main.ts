@@ -2,9 +2,11 @@ import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
 import { say, step } from "../src/layers/local/Say.ts"
 import { startIssuer } from "./caller.ts"
-import { measure, type Result } from "./measure.ts"
+import { costTable } from "./costReport.ts"
+import { measure, type Result, serversOf } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
 import { failed, machine, table } from "./report.ts"
+import type { Row } from "./row.ts"
 import { rows } from "./rows.ts"
 import { requireSameAnswers } from "./sameAnswers.ts"
 import { measureScale } from "./scale/measureScale.ts"
@@ -23,6 +25,12 @@ const chosen = ({ row }: Options) => {
       )
 }
 
+/** Rows whose cost is told beside another's are measured in turns with it. */
+const together = (wanted: ReadonlyArray<Row>) =>
+  wanted
+    .filter(({ beside }) => !wanted.some(({ name }) => name === beside))
+    .map((row) => [row, ...wanted.filter(({ beside }) => beside === row.name)])
+
 const settingStage = step("Starting PostgreSQL and NATS, migrating", setStage, () => "PostgreSQL and NATS ready")
 
 const requireSuccess = (results: ReadonlyArray<Result>) => {
@@ -34,17 +42,25 @@ const bench = (options: Options) =>
   Effect.gen(function* () {
     const wanted = yield* chosen(options)
     const stage = yield* settingStage
-    yield* step("Seeding", seed(stage.databaseUrl), () => "Database seeded")
+    yield* step("Seeding", seed(stage.databaseUrl, wanted), () => "Database seeded")
     const { jwksUrl, token } = yield* startIssuer
     const servers = yield* step(
       "Starting the servers",
       startServers({ stage, jwksUrl }, options.profile),
       (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
     )
-    yield* step("Comparing answers", requireSameAnswers(servers, wanted, token), () => "All answer alike")
-    const results = yield* Effect.forEach(wanted, (row) => measure(servers, row, token, options))
-    yield* say(`\n${machine(stage.postgres)}\n\n${table(results.flat())}\n`)
-    yield* requireSuccess(results.flat())
+    const comparing = Effect.forEach(wanted, (row) => requireSameAnswers(serversOf(row, servers), row, token))
+    yield* step("Comparing answers", comparing, () => "All answer alike")
+    const all = yield* Effect.forEach(together(wanted), (group) =>
+      measure(
+        group.flatMap((row) => serversOf(row, servers).map((server) => ({ server, row }))),
+        token,
+        options
+      )
+    )
+    const results = all.flat()
+    yield* say(`\n${[machine(stage.postgres), table(results), ...costTable(results, wanted)].join("\n\n")}\n`)
+    yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
 const scale = (options: Options) =>

@@ -3,8 +3,9 @@ import { step } from "../src/layers/local/Say.ts"
 import { load, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"
-import type { Row } from "./rows.ts"
+import type { Row } from "./row.ts"
 import type { Server } from "./serverProcess.ts"
+import { supplyOf } from "./supply.ts"
 
 /** What is told of one server in one row. */
 export interface Result extends Sample {
@@ -28,27 +29,50 @@ const summary = (row: Row, server: Server, samples: ReadonlyArray<Sample>): Resu
   memory: server.memory()
 })
 
-/** Each round begins with another server, so that none always follows the same neighbour. */
+/** Each round begins with another of them, so that none always follows the same neighbour. */
 const rotated = <A>(items: ReadonlyArray<A>, by: number) => [
   ...items.slice(by % items.length),
   ...items.slice(0, by % items.length)
 ]
 
-/** Warms every server up and measures them in turns: what disturbs the machine for a while disturbs all alike. */
-export const measure = (servers: ReadonlyArray<Server>, row: Row, token: string, { rounds, seconds }: Options) =>
+/** A server to be measured, and with what. */
+export interface Candidate {
+  readonly server: Server
+  readonly row: Row
+}
+
+/** The servers a row is measured on: all, unless it is for one of them only. */
+export const serversOf = ({ only }: Row, servers: ReadonlyArray<Server>) =>
+  servers.filter(({ name }) => only === undefined || name === only)
+
+/** Each candidate with what it is sent, and what came of it. */
+const supplied = (candidates: ReadonlyArray<Candidate>, { rounds, seconds: each }: Options) => {
+  const seconds = warmUpSeconds + rounds * each
+  return candidates.map((candidate) => {
+    const { row, server } = candidate
+    const sharing = candidates.filter((other) => other.row === row)
+    const supply = supplyOf(row, { place: sharing.indexOf(candidate), servers: sharing.length, seconds })
+    return { row, server, supply, samples: [] as Sample[] }
+  })
+}
+
+/** Warms all of them up and measures them in turns: what disturbs the machine for a while disturbs all alike. */
+export const measure = (candidates: ReadonlyArray<Candidate>, token: string, options: Options) =>
   Effect.gen(function* () {
-    const samples = new Map<string, Array<Sample>>(servers.map(({ name }) => [name, []]))
-    const warming = Effect.forEach(servers, (server) => warmUp(server, row, token))
-    yield* step(`${row.name}: warming up`, warming, () => `${row.name}: warmed up`)
+    const { rounds, seconds } = options
+    const all = supplied(candidates, options)
+    const named = [...new Set(candidates.map(({ row }) => row.name))].join(" and ")
+    const warming = Effect.forEach(all, ({ server, supply }) => warmUp(server, supply(warmUpSeconds), token))
+    yield* step(`${named}: warming up`, warming, () => `${named}: warmed up`)
     for (let round = 0; round < rounds; round++) {
-      const label = `${row.name}: round ${round + 1} of ${rounds}`
-      const inTurn = Effect.forEach(rotated(servers, round), (server) =>
-        Effect.map(load(server, row, token, seconds), (sample) => {
-          samples.get(server.name)?.push(sample)
+      const label = `${named}: round ${round + 1} of ${rounds}`
+      const inTurn = Effect.forEach(rotated(all, round), ({ samples, server, supply }) =>
+        Effect.map(load(server, supply(seconds), token, seconds), (sample) => {
+          samples.push(sample)
           return `${server.name} ${Math.round(sample.perSecond)}/s`
         })
       )
       yield* step(label, inTurn, (told) => `${label}: ${told.join(", ")}`)
     }
-    return servers.map((server) => summary(row, server, samples.get(server.name) ?? []))
+    return all.map(({ row, samples, server }) => summary(row, server, samples))
   })

@@ -1,33 +1,6 @@
+import { addedLines, addedLinesToLong, voids } from "./invoicingRows.ts"
+import { type Ask, inForeignTenant, type Refusal, type Row } from "./row.ts"
 import { type Tenant, tenants } from "./tenants.ts"
-
-/** One request. A path that leads to its tenant by itself goes without naming one. */
-export interface Ask {
-  readonly path: string
-  readonly tenant?: string
-  readonly body?: object
-}
-
-/** A request that must be refused, and how. */
-export interface Refusal {
-  readonly what: string
-  readonly status: number
-  readonly ask: Ask
-}
-
-/** One kind of request to be measured. The references must serve it as well. */
-export interface Row {
-  readonly name: string
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Made beforehand and dealt out to the connections, each of which sends its own in turn. */
-  readonly asks: ReadonlyArray<Ask>
-  readonly refusals: ReadonlyArray<Refusal>
-}
-
-const inForeignTenant = (ask: Ask): Refusal => ({
-  what: "in a foreign tenant",
-  status: 403,
-  ask: { ...ask, tenant: tenants.foreign.id }
-})
 
 /** A project of a foreign tenant is as little there as what cannot be one. */
 const noProject = (askFor: (project: string) => Ask): ReadonlyArray<Refusal> => [
@@ -89,5 +62,8 @@ export const rows: ReadonlyArray<Row> = [
   newClients("POST /clients", tenants.written),
   oneProject("GET /projects/{id}", tenants.atWork, ""),
   oneProject("GET /projects/{id}?expand=contract,contract.client", tenants.atWork, "?expand=contract,contract.client"),
-  changesOfProjects("PATCH /projects/{id}", tenants.atWork)
+  changesOfProjects("PATCH /projects/{id}", tenants.atWork),
+  addedLines,
+  addedLinesToLong,
+  voids
 ]

@@ -3,6 +3,8 @@ import type pg from "pg"
 import { suffix } from "../src/layers/Ids.ts"
 import { caller } from "./caller.ts"
 import { connected, settle } from "./database.ts"
+import type { Row } from "./row.ts"
+import { insertInvoices } from "./seedInvoices.ts"
 import { type Tenant, tenants } from "./tenants.ts"
 
 const descriptions = [
@@ -70,17 +72,20 @@ const insertProjects = (client: pg.Client, { id: tenant, projects }: Tenant, con
     [tenant, JSON.stringify(projects.map((id, n) => ({ id, contract: contracts[n % contracts.length], ...common(n) })))]
   )
 
-const fill = (client: pg.Client, tenant: Tenant) =>
+const fill = (client: pg.Client, tenant: Tenant, isInvoicing: boolean) =>
   Effect.promise(async () => {
     await insertTenant(client, tenant)
     await insertClients(client, tenant)
     if (tenant.projects.length > 0) await insertProjects(client, tenant, await insertContracts(client, tenant))
+    if (tenant.invoices.length > 0 && isInvoicing) await insertInvoices(client, tenant)
   })
 
-/** Fills the tables with what the rows ask for. */
-export const seed = (databaseUrl: string) =>
+/** Fills the tables with what the rows ask for. Invoices take long, so that those nobody asks for are left out. */
+export const seed = (databaseUrl: string, rows: ReadonlyArray<Row>) =>
   Effect.gen(function* () {
     const client = yield* connected(databaseUrl)
-    yield* Effect.forEach(Object.values(tenants), (tenant) => fill(client, tenant))
+    const asked = new Set(rows.flatMap(({ asks }) => asks.map(({ tenant }) => tenant)))
+    const isInvoicing = ({ id, role }: Tenant) => role === undefined || asked.has(id)
+    yield* Effect.forEach(Object.values(tenants), (tenant) => fill(client, tenant, isInvoicing(tenant)))
     yield* settle(client)
   }).pipe(Effect.scoped)

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto"
 import fastify from "fastify"
 import { environment, exitWithBench } from "./environment.ts"
+import { billables } from "./fastify/billables.ts"
 import { clients } from "./fastify/clients.ts"
 import { answerErrors } from "./fastify/errors.ts"
+import { invoices } from "./fastify/invoices.ts"
 import { projects } from "./fastify/projects.ts"
 
 exitWithBench()
@@ -25,5 +27,7 @@ answerErrors(app)
 app.get("/readyz", async () => ({ ready: true }))
 app.register(clients, { prefix: "/api/v1/clients" })
 app.register(projects, { prefix: "/api/v1/projects" })
+app.register(billables, { prefix: "/api/v1/billables" })
+app.register(invoices, { prefix: "/api/v1/invoices" })
 
 await app.listen({ host: "127.0.0.1", port: environment.port })

@@ -1,10 +1,8 @@
-import type pg from "pg"
 import { pool } from "./database.ts"
 import { newId } from "./ids.ts"
 import { type Project, type ProjectChange, projectOf, type VersionedRow } from "./project.ts"
 import { changeProject, heldProject, newestProject } from "./projectStatements.ts"
-
-type Connection = Pick<pg.ClientBase, "query">
+import { type Connection, inTransaction } from "./transaction.ts"
 
 /** The values of the statement that stores a changed project and its event. */
 const storing = (tenant: string, project: Project, seen: number) => {
@@ -32,20 +30,8 @@ const attempt = async (
   return rowCount === 1 ? project : "overtaken"
 }
 
-const holding = async (tenant: string, id: string, change: ProjectChange) => {
-  const client = await pool.connect()
-  try {
-    await client.query("begin")
-    const done = await attempt(client, heldProject, tenant, id, change)
-    await client.query("commit")
-    return done
-  } catch (error) {
-    await client.query("rollback")
-    throw error
-  } finally {
-    client.release()
-  }
-}
+const holding = (tenant: string, id: string, change: ProjectChange) =>
+  inTransaction((connection) => attempt(connection, heldProject, tenant, id, change))
 
 /** Changes the newest version of a project. Whoever was overtaken holds the row and changes it again. */
 export const patchProject = async (tenant: string, id: string, change: ProjectChange) => {

@@ -26,7 +26,7 @@ interface Measuring {
 const measureAt = ({ client, options, service, token }: Measuring, tenants: number) =>
   Effect.gen(function* () {
     const chosen = yield* places(client)
-    const results = yield* Effect.forEach(rowsFor(chosen), (row) => measure([service], row, token, options))
+    const results = yield* Effect.forEach(rowsFor(chosen), (row) => measure([{ server: service, row }], token, options))
     const told = yield* step("Explaining the statements", efforts(client, chosen), () => "Statements explained")
     return { projects: tenants * perTenant.projects, results: results.flat(), efforts: told } satisfies Measured
   })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import type { Row } from "../rows.ts"
+import type { Row } from "../row.ts"
 
 export interface Place {
   readonly tenant: string

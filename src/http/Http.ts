@@ -2,6 +2,7 @@ import type { HttpApiGroup } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
 import { Memberships } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
+import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Settings } from "../layers/config/Settings.ts"
 import { Broker } from "../layers/nats/Broker.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
@@ -48,6 +49,7 @@ export const httpLive = <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpA
       Memberships.Default,
       IdempotencyKeys.Default,
       RequestMetrics.Default,
-      Broker.Default
+      Broker.Default,
+      BlobStoreLive
     ])
   )

@@ -1,5 +1,6 @@
 import { assemble } from "./api/Assemble.ts"
 import { addresses } from "./handlers/Addresses.ts"
+import { assets } from "./handlers/Assets.ts"
 import { billables } from "./handlers/Billables.ts"
 import { clients } from "./handlers/Clients.ts"
 import { contacts } from "./handlers/Contacts.ts"
@@ -23,7 +24,8 @@ export const mounted = [
   projects,
   invoices,
   billables,
-  invoiceSeries
+  invoiceSeries,
+  assets
 ]
 
 export const Api = assemble(mounted.map(({ group }) => group))

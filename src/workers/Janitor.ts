@@ -1,4 +1,7 @@
 import { Effect, Layer, Schedule } from "effect"
+import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
+import { Assets } from "../layers/sql/branding/Assets.ts"
+import { Blobs } from "../layers/sql/branding/Blobs.ts"
 import { Erasure } from "../layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 
@@ -13,6 +16,8 @@ export const tidy = Effect.gen(function* () {
   const keys = yield* IdempotencyKeys
   const erasure = yield* Erasure
   yield* untilDone(keys.purge(batch), (purged) => purged < batch)
+  yield* untilDone((yield* Assets).sweep(batch), (swept) => swept < batch)
+  yield* untilDone((yield* Blobs).sweep(batch), (swept) => swept < batch)
   yield* untilDone(
     Effect.tap(erasure.next, (tenant) =>
       tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
@@ -28,4 +33,7 @@ export const JanitorLive = Layer.scopedDiscard(
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped
   )
-).pipe(Layer.provide([IdempotencyKeys.Default, Erasure.Default]))
+).pipe(
+  Layer.provide([IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default]),
+  Layer.provide(BlobStoreLive)
+)

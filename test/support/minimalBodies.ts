@@ -20,6 +20,8 @@ const formats: Readonly<Record<string, (text: string) => string>> = {
   "date-time": () => "2030-01-31T09:30:00.000Z"
 }
 
+const patterns: Readonly<Record<string, string>> = { "^[A-Z]{3}$": "EUR", "^[a-z][a-z0-9-]{0,62}$": "logo" }
+
 /** Makes the smallest value a schema of the document allows, so that a test can call operations it knows nothing of. */
 export const minimalBodies = (document: Document) => {
   const resolve = (schema: JsonSchema): JsonSchema => {
@@ -37,7 +39,8 @@ export const minimalBodies = (document: Document) => {
     const prefix = pattern === undefined ? undefined : prefixOf({ pattern })
     if (prefix !== undefined) return source.idOf(prefix)
     if (format in formats) return (formats[format]?.(source.text()) ?? "").slice(0, maxLength)
-    if (pattern === "^[A-Z]{3}$") return "EUR"
+    const known = patterns[pattern ?? ""]
+    if (known !== undefined) return known
     if (pattern !== undefined) throw new Error(`Teach test/support/minimalBodies.ts what matches ${pattern}`)
     return source.text().slice(0, maxLength)
   }

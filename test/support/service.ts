@@ -11,6 +11,7 @@ import type { Mounted } from "../../src/http/edge/Handlers.ts"
 import { HttpPort, httpLive } from "../../src/http/Http.ts"
 import { mounted as everything } from "../../src/http/Mount.ts"
 import { developmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
+import type { BlobStore } from "../../src/layers/blobs/BlobStore.ts"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
 import { MigrationsLive } from "../../src/layers/sql/Migrations.ts"
@@ -39,7 +40,7 @@ const loggerInto = (lines: Array<string>) =>
     Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
   )
 
-type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, SqlClient>>
+type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, SqlClient | Settings | BlobStore>>
 
 /** The service in this process, on a database of its own, with every answer checked against its own document. */
 export const startService = async (

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify"
 import { pool } from "../database.ts"
+import { Refused } from "../refused.ts"
 import { mayActAs } from "../roles.ts"
 import { type Membership, membership } from "../statements.ts"
 import { type Principal, verify } from "../tokens.ts"
-import { Refused } from "./errors.ts"
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,15 +1,5 @@
 import type { FastifyError, FastifyInstance } from "fastify"
-
-/** A refusal in the interface's words. */
-export class Refused extends Error {
-  readonly statusCode: number
-  readonly error: string
-  constructor(statusCode: number, error: string, message: string) {
-    super(message)
-    this.statusCode = statusCode
-    this.error = error
-  }
-}
+import { Refused } from "../refused.ts"
 
 const detailsOf = ({ validation = [] }: FastifyError) =>
   validation.map(({ instancePath, keyword, message = "", params }) => ({

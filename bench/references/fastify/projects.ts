@@ -2,11 +2,9 @@ import type { FastifyInstance } from "fastify"
 import type { ProjectChange } from "../project.ts"
 import { patchProject } from "../projectChanging.ts"
 import { extentOf, readProject } from "../projectReading.ts"
+import { broken, notFound } from "../refused.ts"
 import { requireCaller, requireRole } from "./access.ts"
-import { Refused } from "./errors.ts"
 import { oneProject, oneProjectInFull, projectChange, projectPath, projectQuery } from "./projectSchemas.ts"
-
-const notFound = () => new Refused(404, "NotFound", "Not Found")
 
 export const projects = async (app: FastifyInstance) => {
   app.get<{ Params: { id: string }; Querystring: { expand?: string } }>(
@@ -17,7 +15,7 @@ export const projects = async (app: FastifyInstance) => {
     },
     async ({ params, principal, query }) => {
       const extent = extentOf(query.expand)
-      if (extent === undefined) throw new Refused(400, "ValidationError", "expand names relations there are not")
+      if (extent === undefined) throw broken("expand names relations there are not")
       const data = await readProject(principal, params.id, extent)
       if (data === undefined) throw notFound()
       return { data }

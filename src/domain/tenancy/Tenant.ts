@@ -1,6 +1,6 @@
 import { Schema } from "effect"
+import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
-import { MediaItem } from "../Media.ts"
 import { body, optional, patch, stamps, text } from "../Schemas.ts"
 
 export const TenantId = id("tnt", "tenant")

@@ -19,6 +19,7 @@ export type AccessRule =
 
 export class Access extends Context.Tag("http/Access")<Access, AccessRule>() {}
 
+export const anyone: AccessRule = { for: "anyone" }
 export const anyCaller: AccessRule = { for: "caller" }
 
 export const insiders: AccessRule = { for: "insider" }
@@ -37,6 +38,9 @@ export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}
 /** What the contract says of every operation beside its shapes: what it is for, and who may call it. */
 export const operation = (summary: string, access: AccessRule) =>
   Context.make(Access, access).pipe(Context.add(OpenApi.Summary, summary))
+
+/** Whether the handler takes the body as it comes, instead of being given what it says. */
+export class Streamed extends Context.Reference<Streamed>()("http/Streamed", { defaultValue: () => false }) {}
 
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

@@ -1,9 +1,9 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, type Stream } from "effect"
 import type { WireError } from "../../domain/Errors.ts"
 import type { JsonText } from "../../domain/JsonText.ts"
 import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/tenancy/Caller.ts"
-import type { Reply } from "./response/Reply.ts"
+import type { Refusal, Reply, Streamed } from "./response/Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */
 export type RequestServices = Principal | CurrentTenant | CurrentMember | IfMatch
@@ -12,11 +12,19 @@ interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>
   readonly query: HttpApiEndpoint.HttpApiEndpoint.UrlParams<E>
   readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E>
+  readonly upload: Upload
+}
+
+/** A body that is taken as it comes. */
+export interface Upload {
+  readonly bytes: Stream.Stream<Uint8Array, WireError>
+  /** How many bytes were announced. */
+  readonly size: number | undefined
 }
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | JsonText<A> | Reply<A>, WireError, RequestServices>
+) => Effect.Effect<A | JsonText<A> | Reply<A | Streamed> | Refusal, WireError, RequestServices>
 
 /** One function for each operation of a group, under its name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {

@@ -8,10 +8,10 @@ import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { type Call, makeOperation } from "./request/Operation.ts"
 import type { Route } from "./request/Routes.ts"
 import { traced } from "./request/Tracing.ts"
-import type { Answer } from "./response/Answer.ts"
+import { type Answer, failureAnswer } from "./response/Answer.ts"
 import { makeCors } from "./response/Cors.ts"
 import { toWireError } from "./response/Failures.ts"
-import { failureAnswer, write } from "./response/Respond.ts"
+import { write } from "./response/Respond.ts"
 
 /** Something to be served outside the contract, to anyone: health, documentation. */
 export interface PlainRoute {

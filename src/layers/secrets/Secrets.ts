@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
 import { keyFile } from "../config/KeyFile.ts"
@@ -29,6 +29,9 @@ export class Secrets extends Effect.Service<Secrets>()("layers/Secrets", {
       const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
       return Buffer.concat([Buffer.of(form), nonce, cipher.getAuthTag(), sealed])
     },
+
+    /** A key for another purpose, from which this one cannot be found out. */
+    derived: (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)),
 
     /** Throws when the secret was tampered with, sealed for another place, or under another key. */
     open: (place: string, sealed: Uint8Array): Buffer => {

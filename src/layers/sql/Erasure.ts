@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
 import { atomically } from "./connection/Transaction.ts"
 
@@ -7,6 +8,7 @@ import { atomically } from "./connection/Transaction.ts"
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const store = yield* BlobStore
     const { TENANT_RETENTION_DAYS } = yield* Settings
 
     const overdue = sql<{ id: string }>`
@@ -28,6 +30,14 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
       )
       select name from referring join owned using (oid) group by name order by max(depth) desc`
 
+    /** What lies outside the database goes first: once the rows are gone nobody knows of it. */
+    const emptyStore = (tenant: string) =>
+      Effect.flatMap(
+        sql<{ place: string }>`
+          select place from blobs where tenant_id = ${tenant} union select place from uploads where tenant_id = ${tenant}`,
+        (places) => Effect.forEach(places, ({ place }) => store.remove({ tenant, place }))
+      )
+
     const erase = (tenant: string) =>
       Effect.flatMap(tables, (owned) =>
         Effect.forEach(owned, ({ name }) => sql`delete from ${sql(name)} where tenant_id = ${tenant}`)
@@ -38,6 +48,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
       next: Effect.gen(function* () {
         const [tenant] = yield* overdue
         if (tenant === undefined) return undefined
+        yield* emptyStore(tenant.id)
         yield* erase(tenant.id)
         return tenant.id
       }).pipe(atomically(sql))

@@ -1,9 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { AttachMedia, Slot } from "../../../domain/branding/Media.ts"
 import { Client, ClientId, CreateClient, PatchClient } from "../../../domain/contracting/Client.ts"
 import { inTenant, operation } from "../Access.ts"
 import { created, data } from "../Envelope.ts"
 
+const mediaPath = Schema.Struct({ clientId: ClientId, slot: Slot })
 const path = Schema.Struct({ clientId: ClientId })
 
 export class ClientsApi extends HttpApiGroup.make("clients")
@@ -37,4 +39,17 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
       .annotateContext(operation("Delete a client", inTenant("MEMBER")))
+  )
+  .add(
+    HttpApiEndpoint.put("attach", "/clients/:clientId/media/:slot")
+      .setPath(mediaPath)
+      .setPayload(AttachMedia)
+      .addSuccess(data(Client))
+      .annotateContext(operation("Hang an image on a client", inTenant("MEMBER")))
+  )
+  .add(
+    HttpApiEndpoint.del("detach", "/clients/:clientId/media/:slot")
+      .setPath(mediaPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .annotateContext(operation("Take an image off a client", inTenant("MEMBER")))
   ) {}

@@ -1,10 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { AttachMedia, Slot } from "../../../domain/branding/Media.ts"
 import { CreateTenant, PatchTenant, Tenant, TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { anyCaller, ofTenant, operation } from "../Access.ts"
 import { created, data } from "../Envelope.ts"
 import { PageQuery } from "../Paging.ts"
 
+const mediaPath = Schema.Struct({ tenantId: TenantId, slot: Slot })
 const path = Schema.Struct({ tenantId: TenantId })
 
 export class TenantsApi extends HttpApiGroup.make("tenants")
@@ -39,4 +41,17 @@ export class TenantsApi extends HttpApiGroup.make("tenants")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
       .annotateContext(operation("Delete a tenant", ofTenant("OWNER", { hidden: true })))
+  )
+  .add(
+    HttpApiEndpoint.put("attach", "/tenants/:tenantId/media/:slot")
+      .setPath(mediaPath)
+      .setPayload(AttachMedia)
+      .addSuccess(data(Tenant))
+      .annotateContext(operation("Hang an image on a tenant", ofTenant("ADMIN")))
+  )
+  .add(
+    HttpApiEndpoint.del("detach", "/tenants/:tenantId/media/:slot")
+      .setPath(mediaPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .annotateContext(operation("Take an image off a tenant", ofTenant("ADMIN")))
   ) {}

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } from "../../../domain/Errors.ts"
 
 /** How much of a body that is too large is read and thrown away, so that its sender lives to read the answer. */
@@ -26,6 +26,38 @@ export const readBody = (request: IncomingMessage, limit: number) =>
     // Who left while being let in has been heard of already.
     if (request.destroyed) resume(Effect.interrupt)
   })
+
+const pieceBytes = 128 * 1024
+
+/** The body in pieces of equal size but the last; one that is too large is drained and then refused. */
+async function* pieces(request: IncomingMessage, limit: number) {
+  let waiting: Array<Buffer> = []
+  let held = 0
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > patience) throw tooLarge(limit)
+    if (size > limit) continue
+    waiting.push(chunk)
+    held += chunk.length
+    if (held < pieceBytes) continue
+    const bytes = Buffer.concat(waiting)
+    let start = 0
+    for (; held - start >= pieceBytes; start += pieceBytes) yield bytes.subarray(start, start + pieceBytes)
+    waiting = [bytes.subarray(start)]
+    held -= start
+  }
+  if (size > limit) throw tooLarge(limit)
+  if (held > 0) yield Buffer.concat(waiting)
+}
+
+/** The body as it comes. Its sender going away ends the work, since there is nobody to answer. */
+export const streamBody = (request: IncomingMessage, limit: number): Stream.Stream<Uint8Array, PayloadTooLarge> =>
+  Stream.fromAsyncIterable(pieces(request, limit), (cause) => cause).pipe(
+    Stream.catchAll((cause) =>
+      cause instanceof PayloadTooLarge ? Stream.fail(cause) : Stream.execute(Effect.interrupt)
+    )
+  )
 
 const isJson = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? "")
 

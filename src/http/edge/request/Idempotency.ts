@@ -51,7 +51,7 @@ export const makeOnce = Effect.gen(function* () {
     Effect.gen(function* () {
       if (yield* keys.claim(scope, fingerprint)) {
         const { body, headers, status } = yield* work
-        if (body instanceof Uint8Array) return yield* Effect.dieMessage("Only text can be kept to be answered again")
+        if (typeof body === "object") return yield* Effect.dieMessage("Only text can be kept to be answered again")
         yield* keys.keep(scope, encode({ status, headers, ...(body === undefined ? {} : { body }) }))
         return { status, headers, body } satisfies Answer
       }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http"
-import { Context, Effect } from "effect"
+import { Context, Effect, Stream } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
-import { parseJson, readBody } from "./Body.ts"
+import { parseJson, readBody, streamBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
 import { makeTurns } from "./Turns.ts"
@@ -17,6 +17,11 @@ export interface Call {
 }
 
 const nothing = Buffer.alloc(0)
+
+const nothingToUpload = { bytes: Stream.empty, size: 0 }
+
+const announced = ({ headers }: IncomingMessage) =>
+  headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
 
 /** How every operation runs: gate, path, body, idempotency, handler, answer. */
 export const makeOperation = Effect.gen(function* () {
@@ -32,10 +37,13 @@ export const makeOperation = Effect.gen(function* () {
     bytes: Buffer
   ) {
     const { request } = call
-    const body = route.hasPayload ? yield* parseJson(request, bytes) : undefined
+    const body = route.hasPayload && !route.isStreamed ? yield* parseJson(request, bytes) : undefined
     const rest = yield* route.decodeRest(request.url ?? "", body)
+    const upload = route.isStreamed
+      ? { bytes: streamBody(request, route.bodyLimit), size: announced(request) }
+      : nothingToUpload
     const result = yield* route
-      .run({ path, ...rest })
+      .run({ path, ...rest, upload })
       .pipe(Effect.provide(Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))))
     return succeed(request, route.status, result)
   })
@@ -45,10 +53,10 @@ export const makeOperation = Effect.gen(function* () {
     const identity = yield* authorize(route.access, { headers: request.headers, params })
     call.identity = identity
     const path = yield* route.decodePath(params)
-    const bytes =
-      request.method === "GET" || request.method === "HEAD" ? nothing : yield* readBody(request, route.bodyLimit)
+    const isRead = request.method === "GET" || request.method === "HEAD"
+    const bytes = isRead || route.isStreamed ? nothing : yield* readBody(request, route.bodyLimit)
     const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
-    // A read waits for nobody's lock.
+    // A read waits for nobody's lock, and a body that is taken as it comes may come slowly.
     return yield* bytes === nothing ? answer : inTurn(identity.tenant, answer)
   })
 })

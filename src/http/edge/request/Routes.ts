@@ -2,8 +2,8 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type H
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { invalid, NotFound } from "../../../domain/Errors.ts"
-import { Access, type AccessRule, BodyLimit } from "../../api/Access.ts"
-import type { Mounted, RequestServices } from "../Handlers.ts"
+import { Access, type AccessRule, BodyLimit, Streamed } from "../../api/Access.ts"
+import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
 import { detailsOf } from "./Issues.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
@@ -14,6 +14,7 @@ interface Input {
   readonly path: unknown
   readonly query: unknown
   readonly payload: unknown
+  readonly upload: Upload
 }
 
 /** An operation of the contract, made ready to be run. */
@@ -25,8 +26,9 @@ export interface Route {
   readonly access: AccessRule
   readonly bodyLimit: number
   readonly hasPayload: boolean
+  readonly isStreamed: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
-  readonly decodeRest: (url: string, payload: unknown) => Effect.Effect<Omit<Input, "path">, WireError>
+  readonly decodeRest: (url: string, payload: unknown) => Effect.Effect<Omit<Input, "path" | "upload">, WireError>
   readonly run: (input: Input) => Effect.Effect<unknown, WireError, RequestServices>
 }
 
@@ -49,7 +51,7 @@ const accessOf = (endpoint: Endpoint, name: string) => {
 /** Reads query and body together, so that the faults of both are told in one answer. */
 const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   const query = decoder(endpoint.urlParamsSchema)
-  const payload = decoder(endpoint.payloadSchema)
+  const payload = Context.get(endpoint.annotations, Streamed) ? undefined : decoder(endpoint.payloadSchema)
   return (url, body) => {
     const details: Array<Detail> = []
     const part = (decode: Decode | undefined, value: () => unknown, whole: string) => {
@@ -78,6 +80,7 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     access: accessOf(endpoint, name),
     bodyLimit: Context.get(endpoint.annotations, BodyLimit),
     hasPayload: Option.isSome(endpoint.payloadSchema),
+    isStreamed: Context.get(endpoint.annotations, Streamed),
     decodePath: pathDecoder(endpoint),
     decodeRest: restDecoder(endpoint),
     run

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from "node:http"
+import type { WireError } from "../../../domain/Errors.ts"
 import { etagOfText } from "../../../domain/Etag.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
+import { bodyOf, headersOf, statusOf } from "./Failures.ts"
 import { linkToNext } from "./Paging.ts"
-import { Reply } from "./Reply.ts"
+import { Refusal, Reply, Streamed } from "./Reply.ts"
 
 /** A response, ready to be written. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | undefined
+  readonly body: string | Uint8Array | Streamed | undefined
 }
 
 const json = { "content-type": "application/json" }
@@ -19,6 +21,8 @@ export const jsonAnswer = (status: number, text: string, headers: Readonly<Recor
   headers: { ...json, ...headers },
   body: text
 })
+
+export const failureAnswer = (error: WireError): Answer => jsonAnswer(statusOf(error), bodyOf(error), headersOf(error))
 
 /** The tags of an If-Match or If-None-Match header. */
 export const tagsOf = (header: string | undefined) => header?.split(",").map((tag) => tag.trim())
@@ -51,8 +55,10 @@ const unlessKnown = (request: IncomingMessage, answer: Answer): Answer =>
 
 /** The answer to a request that succeeded. */
 export const succeed = (request: IncomingMessage, status: number, result: unknown): Answer => {
+  if (result instanceof Refusal) return failureAnswer(result.error)
   if (status === 204) return { status, headers: {}, body: undefined }
   const { headers: more, next, value } = result instanceof Reply ? result : new Reply(result)
+  if (value instanceof Streamed) return unlessKnown(request, { status, headers: more, body: value })
   if (value instanceof Uint8Array) {
     return unlessKnown(request, { status, headers: { etag: etagOfText(value), ...more }, body: value })
   }

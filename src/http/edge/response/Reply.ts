@@ -1,4 +1,24 @@
+import type { Stream } from "effect"
+import type { WireError } from "../../../domain/Errors.ts"
 import type { Position } from "../../../domain/Paging.ts"
+
+/** A failure that is a result all the same: what was done before it stays done. */
+export class Refusal {
+  readonly error: WireError
+  constructor(error: WireError) {
+    this.error = error
+  }
+}
+
+/** Bytes that are written as they are read. */
+export class Streamed {
+  readonly size: number
+  readonly bytes: Stream.Stream<Uint8Array>
+  constructor(size: number, bytes: Stream.Stream<Uint8Array>) {
+    this.size = size
+    this.bytes = bytes
+  }
+}
 
 /** An answer that says more than its value: the next page of a list, or headers of its own. */
 export class Reply<out A> {

@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { WireError } from "../../../domain/Errors.ts"
-import { type Answer, jsonAnswer } from "./Answer.ts"
-import { bodyOf, headersOf, statusOf } from "./Failures.ts"
-
-export const failureAnswer = (error: WireError): Answer => jsonAnswer(statusOf(error), bodyOf(error), headersOf(error))
+import { pipeline, Readable } from "node:stream"
+import { Stream } from "effect"
+import type { Answer } from "./Answer.ts"
+import { Streamed } from "./Reply.ts"
 
 /** Headers of every response: read by nobody but whom it is meant for, and as nothing but what it says it is. */
 const always = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }
+
+const sizeOf = (body: Answer["body"]) => {
+  if (body === undefined) return {}
+  return { "content-length": body instanceof Streamed ? body.size : Buffer.byteLength(body) }
+}
 
 /** Writes an answer whole. A caller that has left is no error. */
 export const write = (
@@ -15,11 +19,9 @@ export const write = (
   more: Readonly<Record<string, string>>
 ) => {
   if (response.destroyed) return
-  response.writeHead(status, {
-    ...always,
-    ...headers,
-    ...more,
-    ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) })
-  })
-  response.end(body)
+  response.writeHead(status, { ...always, ...headers, ...more, ...sizeOf(body) })
+  if (!(body instanceof Streamed)) response.end(body)
+  else if (response.req.method === "HEAD") response.end()
+  // A stream that fails leaves less than was announced, which is how the caller learns of it.
+  else pipeline(Readable.from(Stream.toAsyncIterable(body.bytes)), response, () => {})
 }

@@ -6,29 +6,15 @@ export interface Shape {
   readonly fields: Schema.Struct.Fields
   /** Fields that name another resource; `client` lies in `client_id`. */
   readonly relations?: ReadonlyArray<string>
-  /** Fields no column holds. */
-  readonly computed?: Readonly<Record<string, Computed>>
-}
-
-export interface Computed {
-  /** The value as an expression over a row of the table, given the name the row goes by. */
-  readonly expression: (row: string) => string
-  /** What it is in a new resource. */
-  readonly initial: unknown
 }
 
 export const columnOf = ({ relations = [] }: Shape, field: string) =>
   relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const storedFields = ({ computed = {}, fields }: Shape) => Object.keys(fields).filter((name) => !(name in computed))
-
 /** The select list that reads a row in the field order of its schema, each field under its name after `prefix`. */
 export const selectList = (shape: Shape, row = "this", prefix = "") =>
   Object.keys(shape.fields)
-    .map((name) => {
-      const value = shape.computed?.[name]?.expression(row) ?? `${row}."${columnOf(shape, name)}"`
-      return `${value} as "${prefix}${name}"`
-    })
+    .map((name) => `${row}."${columnOf(shape, name)}" as "${prefix}${name}"`)
     .join(", ")
 
 export type Row = Readonly<Record<string, unknown>>
@@ -58,7 +44,7 @@ export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
 
 /** Makes the row a resource is stored as: always every column, so that the statement's text is always the same. */
 export const rowMaker = (shape: Shape) => {
-  const columns = storedFields(shape).map((name) => [name, columnOf(shape, name)] as const)
+  const columns = Object.keys(shape.fields).map((name) => [name, columnOf(shape, name)] as const)
   return (entity: Row) => {
     const row: Record<string, unknown> = {}
     for (const [name, column] of columns) row[column] = entity[name] ?? null
@@ -66,5 +52,12 @@ export const rowMaker = (shape: Shape) => {
   }
 }
 
-export const initialValues = ({ computed = {} }: Shape) =>
-  Object.fromEntries(Object.entries(computed).map(([name, { initial }]) => [name, initial]))
+/** A row as the driver takes it: it would mistake an array for one of PostgreSQL's own. */
+export const driverRow = (row: Row) => {
+  const given: Record<string, unknown> = {}
+  for (const name in row) {
+    const value = row[name]
+    given[name] = typeof value === "object" && value !== null ? JSON.stringify(value) : value
+  }
+  return given
+}

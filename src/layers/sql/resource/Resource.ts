@@ -11,11 +11,9 @@ import { makeWriting } from "./ResourceWriting.ts"
  * the version that was read and lands only if that is still the newest; otherwise the row is locked and the change made
  * again, so that nobody loses twice and no lock is held without need.
  */
-export const resource = <A extends Stamped, F extends Identified, const Computed extends string = never>(
-  spec: Spec<A, F, Computed>
-) =>
+export const resource = <A extends Stamped, F extends Identified>(spec: Spec<A, F>) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const shape: Shape = { ...spec, computed: spec.computed ?? {}, fields: spec.entity.fields }
+    const shape: Shape = { ...spec, fields: spec.entity.fields }
     const reading = makeReading<A>(sql, shape, {
       tenantColumn: spec.tenantColumn ?? "tenant_id",
       visible: spec.visible ?? "true"

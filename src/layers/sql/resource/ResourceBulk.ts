@@ -10,9 +10,9 @@ import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
 import { refusing } from "./Violations.ts"
 
 /** How many resources of a table are written at once: one statement for all of them and their events. */
-export const makeBulk = <A extends Stamped, F extends Identified, Names extends string>(
+export const makeBulk = <A extends Stamped, F extends Identified>(
   sql: SqlClient.SqlClient,
-  spec: Spec<A, F, Names>,
+  spec: Spec<A, F>,
   shape: Shape,
   { read }: Reading<A>
 ) => {

@@ -1,6 +1,6 @@
 import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
-import type { Computed, Shape } from "./Columns.ts"
+import type { Shape } from "./Columns.ts"
 
 /** The fields of an entity, its identifier among them. */
 export type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
@@ -18,16 +18,17 @@ export interface Versioned<A> {
 }
 
 /** What tells one resource of a tenant from another. */
-export interface Spec<A, F extends Identified, Names extends string> extends Omit<Shape, "fields" | "computed"> {
+export interface Spec<A, F extends Identified> extends Omit<Shape, "fields"> {
   /** What events call it. */
   readonly name: string
   readonly entity: Schema.Struct<F> & { readonly Type: A }
-  readonly computed?: Readonly<Record<Names, Computed>>
   /** The client an event about this resource belongs to: its identifier, or a subselect that looks it up. */
   readonly clientOf?: (entity: A, tenant: string) => string | Fragment | undefined
   /** The column that holds the tenant, and the rows that count as there, where these are not the usual. */
   readonly tenantColumn?: string
   readonly visible?: string
+  /** How events and entity tags show it, where that is not as it is kept. */
+  readonly shown?: (entity: A) => unknown
   /** What removes a row, where that is not a delete. */
   readonly removal?: string
 }

@@ -8,7 +8,7 @@ import { type Change, patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { newId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
-import { arranger, initialValues, type Row, rowMaker, type Shape } from "./Columns.ts"
+import { arranger, driverRow, type Row, rowMaker, type Shape } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
 import type { Reading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
@@ -20,16 +20,16 @@ const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
 
 /** How the resources of a table are written, each write and its event in one statement. */
-export const makeWriting = <A extends Stamped, F extends Identified, Computed extends string>(
+export const makeWriting = <A extends Stamped, F extends Identified>(
   sql: SqlClient.SqlClient,
-  spec: Spec<A, F, Computed>,
+  spec: Spec<A, F>,
   shape: Shape,
   { current, held, inTenant, read }: Reading<A>
 ) => {
   const table = sql.literal(spec.table)
   const arrange = arranger(shape)
   const rowOf = rowMaker(shape)
-  const initial = initialValues(shape)
+  const shown = spec.shown ?? ((entity: A): unknown => entity)
   const prefix = prefixOf(spec.entity.fields.id)
   const refuse = refusing(spec.table)
   const record = recording(sql, sql.literal("changed"))
@@ -43,16 +43,16 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
       client: spec.clientOf?.(value, tenant),
       sequence,
       at,
-      data: value
+      data: shown(value)
     })
 
-  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped | Computed>, givenId?: string) {
+  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped>, givenId?: string) {
     const tenant = yield* CurrentTenant
     const at = yield* now
     const id = givenId ?? (yield* newId(prefix))
-    const entity = { ...initial, ...fields, id, createdAt: at, updatedAt: at }
+    const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(arrange(entity))
-    const row = { [tenantColumn]: tenant, ...rowOf(entity), sequence: 1 }
+    const row = { [tenantColumn]: tenant, ...driverRow(rowOf(entity)), sequence: 1 }
     const event = yield* recordOf(tenant, "created", value, 1, at)
     yield* refuse(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
     return value
@@ -71,7 +71,7 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
   const accepted = (reading: typeof current) => (id: string) =>
     Effect.zipWith(reading(id), IfMatch, (seen, tags) => ({ seen, tags })).pipe(
       Effect.filterOrFail(
-        ({ seen, tags }) => isMet(tags, seen.value),
+        ({ seen, tags }) => isMet(tags, shown(seen.value)),
         () => new PreconditionFailed()
       ),
       Effect.map(({ seen }) => seen)
@@ -94,7 +94,7 @@ export const makeWriting = <A extends Stamped, F extends Identified, Computed ex
     const entity = { ...next, id, createdAt, updatedAt: at }
     const value = read(arrange(entity))
     const event = yield* recordOf(tenant, action, value, sequence, at)
-    const update = sql`update ${table} this set ${sql.update({ ...rowOf(entity), ...columns, sequence })}`
+    const update = sql`update ${table} this set ${sql.update({ ...driverRow(rowOf(entity)), ...columns, sequence })}`
     return (yield* land(tenant, seen, update, event)) ? value : undefined
   })
 

@@ -6,7 +6,6 @@ import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { newId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
-import { media } from "../Media.ts"
 import { resource } from "../resource/Resource.ts"
 import { Members } from "./Members.ts"
 
@@ -19,7 +18,6 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       name: "tenant",
       table: "tenants",
       entity: Tenant,
-      computed: { media },
       tenantColumn: "id",
       visible: "this.deleted_at is null",
       removal: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
@@ -31,7 +29,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       /** A tenant and its first OWNER, whoever creates it. */
       create: (fields: typeof CreateTenant.Type) =>
         Effect.flatMap(newId(prefixOf(TenantId)), (id) =>
-          Effect.zipLeft(tenants.create(fields, id), members.found).pipe(
+          Effect.zipLeft(tenants.create({ ...fields, media: [] }, id), members.found).pipe(
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             atomically(sql)
           )

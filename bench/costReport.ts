@@ -1,0 +1,35 @@
+import { type Column, markdown } from "./markdown.ts"
+import type { Result } from "./measure.ts"
+import { known } from "./report.ts"
+import type { Row } from "./row.ts"
+
+/** What a server was found to do in a row, and in the row its cost is told beside. */
+interface Line {
+  readonly result: Result
+  readonly base: Result
+}
+
+const columns: ReadonlyArray<Column<Line>> = [
+  { title: "row", words: true, cell: ({ result }) => result.row },
+  { title: "beside", words: true, cell: ({ base }) => base.row },
+  { title: "server", words: true, cell: ({ result }) => result.server },
+  { title: "× requests/s", cell: ({ base, result }) => (result.perSecond / base.perSecond).toFixed(2) },
+  { title: "× time/request", cell: ({ base, result }) => (base.perSecond / result.perSecond).toFixed(2) },
+  { title: "× CPU ms/request", cell: ({ base, result }) => known(cpuRatio(result, base), 2) }
+]
+
+const cpuRatio = ({ cpuMillis }: Result, { cpuMillis: base }: Result) =>
+  cpuMillis === undefined || base === undefined ? undefined : cpuMillis / base
+
+const linesOf = (results: ReadonlyArray<Result>, { beside, name }: Row): ReadonlyArray<Line> =>
+  results
+    .filter(({ row }) => row === name)
+    .flatMap((result) =>
+      results.filter(({ row, server }) => row === beside && server === result.server).map((base) => ({ result, base }))
+    )
+
+/** The table of what rows cost beside others, if both of any two were measured. */
+export const costTable = (results: ReadonlyArray<Result>, rows: ReadonlyArray<Row>) => {
+  const lines = rows.flatMap((row) => linesOf(results, row))
+  return lines.length === 0 ? [] : [markdown(columns, lines)]
+}

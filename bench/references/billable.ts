@@ -1,0 +1,77 @@
+import { newId } from "./ids.ts"
+
+export interface NewLine {
+  readonly name: string
+  readonly quantity?: number
+  readonly amountMinor: number
+  readonly currencyCode?: string
+  readonly referenceType?: string
+  readonly referenceId?: string
+  readonly description?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly order?: number
+}
+
+export interface NewLines {
+  readonly invoiceId: string
+  readonly billables: ReadonlyArray<NewLine>
+}
+
+interface Terms {
+  readonly invoice: string
+  readonly quantity: number
+  readonly currencyCode: string
+  readonly lineTotalMinor: number
+}
+
+/** A line as the interface shows it. */
+export const billableOf = (line: NewLine, { currencyCode, invoice, lineTotalMinor, quantity }: Terms, at: string) => ({
+  id: newId("bil"),
+  invoice,
+  name: line.name,
+  quantity,
+  amountMinor: line.amountMinor,
+  currencyCode,
+  ...(line.referenceType === undefined ? {} : { referenceType: line.referenceType }),
+  ...(line.referenceId === undefined ? {} : { referenceId: line.referenceId }),
+  ...(line.description === undefined ? {} : { description: line.description }),
+  ...(line.metadata === undefined ? {} : { metadata: line.metadata }),
+  ...(line.order === undefined ? {} : { order: line.order }),
+  lineTotalMinor,
+  createdAt: at,
+  updatedAt: at
+})
+
+export type Billable = ReturnType<typeof billableOf>
+
+/** The row a line is stored as. */
+export const rowOf = (tenant: string, line: Billable) => ({
+  tenant_id: tenant,
+  id: line.id,
+  invoice_id: line.invoice,
+  name: line.name,
+  quantity: line.quantity,
+  amount_minor: line.amountMinor,
+  currency_code: line.currencyCode,
+  reference_type: line.referenceType ?? null,
+  reference_id: line.referenceId ?? null,
+  description: line.description ?? null,
+  metadata: line.metadata ?? null,
+  order: line.order ?? null,
+  line_total_minor: line.lineTotalMinor,
+  created_at: line.createdAt,
+  updated_at: line.updatedAt,
+  sequence: 1
+})
+
+/** The event of a line that is new. */
+export const eventOf = (tenant: string, client: string, line: Billable) => ({
+  tenant_id: tenant,
+  id: newId("evt"),
+  type: "billable.created",
+  resource_id: line.id,
+  client_id: client,
+  sequence: 1,
+  occurred_at: line.createdAt,
+  data: line
+})

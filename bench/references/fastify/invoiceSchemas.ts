@@ -1,0 +1,30 @@
+import { enveloped } from "./schemas.ts"
+
+export const invoicePath = {
+  type: "object",
+  required: ["id"],
+  properties: { id: { type: "string", pattern: "^inv_[a-z0-9]{1,64}$" } }
+}
+
+export const oneInvoice = enveloped({
+  type: "object",
+  required: [
+    ...["id", "contract", "status", "currencyCode", "subtotalMinor", "totalMinor", "billableCount"],
+    ...["createdAt", "updatedAt"]
+  ],
+  properties: {
+    id: { type: "string" },
+    contract: { type: "string" },
+    status: { type: "string" },
+    invoiceNumber: { type: "string" },
+    currencyCode: { type: "string" },
+    subtotalMinor: { type: "integer" },
+    totalMinor: { type: "integer" },
+    billableCount: { type: "integer" },
+    issuedAt: { type: "string" },
+    dueAt: { type: "string" },
+    paidAt: { type: "string" },
+    createdAt: { type: "string" },
+    updatedAt: { type: "string" }
+  }
+})

@@ -1,0 +1,34 @@
+/** An invoice as it is read, with the number of its last event. */
+export interface InvoiceRow {
+  readonly id: string
+  readonly contract: string
+  readonly status: string
+  readonly invoiceNumber: string | null
+  readonly currencyCode: string
+  readonly subtotalMinor: number
+  readonly totalMinor: number
+  readonly billableCount: number
+  readonly issuedAt: string | null
+  readonly dueAt: string | null
+  readonly paidAt: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly sequence: number
+}
+
+/** As the interface shows it: a column without a value is a field left out. */
+export const invoiceOf = (row: InvoiceRow) => ({
+  id: row.id,
+  contract: row.contract,
+  status: row.status,
+  ...(row.invoiceNumber === null ? {} : { invoiceNumber: row.invoiceNumber }),
+  currencyCode: row.currencyCode,
+  subtotalMinor: row.subtotalMinor,
+  totalMinor: row.totalMinor,
+  billableCount: row.billableCount,
+  ...(row.issuedAt === null ? {} : { issuedAt: row.issuedAt }),
+  ...(row.dueAt === null ? {} : { dueAt: row.dueAt }),
+  ...(row.paidAt === null ? {} : { paidAt: row.paidAt }),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt
+})

@@ -1,0 +1,80 @@
+/** The service's own statements about invoices and their lines, named so that each connection prepares them once. */
+export const holdContract = {
+  name: "contracts.hold",
+  text: `
+    select id, client_id as client, currency_code as "currencyCode", payment_term_days as "paymentTermDays",
+      cap_minor as "capMinor", billed_minor as "billedMinor"
+    from contracts where tenant_id = $1
+      and id = (select contract_id from invoices where tenant_id = $2 and id = $3)
+    for no key update`
+}
+
+export const holdInvoice = {
+  name: "invoices.hold",
+  text: `
+    select this."id" as "id", this."contract_id" as "contract", this."status" as "status",
+      this."invoice_number" as "invoiceNumber", this."currency_code" as "currencyCode",
+      this."subtotal_minor" as "subtotalMinor", this."total_minor" as "totalMinor",
+      this."billable_count" as "billableCount", this."issued_at" as "issuedAt", this."due_at" as "dueAt",
+      this."paid_at" as "paidAt", this."created_at" as "createdAt", this."updated_at" as "updatedAt", this.sequence
+    from invoices this where this.tenant_id = $1 and this.id = $2 for update of this`
+}
+
+export const bearersOfReferences = {
+  name: "billables.bearers",
+  text: `
+    select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice
+    from json_to_recordset($1::json) as wanted ("referenceType" text, "referenceId" text)
+    join billables on tenant_id = $2 and not released
+      and reference_type = wanted."referenceType" and reference_id = wanted."referenceId"`
+}
+
+const billableColumns = `
+  "tenant_id", "id", "invoice_id", "name", "quantity", "amount_minor", "currency_code", "reference_type",
+  "reference_id", "description", "metadata", "order", "line_total_minor", "created_at", "updated_at", "sequence"`
+
+const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
+
+/** All lines and all their events in one statement. */
+export const createBillables = {
+  name: "billables.create",
+  text: `
+    with made as (
+      insert into billables (${billableColumns})
+      select ${billableColumns} from json_populate_recordset(null::billables, $1::json)
+      order by reference_type, reference_id
+    )
+    insert into events (${eventColumns}) select ${eventColumns}
+    from json_populate_recordset(null::events, $2::json)`
+}
+
+export const billContract = {
+  name: "contracts.bill",
+  text: "update contracts set billed_minor = $1 where tenant_id = $2 and id = $3"
+}
+
+export const releaseBillables = {
+  name: "billables.release",
+  text: `
+    update billables set released = true
+    where tenant_id = $1 and invoice_id = $2 and reference_id is not null`
+}
+
+/** The change and its event. */
+export const changeInvoice = {
+  name: "invoices.change",
+  text: `
+    with changed as (
+      update invoices this set "id" = $1, "contract_id" = $2, "status" = $3, "invoice_number" = $4,
+        "currency_code" = $5, "subtotal_minor" = $6, "total_minor" = $7, "billable_count" = $8, "issued_at" = $9,
+        "due_at" = $10, "paid_at" = $11, "created_at" = $12, "updated_at" = $13, "sequence" = $14
+      where this.tenant_id = $15 and this.id = $16 and this.sequence = $17
+      returning 1
+    ), event as (
+      insert into events (${eventColumns})
+      select $18, $19, $20, $21, (select client_id from contracts where tenant_id = $22 and id = $23), $24::integer,
+        $25::timestamptz, $26::json
+      from changed
+    )
+    select 1 from changed`
+}

@@ -1,0 +1,19 @@
+import { decimalOf, rounded, times } from "../../src/domain/money/Decimal.ts"
+
+const mostDecimals = 12
+
+export const hasFewDecimals = (quantity: number) => decimalOf(quantity).scale <= mostDecimals
+
+/** An exact amount as a number, or undefined when it is too large to be told exactly. */
+const toNumber = (amount: bigint) => {
+  const value = Number(amount)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** Quantity times unit amount, rounded once; undefined beyond what can be told. */
+export const lineTotal = (quantity: number, amountMinor: number) =>
+  toNumber(rounded(times(decimalOf(quantity), BigInt(amountMinor))))
+
+/** The sum, or undefined beyond what can be told. */
+export const sum = (...amounts: ReadonlyArray<number>) =>
+  toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))

@@ -1,0 +1,20 @@
+import type pg from "pg"
+import { pool } from "./database.ts"
+
+export type Connection = Pick<pg.ClientBase, "query">
+
+/** All of it or nothing. */
+export const inTransaction = async <A>(work: (connection: Connection) => Promise<A>) => {
+  const client = await pool.connect()
+  try {
+    await client.query("BEGIN")
+    const done = await work(client)
+    await client.query("COMMIT")
+    return done
+  } catch (error) {
+    await client.query("ROLLBACK")
+    throw error
+  } finally {
+    client.release()
+  }
+}

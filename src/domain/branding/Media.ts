@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { body, Order, optional, rule } from "../Schemas.ts"
+import { AssetId, AssetKind, AssetStatus, imagePath } from "./Asset.ts"
+
+const slotPattern = "^[a-z][a-z0-9-]{0,62}$"
+
+/** Where on its owner an image hangs; the names are the owner's to choose. */
+export const Slot = Schema.String.pipe(
+  Schema.pattern(
+    new RegExp(slotPattern),
+    rule("pattern", "must be lowercase letters, digits and hyphens, starting with a letter", { pattern: slotPattern })
+  )
+)
+
+/** An image that hangs on a tenant or a client. */
+export const MediaItem = Schema.Struct({
+  attachmentId: Schema.String,
+  slot: Schema.String,
+  order: Order,
+  assetId: Schema.String,
+  kind: AssetKind,
+  status: AssetStatus,
+  url: Schema.String
+}).annotations({ identifier: "MediaItem" })
+export type MediaItem = typeof MediaItem.Type
+
+export const AttachMedia = body({ assetId: AssetId, order: optional(Order) }).annotations({ identifier: "AttachMedia" })
+
+/** By their order, and by the name of the slot where that is the same. */
+export const inMediaOrder = (items: ReadonlyArray<MediaItem>) =>
+  items.toSorted((a, b) => a.order - b.order || (a.slot < b.slot ? -1 : 1))
+
+/** What hangs in a slot after something was put there. */
+export const mediaItem = (item: Omit<MediaItem, "url" | "status">): MediaItem => ({
+  attachmentId: item.attachmentId,
+  slot: item.slot,
+  order: item.order,
+  assetId: item.assetId,
+  kind: item.kind,
+  status: "READY",
+  url: imagePath(item.assetId)
+})

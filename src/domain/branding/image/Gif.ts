@@ -1,0 +1,67 @@
+import { Either } from "effect"
+import { byteAt, uint16le } from "./Bytes.ts"
+import { cutOff, type ImageFacts, refuse, type Size, trailing } from "./ImageFacts.ts"
+
+export const gifSignatures = ["GIF87a", "GIF89a"]
+
+const screenEnd = 13
+const frameHeader = 10
+const extension = 0x21
+const frame = 0x2c
+const trailer = 0x3b
+
+const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+
+/** After the empty block that ends a run of blocks; past the end of the file where there is none. */
+const endOfBlocks = (bytes: Uint8Array, start: number) => {
+  let at = start
+  while (at < bytes.length && byteAt(bytes, at) > 0) at += byteAt(bytes, at) + 1
+  return at + 1
+}
+
+const isInside = (bytes: Uint8Array, at: number, screen: Size) => {
+  const [left, top] = [uint16le(bytes, at + 1), uint16le(bytes, at + 3)]
+  const [width, height] = [uint16le(bytes, at + 5), uint16le(bytes, at + 7)]
+  return width >= 1 && height >= 1 && left + width <= screen.width && top + height <= screen.height
+}
+
+/** Where the frame ends that begins here. */
+const endOfFrame = (bytes: Uint8Array, at: number, screen: Size, number: number): Either.Either<number, string> => {
+  const data = at + frameHeader + colourTableLength(byteAt(bytes, at + 9))
+  if (data + 1 >= bytes.length) return cutOff(bytes)
+  if (!isInside(bytes, at, screen)) return refuse(`draws frame ${number} outside of the picture`)
+  const codeSize = byteAt(bytes, data)
+  if (codeSize < 1 || codeSize > 8 || byteAt(bytes, data + 1) === 0) return refuse(`lacks the data of frame ${number}`)
+  return Either.right(endOfBlocks(bytes, data + 1))
+}
+
+const finished = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageFacts, string> => {
+  if (end !== bytes.length) return trailing(bytes, end)
+  if (frames === 0) return refuse("holds no picture data")
+  return Either.right({ type: "image/gif", width: screen.width, height: screen.height, frames })
+}
+
+export const inspectGif = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+  const screen = { width: uint16le(bytes, 6), height: uint16le(bytes, 8) }
+  let frames = 0
+  let at = screenEnd + colourTableLength(byteAt(bytes, 10))
+  while (at < bytes.length) {
+    switch (bytes[at]) {
+      case trailer:
+        return finished(bytes, at + 1, screen, frames)
+      case extension:
+        at = endOfBlocks(bytes, at + 2)
+        break
+      case frame: {
+        frames += 1
+        const end = endOfFrame(bytes, at, screen, frames)
+        if (Either.isLeft(end)) return refuse(end.left)
+        at = end.right
+        break
+      }
+      default:
+        return refuse(`holds something no GIF holds at byte ${at}`)
+    }
+  }
+  return cutOff(bytes)
+}

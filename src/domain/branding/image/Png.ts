@@ -1,0 +1,161 @@
+import { Either } from "effect"
+import { textAt, uint32be } from "./Bytes.ts"
+import { crc32 } from "./Crc32.ts"
+import { cutOff, type ImageFacts, refuse, trailing } from "./ImageFacts.ts"
+
+export const pngSignature = "\x89PNG\r\n\x1a\n"
+
+const largestInteger = 0x7fffffff
+
+const bitDepths: ReadonlyMap<number, ReadonlyArray<number>> = new Map([
+  [0, [1, 2, 4, 8, 16]],
+  [2, [8, 16]],
+  [3, [1, 2, 4, 8]],
+  [4, [8, 16]],
+  [6, [8, 16]]
+])
+
+const paletteColours = 3
+
+/** What the chunks so far have told. */
+interface Progress {
+  width: number
+  height: number
+  colours: number
+  palette: boolean
+  data: "to come" | "running" | "over"
+  announcedFrames: number
+  frames: number
+  frameLacksData: boolean
+  sequence: number
+}
+
+type Fault = string | undefined
+
+const readHeader = (png: Progress, body: Uint8Array): Fault => {
+  const [width, height] = [uint32be(body, 0), uint32be(body, 4)]
+  const [depth, colours, compression, filter, interlace] = body.subarray(8)
+  const sound =
+    body.length === 13 &&
+    Math.min(width, height) >= 1 &&
+    Math.max(width, height) <= largestInteger &&
+    bitDepths.get(colours ?? -1)?.includes(depth ?? -1) &&
+    compression === 0 &&
+    filter === 0 &&
+    (interlace === 0 || interlace === 1)
+  if (!sound) return "has a PNG header that makes no sense"
+  Object.assign(png, { width, height, colours })
+  return undefined
+}
+
+const readPalette = (png: Progress, body: Uint8Array): Fault => {
+  const sound = body.length > 0 && body.length <= 768 && body.length % 3 === 0 && (png.colours & 2) !== 0
+  if (!sound || png.palette || png.data !== "to come") return "has a palette that makes no sense"
+  png.palette = true
+  return undefined
+}
+
+const readData = (png: Progress): Fault => {
+  if (png.data === "over") return "holds its picture data in pieces that lie apart"
+  if (png.colours === paletteColours && !png.palette) return "lacks the palette its pixels refer to"
+  png.data = "running"
+  png.frameLacksData = false
+  return undefined
+}
+
+const readAnimation = (png: Progress, body: Uint8Array): Fault => {
+  const frames = uint32be(body, 0)
+  const sound = body.length === 8 && frames >= 1 && frames <= largestInteger
+  if (!sound || png.announcedFrames > 0 || png.data !== "to come") return "has an animation header that makes no sense"
+  png.announcedFrames = frames
+  return undefined
+}
+
+const readFrame = (png: Progress, body: Uint8Array): Fault => {
+  const [width, height] = [uint32be(body, 4), uint32be(body, 8)]
+  const [left, top] = [uint32be(body, 12), uint32be(body, 16)]
+  if (body.length !== 26 || uint32be(body, 0) !== png.sequence) return "holds its animation frames out of order"
+  if (png.frameLacksData) return `lacks the data of frame ${png.frames}`
+  png.sequence += 1
+  png.frames += 1
+  png.frameLacksData = true
+  const inside = Math.min(width, height) >= 1 && left + width <= png.width && top + height <= png.height
+  return inside ? undefined : `draws frame ${png.frames} outside of the picture`
+}
+
+const readFrameData = (png: Progress, body: Uint8Array): Fault => {
+  if (body.length < 4 || uint32be(body, 0) !== png.sequence || png.data === "to come" || png.frames === 0)
+    return "holds its animation frames out of order"
+  png.sequence += 1
+  png.frameLacksData = false
+  return undefined
+}
+
+const readEnd = (png: Progress, body: Uint8Array): Fault => {
+  if (body.length > 0) return "has an end that makes no sense"
+  if (png.data === "to come") return "holds no picture data"
+  if (png.frameLacksData) return `lacks the data of frame ${png.frames}`
+  if (png.frames !== png.announcedFrames)
+    return `announces ${png.announcedFrames} animation frames but holds ${png.frames}`
+  return undefined
+}
+
+const isAncillary = (type: string) => /^[a-z][A-Za-z]{3}$/.test(type)
+
+const readChunk = (png: Progress, type: string, body: Uint8Array): Fault => {
+  if ((png.width === 0) !== (type === "IHDR")) return "does not begin with its one PNG header"
+  if (png.data === "running" && type !== "IDAT") png.data = "over"
+  switch (type) {
+    case "IHDR":
+      return readHeader(png, body)
+    case "PLTE":
+      return readPalette(png, body)
+    case "IDAT":
+      return readData(png)
+    case "acTL":
+      return readAnimation(png, body)
+    case "fcTL":
+      return readFrame(png, body)
+    case "fdAT":
+      return readFrameData(png, body)
+    case "IEND":
+      return readEnd(png, body)
+    default:
+      return isAncillary(type) ? undefined : "holds a chunk no PNG holds"
+  }
+}
+
+const factsOf = ({ width, height, frames }: Progress): ImageFacts => ({
+  type: "image/png",
+  width,
+  height,
+  frames: Math.max(frames, 1)
+})
+
+const nothingYet = (): Progress => ({
+  width: 0,
+  height: 0,
+  colours: 0,
+  palette: false,
+  data: "to come",
+  announcedFrames: 0,
+  frames: 0,
+  frameLacksData: false,
+  sequence: 0
+})
+
+export const inspectPng = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+  const png = nothingYet()
+  let at = pngSignature.length
+  while (bytes.length - at >= 12) {
+    const [start, end] = [at + 8, at + 8 + uint32be(bytes, at)]
+    if (end + 4 > bytes.length) return cutOff(bytes)
+    if (crc32(bytes, at + 4, end) !== uint32be(bytes, end)) return refuse(`is damaged after byte ${at}`)
+    const type = textAt(bytes, at + 4, 4)
+    const fault = readChunk(png, type, bytes.subarray(start, end))
+    if (fault !== undefined) return refuse(fault)
+    at = end + 4
+    if (type === "IEND") return at === bytes.length ? Either.right(factsOf(png)) : trailing(bytes, at)
+  }
+  return cutOff(bytes)
+}

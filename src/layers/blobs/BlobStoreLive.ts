@@ -1,0 +1,3 @@
+import { PostgresBlobs } from "./PostgresBlobs.ts"
+
+export const BlobStoreLive = PostgresBlobs
