@@ -31,7 +31,7 @@ export const newClient = ({ description, name, order }: NewClient): Client => {
 export const storing = (tenant: string, client: Client) => {
   const { createdAt: at, description = null, id, name, order = null } = client
   return [
-    ...[tenant, id, name, description, order, at, at, 1],
+    ...[tenant, id, name, description, order, "[]", at, at, 1],
     ...[tenant, newId("evt"), "client.created", id, id, 1, at, JSON.stringify(client)]
   ]
 }

@@ -14,7 +14,7 @@ const contractColumns = `
 const clientColumns = `
   client."id" as "contract.client.id", client."name" as "contract.client.name",
   client."description" as "contract.client.description", client."order" as "contract.client.order",
-  '[]'::json as "contract.client.media", client."created_at" as "contract.client.createdAt",
+  client."media" as "contract.client.media", client."created_at" as "contract.client.createdAt",
   client."updated_at" as "contract.client.updatedAt"`
 
 const contractJoin = "join contracts contract on contract.tenant_id = this.tenant_id and contract.id = this.contract_id"

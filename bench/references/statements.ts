@@ -15,7 +15,7 @@ export const listClients = {
   name: "clients.list",
   text: `
     select this."id" as "id", this."name" as "name", this."description" as "description", this."order" as "order",
-      '[]'::json as "media", this."created_at" as "createdAt", this."updated_at" as "updatedAt"
+      this."media" as "media", this."created_at" as "createdAt", this."updated_at" as "updatedAt"
     from clients this where this.tenant_id = $1
     order by coalesce(this."order", 9223372036854775807), this.id`
 }
@@ -35,9 +35,9 @@ export const createClient = {
   name: "clients.create",
   text: `
     with changed as (
-      insert into clients (tenant_id, id, name, description, "order", created_at, updated_at, sequence)
-      values ($1, $2, $3, $4, $5, $6, $7, $8) returning 1
+      insert into clients (tenant_id, id, name, description, "order", media, created_at, updated_at, sequence)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning 1
     )
     insert into events (tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data)
-    select $9, $10, $11, $12, $13, $14::integer, $15::timestamptz, $16::json from changed`
+    select $10, $11, $12, $13, $14, $15::integer, $16::timestamptz, $17::json from changed`
 }

@@ -1,5 +1,8 @@
 import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
+import { Assets } from "../../src/layers/sql/branding/Assets.ts"
+import { Blobs } from "../../src/layers/sql/branding/Blobs.ts"
 import { Erasure } from "../../src/layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../../src/layers/sql/IdempotencyKeys.ts"
 import { tidy } from "../../src/workers/Janitor.ts"
@@ -24,7 +27,9 @@ describe("the janitor", () => {
       tidy.pipe(
         Effect.provide(
           Layer.provide(
-            Layer.merge(IdempotencyKeys.Default, Erasure.Default),
+            Layer.mergeAll(IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default).pipe(
+              Layer.provide(PostgresBlobs)
+            ),
             liveOn(service.database.url, { DATA_DIR: service.dataDir, ...environment })
           )
         )

@@ -1,17 +1,22 @@
 import { Schema } from "effect"
 import { body, rule, text } from "../Schemas.ts"
 
-const place = /\{(year|seq)(?::(\d{1,2}))?\}/g
+const place = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
 
-const countsOf = (pattern: string) => [...pattern.matchAll(place)].filter(([, name]) => name === "seq").length
+const countsOf = (pattern: string) => [...pattern.matchAll(place)].filter(([, year]) => year === undefined).length
 
-/** What numbers look like: fixed text, `{seq}` or `{seq:6}` for the count, and `{year}`, with which it begins anew. */
+/**
+ * What numbers look like: fixed text, `{seq}` or `{seq:6}` for the count, and `{year}`, with which it begins anew. With
+ * at most 20 digits asked for, a number always fits into its invoice.
+ */
 export const NumberPattern = text(5, 60).pipe(
   Schema.filter(
     (pattern) => countsOf(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(place, "")),
-    rule("pattern", "must hold {seq} or {seq:6} once, {year} if numbers begin anew each year, and no other braces", {
-      examples: ["INV-{year}-{seq:6}"]
-    })
+    rule(
+      "pattern",
+      "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces",
+      { examples: ["INV-{year}-{seq:6}"] }
+    )
   )
 )
 
@@ -23,8 +28,8 @@ export const periodOf = (pattern: string, issuedAt: string) =>
 
 /** The number of the invoice that is the `seq`-th of its period. */
 export const numberOf = (pattern: string, issuedAt: string, seq: number) =>
-  pattern.replaceAll(place, (_, name: string, width = "0") =>
-    name === "year" ? issuedAt.slice(0, 4) : String(seq).padStart(Number(width), "0")
+  pattern.replaceAll(place, (_, year: string | undefined, width = "0") =>
+    year === undefined ? String(seq).padStart(Number(width), "0") : issuedAt.slice(0, 4)
   )
 
 const Count = Schema.NonNegativeInt

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises"
 import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect, Layer, Schedule } from "effect"
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer, Option, Schedule } from "effect"
 import { isOutage } from "./connection/Outage.ts"
 
 /** The build puts the folder beside its bundle, so this holds there as well as here. */
@@ -60,6 +61,8 @@ export const isMigrated = Effect.gen(function* () {
 /** A process starts with the schema it was written for, and waits for a database that is not there yet. */
 export const MigrationsLive = Layer.effectDiscard(
   migrate.pipe(
+    // A connection that is lost meanwhile fails the end of the transaction as well, and that comes as a defect.
+    Effect.catchSomeDefect((defect) => (defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none())),
     Effect.tapErrorCause((cause) => Effect.logWarning("The database cannot be migrated yet", cause)),
     Effect.retry({ while: isOutage, schedule: Schedule.spaced("1 second") }),
     Effect.tap((applied) =>
