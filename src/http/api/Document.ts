@@ -112,6 +112,8 @@ const answersMany = ({ responses }: Operation) =>
     return data !== undefined && "type" in data && data.type === "array"
   })
 
+const changing = new Set<string>(["PUT", "PATCH", "DELETE"])
+
 /** A POST that creates answers 201; one that answers 200 does something to a resource that is there. */
 const isAction = (method: string, { responses }: Operation) => method === "POST" && "200" in responses
 
@@ -147,7 +149,7 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
         isMany: answersMany(operation),
-        isChange: endpoint.method === "PATCH" || endpoint.method === "DELETE" || isAction(endpoint.method, operation)
+        isChange: changing.has(endpoint.method) || isAction(endpoint.method, operation)
       }
       paths[path] = { ...paths[path], [method]: completed(operation, facts) }
     }
