@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { invoicingIn, lineOf } from "../support/invoicing.ts"
 import { operationsOf } from "../support/operations.ts"
 import { makerIn } from "../support/resources.ts"
 import { type Service, startService } from "../support/service.ts"
@@ -7,24 +8,19 @@ const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "outsider"] as const
 
 type Table = Readonly<Record<string, readonly [number, number, number, number, number]>>
 
-/** What VIEWERs read and MEMBERs write, with the name of its identifier. */
-const everyday = {
-  clients: "clientId",
-  addresses: "addressId",
-  contacts: "contactId",
-  emails: "emailId",
-  contracts: "contractId",
-  projects: "projectId"
-} as const
-const everydayKinds = Object.keys(everyday) as ReadonlyArray<keyof typeof everyday>
-const everydayKindOf = (row: string) => everydayKinds.find((kind) => row.includes(` /${kind}`))
+/** What VIEWERs read and MEMBERs write. */
+const everyday = ["clients", "addresses", "contacts", "emails", "contracts", "projects"] as const
+const everydayKindOf = (row: string) => everyday.find((kind) => row.includes(` /${kind}`))
 
-const everydayRows = (kind: keyof typeof everyday): Table => ({
+/** The status an invoice is in for what a row does to it. */
+const statusIn = (row: string) => (/\/(pay|void)$/.test(row) ? "FINALIZED" : "DRAFT")
+
+const everydayRows = (kind: string, parameter: string): Table => ({
   [`GET /${kind}`]: [200, 200, 200, 200, 403],
   [`POST /${kind}`]: [403, 201, 201, 201, 403],
-  [`GET /${kind}/{${everyday[kind]}}`]: [200, 200, 200, 200, 403],
-  [`PATCH /${kind}/{${everyday[kind]}}`]: [403, 200, 200, 200, 403],
-  [`DELETE /${kind}/{${everyday[kind]}}`]: [403, 204, 204, 204, 403]
+  [`GET /${kind}/{${parameter}}`]: [200, 200, 200, 200, 403],
+  [`PATCH /${kind}/{${parameter}}`]: [403, 200, 200, 200, 403],
+  [`DELETE /${kind}/{${parameter}}`]: [403, 204, 204, 204, 403]
 })
 
 /** Who gets which answer, in the order of `callers`. */
@@ -47,13 +43,23 @@ const table: Table = {
   "DELETE /members/{memberId} an OWNER": [403, 403, 403, 204, 403],
   "DELETE /members/{memberId} themselves": [204, 204, 204, 204, 403],
 
-  ...everydayRows("clients"),
-  ...everydayRows("addresses"),
-  ...everydayRows("contacts"),
-  ...everydayRows("emails"),
-  ...everydayRows("contracts"),
-  ...everydayRows("projects"),
-  "GET /projects/{projectId}": [200, 200, 200, 200, 404]
+  ...everydayRows("clients", "clientId"),
+  ...everydayRows("addresses", "addressId"),
+  ...everydayRows("contacts", "contactId"),
+  ...everydayRows("emails", "emailId"),
+  ...everydayRows("contracts", "contractId"),
+  ...everydayRows("projects", "projectId"),
+  "GET /projects/{projectId}": [200, 200, 200, 200, 404],
+
+  ...everydayRows("invoices", "invoiceId"),
+  ...everydayRows("billables", "billableId"),
+  "GET /invoices/{invoiceId}/explain": [200, 200, 200, 200, 403],
+  "GET /invoices/{invoiceId}/pdf": [200, 200, 200, 200, 403],
+  "POST /invoices/{invoiceId}/finalize": [403, 403, 200, 200, 403],
+  "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
+  "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
+  "GET /invoice-series": [200, 200, 200, 200, 403],
+  "PATCH /invoice-series": [403, 403, 200, 200, 403]
 }
 
 const bodies: Readonly<Record<string, object>> = {
@@ -64,7 +70,10 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /members/{memberId}": { role: "ADMIN" },
   "PATCH /members/{memberId} to OWNER": { role: "OWNER" },
   "PATCH /members/{memberId} an OWNER": { role: "MEMBER" },
-  "PATCH /members/{memberId} themselves": { role: "VIEWER" }
+  "PATCH /members/{memberId} themselves": { role: "VIEWER" },
+  "PATCH /invoices/{invoiceId}": { dueAt: "2031-01-31T00:00:00Z" },
+  "PATCH /billables/{billableId}": { amountMinor: 1 },
+  "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
 describe("roles", () => {
@@ -97,6 +106,10 @@ describe("roles", () => {
     if (kind !== undefined && path.includes("{")) {
       return `/${kind}/${(await makerIn(service, tenant, "founder").make(kind)).id}`
     }
+    if (/\{(invoice|billable)Id\}/.test(path)) {
+      const { id, line } = await invoicingIn(service, tenant, "founder").invoiceIn(statusIn(row))
+      return path.replace("{invoiceId}", id).replace("{billableId}", line)
+    }
     if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant)
     const self = about.includes("themselves") ? own[caller] : undefined
     return path.replace("{memberId}", self ?? (await make(tenant, "/members", { subject: `for ${caller}`, role })))
@@ -105,6 +118,11 @@ describe("roles", () => {
   const bodyIn = async (row: string, caller: string, { tenant }: Stage) => {
     const kind = everydayKindOf(row)
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `friend of ${caller}` } }
+    const invoicing = invoicingIn(service, tenant, "founder")
+    if (row === "POST /invoices") return { body: { contractId: (await invoicing.contract()).id } }
+    if (row === "POST /billables") {
+      return { body: { invoiceId: (await invoicing.draft()).id, billables: [lineOf()] } }
+    }
     if (kind !== undefined && row.startsWith("POST")) {
       return { body: await makerIn(service, tenant, "founder").bodyOf(kind) }
     }
@@ -124,12 +142,12 @@ describe("roles", () => {
     })
   }
 
-  it("are decided here for every operation on tenants, members and what these contract", () => {
+  it("are decided here for every operation on tenants, members, what these contract and what they invoice", () => {
+    const groups = new Set(Object.keys(table).map((row) => /^\w+ \/([\w-]+)/.exec(row)?.[1]))
+    assert.includeMembers([...groups], ["tenants", "members", ...everyday, "invoices", "billables", "invoice-series"])
     const ofThese = operationsOf(service.document)
       .map(({ name }) => name.replace("/api/v1", ""))
-      .filter((name) =>
-        ["tenants", "members", ...everydayKinds].includes(/^\w+ \/(\w+)(\/\{\w+\})?$/.exec(name)?.[1] ?? "")
-      )
+      .filter((name) => groups.has(/^\w+ \/([\w-]+)/.exec(name)?.[1]))
     const decided = Object.keys(table).filter((row) => row.split(" ").length === 2)
     assert.sameMembers(ofThese, decided)
   })

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { ServiceUnavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
 import type { Job, Outcome } from "./Job.ts"
@@ -7,71 +7,94 @@ import type { Job, Outcome } from "./Job.ts"
 /** The build puts the thread's program beside its own; from the sources the one last built is taken. */
 const program = new URL(import.meta.url.endsWith(".ts") ? "../../../dist/pdf.js" : "./pdf.js", import.meta.url)
 
-const patience = "30 seconds"
-const mostWaiting = 64
+export const mostWaiting = 64
 
 type Settle = (outcome: Effect.Effect<Uint8Array>) => void
 
-/** A thread and the jobs it has; one that ends, for whatever reason, fails them. */
-const startThread = () => {
+/** A thread and who waits for it; when it ends, for whatever reason, it fails them. */
+const startThread = (program: URL) => {
   const thread = new Worker(program)
-  const jobs = new Map<number, Settle>()
-  const end = (cause: unknown) => {
-    for (const settle of jobs.values()) settle(Effect.die(cause))
-    jobs.clear()
+  const waiting = new Map<number, Settle>()
+  const settle = (number: number, outcome: Effect.Effect<Uint8Array>) => {
+    waiting.get(number)?.(outcome)
+    waiting.delete(number)
   }
-  thread.on("message", (outcome: Outcome) => {
-    const settle = jobs.get(outcome.number)
-    jobs.delete(outcome.number)
-    settle?.("pdf" in outcome ? Effect.succeed(outcome.pdf) : Effect.dieMessage(outcome.fault))
-  })
+  const end = (cause: unknown) => {
+    for (const number of [...waiting.keys()]) settle(number, Effect.die(cause))
+  }
+  thread.on("message", (outcome: Outcome) =>
+    settle(outcome.number, "pdf" in outcome ? Effect.succeed(outcome.pdf) : Effect.dieMessage(outcome.fault))
+  )
   thread.on("error", end).on("exit", () => end(new Error("The drawing thread ended")))
   // It ends with the process and must not keep it alive.
   thread.unref()
-  return { thread, jobs }
+  return { thread, waiting }
 }
 
-/** Draws documents in a thread of its own, started when the first is wanted and again if it ever ends. */
-export class Drawing extends Effect.Service<Drawing>()("layers/Drawing", {
-  effect: Effect.sync(() => {
-    let running: ReturnType<typeof startThread> | undefined
-    let number = 0
+/** Draws in a thread of its own, started when the first document is wanted and again if it ever ends. */
+const makeThread = (program: URL) => {
+  let running: ReturnType<typeof startThread> | undefined
+  let jobs = 0
 
-    const stop = Effect.promise(async () => {
-      await running?.thread.terminate()
-      running = undefined
-    })
-
-    const current = () => {
-      if (running === undefined) {
-        const started = startThread()
-        started.thread.once("exit", () => {
-          if (running === started) running = undefined
-        })
-        running = started
+  const current = () => {
+    if (running === undefined) {
+      const started = startThread(program)
+      const forget = () => {
+        if (running === started) running = undefined
       }
-      return running
+      started.thread.once("error", forget).once("exit", forget)
+      running = started
     }
+    return running
+  }
 
-    const draw = (document: InvoiceDocument) =>
+  return {
+    stop: Effect.promise(async () => {
+      const stopped = running?.thread
+      running = undefined
+      await stopped?.terminate()
+    }),
+    draw: (document: InvoiceDocument) =>
       Effect.async<Uint8Array>((resume) => {
-        const { jobs, thread } = current()
-        const job: Job = { number: number++, document }
-        jobs.set(job.number, resume)
-        thread.postMessage(job)
-        return Effect.sync(() => jobs.delete(job.number))
+        const { thread, waiting } = current()
+        const number = jobs++
+        thread.postMessage({ number, document } satisfies Job)
+        waiting.set(number, resume)
+        return Effect.sync(() => waiting.delete(number))
       })
+  }
+}
+
+/**
+ * One document after the other, so that the time one takes is not counted against those behind it. Too many at once
+ * are turned away, and a drawing that takes longer than `patience` is stopped together with its thread.
+ */
+export const makeDrawing = (program: URL, patience: Duration.DurationInput) =>
+  Effect.map(Effect.makeSemaphore(1), (turns) => {
+    const thread = makeThread(program)
+    let waiting = 0
+
+    const drawn = (document: InvoiceDocument) =>
+      thread.draw(document).pipe(
+        Effect.timeoutFail({ duration: patience, onTimeout: () => new ServiceUnavailable() }),
+        Effect.tapError(() => thread.stop)
+      )
+
+    const counted = <A, E>(work: Effect.Effect<A, E>) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => waiting++),
+        () => work,
+        () => Effect.sync(() => waiting--)
+      )
 
     return {
-      /** Too many at once are turned away, and a drawing that takes too long is stopped together with its thread. */
       invoice: (document: InvoiceDocument) =>
-        Effect.suspend(() => {
-          if ((running?.jobs.size ?? 0) >= mostWaiting) return Effect.fail(new ServiceUnavailable())
-          return draw(document).pipe(
-            Effect.timeoutFail({ duration: patience, onTimeout: () => new ServiceUnavailable() }),
-            Effect.tapError(() => stop)
-          )
-        })
+        Effect.suspend(() =>
+          waiting < mostWaiting ? counted(turns.withPermits(1)(drawn(document))) : Effect.fail(new ServiceUnavailable())
+        )
     }
   })
+
+export class Drawing extends Effect.Service<Drawing>()("layers/Drawing", {
+  effect: makeDrawing(program, "30 seconds")
 }) {}

@@ -12,5 +12,9 @@ export const uint24le = (bytes: Uint8Array, at: number) => uint16le(bytes, at) +
 export const uint32le = (bytes: Uint8Array, at: number) => uint16le(bytes, at) + uint16le(bytes, at + 2) * 0x10000
 
 /** One character for each byte, whatever it is. */
-export const textAt = (bytes: Uint8Array, at: number, length: number) =>
-  String.fromCharCode(...bytes.subarray(at, at + length))
+export const textAt = (bytes: Uint8Array, at: number, length: number) => {
+  const end = Math.min(at + length, bytes.length)
+  let text = ""
+  for (let place = at; place < end; place++) text += String.fromCharCode(byteAt(bytes, place))
+  return text
+}

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { byteAt, uint16le } from "./Bytes.ts"
-import { cutOff, type ImageFacts, refuse, type Size, trailing } from "./ImageFacts.ts"
+import { cutOff, type ImageFacts, isPadding, refuse, type Size, trailing } from "./ImageFacts.ts"
 
 export const gifSignatures = ["GIF87a", "GIF89a"]
 
@@ -36,7 +36,7 @@ const endOfFrame = (bytes: Uint8Array, at: number, screen: Size, number: number)
 }
 
 const finished = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageFacts, string> => {
-  if (end !== bytes.length) return trailing(bytes, end)
+  if (!isPadding(bytes, end)) return trailing(bytes, end)
   if (frames === 0) return refuse("holds no picture data")
   return Either.right({ type: "image/gif", width: screen.width, height: screen.height, frames })
 }

@@ -18,8 +18,14 @@ export const refuse = (reason: string): Either.Either<never, string> => Either.l
 export const cutOff = (bytes: Uint8Array) => refuse(`is cut off after ${bytes.length} bytes`)
 
 /**
- * Not even padding may follow the end of a PNG, GIF or WebP: their encoders write none, and it is where a script,
- * an archive or a second file hides behind a picture.
+ * What follows the end of a picture is where a script, an archive or a second file hides, so nothing may but zeros:
+ * they hold nothing, and some tools fill a file up with them.
  */
+export const isPadding = (bytes: Uint8Array, end: number) => {
+  let at = end
+  while (bytes[at] === 0) at++
+  return at === bytes.length
+}
+
 export const trailing = (bytes: Uint8Array, end: number) =>
-  refuse(`goes on for ${bytes.length - end} bytes after its image has ended`)
+  refuse(`goes on for ${bytes.length - end} bytes after its picture has ended`)

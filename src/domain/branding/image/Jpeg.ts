@@ -33,13 +33,16 @@ const codeAfterFill = (bytes: Uint8Array, at: number) => {
 
 /** Where the marker stands that ends a scan's data; a stuffed 0xFF and a restart are part of the data. */
 const endOfData = (bytes: Uint8Array, start: number) => {
-  let at = bytes.indexOf(0xff, start)
-  while (at !== -1) {
-    const code = codeAfterFill(bytes, at)
-    const next = bytes[code]
-    if (next === undefined) return bytes.length
-    if (next !== 0 && !isRestart(next)) return at
-    at = bytes.indexOf(0xff, code + 1)
+  let at = start
+  while (at < bytes.length) {
+    if (bytes[at] !== 0xff) at++
+    else {
+      const code = codeAfterFill(bytes, at)
+      const next = bytes[code]
+      if (next === undefined) return bytes.length
+      if (next !== 0 && !isRestart(next)) return at
+      at = code + 1
+    }
   }
   return bytes.length
 }

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { textAt, uint32be } from "./Bytes.ts"
 import { crc32 } from "./Crc32.ts"
-import { cutOff, type ImageFacts, refuse, trailing } from "./ImageFacts.ts"
+import { cutOff, type ImageFacts, isPadding, refuse, trailing } from "./ImageFacts.ts"
 
 export const pngSignature = "\x89PNG\r\n\x1a\n"
 
@@ -100,29 +100,25 @@ const readEnd = (png: Progress, body: Uint8Array): Fault => {
   return undefined
 }
 
+const readers: ReadonlyMap<string, (png: Progress, body: Uint8Array) => Fault> = new Map([
+  ["IHDR", readHeader],
+  ["PLTE", readPalette],
+  ["IDAT", readData],
+  ["acTL", readAnimation],
+  ["fcTL", readFrame],
+  ["fdAT", readFrameData],
+  ["IEND", readEnd]
+])
+
+/** Chunks a decoder may skip are told by a small first letter. */
 const isAncillary = (type: string) => /^[a-z][A-Za-z]{3}$/.test(type)
 
-const readChunk = (png: Progress, type: string, body: Uint8Array): Fault => {
+const readChunk = (png: Progress, type: string, bytes: Uint8Array, start: number, end: number): Fault => {
   if ((png.width === 0) !== (type === "IHDR")) return "does not begin with its one PNG header"
   if (png.data === "running" && type !== "IDAT") png.data = "over"
-  switch (type) {
-    case "IHDR":
-      return readHeader(png, body)
-    case "PLTE":
-      return readPalette(png, body)
-    case "IDAT":
-      return readData(png)
-    case "acTL":
-      return readAnimation(png, body)
-    case "fcTL":
-      return readFrame(png, body)
-    case "fdAT":
-      return readFrameData(png, body)
-    case "IEND":
-      return readEnd(png, body)
-    default:
-      return isAncillary(type) ? undefined : "holds a chunk no PNG holds"
-  }
+  const read = readers.get(type)
+  if (read !== undefined) return read(png, bytes.subarray(start, end))
+  return isAncillary(type) ? undefined : "holds a chunk no PNG holds"
 }
 
 const factsOf = ({ width, height, frames }: Progress): ImageFacts => ({
@@ -152,10 +148,10 @@ export const inspectPng = (bytes: Uint8Array): Either.Either<ImageFacts, string>
     if (end + 4 > bytes.length) return cutOff(bytes)
     if (crc32(bytes, at + 4, end) !== uint32be(bytes, end)) return refuse(`is damaged after byte ${at}`)
     const type = textAt(bytes, at + 4, 4)
-    const fault = readChunk(png, type, bytes.subarray(start, end))
+    const fault = readChunk(png, type, bytes, start, end)
     if (fault !== undefined) return refuse(fault)
     at = end + 4
-    if (type === "IEND") return at === bytes.length ? Either.right(factsOf(png)) : trailing(bytes, at)
+    if (type === "IEND") return isPadding(bytes, at) ? Either.right(factsOf(png)) : trailing(bytes, at)
   }
   return cutOff(bytes)
 }

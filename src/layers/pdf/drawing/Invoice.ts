@@ -1,54 +1,69 @@
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
-import { majorText } from "../../../domain/money/Money.ts"
+import { drawColumns } from "./Columns.ts"
 import type { Fonts } from "./Fonts.ts"
 import { drawLines } from "./Lines.ts"
 import { room } from "./Page.ts"
-import { drawParty } from "./Party.ts"
-import { Sheet } from "./Sheet.ts"
+import { partyLines } from "./Party.ts"
+import { leadingOf, Sheet } from "./Sheet.ts"
+import { drawTotals, totalsHeight } from "./Totals.ts"
 
 const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
 
 const marks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOID" }
 
-/** Kept free above the parties for the sender's logo. */
-const letterhead = 56
+/** The left half is kept free for the sender's logo, at least this far down. */
+const letterhead = 64
 
-const right = { x: room.left + room.width / 2, width: room.width / 2, align: "right" } as const
+const half = room.width / 2
 
-const drawTitle = (sheet: Sheet, { invoice, parties }: InvoiceDocument) => {
-  const start = sheet.y
-  let y = sheet.write("INVOICE", { ...right, size: 20, bold: true }, start)
-  y = sheet.write(invoice.invoiceNumber ?? "not numbered yet", { ...right, size: 11 }, y) + 6
-  y = sheet.write(`Issued ${dayOf(invoice.issuedAt)}`, { ...right, faint: true }, y)
-  y = sheet.write(`Due ${dayOf(invoice.dueAt)}`, { ...right, faint: true }, y)
-  y = sheet.write(parties.contract.name, { ...right, faint: true }, y)
-  sheet.y = Math.max(y, start + letterhead) + 18
+const drawTitle = (sheet: Sheet, { invoice }: InvoiceDocument) => {
+  const end = sheet.y + letterhead
+  const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
+  const width = half - 16
+  for (const line of [
+    ...sheet.lines("INVOICE", { size: 22, bold: true }, width),
+    ...sheet.lines(number, { size: 11 }, width)
+  ]) {
+    sheet.y += leadingOf(line)
+    sheet.drawRight(line, room.right, sheet.y - line.style.size * 0.5)
+  }
+  sheet.y = Math.max(sheet.y, end) + 16
 }
 
 const drawParties = (sheet: Sheet, { parties }: InvoiceDocument) => {
-  const width = room.width / 2 - 16
-  const from = drawParty(sheet, "FROM", parties.tenant, { x: room.left, width })
-  const to = drawParty(sheet, "BILL TO", parties.client, { x: room.left + room.width / 2, width })
-  sheet.y = Math.max(from, to) + 22
+  const width = half - 16
+  drawColumns(sheet, [
+    { x: room.left, lines: partyLines(sheet, "FROM", parties.tenant, width) },
+    { x: room.left + half, lines: partyLines(sheet, "BILL TO", parties.client, width) }
+  ])
+  sheet.y += 20
 }
 
-const drawTotals = (sheet: Sheet, { invoice }: InvoiceDocument) => {
-  const label = { x: right.x, width: right.width - 130, align: "right" } as const
-  const amount = { x: room.right - 130, width: 126, align: "right" } as const
-  if (!sheet.fits(52)) sheet.newPage()
+/** What the invoice is about, in a strip between two rules. */
+const drawTerms = (sheet: Sheet, { invoice, parties }: InvoiceDocument) => {
+  const wide = half / 3
+  const term = (x: number, title: string, text: string, width = wide - 12) => ({
+    x: room.left + x,
+    lines: [...sheet.lines(title, { size: 7, faint: true }, width), ...sheet.lines(text, { size: 9 }, width)]
+  })
+  if (!sheet.fits(60)) sheet.newPage()
+  sheet.rule()
   sheet.y += 6
-  const row = (title: string, minor: number, style: { readonly bold: boolean; readonly size: number }) => {
-    sheet.write(title, { ...label, ...style })
-    sheet.y = sheet.write(majorText(minor, invoice.currencyCode), { ...amount, ...style }) + 4
-  }
-  row("Subtotal", invoice.subtotalMinor, { bold: false, size: 9 })
-  row(`Total ${invoice.currencyCode}`, invoice.totalMinor, { bold: true, size: 11 })
+  drawColumns(sheet, [
+    term(0, "ISSUE DATE", dayOf(invoice.issuedAt)),
+    term(wide, "DUE DATE", dayOf(invoice.dueAt)),
+    term(2 * wide, "CURRENCY", invoice.currencyCode),
+    term(half, "CONTRACT", parties.contract.name, half)
+  ])
+  sheet.y += 8
+  sheet.rule()
+  sheet.y += 20
 }
 
 /** An invoice on A4. What it is drawn of decides every byte of it. */
 export const drawInvoice = (fonts: Fonts, document: InvoiceDocument): Promise<Uint8Array> => {
-  const { invoice, lines, parties } = document
-  const name = invoice.invoiceNumber ?? "Draft invoice"
+  const { invoice, parties } = document
+  const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
   const sheet = new Sheet(fonts, {
     title: name,
     author: parties.tenant.name,
@@ -57,7 +72,8 @@ export const drawInvoice = (fonts: Fonts, document: InvoiceDocument): Promise<Ui
   })
   drawTitle(sheet, document)
   drawParties(sheet, document)
-  drawLines(sheet, lines, invoice.currencyCode)
-  drawTotals(sheet, document)
+  drawTerms(sheet, document)
+  drawLines(sheet, document, totalsHeight)
+  drawTotals(sheet, invoice)
   return sheet.finish(`${name} · ${parties.tenant.name}`)
 }

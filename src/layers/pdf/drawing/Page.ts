@@ -6,8 +6,11 @@ export const room = {
   right: page.width - page.margin,
   top: page.margin,
   /** Below this line only the footer is drawn. */
-  bottom: page.height - page.margin - 24,
+  bottom: page.height - page.margin - 30,
   width: page.width - 2 * page.margin
 } as const
 
-export const ink = { text: "#1b1f24", faint: "#5d6670", rule: "#c9ced4", band: "#f1f3f5", mark: "#b3261e" } as const
+/** What is drawn on a band or above a rule keeps this far from their ends. */
+export const inset = 6
+
+export const ink = { text: "#1b1f24", faint: "#5d6670", rule: "#d5d9de", band: "#f1f3f5", mark: "#b3261e" } as const

@@ -1,10 +1,10 @@
 import type { Parties } from "../../../domain/invoicing/Parties.ts"
-import type { Sheet, TextOptions } from "./Sheet.ts"
+import type { Line, Sheet } from "./Sheet.ts"
 
 type Party = Parties["tenant"]
 
 /** The lines of a letter's address, and what authorities want to see below it. */
-const linesOf = ({ address }: Party) =>
+const addressOf = ({ address }: Party) =>
   address === undefined
     ? []
     : [
@@ -15,14 +15,15 @@ const linesOf = ({ address }: Party) =>
         address.country,
         address.registrationNumber && `Reg. no. ${address.registrationNumber}`,
         address.vatNumber && `VAT ${address.vatNumber}`
-      ].filter((line) => line !== undefined && line !== "")
+      ].filter((line) => line !== undefined)
 
-/** One side of the invoice as a block; tells where it ended. */
-export const drawParty = (sheet: Sheet, title: string, party: Party, at: Pick<TextOptions, "x" | "width">) => {
-  let y = sheet.write(title, { ...at, size: 7.5, faint: true }, sheet.y) + 2
-  const legalName = party.address?.name
-  y = sheet.write(legalName ?? party.name, { ...at, bold: true, size: 10 }, y) + 1
-  if (legalName !== undefined && legalName !== party.name) y = sheet.write(party.name, at, y)
-  for (const line of linesOf(party)) y = sheet.write(line ?? "", at, y)
-  return y
+/** One side of the invoice: under its legal name, with the one it is known by if that is another. */
+export const partyLines = (sheet: Sheet, title: string, party: Party, width: number): ReadonlyArray<Line> => {
+  const name = party.address?.name ?? party.name
+  const knownAs = name === party.name ? [] : [party.name]
+  return [
+    ...sheet.lines(title, { size: 7, faint: true }, width),
+    ...sheet.lines(name, { size: 10, bold: true }, width),
+    ...[...knownAs, ...addressOf(party)].flatMap((line) => sheet.lines(line ?? "", { size: 9 }, width))
+  ]
 }

@@ -1,16 +1,28 @@
 import PdfDocument from "pdfkit"
-import type { Fonts } from "./Fonts.ts"
+import type { Face, Fonts } from "./Fonts.ts"
 import { missing } from "./Fonts.ts"
-import { ink, page, room } from "./Page.ts"
+import { ink, inset, page, room } from "./Page.ts"
+import { asSeen } from "./Reading.ts"
+import { type EmbeddedFont, simplifyLayout } from "./Shapes.ts"
+import { wrapped } from "./Wrapping.ts"
 
-export interface TextOptions {
-  readonly x: number
-  readonly width: number
-  readonly size?: number
+export interface Style {
+  readonly size: number
   readonly bold?: boolean
   readonly faint?: boolean
-  readonly align?: "left" | "right"
 }
+
+/** One line of text, ready to be drawn. */
+export interface Line {
+  readonly text: string
+  readonly width: number
+  readonly face: Face
+  readonly style: Style
+}
+
+/** From a line to the next of the same text. */
+export const leadingOf = ({ style }: Line) => style.size * 1.36
+export const heightOf = (lines: ReadonlyArray<Line>) => lines.reduce((height, line) => height + leadingOf(line), 0)
 
 export interface Titles {
   readonly title: string
@@ -21,11 +33,14 @@ export interface Titles {
   readonly mark: string | undefined
 }
 
+const small = { size: 7, faint: true } as const
+
 /** A document under the pen: where on the page we are, and the few things that are ever drawn. */
 export class Sheet {
   private readonly pdf: PDFKit.PDFDocument
   private readonly fonts: Fonts
   private readonly titles: Titles
+  private face: Face | undefined
   private lacksCharacters = false
   y: number = room.top
 
@@ -40,10 +55,15 @@ export class Sheet {
       autoFirstPage: false,
       lang: "en",
       info: { Title: title, Author: author, CreationDate: date, ModDate: date, Producer: "Contracting service" },
-      // Its types know only paths; a font's bytes do as well, and its own default would need files of its own.
-      font: fonts.regular as unknown as string
+      // Its own default would need files of its own.
+      font: ""
     })
-    this.pdf.registerFont("regular", fonts.regular).registerFont("bold", fonts.bold)
+    for (const face of ["bold", "regular"] as const) {
+      this.pdf.registerFont(face, fonts.files[face])
+      this.use(face)
+      // Its types leave out the font in use.
+      simplifyLayout((this.pdf as unknown as { readonly _font: EmbeddedFont })._font)
+    }
     this.newPage()
   }
 
@@ -53,39 +73,77 @@ export class Sheet {
     if (this.titles.mark !== undefined) this.stamp(this.titles.mark)
   }
 
+  private use(face: Face) {
+    if (face !== this.face) this.pdf.font(face)
+    this.face = face
+  }
+
   private stamp(mark: string) {
     const { pdf } = this
-    pdf.save().rotate(-52, { origin: [page.width / 2, page.height / 2] })
-    pdf.font("bold").fontSize(150).fillColor(ink.mark).fillOpacity(0.16)
-    pdf.text(mark, 0, page.height / 2 - 90, { width: page.width, align: "center", lineBreak: false })
+    const middle = { x: page.width / 2, y: page.height / 2 }
+    this.use("bold")
+    pdf.fontSize(140)
+    const x = middle.x - pdf.widthOfString(mark) / 2
+    pdf.save().rotate(-54, { origin: [middle.x, middle.y] })
+    pdf.fillColor(ink.mark).fillOpacity(0.13)
+    pdf.text(mark, x, middle.y + 51, { lineBreak: false, baseline: "alphabetic" })
     pdf.restore().fillOpacity(1)
   }
 
-  private prepared(text: string, { bold = false, faint = false, size = 9 }: TextOptions) {
-    const drawable = this.fonts.drawable(text)
-    this.lacksCharacters ||= drawable.includes(missing) && !text.includes(missing)
-    this.pdf
-      .font(bold ? "bold" : "regular")
-      .fontSize(size)
-      .fillColor(faint ? ink.faint : ink.text)
+  private drawable(text: string, style: Style) {
+    const drawable = this.fonts.drawable(text, style.bold ? "bold" : "regular")
+    this.lacksCharacters ||= drawable.lacks
+    this.use(drawable.face)
+    this.pdf.fontSize(style.size)
     return drawable
   }
 
-  heightOf(text: string, options: TextOptions) {
-    return text === "" ? 0 : this.pdf.heightOfString(this.prepared(text, options), { width: options.width })
+  /** A text in lines that fit a width; none for an empty text. */
+  lines(text: string, style: Style, width: number): ReadonlyArray<Line> {
+    const drawable = this.drawable(text, style)
+    if (drawable.text.trim() === "") return []
+    const widthOf = (part: string) => this.pdf.widthOfString(part)
+    return wrapped(drawable.text, width, widthOf).map((line) => ({
+      text: asSeen(line),
+      width: widthOf(line),
+      face: drawable.face,
+      style
+    }))
   }
 
-  /** Writes at a height, or at the current one, and tells where it ended. */
-  write(text: string, options: TextOptions, y = this.y) {
-    const { align = "left", width, x } = options
-    const drawable = this.prepared(text, options)
-    if (drawable === "") return y
-    this.pdf.text(drawable, x, y, { width, align })
-    return this.pdf.y
+  /** A text in one line; what a width has no room for is left out. */
+  line(text: string, style: Style, width: number): Line {
+    const flat = text.replace(/\s+/g, " ")
+    const [whole, ...more] = this.lines(flat, style, width)
+    if (whole !== undefined && more.length === 0) return whole
+    const [cut] = this.lines(
+      flat,
+      style,
+      width - this.lines("…", style, width).reduce((sum, dots) => sum + dots.width, 0)
+    )
+    return cut === undefined
+      ? { text: "", width: 0, face: "regular", style }
+      : { ...cut, text: `${cut.text.trimEnd()}…`, width }
   }
 
-  rule(y = this.y) {
-    this.pdf.moveTo(room.left, y).lineTo(room.right, y).lineWidth(0.6).strokeColor(ink.rule).stroke()
+  /** Numbers are never wrapped: the widest decides how wide its column is. */
+  number(text: string, style: Style): Line {
+    return this.line(text, style, Number.POSITIVE_INFINITY)
+  }
+
+  draw({ face, style, text }: Line, x: number, baseline: number) {
+    if (text === "") return
+    this.use(face)
+    this.pdf.fontSize(style.size).fillColor(style.faint ? ink.faint : ink.text)
+    this.pdf.text(text, x, baseline, { lineBreak: false, baseline: "alphabetic" })
+  }
+
+  drawRight(line: Line, right: number, baseline: number) {
+    this.draw(line, right - line.width, baseline)
+  }
+
+  rule(y = this.y, left: number = room.left) {
+    this.pdf.moveTo(left, y).lineTo(room.right, y).lineWidth(0.6).strokeColor(ink.rule).stroke()
   }
 
   band(height: number) {
@@ -96,18 +154,18 @@ export class Sheet {
     return this.y + height <= room.bottom
   }
 
-  private footers(left: string) {
+  private footers(text: string) {
     const { count } = this.pdf.bufferedPageRange()
-    const note = this.lacksCharacters
-      ? `${left}   ·   ${missing} stands for a character that cannot be shown here`
-      : left
+    const left = this.line(text, small, room.width - 100)
+    const note = this.line(`${missing} stands for a character that cannot be shown here`, small, room.width)
+    const { lacksCharacters } = this
     for (let index = 0; index < count; index++) {
       this.pdf.switchToPage(index)
-      const y = page.height - page.margin - 4
-      const half = room.width * 0.75
-      this.write(note, { x: room.left, width: half, size: 7, faint: true }, y)
-      const place = `Page ${index + 1} of ${count}`
-      this.write(place, { x: room.left + half, width: room.width - half, size: 7, faint: true, align: "right" }, y)
+      const y = room.bottom + inset + 10
+      this.rule(room.bottom + inset)
+      this.draw(left, room.left, y)
+      this.drawRight(this.number(`Page ${index + 1} of ${count}`, small), room.right, y)
+      if (lacksCharacters) this.draw(note, room.left, y + 10)
     }
   }
 

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "vitest"
+import type { InvoiceStatus } from "../../../src/domain/invoicing/InvoiceStatus.ts"
+import { drawInvoice } from "../../../src/layers/pdf/drawing/Invoice.ts"
+import { drawnInvoice, fonts } from "../../support/drawnInvoice.ts"
+import { documentOf, everydayLines, usualParties } from "../../support/invoiceDocuments.ts"
+import { readPdf, rowsOf, textsOf } from "../../support/pdfText.ts"
+
+describe("an invoice", () => {
+  it("names both sides with their addresses and numbers, side by side, below the room for a logo", async () => {
+    const [page = assert.fail()] = await drawnInvoice(documentOf({}))
+    const rows = rowsOf(page)
+    const start = rows.findIndex(([first]) => first === "FROM")
+    assert.deepStrictEqual(rows.slice(start, start + 9), [
+      ["FROM", "BILL TO"],
+      ["Harbour Works AS", "Northwind Trading Ltd"],
+      ["Harbour Works", "Northwind"],
+      ["1 Quay", "12 Long Acre"],
+      ["5003 Bergen", "Second floor"],
+      ["Norway", "WC2E 9LH London"],
+      ["Reg. no. 923 456 789", "United Kingdom"],
+      ["VAT NO923456789MVA", "Reg. no. 04218765"],
+      ["VAT GB123456789"]
+    ])
+    for (const { left, text, top } of page.pieces) {
+      assert.isTrue(top > 48 + 64 || left > page.width / 2, `${text} is where a logo goes`)
+    }
+  })
+
+  it("names its number, its dates, its currency and its contract", async () => {
+    const [page = assert.fail()] = await drawnInvoice(documentOf({}))
+    const rows = rowsOf(page).map((row) => row.join("|"))
+    assert.deepStrictEqual(rows.slice(0, 2), ["INVOICE", "INV-2026-000042"])
+    const start = rows.indexOf("ISSUE DATE|DUE DATE|CURRENCY|CONTRACT")
+    assert.strictEqual(rows[start + 1], "2026-03-02|2026-04-01|EUR|Maintenance of pumping stations")
+    assert.include(rows, "INV-2026-000042 · Harbour Works|Page 1 of 1")
+  })
+
+  it("does without addresses and dates that are not there", async () => {
+    const parties = { ...usualParties, tenant: { name: "Ours" }, client: { name: "Theirs" } }
+    const { dueAt: _, ...invoice } = documentOf({ invoice: { status: "DRAFT" } }).invoice
+    const [page = assert.fail()] = await drawnInvoice({ ...documentOf({ parties }), invoice })
+    const rows = rowsOf(page).map((row) => row.join("|"))
+    assert.includeMembers(rows, ["No number yet", "Ours|Theirs", "–|–|EUR|Maintenance of pumping stations"])
+  })
+
+  const marks: ReadonlyArray<readonly [InvoiceStatus, ReadonlyArray<string>]> = [
+    ["DRAFT", ["DRAFT"]],
+    ["FINALIZED", []],
+    ["PAID", []],
+    ["VOID", ["VOID"]]
+  ]
+  it.each(marks)("that is %s has %j across every page", async (status, expected) => {
+    const pages = await drawnInvoice(documentOf({ lines: everydayLines(100), invoice: { status } }))
+    assert.isTrue(pages.length > 3)
+    for (const page of pages) assert.deepStrictEqual(page.marks, expected)
+  })
+
+  it("is the same bytes however often it is drawn, and whether it is paid", async () => {
+    const lines = everydayLines(50)
+    const finalized = await drawInvoice(fonts, documentOf({ lines }))
+    assert.deepStrictEqual(await drawInvoice(fonts, documentOf({ lines })), finalized)
+    const stamp = "2026-05-01T10:00:00.000Z"
+    const paid = documentOf({ lines, invoice: { status: "PAID", paidAt: stamp, updatedAt: stamp } })
+    assert.deepStrictEqual(await drawInvoice(fonts, paid), finalized)
+    assert.notDeepEqual(await drawInvoice(fonts, documentOf({ lines, invoice: { status: "VOID" } })), finalized)
+  })
+
+  it("says in the file who wrote it, what it is and when it was issued", async () => {
+    const { info } = await readPdf(await drawInvoice(fonts, documentOf({})))
+    assert.include(info, { Title: "INV-2026-000042", Author: "Harbour Works", CreationDate: "D:20260302080000Z" })
+  })
+})
+
+describe("the characters of an invoice", () => {
+  const note = "□ stands for a character that cannot be shown here"
+  const drawnWith = async (name: string) => {
+    const parties = { ...usualParties, client: { name }, contract: { name } }
+    const [page = assert.fail()] = await drawnInvoice(documentOf({ parties }))
+    return textsOf(page)
+  }
+
+  it.each(["Ελληνική Εταιρεία", "ООО «Ромашка»", "Źdźbło i Łąka", "Հայաստան", "Größe ½ € ₴ №", "საქართველო"])(
+    "are those of %s",
+    async (name) => {
+      const texts = await drawnWith(name)
+      assert.lengthOf(
+        texts.filter((text) => text === name),
+        2
+      )
+      assert.notInclude(texts, note)
+    }
+  )
+
+  it.each([
+    ["泵站 Ltd", "□□ Ltd"],
+    ["Party 🎉", "Party □"],
+    ["□ and 泵", "□ and □"]
+  ])("of %s that no font has are squares, which the footer explains", async (name, drawn) => {
+    const texts = await drawnWith(name)
+    assert.includeMembers(texts, [drawn, note])
+  })
+
+  it("are not explained where a square is meant", async () => {
+    const texts = await drawnWith("□ Square")
+    assert.include(texts, "□ Square")
+    assert.notInclude(texts, note)
+  })
+
+  it("that are not seen are left out, and accents are joined to their letters", async () => {
+    assert.include(await drawnWith("Tab\tand\r\nreturn\u0007 Cafe\u0301\u200b"), "Tab and")
+    assert.include(await drawnWith("Cafe\u0301\u200b"), "Café")
+  })
+})

@@ -1,0 +1,16 @@
+import { assert, describe, it } from "vitest"
+import { asSeen } from "../../../src/layers/pdf/drawing/Reading.ts"
+
+describe("a line as it is seen", () => {
+  it.each([
+    ["Inspection of 12 pumps", "Inspection of 12 pumps"],
+    ["אחד שתיים שלוש", "שלוש שתיים אחד"],
+    ["אחד 12 שתיים", "שתיים 12 אחד"],
+    ["אחד Pump works שתיים", "שתיים Pump works אחד"],
+    ["Pump אחד שתיים works", "Pump שתיים אחד works"],
+    ["Pump אחד", "Pump אחד"],
+    ["", ""]
+  ])("is %j turned where words are read from the right", (line, seen) => {
+    assert.strictEqual(asSeen(line), seen)
+  })
+})
