@@ -10,8 +10,8 @@ const selfContainedOptions = () => ({
   banner: {
     js: `${packagesMark()}\nimport { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);`
   },
-  // An optional part of the PostgreSQL driver that is not installed.
-  external: ["pg-native"]
+  // An optional part of the PostgreSQL driver that is not installed, and one that is not all JavaScript.
+  external: ["pg-native", "sharp"]
 })
 
 /** A process that starts meanwhile reads either the old file or the new one, never half of it. */

@@ -89,7 +89,8 @@ export const documentOf = ({ invoice = {}, lines = [lineOf({})], parties = usual
       ...invoice
     },
     lines,
-    parties
+    parties,
+    images: {}
   }
 }
 

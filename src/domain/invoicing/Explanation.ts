@@ -31,7 +31,7 @@ export const Explanation = Schema.Struct({
 }).annotations({ identifier: "Explanation" })
 
 /** Works out each line anew, from what was entered; the sums are those that were kept. */
-export const explain = ({ invoice, lines }: Omit<InvoiceDocument, "parties">): typeof Explanation.Type => {
+export const explain = ({ invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">): typeof Explanation.Type => {
   let running = 0n
   return {
     invoice: invoice.id,

@@ -33,7 +33,8 @@ export const invoices = handle(InvoicesApi, needs, ({ drawing, invoices, moves, 
   explain: ({ path }) => Effect.map(whole.get(path.invoiceId), explain),
   pdf: ({ path }) =>
     Effect.gen(function* () {
-      const document = yield* whole.get(path.invoiceId)
+      const invoice = yield* whole.get(path.invoiceId)
+      const document = { ...invoice, images: yield* whole.images(invoice.invoice) }
       const name = document.invoice.invoiceNumber ?? document.invoice.id
       return new Reply(yield* drawing.invoice(document), { headers: pdfHeaders(name) })
     })

@@ -1,6 +1,7 @@
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
 import { drawColumns } from "./Columns.ts"
 import type { Fonts } from "./Fonts.ts"
+import type { DrawableImages } from "./Images.ts"
 import { drawLines } from "./Lines.ts"
 import { room } from "./Page.ts"
 import { partyLines } from "./Party.ts"
@@ -16,7 +17,9 @@ const letterhead = 64
 
 const half = room.width / 2
 
-const drawTitle = (sheet: Sheet, { invoice }: InvoiceDocument) => {
+type Drawn = Omit<InvoiceDocument, "images">
+
+const drawTitle = (sheet: Sheet, { invoice }: Drawn) => {
   const end = sheet.y + letterhead
   const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
   const width = half - 16
@@ -30,17 +33,21 @@ const drawTitle = (sheet: Sheet, { invoice }: InvoiceDocument) => {
   sheet.y = Math.max(sheet.y, end) + 16
 }
 
-const drawParties = (sheet: Sheet, { parties }: InvoiceDocument) => {
+/** Room beside the client's address for its logo. */
+const emblem = { width: 96, height: 48 }
+
+const drawParties = (sheet: Sheet, { parties }: Drawn, logo: Buffer | undefined) => {
   const width = half - 16
+  sheet.image(logo, { x: room.right - emblem.width, y: sheet.y, ...emblem }, "right")
   drawColumns(sheet, [
     { x: room.left, lines: partyLines(sheet, "FROM", parties.tenant, width) },
-    { x: room.left + half, lines: partyLines(sheet, "BILL TO", parties.client, width) }
+    { x: room.left + half, lines: partyLines(sheet, "BILL TO", parties.client, logo ? width - emblem.width : width) }
   ])
   sheet.y += 20
 }
 
 /** What the invoice is about, in a strip between two rules. */
-const drawTerms = (sheet: Sheet, { invoice, parties }: InvoiceDocument) => {
+const drawTerms = (sheet: Sheet, { invoice, parties }: Drawn) => {
   const wide = half / 3
   const term = (x: number, title: string, text: string, width = wide - 12) => ({
     x: room.left + x,
@@ -61,17 +68,24 @@ const drawTerms = (sheet: Sheet, { invoice, parties }: InvoiceDocument) => {
 }
 
 /** An invoice on A4. What it is drawn of decides every byte of it. */
-export const drawInvoice = (fonts: Fonts, document: InvoiceDocument): Promise<Uint8Array> => {
+export const drawInvoice = (
+  fonts: Fonts,
+  document: Omit<InvoiceDocument, "images">,
+  images: DrawableImages = {}
+): Promise<Uint8Array> => {
   const { invoice, parties } = document
   const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
   const sheet = new Sheet(fonts, {
     title: name,
     author: parties.tenant.name,
     date: new Date(invoice.issuedAt ?? invoice.updatedAt),
-    mark: marks[invoice.status]
+    mark: marks[invoice.status],
+    // A client's own background takes the place of the usual one.
+    background: images["client-background"] ?? images["tenant-background"]
   })
+  sheet.image(images["tenant-logo"], { x: room.left, y: sheet.y, width: half - 16, height: letterhead }, "left")
   drawTitle(sheet, document)
-  drawParties(sheet, document)
+  drawParties(sheet, document, images["client-logo"])
   drawTerms(sheet, document)
   drawLines(sheet, document, totalsHeight)
   drawTotals(sheet, invoice)

@@ -66,7 +66,11 @@ const drawLine = (sheet: Sheet, table: Table, line: Billable, index: number, fol
 }
 
 /** The table of lines, on as many pages as it takes, each with the head of the table. */
-export const drawLines = (sheet: Sheet, { invoice, lines }: InvoiceDocument, following: number) => {
+export const drawLines = (
+  sheet: Sheet,
+  { invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">,
+  following: number
+) => {
   const table = tableFor(sheet, lines, invoice.currencyCode)
   if (!sheet.fits(60 + (lines.length > 1 ? 0 : following))) sheet.newPage()
   drawHead(sheet, table)

@@ -31,6 +31,15 @@ export interface Titles {
   readonly date: Date
   /** In large letters across every page. */
   readonly mark: string | undefined
+  /** Behind everything on every page, faintly. */
+  readonly background?: Buffer | undefined
+}
+
+export interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
 }
 
 const small = { size: 7, faint: true } as const
@@ -41,6 +50,7 @@ export class Sheet {
   private readonly fonts: Fonts
   private readonly titles: Titles
   private face: Face | undefined
+  private readonly background: object | undefined
   private lacksCharacters = false
   y: number = room.top
 
@@ -64,12 +74,40 @@ export class Sheet {
       // Its types leave out the font in use.
       simplifyLayout((this.pdf as unknown as { readonly _font: EmbeddedFont })._font)
     }
+    this.background = titles.background && this.opened(titles.background)
     this.newPage()
+  }
+
+  /** Put into the file once, however often it is drawn. The types leave this out. */
+  private opened(image: Buffer) {
+    return (this.pdf as unknown as { readonly openImage: (bytes: Buffer) => object }).openImage(image)
+  }
+
+  /** An image within a box, as large as fits, at its left or right. */
+  image(bytes: Buffer | undefined, box: Box, align: "left" | "right") {
+    if (bytes === undefined) return
+    this.pdf.image(bytes, box.x, box.y, {
+      fit: [box.width, box.height],
+      align: align === "right" ? "right" : undefined
+    })
+  }
+
+  private paper() {
+    if (this.background === undefined) return
+    this.pdf.save().fillOpacity(0.14)
+    // What was opened can be given in place of a file, which the types do not know.
+    this.pdf.image(this.background as Buffer, 0, 0, {
+      cover: [page.width, page.height],
+      align: "center",
+      valign: "center"
+    })
+    this.pdf.restore().fillOpacity(1)
   }
 
   newPage() {
     this.pdf.addPage()
     this.y = room.top
+    this.paper()
     if (this.titles.mark !== undefined) this.stamp(this.titles.mark)
   }
 

@@ -9,6 +9,7 @@ import type { Row } from "../resource/Columns.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
 import { Billables } from "./Billables.ts"
 import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
+import { InvoiceImages } from "./InvoiceImages.ts"
 import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { Invoices } from "./Invoices.ts"
 import { Parties } from "./Parties.ts"
@@ -19,7 +20,14 @@ const dueAfter = (issuedAt: string, days: number) => new Date(Date.parse(issuedA
 
 /** What an invoice goes through: finalized, paid, void, or deleted while it is a draft. */
 export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/InvoiceMoves", {
-  dependencies: [Billables.Default, ContractGuard.Default, InvoiceNumbers.Default, Invoices.Default, Parties.Default],
+  dependencies: [
+    Billables.Default,
+    ContractGuard.Default,
+    InvoiceNumbers.Default,
+    Invoices.Default,
+    Parties.Default,
+    InvoiceImages.Default
+  ],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const billables = yield* Billables
@@ -27,6 +35,7 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
     const numbers = yield* InvoiceNumbers
     const invoices = yield* Invoices
     const parties = yield* Parties
+    const images = yield* InvoiceImages
 
     /** Works on an invoice and its contract, both held, in this order. */
     const holding = <A, E, R>(
@@ -55,6 +64,7 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
       yield* mayMove(value.status, "finalize")
       yield* isComplete(value)
       const frozen = yield* parties.of(value.contract)
+      yield* images.freeze(value.id, value.contract)
       const { invoiceNumber, issuedAt, period, place } = yield* numbers.next
       const dueAt = value.dueAt ?? dueAfter(issuedAt, contract.paymentTermDays)
       if (dueAt < issuedAt)
