@@ -25,6 +25,34 @@ export type Constraint =
 
 export const ConstraintId: unique symbol = Symbol.for("domain/Constraint")
 
+/** A rule a value must meet, and how a value that does not is reported. */
+interface Check<A> {
+  readonly test: (value: A) => boolean
+  readonly constraint: Constraint
+  readonly message: string
+  /** What it means in JSON Schema. */
+  readonly jsonSchema?: object
+}
+
+/**
+ * Several rules as one refinement, of which the first that is broken is reported. One refinement for each would be
+ * walked one by one for every value of every request.
+ */
+export const checked = <A>(...checks: ReadonlyArray<Check<A>>) => {
+  const broken = (value: unknown) => checks.find(({ test }) => !test(value as A)) // only what reached the refinement
+  return {
+    test: (value: A) => {
+      for (const { test } of checks) if (!test(value)) return false
+      return true
+    },
+    annotations: {
+      [ConstraintId]: (value: unknown): Constraint => broken(value)?.constraint ?? "type",
+      message: ({ actual }: ParseResult.ParseIssue) => broken(actual)?.message ?? "is not allowed",
+      jsonSchema: Object.assign({}, ...checks.map(({ jsonSchema }) => jsonSchema))
+    }
+  }
+}
+
 /** Annotations of a refinement: its machine word, its sentence, and what it means in JSON Schema. */
 export const rule = (constraint: Constraint, message: string, jsonSchema: object = {}) => ({
   [ConstraintId]: constraint,
@@ -42,38 +70,68 @@ const atLeast = (text: string, min: number) => text.length >= 2 * min || codePoi
 const atMost = (text: string, max: number) => text.length <= max || codePoints(text) <= max
 
 /** Text that PostgreSQL can hold: no NUL and no half of a surrogate pair. */
-const Storable = Schema.String.pipe(
-  Schema.filter(
-    (text) => !text.includes("\u0000") && text.isWellFormed(),
-    rule("pattern", "must not contain NUL or unpaired surrogates")
-  )
-)
+const storable: Check<string> = {
+  test: (text) => !text.includes("\u0000") && text.isWellFormed(),
+  constraint: "pattern",
+  message: "must not contain NUL or unpaired surrogates"
+}
 
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
-export const text = (min: number, max: number) =>
-  Storable.pipe(
-    Schema.filter(
-      (value) => atLeast(value, min),
-      rule("minLength", `must have at least ${characters(min)}`, min > 0 ? { minLength: min } : {})
-    ),
-    Schema.filter(
-      (value) => atMost(value, max),
-      rule("maxLength", `must have at most ${characters(max)}`, { maxLength: max })
-    )
+export const text = (min: number, max: number) => {
+  const { annotations, test } = checked<string>(
+    storable,
+    {
+      test: (value) => atLeast(value, min),
+      constraint: "minLength",
+      message: `must have at least ${characters(min)}`,
+      ...(min > 0 ? { jsonSchema: { minLength: min } } : {})
+    },
+    {
+      test: (value) => atMost(value, max),
+      constraint: "maxLength",
+      message: `must have at most ${characters(max)}`,
+      jsonSchema: { maxLength: max }
+    }
   )
+  return Schema.String.pipe(Schema.filter(test, annotations))
+}
 
-const bounded = (min: number, max: number) => (schema: Schema.Schema<number>) =>
-  schema.pipe(
-    Schema.filter((value) => value >= min, rule("min", `must be at least ${min}`, { minimum: min })),
-    Schema.filter((value) => value <= max, rule("max", `must be at most ${max}`, { maximum: max }))
+const within = (min: number, max: number): ReadonlyArray<Check<number>> => [
+  {
+    test: (value) => value >= min,
+    constraint: "min",
+    message: `must be at least ${min}`,
+    jsonSchema: { minimum: min }
+  },
+  { test: (value) => value <= max, constraint: "max", message: `must be at most ${max}`, jsonSchema: { maximum: max } }
+]
+
+const whole: Check<number> = {
+  test: Number.isInteger,
+  constraint: "type",
+  message: "must be an integer",
+  jsonSchema: { type: "integer" }
+}
+
+export const integer = (min: number, max: number) => {
+  const { annotations, test } = checked(whole, ...within(min, max))
+  return Schema.Number.pipe(Schema.filter(test, annotations))
+}
+
+/** A number with so many decimals at the most, as a person would write it. */
+export const decimal = (min: number, max: number, mostDecimals: number, decimalsOf: (value: number) => number) => {
+  const { annotations, test } = checked<number>(
+    { test: Number.isFinite, constraint: "type", message: "must be a number" },
+    ...within(min, max),
+    {
+      test: (value) => decimalsOf(value) <= mostDecimals,
+      constraint: "format",
+      message: `must have at most ${mostDecimals} decimals`
+    }
   )
-
-const Whole = Schema.Number.pipe(
-  Schema.filter(Number.isInteger, rule("type", "must be an integer", { type: "integer" }))
-)
-
-export const integer = (min: number, max: number) => Whole.pipe(bounded(min, max))
+  return Schema.Number.pipe(Schema.filter(test, annotations))
+}
 
 /** An integer in a query string. */
 export const integerText = (min: number, max: number, description: string) =>
@@ -129,6 +187,13 @@ export const stamps = { createdAt: Timestamp, updatedAt: Timestamp }
 
 /** A field that may be left out. It is never null in an answer. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/**
+ * A field that may be left out, and what it then is; whoever reads the body fills it in. It is told in words, because
+ * generators of clients take a `default` for a field that must be given.
+ */
+export const defaulting = <A, I, R>(schema: Schema.Schema<A, I, R>, fallback: NoInfer<A>) =>
+  optional(schema.annotations({ description: `${fallback} unless given` }))
 
 /** A request body reports every fault at once and refuses properties it does not know. */
 const strict = { parseOptions: { errors: "all", onExcessProperty: "error" } } as const

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, integer, oneOf, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, defaulting, integer, oneOf, optional, patch, stamps, text } from "../Schemas.ts"
 
 export const AssetId = id("ast", "asset")
 export type AssetId = typeof AssetId.Type
@@ -51,8 +51,12 @@ export type StoredAsset = typeof StoredAsset.Type
 
 export const CreateAsset = body({
   ...declared,
-  access: Schema.optionalWith(declared.access, { exact: true, default: () => "PUBLIC" })
+  access: defaulting(declared.access, "PUBLIC")
 }).annotations({ identifier: "CreateAsset" })
+
+/** The asset with what its maker left out filled in. */
+export const filledAsset = ({ access = "PUBLIC", ...fields }: typeof CreateAsset.Type) => ({ ...fields, access })
+
 export const PatchAsset = patch(changeable).annotations({ identifier: "PatchAsset" })
 
 /** The path an image is served at. */

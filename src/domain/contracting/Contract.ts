@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Detail } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
-import { body, integer, Moment, Order, oneOf, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, defaulting, integer, Moment, Order, oneOf, optional, patch, stamps, text } from "../Schemas.ts"
 import { Client, ClientId } from "./Client.ts"
 
 export const ContractId = id("ctr", "contract")
@@ -39,15 +39,24 @@ export const ContractInFull = Schema.Struct({ ...Contract.fields, client: Schema
   { identifier: "ContractInFull" }
 )
 
-/** What a contract has unless its maker says otherwise. One cannot begin at its end. */
-const initial = {
-  status: Schema.optionalWith(oneOf("DRAFT", "ACTIVE"), { exact: true, default: () => "DRAFT" }),
-  paymentTermDays: Schema.optionalWith(writable.paymentTermDays, { exact: true, default: () => 30 })
-}
+/** What a contract has unless its maker says otherwise. */
+const usual = { status: "DRAFT", paymentTermDays: 30 } as const
 
-export const CreateContract = body({ clientId: ClientId, ...writable, ...initial }).annotations({
-  identifier: "CreateContract"
+/** One cannot begin at its end. */
+export const CreateContract = body({
+  clientId: ClientId,
+  ...writable,
+  status: defaulting(oneOf("DRAFT", "ACTIVE"), usual.status),
+  paymentTermDays: defaulting(writable.paymentTermDays, usual.paymentTermDays)
+}).annotations({ identifier: "CreateContract" })
+
+/** The contract with what its maker left out filled in. */
+export const filledContract = ({ clientId, ...fields }: typeof CreateContract.Type) => ({
+  ...usual,
+  ...fields,
+  client: clientId
 })
+
 export const PatchContract = patch(writable).annotations({ identifier: "PatchContract" })
 
 type Terms = Pick<Contract, "status" | "startsAt" | "endsAt">

@@ -4,7 +4,7 @@ import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { decimalOf } from "../money/Decimal.ts"
 import { lineTotal, mostMinor } from "../money/Money.ts"
-import { body, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
+import { body, decimal, defaulting, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
 import { InvoiceId } from "./Invoice.ts"
 
 export const BillableId = id("bil", "billable")
@@ -14,15 +14,7 @@ export const mostAtOnce = 1000
 
 const mostDecimals = 12
 
-const Quantity = Schema.Number.pipe(
-  Schema.filter(Number.isFinite, rule("type", "must be a number")),
-  Schema.filter((value) => value >= -mostMinor, rule("min", `must be at least ${-mostMinor}`, { minimum: -mostMinor })),
-  Schema.filter((value) => value <= mostMinor, rule("max", `must be at most ${mostMinor}`, { maximum: mostMinor })),
-  Schema.filter(
-    (value) => decimalOf(value).scale <= mostDecimals,
-    rule("format", `must have at most ${mostDecimals} decimals`)
-  )
-)
+const Quantity = decimal(-mostMinor, mostMinor, mostDecimals, (value) => decimalOf(value).scale)
 
 const most = { keys: 50, key: 40, value: 500 }
 
@@ -65,10 +57,13 @@ export type Billable = typeof Billable.Type
 /** A line as it is added: of one, in the invoice's currency, unless it says otherwise. */
 const NewLine = body({
   ...writable,
-  quantity: Schema.optionalWith(Quantity, { exact: true, default: () => 1 }),
+  quantity: defaulting(Quantity, 1),
   currencyCode: optional(CurrencyCode)
 })
 export type NewLine = typeof NewLine.Type
+
+/** The line with what it left out filled in. */
+export const filledLine = ({ quantity = 1, ...line }: NewLine) => ({ ...line, quantity })
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,

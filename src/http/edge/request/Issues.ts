@@ -25,7 +25,9 @@ const kindOf = (ast: SchemaAST.AST): string =>
 
 /** The machine word and the sentence a schema was annotated with. */
 const ruleOf = (issue: Issue, ast: SchemaAST.AST) => {
-  const constraint = ast.annotations[ConstraintId] as Constraint | undefined // only `rule` and `oneOf` write it
+  // Only `rule`, `oneOf` and `checked` write it, the last as a function of the value.
+  const word = ast.annotations[ConstraintId] as Constraint | ((value: unknown) => Constraint) | undefined
+  const constraint = typeof word === "function" ? word(issue.actual) : word
   const message = SchemaAST.getMessageAnnotation(ast)
   if (constraint === undefined || message._tag === "None") return undefined
   const text = message.value(issue)

@@ -3,6 +3,7 @@ import { Effect, Either, Stream } from "effect"
 import {
   type Asset,
   type CreateAsset,
+  filledAsset,
   imagePath,
   type PatchAsset,
   StoredAsset,
@@ -137,7 +138,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
 
     return {
       create: (fields: typeof CreateAsset.Type) =>
-        Effect.map(assets.create({ ...fields, source: "USER_UPLOAD", status: "PENDING" }), shown),
+        Effect.map(assets.create({ ...filledAsset(fields), source: "USER_UPLOAD", status: "PENDING" }), shown),
       page: (window: Window) => assets.page(window),
       shown,
       get: (id: string) => Effect.map(assets.get(id), shown),

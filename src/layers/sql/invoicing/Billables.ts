@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { breaks, type Detail, invalid } from "../../../domain/Errors.ts"
-import { Billable, type CreateBillables, lineFaults, type NewLine } from "../../../domain/invoicing/Billable.ts"
+import { Billable, type CreateBillables, filledLine, lineFaults } from "../../../domain/invoicing/Billable.ts"
 import { type Invoice, mostLines } from "../../../domain/invoicing/Invoice.ts"
 import { mayEdit } from "../../../domain/invoicing/InvoiceStatus.ts"
 import { lineTotal, mostMinor, sum } from "../../../domain/money/Money.ts"
@@ -12,6 +12,8 @@ import type { Versioned } from "../resource/ResourceSpec.ts"
 import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
 import { Invoices } from "./Invoices.ts"
 import { References } from "./References.ts"
+
+type Line = ReturnType<typeof filledLine>
 
 /** An invoice that can be edited, and its contract, both held. */
 interface Open {
@@ -63,7 +65,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       yield* invoices.rewrite(invoice, "updated", { ...value, subtotalMinor: total, totalMinor: total, billableCount })
     })
 
-    const line = (invoice: Invoice, fields: NewLine) => ({
+    const line = (invoice: Invoice, fields: Line) => ({
       ...fields,
       invoice: invoice.id,
       currencyCode: invoice.currencyCode,
@@ -71,7 +73,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
     })
 
     /** Every fault of every line, under the line's place in the request. */
-    const faultsOf = (lines: ReadonlyArray<NewLine>, currencyCode: string): ReadonlyArray<Detail> =>
+    const faultsOf = (lines: ReadonlyArray<Line>, currencyCode: string): ReadonlyArray<Detail> =>
       lines.flatMap((fields, index) =>
         lineFaults(fields, currencyCode).map((fault) => ({ ...fault, field: `billables[${index}].${fault.field}` }))
       )
@@ -79,7 +81,8 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
     const unless = (faults: ReadonlyArray<Detail>) =>
       faults.length === 0 ? Effect.void : Effect.fail(invalid(...faults))
 
-    const create = Effect.fnUntraced(function* ({ billables: lines, invoiceId }: typeof CreateBillables.Type) {
+    const create = Effect.fnUntraced(function* ({ billables: given, invoiceId }: typeof CreateBillables.Type) {
+      const lines = given.map(filledLine)
       const opened = yield* open(invoiceId)
       const { contract, invoice } = opened
       yield* unless([
