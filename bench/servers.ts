@@ -66,8 +66,8 @@ const start = (setting: Setting, name: string, args: ReadonlyArray<string>) =>
     })
   )
 
-export const startService = (setting: Setting, profile: string | undefined) =>
-  start(setting, "service", [...profiling(profile), service, "api"])
+export const startService = (setting: Setting, profile: string | undefined, name = "service") =>
+  start(setting, name, [...profiling(profile), service, "api"])
 
 /** The service and the references, each a process of its own with the same settings. */
 export const startServers = (setting: Setting, profile: string | undefined) =>

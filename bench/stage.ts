@@ -13,7 +13,7 @@ export const service = join(projectRoot, "dist", "main.js")
 
 export class StageFailed extends Data.TaggedError("StageFailed")<{ readonly message: string }> {}
 
-const migrate = (databaseUrl: string, logFile: string) =>
+export const migrate = (databaseUrl: string, logFile: string) =>
   run({
     name: "migrate",
     command: process.execPath,

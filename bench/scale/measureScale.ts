@@ -2,51 +2,73 @@ import { Effect } from "effect"
 import type pg from "pg"
 import { say, step } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
-import { measure, warmUp } from "../measure.ts"
+import { measure } from "../measure.ts"
 import type { Options } from "../options.ts"
 import { machine } from "../report.ts"
+import type { Row } from "../row.ts"
 import type { Server } from "../serverProcess.ts"
 import { type Setting, startService } from "../servers.ts"
-import { efforts } from "./effort.ts"
+import { migrate } from "../stage.ts"
+import { type Effort, efforts } from "./effort.ts"
 import { grow, perTenant } from "./grow.ts"
 import { places, rowsFor } from "./reads.ts"
-import { effortTable, type Measured, scaleTable } from "./scaleReport.ts"
+import { effortTable, scaleTable } from "./scaleReport.ts"
 
-/** How many tenants there are, first and in the end. */
+/** How many tenants there are in each of the databases that are compared. */
 const sizes = { small: 10, large: 1000 }
 
-interface Measuring {
-  readonly client: pg.Client
-  readonly service: Server
-  readonly token: string
-  readonly options: Options
+interface Side {
+  readonly projects: number
+  readonly server: Server
+  readonly rows: ReadonlyArray<Row>
+  readonly efforts: ReadonlyArray<Effort>
 }
 
-/** What a database of this many tenants makes of the reads. */
-const measureAt = ({ client, options, service, token }: Measuring, tenants: number) =>
+const databaseFor = (client: pg.Client, { stage }: Setting, name: string) =>
   Effect.gen(function* () {
-    const chosen = yield* places(client)
-    const results = yield* Effect.forEach(rowsFor(chosen), (row) => measure([{ server: service, row }], token, options))
-    const told = yield* step("Explaining the statements", efforts(client, chosen), () => "Statements explained")
-    return { projects: tenants * perTenant.projects, results: results.flat(), efforts: told } satisfies Measured
+    yield* Effect.promise(() => client.query(`create database ${name}`))
+    const url = new URL(stage.databaseUrl)
+    url.pathname = `/${name}`
+    yield* migrate(url.href, stage.logOf(`migrate-${name}`))
+    return url.href
   })
 
-/** A first turn of every row, since the small database is measured first and must not pay for a young process. */
-const warmUpAll = ({ client, service, token }: Measuring) =>
-  Effect.flatMap(places(client), (chosen) => Effect.forEach(rowsFor(chosen), (row) => warmUp(service, row, token)))
+/** A database of this many tenants, a service over it, and what to ask it for. */
+const side = (client: pg.Client, setting: Setting, name: keyof typeof sizes) =>
+  Effect.gen(function* () {
+    const databaseUrl = yield* databaseFor(client, setting, name)
+    const own = yield* connected(databaseUrl)
+    yield* grow(own, 1, sizes[name])
+    const starting = startService({ ...setting, stage: { ...setting.stage, databaseUrl } }, undefined, name)
+    const server = yield* step(`Starting the service over the ${name} database`, starting, () => "Service ready")
+    const chosen = yield* places(own)
+    const told = yield* step("Explaining the statements", efforts(own, chosen), () => "Statements explained")
+    return {
+      projects: sizes[name] * perTenant.projects,
+      server,
+      rows: rowsFor(chosen),
+      efforts: told
+    } satisfies Side
+  })
 
-/** Measures the same reads in a small database and, after it has grown a hundredfold, in a large one. */
+/** Measures the same reads in a small database and in one a hundred times as large, in turns. */
 export const measureScale = (setting: Setting, token: string, options: Options) =>
   Effect.gen(function* () {
     const client = yield* connected(setting.stage.databaseUrl)
-    yield* grow(client, 1, sizes.small)
-    const starting = startService(setting, options.profile)
-    const service = yield* step("Starting the service", starting, () => "Service ready")
-    const measuring = { client, service, token, options }
-    yield* step("Warming up", warmUpAll(measuring), () => "Warmed up")
-    const small = yield* measureAt(measuring, sizes.small)
-    yield* grow(client, sizes.small + 1, sizes.large)
-    const large = yield* measureAt(measuring, sizes.large)
+    const sides = [yield* side(client, setting, "small"), yield* side(client, setting, "large")] as const
+    const results = yield* Effect.forEach(sides[0].rows, (_, n) =>
+      measure(
+        sides.flatMap(({ rows, server }) => rows.slice(n, n + 1).map((row) => ({ row, server }))),
+        token,
+        options
+      )
+    )
+    const [small, large] = sides.map(({ efforts, projects, server }) => ({
+      projects,
+      efforts,
+      results: results.flat().filter((result) => result.server === server.name)
+    }))
+    if (small === undefined || large === undefined) return []
     yield* say(`\n${machine(setting.stage.postgres)}\n\n${scaleTable(small, large)}\n\n${effortTable(small, large)}\n`)
     return [...small.results, ...large.results]
   })

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os"
 import { Data, Effect, Schedule } from "effect"
 import pg from "pg"
 import { localhost, stablePort } from "../Ports.ts"
@@ -32,13 +33,16 @@ interface Options {
   readonly programs?: PostgresPrograms
 }
 
+/** A quarter of the machine's memory, as is usual, but no more than a database that shares a machine should have. */
+const sharedMegabytes = Math.floor(Math.min(Math.max(totalmem() / 4, 128 * 2 ** 20), 2 ** 30) / 2 ** 20)
+
 const serverArgs = (data: string, port: number, durable: boolean) => {
   const settings = {
     listen_addresses: localhost,
     port,
     unix_socket_directories: "",
     max_connections: 200,
-    shared_buffers: "256MB",
+    shared_buffers: `${sharedMegabytes}MB`,
     max_wal_size: "2GB",
     timezone: "UTC",
     log_timezone: "UTC",
