@@ -7,35 +7,42 @@ import type pg from "pg"
 import { connectionOver, type Send, sendOver, submit } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
 import { makePool } from "./Pool.ts"
+import { makeTransactions, type Reserved } from "./Transactions.ts"
 import { untraced } from "./Untraced.ts"
 
 const notAcquired = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
-/** A connection of its own for a transaction, given back when the scope closes and thrown away if it was lost. */
-const reserve = (pool: pg.Pool) =>
-  Effect.acquireRelease(
-    Effect.map(Effect.tryPromise({ try: () => pool.connect(), catch: notAcquired }), (client) => {
+/** A connection of its own for a transaction, thrown away afterwards if it was lost. */
+const reserve = (pool: pg.Pool): Effect.Effect<Reserved, SqlError> =>
+  Effect.async((resume) =>
+    pool.connect((cause, client, release) => {
+      if (client === undefined) return resume(Effect.fail(notAcquired(cause)))
       let lost = false
       const send: Send = (query, done) =>
         submit(client, query, (error, result) => {
           lost ||= error !== undefined && isLost(error)
           done(error, result)
         })
-      return { connection: connectionOver(send), giveBack: () => client.release(lost) }
-    }),
-    ({ giveBack }) => Effect.sync(giveBack)
-  ).pipe(Effect.map(({ connection }) => connection))
+      resume(Effect.succeed({ connection: connectionOver(send), giveBack: (broken) => release(lost || broken) }))
+    })
+  )
 
-/** The SQL client of the Effect ecosystem over our own pool: its templates, transactions and migrator, our connections. */
+/** The SQL client of the Effect ecosystem over our own pool: its templates and migrator, our connections and transactions. */
 export const SqlLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.flatMap(makePool, (pool) => {
     const pooled = connectionOver(sendOver(pool))
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
-      transactionAcquirer: reserve(pool),
+      transactionAcquirer: Effect.map(
+        Effect.acquireRelease(reserve(pool), ({ giveBack }) => Effect.sync(() => giveBack(false))),
+        ({ connection }) => connection
+      ),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
-    }).pipe(Effect.map(untraced(pooled)))
+    }).pipe(
+      Effect.map(untraced(pooled)),
+      Effect.map((sql) => Object.assign(sql, { withTransaction: makeTransactions(reserve(pool)) }))
+    )
   })
 ).pipe(Layer.provide(Reactivity.layer))

@@ -26,7 +26,7 @@ const nameOf = (text: string) => {
 const patience = { query_timeout: 17_000 }
 
 /** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
-const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/.test(text)
+const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
 /** Values in PostgreSQL's own text, for those who only pass them on. */
 const asText: pg.CustomTypesConfig = { getTypeParser: () => (text: string) => text }
@@ -51,12 +51,13 @@ const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
  */
 export const submit = (client: pg.ClientBase, query: Query, done: Done) => {
   const settle = (error: Error | null | undefined, result: pg.QueryResult) => done(error ?? undefined, result)
-  if ("rowMode" in query || query.name === undefined) client.query(query, settle)
+  const isBuilt = !("rowMode" in query) && (query.name !== undefined || isBorder(query.text))
+  if (!isBuilt) client.query(query, settle)
   else {
     const { name, text, values } = query
     // The driver's types call the result a builder; by the time it is handed over it is built.
     const built = new pg.Query(text, values, settle as never)
-    client.query(Object.assign(built, { name, ...patience }))
+    client.query(Object.assign(built, name === undefined ? patience : { name, ...patience }))
   }
 }
 
