@@ -10,8 +10,9 @@ const selfContainedOptions = () => ({
   banner: {
     js: `${packagesMark()}\nimport { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);`
   },
-  // An optional part of the PostgreSQL driver that is not installed, and one that is not all JavaScript.
-  external: ["pg-native", "sharp"]
+  // An optional part of the PostgreSQL driver that is not installed, one that is not all JavaScript, and one that few
+  // load and that would slow every start.
+  external: ["pg-native", "sharp", "@aws-sdk/client-s3"]
 })
 
 /** A process that starts meanwhile reads either the old file or the new one, never half of it. */

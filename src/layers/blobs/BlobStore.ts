@@ -10,7 +10,10 @@ export interface BlobPlace {
 export class BlobStore extends Context.Tag("layers/BlobStore")<
   BlobStore,
   {
-    /** Takes bytes as they come, a few hundred KiB at a time, holding nothing while it waits for more. */
+    /**
+     * Takes bytes as they come, a few hundred KiB at a time, holding nothing while it waits for more. It fails as they do
+     * and with nothing else; whatever part was kept by then is to be removed.
+     */
     readonly put: <E>(
       place: BlobPlace,
       bytes: Stream.Stream<Uint8Array, E>,

@@ -54,6 +54,12 @@ const key = Schema.Redacted(
   )
 )
 
+const prefix = Schema.NonEmptyString.pipe(
+  Schema.filter((value) => /^\w[\w.-]*(\/\w[\w.-]*)*$/.test(value), {
+    message: () => "must be words of letters, digits, '.', '_' and '-' with '/' between them"
+  })
+)
+
 /** Algorithms a bearer token may be signed with. Symmetric ones are never among them. */
 const asymmetric = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const
 
@@ -77,6 +83,17 @@ export const settings = {
     { exact: true }
   ),
   DATABASE_POOL: withDefault(natural(1, 1000), 10, "connections to PostgreSQL per process"),
+  BLOB_STORE_BUCKET: text(
+    "bucket of an S3-compatible store for the bytes of images; without it they lie in PostgreSQL"
+  ),
+  BLOB_STORE_ENDPOINT: optionalUrl("where the store is, unless it is Amazon's own", "http:", "https:"),
+  BLOB_STORE_REGION: withDefault(Schema.NonEmptyString, "us-east-1", "region of the bucket"),
+  BLOB_STORE_PREFIX: Schema.optionalWith(
+    described(prefix, "what the names of all objects begin with, when the bucket is not for this service alone"),
+    { exact: true }
+  ),
+  BLOB_STORE_ACCESS_KEY_ID: text("access key for the store; without one the machine's own role is used"),
+  BLOB_STORE_SECRET_ACCESS_KEY: secret("secret that belongs to the access key"),
   NATS_URL: optionalUrl("NATS server to use instead of a local one", "nats:", "tls:", "ws:", "wss:"),
   NATS_SERVER_BIN: text("nats-server program for the local broker, when it is not on the path"),
   AUTH_ISSUER: text("issuer of access tokens; its discovery document names the keys unless AUTH_JWKS_URL does"),
@@ -155,9 +172,26 @@ const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
     ? []
     : ["AUTH_ISSUER must be a URL starting with http:// or https://, unless AUTH_JWKS_URL is set"]
 
+/** What is told about a store outside must name one, and let us in. */
+const halfAStore = (settings: NodeJS.ProcessEnv) => {
+  const [id, secret] = [settings["BLOB_STORE_ACCESS_KEY_ID"], settings["BLOB_STORE_SECRET_ACCESS_KEY"]]
+  const idle = Object.keys(settings).filter((name) => name.startsWith("BLOB_STORE_"))
+  return [
+    id !== undefined && secret === undefined
+      ? "BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID"
+      : "",
+    id === undefined && secret !== undefined
+      ? "BLOB_STORE_ACCESS_KEY_ID is needed with BLOB_STORE_SECRET_ACCESS_KEY"
+      : "",
+    settings["BLOB_STORE_BUCKET"] === undefined && idle.length > 0
+      ? `BLOB_STORE_BUCKET is needed with ${idle.join(", ")}`
+      : ""
+  ].filter((fault) => fault !== "")
+}
+
 export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> => {
   const given = known(environment)
-  const missing = [...missingInProduction(given), ...unreachableIssuer(given)]
+  const missing = [...missingInProduction(given), ...unreachableIssuer(given), ...halfAStore(given)]
   return decode(given).pipe(
     Effect.mapError((error) => new SettingsError({ faults: [...faultsOf(error), ...missing] })),
     Effect.filterOrFail(

@@ -11,9 +11,13 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     const store = yield* BlobStore
     const { TENANT_RETENTION_DAYS } = yield* Settings
 
-    const overdue = sql<{ id: string }>`
-      select id from tenants where deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})
-      limit 1 for update skip locked`
+    const isOverdue = sql`deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})`
+
+    const overdue = sql<{ id: string }>`select id from tenants where ${isOverdue} order by random() limit 1`
+
+    /** Nothing of a tenant can be added while it is held. Another copy may hold it already, or have erased it. */
+    const hold = (tenant: string) => sql`
+      select 1 from tenants where id = ${tenant} and ${isOverdue} for update skip locked`
 
     /** Every table that holds something of a tenant, as the catalogue knows them, those that refer to others first. */
     const tables = sql<{ name: string }>`
@@ -30,28 +34,47 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
       )
       select name from referring join owned using (oid) group by name order by max(depth) desc`
 
-    /** What lies outside the database goes first: once the rows are gone nobody knows of it. */
-    const emptyStore = (tenant: string) =>
-      Effect.flatMap(
+    const placesOf = (tenant: string) =>
+      Effect.map(
         sql<{ place: string }>`
           select place from blobs where tenant_id = ${tenant} union select place from uploads where tenant_id = ${tenant}`,
-        (places) => Effect.forEach(places, ({ place }) => store.remove({ tenant, place }))
+        (rows) => rows.map(({ place }) => place)
       )
+
+    const emptyStore = (tenant: string, places: ReadonlyArray<string>) =>
+      Effect.forEach(places, (place) => store.remove({ tenant, place }), { concurrency: 4, discard: true })
 
     const erase = (tenant: string) =>
       Effect.flatMap(tables, (owned) =>
         Effect.forEach(owned, ({ name }) => sql`delete from ${sql(name)} where tenant_id = ${tenant}`)
       ).pipe(Effect.zipRight(sql`delete from tenants where id = ${tenant}`))
 
+    /** Tells whether it was ours to erase. */
+    const eraseHeld = Effect.fnUntraced(function* (tenant: string, gone: ReadonlySet<string>) {
+      if ((yield* hold(tenant)).length === 0) return false
+      const places = yield* placesOf(tenant)
+      yield* emptyStore(
+        tenant,
+        places.filter((place) => !gone.has(place))
+      )
+      yield* erase(tenant)
+      return true
+    })
+
     return {
-      /** Erases one tenant whose time has come; tells which, or nothing when there is none. */
+      /**
+       * Erases one tenant whose time has come; tells which, or nothing when there is none that no other copy is at.
+       * What the store holds goes first, since nobody knows of it once the rows are gone, and outside of the
+       * transaction, which may not take long.
+       */
       next: Effect.gen(function* () {
         const [tenant] = yield* overdue
         if (tenant === undefined) return undefined
-        yield* emptyStore(tenant.id)
-        yield* erase(tenant.id)
-        return tenant.id
-      }).pipe(atomically(sql))
+        const places = yield* placesOf(tenant.id)
+        yield* emptyStore(tenant.id, places)
+        const isErased = yield* atomically(sql)(eraseHeld(tenant.id, new Set(places)))
+        return isErased ? tenant.id : undefined
+      }).pipe(Effect.orDie)
     }
   })
 }) {}

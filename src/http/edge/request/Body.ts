@@ -34,7 +34,8 @@ async function* pieces(request: IncomingMessage, limit: number) {
   let waiting: Array<Buffer> = []
   let held = 0
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Whoever stops reading has an answer to give, for which the connection must stay.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > patience) throw tooLarge(limit)
     if (size > limit) continue
@@ -51,9 +52,33 @@ async function* pieces(request: IncomingMessage, limit: number) {
   if (held > 0) yield Buffer.concat(waiting)
 }
 
+/** Reads the rest of a body and throws it away, as far as patience goes. */
+const drain = (request: IncomingMessage) => {
+  let size = 0
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length
+    if (size > patience) request.destroy()
+  })
+}
+
+/** The same, except that stopping does not wait for a sender that has paused. */
+const abandonable = (request: IncomingMessage, limit: number): AsyncIterable<Buffer> => ({
+  [Symbol.asyncIterator]: () => {
+    const all = pieces(request, limit)
+    return {
+      next: () => all.next(),
+      return: async () => {
+        void all.return()
+        drain(request)
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})
+
 /** The body as it comes. Its sender going away ends the work, since there is nobody to answer. */
 export const streamBody = (request: IncomingMessage, limit: number): Stream.Stream<Uint8Array, PayloadTooLarge> =>
-  Stream.fromAsyncIterable(pieces(request, limit), (cause) => cause).pipe(
+  Stream.fromAsyncIterable(abandonable(request, limit), (cause) => cause).pipe(
     Stream.catchAll((cause) =>
       cause instanceof PayloadTooLarge ? Stream.fail(cause) : Stream.execute(Effect.interrupt)
     )

@@ -1,6 +1,7 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, Schema } from "effect"
 import { InternalError, ServiceUnavailable, WireError } from "../../../domain/Errors.ts"
+import { StoreUnavailable } from "../../../layers/blobs/StoreUnavailable.ts"
 import { isOutage } from "../../../layers/sql/connection/Outage.ts"
 
 const isWireError = Schema.is(WireError)
@@ -27,12 +28,19 @@ export const headersOf = (error: WireError): Record<string, string> => {
   return error._tag === "ServiceUnavailable" ? { "retry-after": String(retryAfterSeconds) } : {}
 }
 
+/** Who did not answer us, when that is what went wrong. */
+const silentOne = (defect: unknown) => {
+  if (isOutage(defect)) return "The database"
+  return defect instanceof StoreUnavailable ? "The blob store" : undefined
+}
+
 /** What the caller is told of whatever went wrong. Our own faults are logged whole and told by name only. */
 export const toWireError = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
   if (Cause.isInterruptedOnly(cause)) return Effect.as(Effect.logDebug("The caller left"), new ServiceUnavailable())
-  return isOutage(Cause.squash(cause))
-    ? Effect.as(Effect.logWarning("The database did not answer", cause), new ServiceUnavailable())
+  const silent = silentOne(Cause.squash(cause))
+  return silent !== undefined
+    ? Effect.as(Effect.logWarning(`${silent} did not answer`, cause), new ServiceUnavailable())
     : Effect.as(Effect.logError("A request failed for a fault of ours", cause), new InternalError())
 }

@@ -20,7 +20,8 @@ const passingErrors = new Set([
   "ETIMEDOUT",
   "ENOTFOUND",
   "EAI_AGAIN",
-  "ENETUNREACH"
+  "ENETUNREACH",
+  "EHOSTUNREACH"
 ])
 const passingMessages = [
   "Query read timeout",
@@ -40,12 +41,16 @@ export const isLost = (cause: unknown) => {
   return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith("57P") || code.startsWith("08") || code === "25P03"
 }
 
+/** Whoever was asked could not be reached, or the connection was lost. */
+export const isUnreachable = (cause: unknown): boolean =>
+  passingErrors.has(codeOf(cause)) || (cause instanceof AggregateError && cause.errors.some(isUnreachable))
+
 const isPassing = (cause: unknown): boolean => {
   const code = codeOf(cause)
   return (
     passingStates.has(code) ||
-    passingErrors.has(code) ||
     code.startsWith("08") ||
+    isUnreachable(cause) ||
     (cause instanceof AggregateError && cause.errors.some(isPassing)) ||
     (cause instanceof Error && passingMessages.some((message) => cause.message.includes(message)))
   )

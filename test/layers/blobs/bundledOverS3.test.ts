@@ -1,0 +1,34 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
+import { randomPng } from "../../support/png.ts"
+import { type S3, startS3 } from "../../support/s3.ts"
+
+describe("the api as it is bundled, with its images in a store outside", () => {
+  let s3: S3
+  let processes: ApiProcesses
+  beforeAll(async () => {
+    s3 = await startS3()
+    await bundleApi()
+    processes = await apiProcesses(s3.settings)
+  })
+  afterAll(async () => {
+    await processes.clear()
+    await s3.stop()
+  })
+
+  it("finds what it needs for the store", async () => {
+    const { url } = await processes.start()
+    const headers = { authorization: `Bearer ${await processes.token("owner")}`, "content-type": "application/json" }
+    const send = async (method: string, path: string, body: string | Uint8Array, more = {}) => {
+      const response = await fetch(`${url}/api/v1${path}`, { method, body, headers: { ...headers, ...more } })
+      assert.include([200, 201], response.status)
+      return JSON.parse(await response.text()).data
+    }
+    const tenant = { "tenant-id": (await send("POST", "/tenants", `{"name":"Tenant"}`)).id }
+    const declared = `{"kind":"BRANDING_LOGO","contentType":"image/png"}`
+    const { assetId } = await send("POST", "/assets", declared, tenant)
+    await send("PUT", `/assets/${assetId}/content`, randomPng(500_000), tenant)
+    assert.strictEqual((await send("POST", `/assets/${assetId}/complete`, "", tenant)).status, "READY")
+    assert.strictEqual(s3.keys().length, 1)
+  })
+})

@@ -1,0 +1,143 @@
+import { Effect, Layer } from "effect"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
+import { BlobStoreLive } from "../../../src/layers/blobs/BlobStoreLive.ts"
+import { Assets } from "../../../src/layers/sql/branding/Assets.ts"
+import { Blobs } from "../../../src/layers/sql/branding/Blobs.ts"
+import { Erasure } from "../../../src/layers/sql/Erasure.ts"
+import { IdempotencyKeys } from "../../../src/layers/sql/IdempotencyKeys.ts"
+import { tidy } from "../../../src/workers/Janitor.ts"
+import { openPool } from "../../support/database.ts"
+import { assertUnavailable } from "../../support/failure.ts"
+import { liveOn } from "../../support/live.ts"
+import { randomPng } from "../../support/png.ts"
+import { type S3, startS3 } from "../../support/s3.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const large = 4 * 1024 * 1024
+
+describe("the service with its images in a store outside", () => {
+  let s3: S3
+  let service: Service
+  let sql: ReturnType<typeof openPool>
+  let tenant: string
+  beforeAll(async () => {
+    s3 = await startS3()
+    service = await startService(s3.settings)
+    sql = openPool(service.database.url)
+    tenant = await service.newTenant()
+  })
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+    await s3.stop()
+  })
+
+  const api = (method: string, path: string, body?: object) =>
+    service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
+
+  const round = () =>
+    Effect.runPromise(
+      tidy.pipe(
+        Effect.provide(
+          Layer.mergeAll(IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default).pipe(
+            Layer.provide(BlobStoreLive),
+            Layer.provide(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
+          )
+        )
+      )
+    )
+
+  const declare = async (owner = tenant) => {
+    const body = { kind: "BRANDING_LOGO", contentType: "image/png" }
+    const { body: made } = await service.api("POST", "/assets", { as: "owner", tenant: owner, body })
+    return String(made.data.assetId)
+  }
+  /** Bytes as a stream have no announced size. */
+  const upload = async (assetId: string, bytes: Uint8Array | ReadableStream, owner = tenant) => {
+    const response = await fetch(`${service.url}/api/v1/assets/${assetId}/content`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": owner },
+      body: bytes,
+      duplex: "half"
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const finished = async (bytes: Uint8Array, owner = tenant) => {
+    const assetId = await declare(owner)
+    assert.strictEqual((await upload(assetId, bytes, owner)).status, 200)
+    const { status } = await service.api("POST", `/assets/${assetId}/complete`, { as: "owner", tenant: owner })
+    assert.strictEqual(status, 200)
+    return assetId
+  }
+  const served = async (assetId: string) => {
+    const response = await fetch(`${service.url}/api/v1/assets/${assetId}`)
+    return Buffer.from(await response.arrayBuffer())
+  }
+  const statusOf = async (assetId: string) => (await api("GET", `/assets/${assetId}/record`)).body.data.status
+  const keysOf = (owner: string) => s3.keys().filter((key) => key.startsWith(`${owner}/`))
+
+  it("takes an image in, shows it, and lets its object go with the last asset that has it", async () => {
+    const png = randomPng(large)
+    const [one, other] = [await finished(png), await finished(png)]
+    assert.isTrue((await served(one)).equals(png))
+    assert.strictEqual(keysOf(tenant).length, 1, "equal bytes lie there once")
+    assert.deepStrictEqual((await sql.query("select 1 from blob_chunks")).rows, [])
+    for (const assetId of [one, other]) {
+      assert.isTrue((await served(assetId)).equals(png))
+      assert.strictEqual((await api("DELETE", `/assets/${assetId}`)).status, 204)
+      await round()
+      assert.strictEqual(keysOf(tenant).length, assetId === one ? 1 : 0)
+    }
+  })
+
+  it("takes bytes whose number nobody announced, and no more than it may", async () => {
+    const [assetId, png] = [await declare(), randomPng(100_000)]
+    assert.strictEqual((await upload(assetId, new Blob([png]).stream())).status, 200)
+    assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.sizeBytes, png.length)
+    for (const body of [randomPng(6_000_000), new Blob([randomPng(6_000_000)]).stream()]) {
+      assert.strictEqual((await upload(await declare(), body)).status, 413)
+    }
+    assert.strictEqual((await api("DELETE", `/assets/${assetId}`)).status, 204)
+    await round()
+    assert.deepStrictEqual(keysOf(tenant), [])
+  })
+
+  it.each([1000, large])("says when the store is away, and takes %i bytes when it is back", async (size) => {
+    const [assetId, png] = [await declare(), randomPng(size)]
+    onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
+    await s3.door.cut()
+    assertUnavailable(await upload(assetId, png))
+    assertUnavailable(await upload(assetId, new Blob([png]).stream()))
+    assert.strictEqual(await statusOf(assetId), "PENDING")
+    await s3.door.restore()
+    assert.strictEqual((await upload(assetId, png)).status, 200)
+
+    await s3.door.cut()
+    assertUnavailable(await api("POST", `/assets/${assetId}/complete`))
+    assert.strictEqual(await statusOf(assetId), "PENDING")
+    await s3.door.restore()
+    assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.status, "READY")
+    assert.isTrue((await served(assetId)).equals(png))
+  })
+
+  it("erases the objects of a deleted tenant and nobody else's", async () => {
+    const [deleted, kept] = [await service.newTenant(), await service.newTenant()]
+    const png = randomPng(1000)
+    for (const owner of [deleted, deleted, kept]) await finished(owner === kept ? png : randomPng(1000), owner)
+    assert.deepStrictEqual([keysOf(deleted).length, keysOf(kept).length], [2, 1])
+    await service.api("DELETE", `/tenants/${deleted}`, { as: "owner" })
+    await sql.query("update tenants set deleted_at = now() - interval '31 days' where id = $1", [deleted])
+
+    await s3.door.cut()
+    const failed = await round().then(
+      () => false,
+      () => true
+    )
+    await s3.door.restore()
+    assert.isTrue(failed)
+    assert.strictEqual((await sql.query("select 1 from tenants where id = $1", [deleted])).rowCount, 1)
+    await round()
+    assert.deepStrictEqual([keysOf(deleted).length, keysOf(kept).length], [0, 1])
+    assert.strictEqual((await sql.query("select 1 from tenants where id = $1", [deleted])).rowCount, 0)
+  })
+})

@@ -1,0 +1,41 @@
+import { Effect, Redacted } from "effect"
+import { assert, describe, it } from "vitest"
+import { readSettings } from "../../../src/layers/config/Settings.ts"
+
+const faultsOf = (environment: Readonly<Record<string, string>>) =>
+  Effect.runPromise(Effect.map(Effect.flip(readSettings(environment)), ({ faults }) => faults))
+
+describe("the settings of a store outside", () => {
+  it.each([
+    [
+      { BLOB_STORE_BUCKET: "b", BLOB_STORE_ACCESS_KEY_ID: "i" },
+      ["BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID"]
+    ],
+    [
+      { BLOB_STORE_BUCKET: "b", BLOB_STORE_SECRET_ACCESS_KEY: "s" },
+      ["BLOB_STORE_ACCESS_KEY_ID is needed with BLOB_STORE_SECRET_ACCESS_KEY"]
+    ],
+    [{ BLOB_STORE_REGION: "r" }, ["BLOB_STORE_BUCKET is needed with BLOB_STORE_REGION"]],
+    [
+      { BLOB_STORE_ENDPOINT: "here", BLOB_STORE_PREFIX: "../x", BLOB_STORE_ACCESS_KEY_ID: "i", PORT: "x" },
+      [
+        "PORT must be a whole number",
+        "BLOB_STORE_ENDPOINT must be a URL starting with http:// or https://",
+        "BLOB_STORE_PREFIX must be words of letters, digits, '.', '_' and '-' with '/' between them",
+        "BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID",
+        "BLOB_STORE_BUCKET is needed with BLOB_STORE_ENDPOINT, BLOB_STORE_PREFIX, BLOB_STORE_ACCESS_KEY_ID"
+      ]
+    ]
+  ])("in %o have every fault told at once", async (environment, faults) => {
+    assert.sameMembers([...(await faultsOf(environment))], faults)
+  })
+
+  it("may do without keys, and do not show the secret", async () => {
+    const bare = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b" }))
+    assert.deepInclude(bare, { BLOB_STORE_BUCKET: "b", BLOB_STORE_REGION: "us-east-1" })
+    const keys = { BLOB_STORE_ACCESS_KEY_ID: "i", BLOB_STORE_SECRET_ACCESS_KEY: "hushed" }
+    const whole = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b", ...keys }))
+    assert.isTrue(Redacted.isRedacted(whole.BLOB_STORE_SECRET_ACCESS_KEY))
+    assert.notInclude(JSON.stringify(whole), "hushed")
+  })
+})
