@@ -2,6 +2,7 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import sharp from "sharp"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { settingRows } from "../src/help.ts"
 import { type Service, startService } from "./support/service.ts"
@@ -34,11 +35,16 @@ describe("the README", () => {
     assert.strictEqual(between("settings"), table)
   })
 
-  it("shows a first five minutes that work when copied", async () => {
+  it("shows a first five minutes, and images, that work when copied", async () => {
     const pdf = join(service.dataDir, "invoice.pdf")
-    const script = shellUnder("The first five minutes")
+    const logo = join(service.dataDir, "mine.png")
+    const served = join(service.dataDir, "served.png")
+    await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
+    const script = `${shellUnder("The first five minutes")}\n${shellUnder("Images")}`
       .replaceAll("http://localhost:3000", service.url)
       .replaceAll("/tmp/invoice.pdf", pdf)
+      .replaceAll("/tmp/logo.png", served)
+      .replaceAll("LOGO=logo.png", `LOGO=${logo}`)
     const env = { ...process.env, DATA_DIR: service.dataDir }
     const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
       env,
@@ -48,7 +54,7 @@ describe("the README", () => {
       .replaceAll("}{", "}\n{")
       .split("\n")
       .map((line) => JSON.parse(line))
-    const [changed, list, first, again, faults, member, lines, invoice, explained] = answers
+    const [changed, list, first, again, faults, member, lines, invoice, explained, pending, ready, branded] = answers
     assert.deepInclude(changed.data, { name: "Northwind", order: 1, description: "Pumps and valves" })
     assert.deepStrictEqual(list.data, [changed.data])
     assert.strictEqual(first.data.name, "Southwind")
@@ -65,6 +71,9 @@ describe("the README", () => {
     assert.deepInclude(invoice.data, { status: "FINALIZED", totalMinor: 29_980 })
     assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
     assert.strictEqual(readFileSync(pdf, "latin1").slice(0, 5), "%PDF-")
-    assert.strictEqual(answers.length, 9)
+    assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
+    assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })
+    assert.isTrue(readFileSync(served).equals(readFileSync(logo)))
+    assert.strictEqual(answers.length, 12)
   })
 })
