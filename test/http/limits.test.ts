@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assetsIn, leastAsset } from "../support/assets.ts"
 import { assertInvalid, type Fault } from "../support/failure.ts"
 import { type JsonSchema, operationsOf } from "../support/operations.ts"
 import { type Kind, makerIn } from "../support/resources.ts"
@@ -143,6 +144,53 @@ describe("limits", () => {
     })
   }
 
+  const fileNames = ["a", "a".repeat(255), wide.repeat(255)]
+  const longFileName = tooLong("originalFileName", 255)
+  const badFileNames = [
+    ["", tooShort("originalFileName", 1)],
+    ["a".repeat(256), longFileName],
+    [wide.repeat(256), longFileName]
+  ] as const
+
+  it("of the file name and size of assets hold when one is declared", async () => {
+    const declare = (fields: object) => call("POST", "/assets", { ...leastAsset, ...fields })
+    for (const originalFileName of fileNames) {
+      const { body, status } = await declare({ originalFileName })
+      assert.deepStrictEqual([status, body.data.originalFileName], [201, originalFileName])
+    }
+    for (const [originalFileName, fault] of badFileNames) assertInvalid(await declare({ originalFileName }), fault)
+    for (const sizeBytes of [1, 2, 9007199254740990, 9007199254740991]) {
+      const { body, status } = await declare({ sizeBytes })
+      assert.deepStrictEqual([status, body.data.sizeBytes], [201, sizeBytes])
+      assert.deepStrictEqual((await call("GET", `/assets/${body.data.assetId}/record`)).body, body)
+    }
+    assertInvalid(await declare({ sizeBytes: 0 }), tooSmall("sizeBytes", 1))
+    assertInvalid(await declare({ sizeBytes: 9007199254740992 }), tooGreat("sizeBytes", 9007199254740991))
+    assertInvalid(await declare({ sizeBytes: 1.5 }), ["sizeBytes", "type", "must be an integer"])
+  })
+
+  it("of the file name of assets hold when one is changed", async () => {
+    const { assetId } = await assetsIn(service, tenant).declare()
+    const change = (originalFileName: string) => call("PATCH", `/assets/${assetId}`, { originalFileName })
+    for (const name of fileNames) assert.strictEqual((await change(name)).body.data.originalFileName, name)
+    for (const [name, fault] of badFileNames) assertInvalid(await change(name), fault)
+    const { body } = await call("GET", `/assets/${assetId}/record`)
+    assert.strictEqual(body.data.originalFileName, fileNames.at(-1))
+  })
+
+  for (const kind of ["clients", "tenants"] as const) {
+    it(`of the order of what hangs on ${kind} hold`, async () => {
+      const { assetId } = await assetsIn(service, tenant).ready()
+      const path = `${kind === "tenants" ? `/tenants/${tenant}` : of(kind).path}/media/logo`
+      for (const order of [0, 1, 9007199254740990, 9007199254740991]) {
+        const { body, status } = await call("PUT", path, { assetId, order })
+        assert.deepStrictEqual([status, body.data.media[0].order], [200, order])
+      }
+      assertInvalid(await call("PUT", path, { assetId, order: -1 }), tooSmall("order", 0))
+      assertInvalid(await call("PUT", path, { assetId, order: 9007199254740992 }), tooGreat("order", 9007199254740991))
+    })
+  }
+
   it("are told together where several are crossed", async () => {
     const crossed = limits.filter(({ kind }) => kind === "addresses").flatMap(({ wrong }) => wrong.slice(0, 1))
     const body = Object.fromEntries(crossed.map(([value, [field]]) => [field, value]))
@@ -169,12 +217,14 @@ describe("limits", () => {
       const [kind = ""] = path.replace("/api/v1/", "").split("/", 1)
       return Object.entries(resolved(body).properties ?? {}).flatMap(([field, property]) => {
         const { maximum, maxLength } = resolved(property)
-        return existing.has(kind as Kind) && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
+        const isTried = kind === "assets" || existing.has(kind as Kind)
+        return isTried && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
       })
     })
-    assert.sameMembers(
-      bounded,
-      limits.flatMap(({ field, kind }) => [`POST ${kind} ${field}`, `PATCH ${kind} ${field}`])
-    )
+    assert.sameMembers(bounded, [
+      ...limits.flatMap(({ field, kind }) => [`POST ${kind} ${field}`, `PATCH ${kind} ${field}`]),
+      ...["POST assets originalFileName", "POST assets sizeBytes", "PATCH assets originalFileName"],
+      ...["PUT clients order", "PUT tenants order"]
+    ])
   })
 })

@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assetsIn, leastAsset } from "../support/assets.ts"
+import { png } from "../support/images.ts"
 import { invoicingIn, lineOf } from "../support/invoicing.ts"
 import { operationsOf } from "../support/operations.ts"
 import { makerIn } from "../support/resources.ts"
@@ -59,12 +61,28 @@ const table: Table = {
   "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
   "GET /invoice-series": [200, 200, 200, 200, 403],
-  "PATCH /invoice-series": [403, 403, 200, 200, 403]
+  "PATCH /invoice-series": [403, 403, 200, 200, 403],
+
+  "GET /assets": [200, 200, 200, 200, 403],
+  "POST /assets": [403, 201, 201, 201, 403],
+  "GET /assets/{assetId}/record": [200, 200, 200, 200, 403],
+  "PATCH /assets/{assetId}": [403, 200, 200, 200, 403],
+  "PUT /assets/{assetId}/content": [403, 200, 200, 200, 403],
+  "POST /assets/{assetId}/complete": [403, 200, 200, 200, 403],
+  "DELETE /assets/{assetId}": [403, 204, 204, 204, 403],
+  "GET /assets/{assetId}": [200, 200, 200, 200, 200],
+  "PUT /clients/{clientId}/media/{slot}": [403, 200, 200, 200, 403],
+  "DELETE /clients/{clientId}/media/{slot}": [403, 204, 204, 204, 403],
+  "PUT /tenants/{tenantId}/media/{slot}": [403, 403, 200, 200, 404],
+  "DELETE /tenants/{tenantId}/media/{slot}": [403, 403, 204, 204, 404]
 }
 
 const bodies: Readonly<Record<string, object>> = {
   "POST /tenants": { name: "Another" },
   "PATCH /tenants/{tenantId}": { name: "Renamed" },
+  "POST /assets": leastAsset,
+  "PATCH /assets/{assetId}": { originalFileName: "logo.png" },
+  "PUT /assets/{assetId}/content": png(),
   "POST /members": { role: "ADMIN" },
   "POST /members an OWNER": { role: "OWNER" },
   "PATCH /members/{memberId}": { role: "ADMIN" },
@@ -98,9 +116,32 @@ describe("roles", () => {
   }
   type Stage = Awaited<ReturnType<typeof stage>>
 
+  /** The path of a row about an asset, with one that is just so far that this can be done to it. */
+  const assetPathIn = async (row: string, path: string, tenant: string) => {
+    const assets = assetsIn(service, tenant, "founder")
+    const makers: Readonly<Record<string, () => Promise<{ readonly assetId: string }>>> = {
+      "PUT /assets/{assetId}/content": () => assets.declare(),
+      "POST /assets/{assetId}/complete": () => assets.uploaded(png())
+    }
+    const { assetId } = await (makers[row]?.() ?? assets.ready())
+    return path.replace("{assetId}", assetId)
+  }
+
+  /** The path of a row about what hangs on somebody, where something hangs already. */
+  const mediaPathIn = async (path: string, tenant: string) => {
+    const client = await makerIn(service, tenant, "founder").make("clients")
+    const filled = path.replace("{tenantId}", tenant).replace("{clientId}", client.id).replace("{slot}", "logo")
+    const { assetId } = await assetsIn(service, tenant, "founder").ready()
+    const { status } = await service.api("PUT", filled, { as: "founder", tenant, body: { assetId } })
+    assert.strictEqual(status, 200)
+    return filled
+  }
+
   /** The path of a row, with something new to act on unless the caller acts on itself. */
   const addressIn = async (row: string, caller: string, { own, tenant }: Stage) => {
     const [, path = "", ...about] = row.split(" ")
+    if (path.includes("{slot}")) return mediaPathIn(path, tenant)
+    if (path.includes("{assetId}")) return assetPathIn(row, path, tenant)
     const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
     const kind = everydayKindOf(row)
     if (kind !== undefined && path.includes("{")) {
@@ -117,6 +158,9 @@ describe("roles", () => {
 
   const bodyIn = async (row: string, caller: string, { tenant }: Stage) => {
     const kind = everydayKindOf(row)
+    if (row.startsWith("PUT") && row.includes("{slot}")) {
+      return { body: { assetId: (await assetsIn(service, tenant, "founder").ready()).assetId } }
+    }
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `friend of ${caller}` } }
     const invoicing = invoicingIn(service, tenant, "founder")
     if (row === "POST /invoices") return { body: { contractId: (await invoicing.contract()).id } }
@@ -142,9 +186,12 @@ describe("roles", () => {
     })
   }
 
-  it("are decided here for every operation on tenants, members, what these contract and what they invoice", () => {
+  it("are decided here for every operation on tenants, members, what these contract, invoice and brand", () => {
     const groups = new Set(Object.keys(table).map((row) => /^\w+ \/([\w-]+)/.exec(row)?.[1]))
-    assert.includeMembers([...groups], ["tenants", "members", ...everyday, "invoices", "billables", "invoice-series"])
+    assert.includeMembers(
+      [...groups],
+      ["tenants", "members", ...everyday, "invoices", "billables", "invoice-series", "assets"]
+    )
     const ofThese = operationsOf(service.document)
       .map(({ name }) => name.replace("/api/v1", ""))
       .filter((name) => groups.has(/^\w+ \/([\w-]+)/.exec(name)?.[1]))

@@ -58,7 +58,7 @@ export const apiProcesses = async (environment: Readonly<Record<string, string>>
       })
       const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
       running.set(child, ended)
-      return { url: await addressFrom(child), kill: () => kill(child) }
+      return { url: await addressFrom(child), pid: child.pid, kill: () => kill(child) }
     },
 
     token: (subject: string) =>

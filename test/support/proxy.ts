@@ -33,6 +33,7 @@ export const startProxy = async (address: string) => {
   const target = new URL(address)
   const sockets = new Set<Socket>()
   let isStalled = false
+  let lost: string | undefined
 
   const follow = (socket: Socket, other: Socket) => {
     sockets.add(socket)
@@ -46,10 +47,18 @@ export const startProxy = async (address: string) => {
     if (isStalled) socket.pause()
   }
 
+  /** Lets the message through and ends the connection in the place of the answer. */
+  const loseAnswer = (near: Socket, far: Socket) => {
+    lost = undefined
+    far.removeAllListeners("data")
+    far.once("data", () => near.resetAndDestroy())
+  }
+
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
     follow(near, far)
     follow(far, near)
+    near.on("data", (chunk) => lost !== undefined && chunk.includes(lost) && loseAnswer(near, far))
   })
   const port = await listenAnywhere(server)
   const url = new URL(address)
@@ -77,6 +86,10 @@ export const startProxy = async (address: string) => {
     flow: () => {
       isStalled = false
       for (const socket of sockets) socket.resume()
+    },
+    /** Ends the connection on which the next message with this text comes, once that was done and before it is heard. */
+    loseAnswerTo: (text: string) => {
+      lost = text
     },
     stop: () => (server.listening ? cut() : Promise.resolve())
   }

@@ -40,6 +40,10 @@ const loggerInto = (lines: Array<string>) =>
     Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
   )
 
+const asSent = (body: unknown) => (typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body))
+
+const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
+
 type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, SqlClient | Settings | BlobStore>>
 
 /** The service in this process, on a database of its own, with every answer checked against its own document. */
@@ -82,7 +86,7 @@ export const startService = async (
   const token = (subject: string) =>
     Effect.runPromise(developmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
 
-  /** One request. A string body goes as it is, anything else as JSON. */
+  /** One request. A body of text or bytes goes as it is, anything else as JSON. */
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answered> => {
     const { as, body, headers = {}, tenant } = options
     const response = await fetch(url + path, {
@@ -90,10 +94,10 @@ export const startService = async (
       headers: {
         ...(as === undefined ? {} : { authorization: `Bearer ${as.includes(".") ? as : await token(as)}` }),
         ...(tenant === undefined ? {} : { "tenant-id": tenant }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined ? {} : { "content-type": typeOf(body) }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+      ...(body === undefined ? {} : { body: asSent(body) })
     })
     const text = await response.text()
     if (path.startsWith("/api/")) {

@@ -27,38 +27,47 @@ export const readBody = (request: IncomingMessage, limit: number) =>
     if (request.destroyed) resume(Effect.interrupt)
   })
 
-const pieceBytes = 128 * 1024
+const pieceBytes = 64 * 1024
+
+const nothing = Buffer.alloc(0)
+
+/** The body as it comes in. Who stops reading leaves the connection alone, since there is an answer to send. */
+const chunksOf = (request: IncomingMessage): AsyncIterable<Buffer> => request.iterator({ destroyOnReturn: false })
+
+/** Reads what is left of a body that nobody wants, so that its sender lives to read why; but not from one that pauses. */
+export const drain = (request: IncomingMessage) =>
+  Effect.promise(async () => {
+    let size = 0
+    try {
+      for await (const chunk of chunksOf(request)) {
+        size += chunk.length
+        if (size > patience) break
+      }
+    } catch {
+      // The sender is gone: there is nobody to answer.
+    }
+  }).pipe(Effect.timeoutOption("5 seconds"))
 
 /** The body in pieces of equal size but the last; one that is too large is drained and then refused. */
 async function* pieces(request: IncomingMessage, limit: number) {
-  let waiting: Array<Buffer> = []
+  let piece = nothing
   let held = 0
   let size = 0
-  // Whoever stops reading has an answer to give, for which the connection must stay.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(request)) {
     size += chunk.length
     if (size > patience) throw tooLarge(limit)
     if (size > limit) continue
-    waiting.push(chunk)
-    held += chunk.length
-    if (held < pieceBytes) continue
-    const bytes = Buffer.concat(waiting)
-    let start = 0
-    for (; held - start >= pieceBytes; start += pieceBytes) yield bytes.subarray(start, start + pieceBytes)
-    waiting = [bytes.subarray(start)]
-    held -= start
+    // Copied into a piece at once: many senders at the same time hold a piece each and nothing besides.
+    for (let read = 0; read < chunk.length; ) {
+      if (held === 0) piece = Buffer.allocUnsafeSlow(pieceBytes)
+      const copied = chunk.copy(piece, held, read)
+      read += copied
+      held = (held + copied) % pieceBytes
+      if (held === 0) yield piece
+    }
   }
   if (size > limit) throw tooLarge(limit)
-  if (held > 0) yield Buffer.concat(waiting)
-}
-
-/** Reads the rest of a body and throws it away, as far as patience goes. */
-const drain = (request: IncomingMessage) => {
-  let size = 0
-  request.on("data", (chunk: Buffer) => {
-    size += chunk.length
-    if (size > patience) request.destroy()
-  })
+  if (held > 0) yield piece.subarray(0, held)
 }
 
 /** The same, except that stopping does not wait for a sender that has paused. */
@@ -69,7 +78,6 @@ const abandonable = (request: IncomingMessage, limit: number): AsyncIterable<Buf
       next: () => all.next(),
       return: async () => {
         void all.return()
-        drain(request)
         return { done: true, value: undefined }
       }
     }

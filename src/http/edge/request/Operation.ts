@@ -4,7 +4,7 @@ import type { WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
-import { parseJson, readBody, streamBody } from "./Body.ts"
+import { drain, parseJson, readBody, streamBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
 import { makeTurns } from "./Turns.ts"
@@ -48,7 +48,7 @@ export const makeOperation = Effect.gen(function* () {
     return succeed(request, route.status, result)
   })
 
-  return Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
+  const operate = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
     const { params, request } = call
     const identity = yield* authorize(route.access, { headers: request.headers, params })
     call.identity = identity
@@ -59,4 +59,7 @@ export const makeOperation = Effect.gen(function* () {
     // A read waits for nobody's lock, and a body that is taken as it comes may come slowly.
     return yield* bytes === nothing ? answer : inTurn(identity.tenant, answer)
   })
+
+  return (route: Route, call: Call) =>
+    route.isStreamed ? Effect.tapErrorCause(operate(route, call), () => drain(call.request)) : operate(route, call)
 })

@@ -42,6 +42,10 @@ interface Image {
 
 const changedMeanwhile = "was replaced while it was looked at; complete it again"
 
+/** Whether an asset is still one that the upkeep takes away: somebody may have come back to it. */
+const isStale = ({ status, updatedAt }: StoredAsset) =>
+  status !== "READY" && Date.parse(updatedAt) < Date.now() - 24 * 60 * 60 * 1000
+
 /** The asset that is ready now, or why it has failed. */
 type Completed = Either.Either<Asset, ValidationError>
 
@@ -54,16 +58,16 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
     const sql = yield* SqlClient.SqlClient
     const blobs = yield* Blobs
     const urls = yield* SignedUrls
+    const shown = (asset: StoredAsset) =>
+      shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.of(asset.id))
     const assets = yield* resource({
       name: "asset",
       table: "assets",
       entity: StoredAsset,
       // An address that opens to whoever has it is not for everyone an event goes to.
-      shown: (asset) => shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined)
+      shown: (asset) => shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined),
+      answered: shown
     })
-
-    const shown = (asset: StoredAsset) =>
-      shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.of(asset.id))
 
     const digestOf = (id: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
@@ -128,9 +132,10 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       return refused(Either.isLeft(verdict) ? verdict.left : changedMeanwhile)
     })
 
-    const remove = (id: string) =>
+    const remove = (id: string, isWanted: (asset: StoredAsset) => boolean = () => true) =>
       Effect.gen(function* () {
         const seen = yield* assets.hold(id)
+        if (!isWanted(seen.value)) return
         const digest = yield* digestOf(id)
         yield* assets.discard(seen)
         if (digest !== undefined) yield* blobs.release(digest)
@@ -170,7 +175,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           where status <> 'READY' and updated_at < now() - interval '1 day' limit ${most}`).pipe(
           Effect.tap((stale) =>
             Effect.forEach(stale, ({ id, tenant }) =>
-              remove(id).pipe(
+              remove(id, isStale).pipe(
                 Effect.catchTag("NotFound", () => Effect.void),
                 Effect.provideService(CurrentTenant, tenant),
                 Effect.provideService(IfMatch, undefined)
@@ -180,7 +185,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           Effect.map((stale) => stale.length)
         ),
 
-      remove,
+      remove: (id: string) => remove(id),
       /** The image behind an address, for anyone who may see it. */
       served: Effect.fnUntraced(function* (id: string, isSigned: boolean) {
         const [row] = yield* Effect.orDie(sql<Image>`

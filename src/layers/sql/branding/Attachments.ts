@@ -28,18 +28,19 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const readyAsset = (assetId: string) =>
+    /** The asset, kept from being deleted meanwhile. */
+    const keptAsset = (assetId: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Pick<MediaItem, "kind" | "status">>`
           select kind, status from assets where tenant_id = ${tenant} and id = ${assetId} for key share`)
-      ).pipe(
-        Effect.flatMap(([asset]) => {
-          if (asset === undefined) return Effect.fail(breaks("assetId", "exists", "names nothing in this tenant"))
-          return asset.status === "READY"
-            ? Effect.succeed(asset)
-            : Effect.fail(breaks("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
-        })
-      )
+      ).pipe(Effect.map(([asset]) => asset))
+
+    const ready = (asset: Pick<MediaItem, "kind" | "status"> | undefined) => {
+      if (asset === undefined) return Effect.fail(breaks("assetId", "exists", "names nothing in this tenant"))
+      return asset.status === "READY"
+        ? Effect.succeed(asset)
+        : Effect.fail(breaks("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
+    }
 
     const hang = (client: string | undefined, slot: string, assetId: string) =>
       Effect.gen(function* () {
@@ -65,8 +66,10 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
       /** Hangs an image into a slot, in place of any other there. */
       attach: <A extends Hung>(owner: Owner<A>, place: Place, { assetId, order = 0 }: typeof AttachMedia.Type) =>
         Effect.gen(function* () {
+          // The asset before its owner: who deletes it has it, and then needs the tenant for the event.
+          const asset = yield* keptAsset(assetId)
           const seen = yield* owner.hold(place.id)
-          const { kind } = yield* readyAsset(assetId)
+          const { kind } = yield* ready(asset)
           const attachmentId = yield* hang(place.client, place.slot, assetId)
           const item = mediaItem({ attachmentId, slot: place.slot, order, assetId, kind })
           const media = inMediaOrder([...without(seen.value.media, place.slot), item])

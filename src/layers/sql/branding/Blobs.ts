@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Data, Effect, Stream } from "effect"
+import { Data, Effect, Option, Stream } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { BlobStore } from "../../blobs/BlobStore.ts"
 import { newId } from "../../Ids.ts"
@@ -24,11 +24,14 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
 
-    const forget = (tenant: string, place: string) =>
-      Effect.zipRight(
-        store.remove({ tenant, place }),
-        Effect.orDie(sql`delete from uploads where tenant_id = ${tenant} and place = ${place}`)
-      )
+    /** Takes away what lies at a place, unless it has become a blob: that may have happened without our hearing of it. */
+    const forget = Effect.fnUntraced(function* (tenant: string, place: string) {
+      const upload = sql`uploads where tenant_id = ${tenant} and place = ${place}`
+      const noted = yield* Effect.orDie(sql<object>`select 1 from ${upload} for update`)
+      if (noted.length === 0) return
+      yield* store.remove({ tenant, place })
+      yield* Effect.orDie(sql`delete from ${upload}`)
+    })
 
     /** Where the bytes lie. */
     const placeOf = (tenant: string, digest: string) =>
@@ -62,17 +65,21 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
 
       discard: ({ place }: Uploaded) => Effect.flatMap(CurrentTenant, (tenant) => forget(tenant, place)),
 
-      /** Makes an upload a blob; tells whether it is one now, or whether the same bytes were there already. */
+      /**
+       * Makes an upload a blob; tells whether it is one now, or whether the same bytes were there already. Those are held,
+       * so that nobody lets go of them before they are needed again.
+       */
       adopt: ({ digest, place, sizeBytes }: Uploaded) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ adopted: boolean }>`
             with made as (
               insert into blobs (tenant_id, digest, place, size_bytes)
-              values (${tenant}, ${digest}, ${place}, ${sizeBytes}) on conflict do nothing returning place
+              values (${tenant}, ${digest}, ${place}, ${sizeBytes})
+              on conflict (tenant_id, digest) do update set digest = excluded.digest returning place
             ), noted as (
-              delete from uploads where tenant_id = ${tenant} and place = (select place from made)
+              delete from uploads where tenant_id = ${tenant} and place = ${place} and place = (select place from made)
             )
-            select exists (select 1 from made) as adopted`)
+            select place = ${place} as adopted from made`)
         ).pipe(Effect.map(([row]) => row?.adopted === true)),
 
       /**
@@ -93,18 +100,20 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
           )
         ).pipe(Effect.orDie),
 
-      /** The bytes, as they were put there: the end comes only if all of them were the same. */
+      /** The bytes, as they were put there: the last of them come only if all were the same. */
       read: (tenant: string, digest: string) =>
         Stream.unwrap(
           Effect.map(placeOf(tenant, digest), ({ place }) => {
             const hash = createHash("sha256")
-            const bytes = Stream.tap(store.read({ tenant, place }), (piece) => Effect.sync(() => hash.update(piece)))
-            const proof = Stream.execute(
-              Effect.suspend(() =>
-                hash.digest("base64url") === digest ? Effect.void : Effect.die(new BlobDamaged({ digest }))
-              )
+            const pieces = Stream.tap(store.read({ tenant, place }), (piece) => Effect.sync(() => hash.update(piece)))
+            const proof = Effect.suspend(() =>
+              hash.digest("base64url") === digest ? Effect.succeedNone : Effect.die(new BlobDamaged({ digest }))
             )
-            return Stream.concat(bytes, proof)
+            return Stream.map(pieces, Option.some).pipe(
+              Stream.concat(Stream.fromEffect(proof)),
+              Stream.mapAccum(Option.none<Uint8Array>(), (held, next) => [next, held]),
+              Stream.filterMap((piece) => piece)
+            )
           })
         ),
 

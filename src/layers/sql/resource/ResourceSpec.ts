@@ -27,8 +27,10 @@ export interface Spec<A, F extends Identified> extends Omit<Shape, "fields"> {
   /** The column that holds the tenant, and the rows that count as there, where these are not the usual. */
   readonly tenantColumn?: string
   readonly visible?: string
-  /** How events and entity tags show it, where that is not as it is kept. */
+  /** How events show it, where that is not as it is kept. */
   readonly shown?: (entity: A) => unknown
+  /** How answers, and so their entity tags, show it, where that is not as events do. */
+  readonly answered?: (entity: A) => unknown
   /** What removes a row, where that is not a delete. */
   readonly removal?: string
 }

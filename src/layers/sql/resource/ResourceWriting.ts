@@ -30,6 +30,7 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
   const arrange = arranger(shape)
   const rowOf = rowMaker(shape)
   const shown = spec.shown ?? ((entity: A): unknown => entity)
+  const answered = spec.answered ?? shown
   const prefix = prefixOf(spec.entity.fields.id)
   const refuse = refusing(spec.table)
   const record = recording(sql, sql.literal("changed"))
@@ -71,7 +72,7 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
   const accepted = (reading: typeof current) => (id: string) =>
     Effect.zipWith(reading(id), IfMatch, (seen, tags) => ({ seen, tags })).pipe(
       Effect.filterOrFail(
-        ({ seen, tags }) => isMet(tags, shown(seen.value)),
+        ({ seen, tags }) => isMet(tags, answered(seen.value)),
         () => new PreconditionFailed()
       ),
       Effect.map(({ seen }) => seen)

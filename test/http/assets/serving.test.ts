@@ -1,0 +1,222 @@
+import { createHmac } from "node:crypto"
+import { Effect } from "effect"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { SignedUrls } from "../../../src/layers/blobs/SignedUrls.ts"
+import { Settings } from "../../../src/layers/config/Settings.ts"
+import { type AssetsOfTenant, assetsIn, type ShownAsset } from "../../support/assets.ts"
+import { openPool } from "../../support/database.ts"
+import { assertFailure, notFoundText } from "../../support/failure.ts"
+import { gif, png } from "../../support/images.ts"
+import { send } from "../../support/rawHttp.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+/** Headers that differ from answer to answer, or belong to the connection. */
+const passing = ["date", "x-request-id", "connection", "keep-alive"]
+
+const lasting = (headers: Headers) => Object.fromEntries([...headers].filter(([name]) => !passing.includes(name)))
+
+const pathOf = ({ assetId }: ShownAsset) => `/api/v1/assets/${assetId}`
+
+describe("an image", () => {
+  let service: Service
+  let sql: pg.Pool
+  let tenant: string
+  let assets: AssetsOfTenant
+  beforeAll(async () => {
+    service = await startService()
+    sql = openPool(service.database.url)
+    tenant = await service.newTenant()
+    assets = assetsIn(service, tenant)
+  })
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+  })
+
+  /** As a browser asks: without a token, a tenant or anything else. */
+  const show = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
+    const response = await fetch(service.url + path, { method, headers })
+    return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+  }
+  const assertHidden = async (path: string, what = path) => {
+    for (const headers of [{}, { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }]) {
+      assertFailure(await send(service.url, { path, headers }), 404, notFoundText, what)
+    }
+  }
+  const signed = async (fields: object = {}) => {
+    const asset = await assets.ready({ access: "SIGNED", ...fields })
+    return { ...asset, url: asset.url ?? assert.fail("has no url") }
+  }
+
+  for (const [contentType, bytes] of [
+    ["image/png", png({ bytes: 700_000 })],
+    ["image/gif", gif]
+  ] as const) {
+    it(`of type ${contentType} that is public is shown to anyone, as nothing but what it is`, async () => {
+      const asset = await assets.ready({ contentType }, bytes)
+      const shown = await show(asset.url ?? "")
+      assert.strictEqual(shown.status, 200)
+      assert.isTrue(shown.bytes.equals(bytes))
+      assert.deepStrictEqual(lasting(shown.headers), {
+        "cache-control": "public, max-age=3600",
+        "content-length": String(bytes.length),
+        "content-security-policy": "default-src 'none'; sandbox",
+        "content-type": contentType,
+        "cross-origin-resource-policy": "cross-origin",
+        etag: `"${asset.etag}"`,
+        "x-content-type-options": "nosniff"
+      })
+
+      const head = await show(asset.url ?? "", {}, "HEAD")
+      assert.deepStrictEqual([head.status, head.bytes.length], [200, 0])
+      assert.deepStrictEqual(lasting(head.headers), lasting(shown.headers))
+    })
+  }
+
+  it("is not sent again to whoever has it", async () => {
+    const { etag, ...asset } = await assets.ready()
+    for (const known of [`"${etag}"`, `W/"${etag}"`, `"other", "${etag}"`, "*"]) {
+      const { bytes, headers, status } = await show(pathOf(asset), { "if-none-match": known })
+      assert.deepStrictEqual([status, bytes.length, headers.get("etag")], [304, 0, `"${etag}"`])
+      assert.strictEqual(headers.get("cache-control"), "public, max-age=3600")
+    }
+    assert.strictEqual((await show(pathOf(asset), { "if-none-match": '"other"' })).status, 200)
+  })
+
+  it("that is signed is shown through the url of its record alone, to whoever has it", async () => {
+    const bytes = png()
+    const { assetId } = await assets.uploaded(bytes, { access: "SIGNED" })
+    const completed = (await assets.complete(assetId)).body.data
+    assert.match(completed.url, new RegExp(`^/api/v1/assets/${assetId}\\?expires=\\d+&signature=[\\w-]{43}$`))
+    const { url } = (await assets.record(assetId)).body.data
+    const listed = (await assets.call("GET", "?limit=200")).body.data
+    assert.strictEqual(listed.find((asset: ShownAsset) => asset.assetId === assetId).url, url)
+    const shown = await show(url)
+    assert.strictEqual(shown.status, 200)
+    assert.isTrue(shown.bytes.equals(bytes))
+    assert.strictEqual(shown.headers.get("cache-control"), "private, max-age=600")
+    assert.strictEqual((await show(url, { "if-none-match": `"${completed.etag}"` })).status, 304)
+    assert.strictEqual((await show(url, {}, "HEAD")).headers.get("content-length"), String(bytes.length))
+    await assertHidden(pathOf(completed))
+  })
+
+  it("that is signed can be had for ten minutes or more, and for twenty at most", async () => {
+    const { url } = await signed()
+    const left = Number(new URL(url, service.url).searchParams.get("expires")) - Date.now() / 1000
+    assert.isTrue(left > 590 && left <= 1200, `${left} seconds`)
+  })
+
+  it("that is signed is as good as not there for anyone without a good signature", async () => {
+    const [asset, other] = [await signed(), await signed()]
+    const { searchParams } = new URL(asset.url, service.url)
+    const [expires, signature] = [searchParams.get("expires") ?? "", searchParams.get("signature") ?? ""]
+    const foreign = new URL(other.url, service.url).search
+    const [first = ""] = signature
+    const tampered = (first === "A" ? "B" : "A") + signature.slice(1)
+    const guessed = createHmac("sha256", "").update(`${asset.assetId}.${expires}`).digest("base64url")
+    const queries: Readonly<Record<string, string>> = {
+      "without a query": "",
+      "without a signature": `?expires=${expires}`,
+      "with an empty signature": `?expires=${expires}&signature=`,
+      "without a time": `?signature=${signature}`,
+      "with another's signature": foreign,
+      "with a changed signature": `?expires=${expires}&signature=${tampered}`,
+      "with a signature cut short": `?expires=${expires}&signature=${signature.slice(0, -1)}`,
+      "with a signature by another key": `?expires=${expires}&signature=${guessed}`,
+      "with a signature that is no text": `?expires=${expires}&signature=%00%ff`,
+      "with a later time": `?expires=${Number(expires) + 600}&signature=${signature}`,
+      "with an earlier time": `?expires=${Number(expires) - 600}&signature=${signature}`,
+      "with no number for a time": `?expires=soon&signature=${signature}`,
+      "with a time without end": `?expires=Infinity&signature=${signature}`,
+      "with a token in the place of a signature": `?signature=${await service.token("owner")}`
+    }
+    for (const [what, query] of Object.entries(queries)) await assertHidden(pathOf(asset) + query, what)
+    assert.strictEqual((await show(asset.url)).status, 200)
+  })
+
+  it("is not to be had through a url whose time is over", async () => {
+    const asset = await signed()
+    const urls = await Effect.runPromise(
+      SignedUrls.pipe(Effect.provide(SignedUrls.Default), Effect.provideService(Settings, service.settings))
+    )
+    assert.strictEqual((await show(urls.of(asset.assetId))).status, 200)
+    await assertHidden(urls.of(asset.assetId, Date.now() - 1_200_000))
+  })
+
+  it("is the same nothing when it is unknown, unfinished, failed or deleted", async () => {
+    const pending = await assets.declare()
+    const uploaded = await assets.uploaded(png())
+    const failed = await assets.uploaded(gif)
+    assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
+    const [deleted, deletedSigned] = [await assets.ready(), await signed()]
+    for (const { assetId } of [deleted, deletedSigned]) {
+      assert.strictEqual((await assets.remove(assetId)).status, 204)
+    }
+    for (const path of [
+      `/api/v1/assets/ast_${"0".repeat(26)}`,
+      "/api/v1/assets/nonsense",
+      `/api/v1/assets/${tenant}`,
+      ...[pending, uploaded, failed, deleted].map(pathOf),
+      deletedSigned.url
+    ]) {
+      await assertHidden(path)
+    }
+  })
+
+  it("is hidden as soon as it is no longer public, and shown when it is again", async () => {
+    const asset = await assets.ready()
+    const hidden = await assets.patch(asset.assetId, { access: "SIGNED" })
+    await assertHidden(pathOf(asset))
+    assert.strictEqual((await show(hidden.body.data.url)).status, 200)
+    await assets.patch(asset.assetId, { access: "PUBLIC" })
+    assert.strictEqual((await show(pathOf(asset))).status, 200)
+  })
+
+  it("is gone with its tenant", async () => {
+    const other = await service.newTenant()
+    const theirs = assetsIn(service, other)
+    const [open, closed] = [await theirs.ready(), await theirs.ready({ access: "SIGNED" })]
+    assert.strictEqual((await show(open.url ?? "")).status, 200)
+    assert.strictEqual((await service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)
+    await assertHidden(open.url ?? "")
+    await assertHidden(closed.url ?? "")
+  })
+
+  const damages: Readonly<Record<string, string>> = {
+    "with one byte changed in the last piece":
+      "update blob_chunks set bytes = set_byte(bytes, 10, get_byte(bytes, 10) # 1) where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
+    "with one byte changed in the first piece":
+      "update blob_chunks set bytes = set_byte(bytes, 0, get_byte(bytes, 0) # 1) where place = $1 and n = 0",
+    "with a byte missing":
+      "update blob_chunks set bytes = substr(bytes, 2) where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
+    "with a byte too many":
+      "update blob_chunks set bytes = bytes || '\\x00' where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
+    "without its last piece":
+      "delete from blob_chunks where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
+    "without a piece in the middle": "delete from blob_chunks where place = $1 and n = 1",
+    "with nothing left": "delete from blob_chunks where place = $1"
+  }
+
+  it.each(Object.entries(damages))("never arrives whole from a store %s", async (_, damage) => {
+    const asset = await assets.ready({}, png({ bytes: 400_000 }))
+    const { rows } = await sql.query<{ place: string }>("select place from blobs where digest = $1", [asset.etag])
+    assert.strictEqual((await sql.query(damage, [rows[0]?.place])).rowCount !== 0, true)
+    const arrived = await show(pathOf(asset)).catch((error: unknown) => error)
+    assert.instanceOf(arrived, TypeError)
+    // Others are shown as before.
+    assert.strictEqual((await show((await assets.ready()).url ?? "")).status, 200)
+  })
+
+  it("whose bytes were damaged does not get ready", async () => {
+    const { assetId } = await assets.uploaded(png({ bytes: 1000 }))
+    await sql.query(
+      `update blob_chunks c set bytes = set_byte(bytes, 900, get_byte(bytes, 900) # 1)
+       from blobs b join assets a using (tenant_id, digest) where c.place = b.place and a.id = $1`,
+      [assetId]
+    )
+    assert.strictEqual((await assets.complete(assetId)).status, 500)
+    await assertHidden(`/api/v1/assets/${assetId}`)
+    assert.strictEqual((await assets.record(assetId)).body.data.status, "PENDING")
+  })
+})
