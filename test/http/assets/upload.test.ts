@@ -44,7 +44,7 @@ const refused: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint
     "a PNG and a script",
     {},
     Buffer.concat([png(), htmlWithScript]),
-    `goes on for ${htmlWithScript.length} bytes after its image has ended`
+    `goes on for ${htmlWithScript.length} bytes after its picture has ended`
   ],
   [
     "a PNG of too many pixels",

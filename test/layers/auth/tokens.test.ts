@@ -123,7 +123,8 @@ describe("bearer tokens", () => {
 
   it("are looked at before anything else of a request", async () => {
     for (const [path, operations] of Object.entries(service.document.paths)) {
-      for (const method of Object.keys(operations)) {
+      for (const [method, { security }] of Object.entries(operations)) {
+        if (security.length === 0) continue
         const answer = await service.call(method.toUpperCase(), `${path.replace(/\{\w+\}/g, "no-id")}?limit=none`, {
           headers: { authorization: "Bearer a.b.c", "content-type": "text/plain", "idempotency-key": "ä" },
           ...(method === "get" ? {} : { body: "{" })
