@@ -46,4 +46,6 @@ export const suffix = (now: number) => {
   return text
 }
 
-export const newId = (prefix: string) => Effect.sync(() => `${prefix}_${suffix(Date.now())}`)
+export const makeId = (prefix: string) => `${prefix}_${suffix(Date.now())}`
+
+export const newId = (prefix: string) => Effect.sync(() => makeId(prefix))

@@ -24,7 +24,7 @@ export interface Upload {
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | JsonText<A> | Reply<A | Streamed> | Refusal, WireError, RequestServices>
+) => Effect.Effect<A | JsonText<A> | Reply<A | JsonText<A> | Streamed> | Refusal, WireError, RequestServices>
 
 /** One function for each operation of a group, under its name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {

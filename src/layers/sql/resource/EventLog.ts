@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { newId } from "../../Ids.ts"
+import { makeId, newId } from "../../Ids.ts"
 
 export interface Happening<Client = string | undefined> {
   readonly tenant: string
@@ -31,22 +31,20 @@ export const recording =
         from ${source}`
     })
 
-/** The insert that records many events at once. */
-export const recordingAll = (sql: SqlClient.SqlClient) => (happenings: ReadonlyArray<Happening>) =>
-  Effect.map(
-    Effect.forEach(happenings, ({ at, client, data, resource, sequence, tenant, type }) =>
-      Effect.map(newId("evt"), (id) => ({
-        tenant_id: tenant,
-        id,
-        type,
-        resource_id: resource,
-        client_id: client,
-        sequence,
-        occurred_at: at,
-        data
-      }))
-    ),
-    (rows) => sql`
+/** What happened to one of many at the same moment; `data` is JSON already. */
+export type Share = Pick<Happening, "resource" | "sequence"> & { readonly data: string }
+
+/** The insert that records what happened to many at once. */
+export const recordingAll =
+  (sql: SqlClient.SqlClient) =>
+  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, shares: ReadonlyArray<Share>) =>
+    Effect.sync(() => {
+      const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
+      const rows = shares.map(
+        ({ data, resource, sequence }) =>
+          `{"id":"${makeId("evt")}","resource_id":"${resource}","sequence":${sequence},"data":${data},${common}`
+      )
+      return sql`
         insert into events (${sql.literal(columns)}) select ${sql.literal(columns)}
-        from json_populate_recordset(null::events, ${JSON.stringify(rows)}::json)`
-  )
+        from json_populate_recordset(null::events, ${`[${rows.join(",")}]`}::json)`
+    })

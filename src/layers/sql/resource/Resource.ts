@@ -21,7 +21,7 @@ export const resource = <A extends Stamped, F extends Identified>(spec: Spec<A, 
     return {
       ...reading,
       ...makeWriting(sql, spec, shape, reading),
-      ...makeBulk(sql, spec, shape, reading),
+      ...makeBulk(sql, spec, shape),
       get: (id: string) => Effect.map(reading.current(id), ({ value }) => value)
     }
   })

@@ -1,11 +1,11 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { prefixOf } from "../../../domain/Ids.ts"
+import { JsonText } from "../../../domain/JsonText.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 import { arranger, rowMaker, type Shape } from "./Columns.ts"
 import { recordingAll } from "./EventLog.ts"
-import type { Reading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
 import { refusing } from "./Violations.ts"
 
@@ -13,8 +13,7 @@ import { refusing } from "./Violations.ts"
 export const makeBulk = <A extends Stamped, F extends Identified>(
   sql: SqlClient.SqlClient,
   spec: Spec<A, F>,
-  shape: Shape,
-  { read }: Reading<A>
+  shape: Shape
 ) => {
   const table = sql.literal(spec.table)
   const arrange = arranger(shape)
@@ -26,24 +25,13 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
     ["tenant_id", ...Object.keys(rowOf({})), "sequence"].map((column) => `"${column}"`).join(", ")
   )
 
-  /** The events of what is done to all of them at one moment. */
-  const happened =
-    (action: string, client: string | undefined, tenant: string, at: string) =>
-    (versions: ReadonlyArray<Versioned<A>>) =>
-      recordAll(
-        versions.map(({ sequence, value }) => ({
-          tenant,
-          type: `${spec.name}.${action}`,
-          resource: value.id,
-          client,
-          sequence,
-          at,
-          data: value
-        }))
-      )
+  const typed = (action: string) => `${spec.name}.${action}`
 
   return {
-    /** Creates them all, in the order of `sorted` columns, so that those who create the same never wait in a circle. */
+    /**
+     * Creates them all, in the order of `sorted` columns, so that those who create the same never wait in a circle. Each
+     * is put into JSON once, for its event and for the answer.
+     */
     createMany: Effect.fnUntraced(function* (
       all: ReadonlyArray<Omit<A, keyof Stamped>>,
       client: string | undefined,
@@ -51,26 +39,30 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
     ) {
       const tenant = yield* CurrentTenant
       const at = new Date().toISOString()
-      const entities = yield* Effect.forEach(all, (fields) =>
-        Effect.map(newId(prefix), (id) => ({ ...fields, id, createdAt: at, updatedAt: at }))
-      )
+      const entities = all.map((fields) => ({ ...fields, id: makeId(prefix), createdAt: at, updatedAt: at }))
       const rows = entities.map((entity) => ({ tenant_id: tenant, ...rowOf(entity), sequence: 1 }))
-      const values = entities.map((entity) => read(arrange(entity)))
-      const events = yield* happened("created", client, tenant, at)(values.map((value) => ({ value, sequence: 1 })))
+      const texts = entities.map((entity) => JSON.stringify(arrange(entity)))
+      const shares = entities.map(({ id }, n) => ({ resource: id, sequence: 1, data: texts[n] ?? "" }))
+      const events = yield* recordAll({ tenant, client, at, type: typed("created") }, shares)
       yield* refuse(sql`
         with made as (
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::json)
           order by ${sql.literal(sorted)}
         ) ${events}`)
-      return values
+      return new JsonText<ReadonlyArray<A>>(`[${texts.join(",")}]`)
     }),
 
     /** Takes versions that are held away, all at once. */
     discardMany: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
       const tenant = yield* CurrentTenant
-      const next = all.map(({ sequence, value }) => ({ value, sequence: sequence + 1 }))
-      const events = yield* happened("deleted", client, tenant, new Date().toISOString())(next)
+      const shares = all.map(({ sequence, value }) => ({
+        resource: value.id,
+        sequence: sequence + 1,
+        data: JSON.stringify(value)
+      }))
+      const at = new Date().toISOString()
+      const events = yield* recordAll({ tenant, client, at, type: typed("deleted") }, shares)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
       yield* refuse(sql`
         with gone as (
