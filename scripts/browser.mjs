@@ -24,14 +24,26 @@ const run = (command, ...args) =>
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
   })
 
+/** A mirror that does not answer at once often does a moment later. */
+const tryAgain = (attempts, work) => {
+  try {
+    return work()
+  } catch (error) {
+    if (attempts <= 1) throw error
+    return tryAgain(attempts - 1, work)
+  }
+}
+
 const canInstall = () => process.getuid?.() === 0 && onPath("apt-get").some(isFound)
 
 /** The same; if there is none it is installed, where that is a matter of Debian's package manager and of being root. */
 export const installBrowser = () => {
   const found = findBrowser()
   if (found !== undefined || !canInstall()) return found
-  run("apt-get", "update", "-qq")
-  run("apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium")
+  tryAgain(3, () => {
+    run("apt-get", "update", "-qq")
+    run("apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium")
+  })
   return findBrowser()
 }
 
