@@ -8,14 +8,19 @@ const isFound = (path) => path !== undefined && path !== "" && existsSync(path)
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
 
-/** The program of a Chromium: the one named by CHROMIUM_BIN, one on the path, or one put into the project's cache. */
+/** The program of a Chromium: the one named by CHROMIUM_BIN, one on the path or where Debian puts it, or one put into the project's cache. */
 export const findBrowser = () => {
   const named = process.env.CHROMIUM_BIN
   if (named !== undefined && named !== "") {
     if (!existsSync(named)) throw new Error(`CHROMIUM_BIN names ${named}, where there is nothing`)
     return named
   }
-  return [...onPath("chromium"), ...onPath("chromium-browser"), inProject(".cache", "chromium", "chrome")].find(isFound)
+  return [
+    ...onPath("chromium"),
+    ...onPath("chromium-browser"),
+    "/usr/bin/chromium",
+    inProject(".cache", "chromium", "chrome")
+  ].find(isFound)
 }
 
 const run = (command, ...args) =>
