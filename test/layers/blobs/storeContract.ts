@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Chunk, Data, Effect, Fiber, Stream } from "effect"
-import { assert, it } from "vitest"
-import { BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
+import { assert, it, vi } from "vitest"
+import { type BlobPlace, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 
 export class Broken extends Data.TaggedError("Broken")<{ readonly why: string }> {}
 
@@ -49,8 +49,7 @@ export const keepsItsContract = (run: <A, E>(work: Effect.Effect<A, E, BlobStore
     const [at, neighbour, bytes] = [somewhere(), somewhere(), randomBytes(300_000)]
     await run(Effect.all([put(at, inPieces(bytes), bytes.length), put(neighbour, inPieces(bytes), bytes.length)]))
     await run(remove(at))
-    await run(remove(at))
-    assert.strictEqual((await run(read(at))).length, 0)
+    await cleared(at)
     assert.isTrue((await run(read(neighbour))).equals(bytes))
   })
 
@@ -61,13 +60,20 @@ export const keepsItsContract = (run: <A, E>(work: Effect.Effect<A, E, BlobStore
     assert.strictEqual((await run(read({ ...at, tenant: "tnt_b" }))).length, 0)
   })
 
+  /** The server of the tests, unlike the real ones, keeps what came of a request that was cut off, and only notices later. */
+  const cleared = async (at: BlobPlace) => {
+    await vi.waitFor(async () => {
+      await run(remove(at))
+      assert.strictEqual((await run(read(at))).length, 0)
+    }, 10_000)
+  }
+
   it.each([[2 * mebibyte], [undefined]])("fails as its sender does, announced %s, and can be cleared", async (size) => {
     const at = somewhere()
     const failing = Stream.concat(inPieces(randomBytes(mebibyte)), Stream.fail(new Broken({ why: "half way" })))
     const failure = await run(Effect.flip(put(at, failing, size)))
     assert.deepStrictEqual(failure, new Broken({ why: "half way" }))
-    await run(remove(at))
-    assert.strictEqual((await run(read(at))).length, 0)
+    await cleared(at)
   })
 
   it("stops when it is told to, whatever its sender does", async () => {
@@ -79,8 +85,7 @@ export const keepsItsContract = (run: <A, E>(work: Effect.Effect<A, E, BlobStore
       return yield* Fiber.interrupt(fiber)
     })
     assert.strictEqual((await run(stopped))._tag, "Failure")
-    await run(remove(at))
-    assert.strictEqual((await run(read(at))).length, 0)
+    await cleared(at)
   })
 
   it("takes fifty at once and mixes none up", async () => {
