@@ -25,6 +25,7 @@ const joinOf = (side: keyof typeof sides) => {
 
 const addressReader = (side: keyof typeof sides) => {
   const read = arranger(address, `${side}.`)
+  // The columns are named after the fields of the schema, and the table checks their values.
   return (row: Row) => (row[`${side}.id`] === null ? {} : { address: read(row) as unknown as typeof Address.Type })
 }
 const ours = addressReader("tenant")
