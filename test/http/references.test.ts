@@ -133,7 +133,8 @@ describe("references", () => {
     for (const { child, columns, name, parent, parentColumns } of keys.filter(({ columns }) => columns.length > 1)) {
       const client = await pool.connect()
       const refers = async (statement: string, values: ReadonlyArray<unknown>) => {
-        await client.query("begin")
+        // Rules of our own about what may change would speak up first; the keys themselves stay.
+        await client.query(`begin; alter table ${child} disable trigger user`)
         try {
           return await client.query(statement, [...values]).then(
             ({ rowCount }) => rowCount,
@@ -158,19 +159,17 @@ describe("references", () => {
       }
       try {
         const [ourWay, theirWay] = [await wayTo(ours.tenant), await wayTo(theirs.tenant)]
-        // A copy may be refused for being one, and what was issued for being changed, before a key is looked at.
-        const otherwise = ["23505", "23001"]
+        // Where two keys lead to the same table, either may be the one that is noticed.
         const refused = keys.filter((key) => key.child === child && key.parent === parent).map(({ name }) => name)
-        for (const answer of [await inserted(ourWay), await updated(ourWay)]) {
-          const [code] = [answer].flat()
-          assert.isTrue(otherwise.includes(String(code)) || Number(code) >= 1, name)
-        }
-        for (const answer of [await inserted(theirWay), await updated(theirWay)]) {
-          const [code, constraint] = [answer].flat()
-          assert.include(["23503", ...otherwise], code, name)
-          // Where two keys lead to the same table, either may be the one that is noticed.
-          if (code === "23503") assert.include(refused, constraint)
-        }
+        assert.isAtLeast(Number(await updated(ourWay)), 1, name)
+        const [code, constraint] = [await updated(theirWay)].flat()
+        assert.strictEqual(code, "23503", name)
+        assert.include(refused, constraint)
+        // A copy of a row with a name or number of its own may be refused for being one.
+        const [ourCode] = [await inserted(ourWay)].flat()
+        assert.include([1, "23505"], ourCode, name)
+        const [theirCode] = [await inserted(theirWay)].flat()
+        assert.include(ourCode === 1 ? ["23503"] : ["23503", "23505"], theirCode, name)
       } finally {
         client.release()
       }
