@@ -1,7 +1,7 @@
 import { billableOf, eventOf, type NewLine, type NewLines, rowOf } from "./billable.ts"
-import { bill, hold, rewrite } from "./heldInvoice.ts"
+import { hold, rewrite } from "./heldInvoice.ts"
 import type { InvoiceRow } from "./invoice.ts"
-import { bearersOfReferences, createBillables } from "./invoicingStatements.ts"
+import { addBillables, bearersOfReferences } from "./invoicingStatements.ts"
 import { hasFewDecimals, lineTotal, sum } from "./money.ts"
 import { broken } from "./refused.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
@@ -52,11 +52,14 @@ export const addLines = async (tenant: string, { billables: lines, invoiceId }: 
     await requireUnbilled(connection, tenant, lines)
     const rows = JSON.stringify(made.map((line) => rowOf(tenant, line)))
     const events = JSON.stringify(made.map((line) => eventOf(tenant, contract.client, line)))
-    await connection.query({ ...createBillables, values: [rows, events] })
-    const totals = made.map(({ lineTotalMinor }) => lineTotalMinor)
-    const sets = amended(invoice, totals)
-    await bill(connection, tenant, contract, totals)
-    await rewrite(connection, tenant, invoice, "invoice.updated", sets)
+    const changes = made.map(({ lineTotalMinor }) => lineTotalMinor)
+    await rewrite(connection, tenant, held, {
+      statement: addBillables,
+      along: [rows, events],
+      changes,
+      type: "invoice.updated",
+      sets: amended(invoice, changes)
+    })
     return made
   })
 }

@@ -1,5 +1,5 @@
-import { bill, hold, rewrite } from "./heldInvoice.ts"
-import { releaseBillables } from "./invoicingStatements.ts"
+import { hold, rewrite } from "./heldInvoice.ts"
+import { voidHeld } from "./invoicingStatements.ts"
 import { broken, notFound } from "./refused.ts"
 import { inTransaction } from "./transaction.ts"
 
@@ -8,9 +8,13 @@ export const voidInvoice = (tenant: string, id: string) =>
   inTransaction(async (connection) => {
     const held = await hold(connection, tenant, id)
     if (held === undefined) throw notFound()
-    const { contract, invoice } = held
+    const { invoice } = held
     if (invoice.status !== "DRAFT" && invoice.status !== "FINALIZED") throw broken(`status is ${invoice.status}`)
-    await connection.query({ ...releaseBillables, values: [tenant, id] })
-    await bill(connection, tenant, contract, [-invoice.totalMinor])
-    return rewrite(connection, tenant, invoice, "invoice.voided", { status: "VOID" })
+    return rewrite(connection, tenant, held, {
+      statement: voidHeld,
+      along: [tenant, id],
+      changes: [-invoice.totalMinor],
+      type: "invoice.voided",
+      sets: { status: "VOID" }
+    })
   })

@@ -5,7 +5,7 @@ import { CurrencyCode } from "../money/Currency.ts"
 import { decimalOf } from "../money/Decimal.ts"
 import { lineTotal, mostMinor } from "../money/Money.ts"
 import { body, decimal, defaulting, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
-import { InvoiceId } from "./Invoice.ts"
+import { type Invoice, InvoiceId } from "./Invoice.ts"
 
 export const BillableId = id("bil", "billable")
 
@@ -62,8 +62,17 @@ const NewLine = body({
 })
 export type NewLine = typeof NewLine.Type
 
-/** The line with what it left out filled in. */
-export const filledLine = ({ quantity = 1, ...line }: NewLine) => ({ ...line, quantity })
+/** The line on its invoice, with what it left out filled in and what it comes to, as far as that can be told. */
+export const lineOn = (
+  { currencyCode, id }: Pick<Invoice, "id" | "currencyCode">,
+  { currencyCode: own = currencyCode, quantity = 1, ...line }: NewLine
+) => ({
+  ...line,
+  invoice: id,
+  quantity,
+  currencyCode: own,
+  lineTotalMinor: lineTotal(quantity, line.amountMinor)
+})
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,
@@ -77,13 +86,17 @@ export const CreateBillables = body({
 }).annotations({ identifier: "CreateBillables" })
 export const PatchBillable = patch(writable).annotations({ identifier: "PatchBillable" })
 
-type Terms = Pick<Billable, "quantity" | "amountMinor" | "referenceType" | "referenceId"> & {
-  readonly currencyCode?: string | undefined
+type Terms = Pick<Billable, "currencyCode" | "referenceType" | "referenceId"> & {
+  readonly lineTotalMinor: number | undefined
 }
+
+/** Whether what a line comes to can be told. */
+export const isTold = <L extends Terms>(line: L): line is L & { readonly lineTotalMinor: number } =>
+  line.lineTotalMinor !== undefined
 
 /** What the business objects to in a line of an invoice in this currency. */
 export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Detail> => {
-  const { currencyCode: own = currencyCode, referenceId, referenceType } = line
+  const { currencyCode: own, referenceId, referenceType } = line
   const missing = referenceId === undefined ? "referenceId" : "referenceType"
   return [
     ...(own === currencyCode
@@ -94,8 +107,10 @@ export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Det
     ...((referenceType === undefined) === (referenceId === undefined)
       ? []
       : [{ field: missing, constraint: "required", message: "referenceType and referenceId come together" } as const]),
-    ...(lineTotal(line.quantity, line.amountMinor) === undefined
-      ? [{ field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${mostMinor}` } as const]
-      : [])
+    ...(isTold(line)
+      ? []
+      : [
+          { field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${mostMinor}` } as const
+        ])
   ]
 }

@@ -91,7 +91,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           seen,
           "updated",
           { ...seen.value, status: "PENDING" },
-          { digest: uploaded.digest }
+          { columns: { digest: uploaded.digest } }
         )
         if (before !== undefined && before !== uploaded.digest) yield* blobs.release(before)
         return { value, isKept }
@@ -105,6 +105,15 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       const verdict = Either.flatMap(sized(sizeBytes, bytes), (bytes) => acceptImage(bytes, contentType))
       return Either.map(verdict, () => ({ etag: digest, sizeBytes: bytes.length }))
     })
+    /** Bytes that are gone are no fault once the asset is gone as well, or has others. */
+    const judgeUnlessChanged = (id: string, asset: StoredAsset, digest: string) =>
+      Effect.catchAllDefect(judge(asset, digest), (defect) =>
+        Effect.gen(function* () {
+          yield* assets.get(id)
+          if ((yield* digestOf(id)) === digest) return yield* Effect.die(defect)
+          return Either.left(changedMeanwhile)
+        })
+      )
     /** Each holds a whole image, so there are never many. */
     const judging = Effect.unsafeMakeSemaphore(4)
 
@@ -126,7 +135,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       if (asset.status === "READY") return completed(asset)
       const digest = yield* digestOf(id)
       if (digest === undefined) return yield* Effect.fail(notUploaded)
-      const verdict = yield* judging.withPermits(1)(judge(asset, digest))
+      const verdict = yield* judging.withPermits(1)(judgeUnlessChanged(id, asset, digest))
       const concluded = yield* atomically(sql)(conclude(id, digest, verdict))
       if (concluded.status === "READY") return completed(concluded)
       return refused(Either.isLeft(verdict) ? verdict.left : changedMeanwhile)

@@ -4,26 +4,24 @@ import { SqlError } from "@effect/sql/SqlError"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
-import { connectionOver, type Send, sendOver, submit } from "./Connection.ts"
-import { isLost } from "./Outage.ts"
+import { connectionOver, sendOver } from "./Connection.ts"
 import { makePool } from "./Pool.ts"
-import { makeTransactions, type Reserved } from "./Transactions.ts"
+import { prepareBorders, type Transacting, transacting } from "./Transacting.ts"
+import { makeTransactions } from "./Transactions.ts"
 import { untraced } from "./Untraced.ts"
 
 const notAcquired = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
-/** A connection of its own for a transaction, thrown away afterwards if it was lost. */
-const reserve = (pool: pg.Pool): Effect.Effect<Reserved, SqlError> =>
+/** A connection for one transaction alone, thrown away afterwards if it was lost. */
+const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
   Effect.async((resume) =>
     pool.connect((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(notAcquired(cause)))
-      let lost = false
-      const send: Send = (query, done) =>
-        submit(client, query, (error, result) => {
-          lost ||= error !== undefined && isLost(error)
-          done(error, result)
-        })
-      resume(Effect.succeed({ connection: connectionOver(send), giveBack: (broken) => release(lost || broken) }))
+      prepareBorders(client, (error) => {
+        if (error === undefined) return resume(Effect.succeed(transacting(client, release)))
+        release(true)
+        resume(Effect.fail(notAcquired(error)))
+      })
     })
   )
 
@@ -34,10 +32,7 @@ export const SqlLive = Layer.scoped(
     const pooled = connectionOver(sendOver(pool))
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
-      transactionAcquirer: Effect.map(
-        Effect.acquireRelease(reserve(pool), ({ giveBack }) => Effect.sync(() => giveBack(false))),
-        ({ connection }) => connection
-      ),
+      transactionAcquirer: Effect.dieMessage("transactions are our own"),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
     }).pipe(

@@ -2,10 +2,11 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import pg from "pg"
+import { type Crossing, CrossingQuery } from "./Borders.ts"
 import { isLost } from "./Outage.ts"
 
-type Query = pg.QueryConfig | pg.QueryArrayConfig
-type Done = (error: Error | undefined, result?: pg.QueryResult) => void
+export type Query = pg.QueryConfig | pg.QueryArrayConfig
+export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
 
 /** Sends one query and says what came of it. */
 export type Send = (query: Query, done: Done) => void
@@ -45,19 +46,26 @@ const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
   ...(values.length === 0 ? {} : { values: [...values] })
 })
 
+export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
+
 /**
  * Hands a query to the driver. A plain one is made into the driver's own form here: left to the driver, it would be
  * copied property by property, which shows on every request.
  */
-export const submit = (client: pg.ClientBase, query: Query, done: Done) => {
+export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
   const settle = (error: Error | null | undefined, result: pg.QueryResult) => done(error ?? undefined, result)
-  const isBuilt = !("rowMode" in query) && (query.name !== undefined || isBorder(query.text))
+  const isBuilt = isPrepared(query) || isBorder(query.text)
   if (!isBuilt) client.query(query, settle)
   else {
     const { name, text, values } = query
     // The driver's types call the result a builder; by the time it is handed over it is built.
-    const built = new pg.Query(text, values, settle as never)
-    client.query(Object.assign(built, name === undefined ? patience : { name, ...patience }))
+    const Kind = crossing === undefined ? pg.Query : CrossingQuery
+    const built = Object.assign(
+      new Kind(text, values, settle as never),
+      { ...patience, name },
+      crossing && { crossing }
+    )
+    client.query(built)
   }
 }
 

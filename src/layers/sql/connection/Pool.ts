@@ -10,10 +10,18 @@ const parsers = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.NUMERIC, Number]
 ])
 
+/** The driver asks for every column of every result, and looks its own ones up in a slower way. */
+const parserOf = (oid: number) => {
+  const known = parsers.get(oid)
+  if (known !== undefined) return known
+  const usual = pg.types.getTypeParser(oid, "text")
+  parsers.set(oid, usual)
+  return usual
+}
+
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
-    parsers.get(oid) ??
-    (format === "binary" ? pg.types.getTypeParser(oid, "binary") : pg.types.getTypeParser(oid, "text"))
+    format === "binary" ? pg.types.getTypeParser(oid, "binary") : parserOf(oid)
 }
 
 /** No statement, lock or forgotten transaction may hold a connection for long, nor a request wait long for one. */

@@ -2,48 +2,58 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
-
-/** A connection for one transaction alone. */
-export interface Reserved {
-  readonly connection: Connection
-  readonly giveBack: (broken: boolean) => void
-}
+import type { Transacting } from "./Transacting.ts"
 
 const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)
 
-/** Runs work between two statements: `done` if it succeeds, `undo` if it does not. */
-const between = <A, E, R>(
-  connection: Connection,
-  texts: { readonly start: string; readonly done: string; readonly undo: string },
+/** Runs work, which was begun already, to its end: `done` if it succeeds, `undo` if it does not. */
+const ending = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
-  broken: () => void
-): Effect.Effect<A, E | SqlError, R> =>
-  Effect.flatMap(send(connection, texts.start), () =>
-    Effect.matchCauseEffect(work, {
-      onSuccess: (value) => Effect.tapError(Effect.as(send(connection, texts.done), value), () => Effect.sync(broken)),
-      // That it cannot be undone means that the connection is not to be used again; why the work failed matters more.
-      onFailure: (cause) =>
-        Effect.zipRight(
-          Effect.catchAll(send(connection, texts.undo), () => Effect.sync(broken)),
-          Effect.failCause(cause)
-        )
-    })
+  done: Effect.Effect<unknown, E2>,
+  undo: Effect.Effect<unknown>
+): Effect.Effect<A, E | E2, R> =>
+  Effect.matchCauseEffect(work, {
+    onSuccess: (value) => Effect.as(done, value),
+    onFailure: (cause) => Effect.zipRight(undo, Effect.failCause(cause))
+  })
+
+/** Transactions by their connection, for those who know which of their statements is the last. */
+const transactions = new WeakMap<Connection, Transacting>()
+
+/** A whole transaction. That it cannot be ended means that its connection is not to be used again. */
+const whole = <A, E, R>(transaction: Transacting, work: Effect.Effect<A, E, R>) => {
+  const { connection, giveBack, isOpen } = transaction
+  let isBroken = false
+  const end = (text: string) =>
+    Effect.suspend(() => (isOpen() ? Effect.asVoid(send(connection, text)) : Effect.void)).pipe(
+      Effect.tapError(() => {
+        isBroken = true
+        return Effect.void
+      })
+    )
+  return Effect.ensuring(
+    ending(work, end("COMMIT"), Effect.ignore(end("ROLLBACK"))), // why the work failed matters more
+    Effect.sync(() => giveBack(isBroken))
   )
+}
 
-const whole = { start: "BEGIN", done: "COMMIT", undo: "ROLLBACK" }
-
-const part = (depth: number) => ({
-  start: `SAVEPOINT s${depth}`,
-  done: `RELEASE SAVEPOINT s${depth}`,
-  undo: `ROLLBACK TO SAVEPOINT s${depth}`
-})
+/** A part of a transaction that can be undone alone. */
+const part = <A, E, R>(connection: Connection, name: string, work: Effect.Effect<A, E, R>) =>
+  Effect.zipRight(
+    send(connection, `SAVEPOINT ${name}`),
+    ending(
+      work,
+      send(connection, `RELEASE SAVEPOINT ${name}`),
+      Effect.ignore(send(connection, `ROLLBACK TO SAVEPOINT ${name}`))
+    )
+  )
 
 /**
  * Transactions, and parts of one where they are nested, with the borders and the bookkeeping of the library's own but
  * without its span and scope, which cost more than the statements in between.
  */
 export const makeTransactions =
-  (reserve: Effect.Effect<Reserved, SqlError>) =>
+  (reserve: Effect.Effect<Transacting, SqlError>) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
@@ -52,17 +62,22 @@ export const makeTransactions =
         const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
         if (Option.isSome(outer)) {
           const [connection, depth] = outer.value
-          return between(connection, part(depth + 1), within(connection, depth + 1), () => {})
+          return part(connection, `s${depth + 1}`, within(connection, depth + 1))
         }
-        return Effect.flatMap(reserve, ({ connection, giveBack }) => {
-          let isBroken = false
-          const transaction = between(connection, whole, within(connection, 0), () => {
-            isBroken = true
-          })
-          return Effect.ensuring(
-            transaction,
-            Effect.sync(() => giveBack(isBroken))
-          )
+        return Effect.flatMap(reserve, (transaction) => {
+          transactions.set(transaction.connection, transaction)
+          return whole(transaction, within(transaction.connection, 0))
         })
       })
     )
+
+/**
+ * Runs a statement after which its transaction has nothing more to do: the two are done with one message, and locks are
+ * held no longer than that. In a part of a transaction it is a statement like any other.
+ */
+export const finishing = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiberRuntime((fiber) => {
+    const within = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+    if (Option.isSome(within) && within.value[1] === 0) transactions.get(within.value[0])?.closeWithNext()
+    return statement
+  })

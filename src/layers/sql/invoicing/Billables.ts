@@ -1,24 +1,26 @@
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { breaks, type Detail, invalid } from "../../../domain/Errors.ts"
-import { Billable, type CreateBillables, filledLine, lineFaults } from "../../../domain/invoicing/Billable.ts"
-import { type Invoice, mostLines } from "../../../domain/invoicing/Invoice.ts"
+import { Billable, type CreateBillables, isTold, lineFaults, lineOn } from "../../../domain/invoicing/Billable.ts"
+import { mostLines } from "../../../domain/invoicing/Invoice.ts"
 import { mayEdit } from "../../../domain/invoicing/InvoiceStatus.ts"
 import { lineTotal, mostMinor, sum } from "../../../domain/money/Money.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { resource } from "../resource/Resource.ts"
-import type { Versioned } from "../resource/ResourceSpec.ts"
-import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
+import { ContractGuard, type Held } from "./ContractGuard.ts"
 import { Invoices } from "./Invoices.ts"
 import { References } from "./References.ts"
 
-type Line = ReturnType<typeof filledLine>
+type Line = ReturnType<typeof lineOn>
 
-/** An invoice that can be edited, and its contract, both held. */
-interface Open {
-  readonly contract: HeldContract
-  readonly invoice: Versioned<Invoice>
+/** By what an invoice's total and number of lines change, which field is to blame for too much, and what goes along. */
+interface Amendment {
+  readonly by: ReadonlyArray<number>
+  readonly lines: number
+  readonly field: string
+  readonly besides?: ReadonlyArray<Fragment>
 }
 
 /** The lines of invoices. What they come to and how many they are is kept with the invoice, in the same transaction. */
@@ -40,17 +42,17 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
         where invoices.tenant_id = ${tenant} and invoices.id = ${invoice})`
     })
 
+    /** An invoice that can be edited, and its contract, both held. */
     const open = Effect.fnUntraced(function* (id: string) {
-      const contract = yield* guard.holdOf(id)
-      const invoice = yield* invoices.held(id)
-      yield* mayEdit(invoice.value.status)
-      return { contract, invoice } satisfies Open
+      const held = yield* guard.hold(id)
+      yield* mayEdit(held.invoice.value.status)
+      return held
     })
 
     /** Adds to what an invoice comes to and to how many lines it has. The cost knows nothing of the lines there are. */
     const amend = Effect.fnUntraced(function* (
-      { contract, invoice }: Open,
-      { by, field, lines }: { readonly by: ReadonlyArray<number>; readonly lines: number; readonly field: string }
+      { contract, invoice }: Held,
+      { besides = [], by, field, lines }: Amendment
     ) {
       const { value } = invoice
       const total = sum(value.totalMinor, ...by)
@@ -61,15 +63,9 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       if (billableCount > mostLines) {
         return yield* Effect.fail(breaks(field, "maxItems", `would take the invoice beyond ${mostLines} lines`))
       }
-      yield* guard.bill(contract, by, field)
-      yield* invoices.rewrite(invoice, "updated", { ...value, subtotalMinor: total, totalMinor: total, billableCount })
-    })
-
-    const line = (invoice: Invoice, fields: Line) => ({
-      ...fields,
-      invoice: invoice.id,
-      currencyCode: invoice.currencyCode,
-      lineTotalMinor: lineTotal(fields.quantity, fields.amountMinor) ?? 0
+      const billing = yield* guard.billing(contract, by, field)
+      const next = { ...value, subtotalMinor: total, totalMinor: total, billableCount }
+      yield* invoices.rewrite(invoice, "updated", next, { besides: [...besides, ...billing], isLast: true })
     })
 
     /** Every fault of every line, under the line's place in the request. */
@@ -82,17 +78,17 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       faults.length === 0 ? Effect.void : Effect.fail(invalid(...faults))
 
     const create = Effect.fnUntraced(function* ({ billables: given, invoiceId }: typeof CreateBillables.Type) {
-      const lines = given.map(filledLine)
       const opened = yield* open(invoiceId)
       const { contract, invoice } = opened
+      const lines = given.map((line) => lineOn(invoice.value, line))
       yield* unless([
         ...faultsOf(lines, invoice.value.currencyCode),
         ...(yield* references.taken(lines, (index) => `billables[${index}].referenceId`))
       ])
-      const made = lines.map((fields) => line(invoice.value, fields))
-      const values = yield* billables.createMany(made, contract.client, "reference_type, reference_id")
+      const made = lines.filter(isTold)
+      const { part, values } = yield* billables.creatingMany(made, contract.client, "reference_type, reference_id")
       const by = made.map(({ lineTotalMinor }) => lineTotalMinor)
-      yield* amend(opened, { by, lines: made.length, field: "billables" })
+      yield* amend(opened, { by, lines: made.length, field: "billables", besides: [part] })
       return values
     })
 
@@ -117,13 +113,14 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       patch: (id: string, change: Change<Billable>) =>
         Effect.gen(function* () {
           const { opened, seen } = yield* openLine(id)
-          const next = patched(seen.value, change)
+          const terms = patched(seen.value, change)
+          const next = { ...terms, lineTotalMinor: lineTotal(terms.quantity, terms.amountMinor) }
           const others = next.referenceId === seen.value.referenceId && next.referenceType === seen.value.referenceType
           yield* unless([
             ...lineFaults(next, seen.value.currencyCode),
             ...(others ? [] : yield* references.taken([next], () => "referenceId"))
           ])
-          const lineTotalMinor = lineTotal(next.quantity, next.amountMinor) ?? 0
+          const { lineTotalMinor = 0 } = next
           const value = yield* billables.rewrite(seen, "updated", { ...next, lineTotalMinor })
           yield* amend(opened, { by: [lineTotalMinor, -seen.value.lineTotalMinor], lines: 0, field: "quantity" })
           return value

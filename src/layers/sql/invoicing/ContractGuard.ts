@@ -1,8 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { breaks, NotFound } from "../../../domain/Errors.ts"
+import { breaks } from "../../../domain/Errors.ts"
+import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import { majorText, sum } from "../../../domain/money/Money.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import type { Versioned } from "../resource/ResourceSpec.ts"
+import { Invoices } from "./Invoices.ts"
 
 /** What invoicing needs to know of a contract while it holds it. */
 export interface HeldContract {
@@ -12,6 +15,12 @@ export interface HeldContract {
   readonly paymentTermDays: number
   readonly capMinor: number | null
   readonly billedMinor: number
+}
+
+/** An invoice and its contract, both held. */
+export interface Held {
+  readonly contract: HeldContract
+  readonly invoice: Versioned<Invoice>
 }
 
 const beyond = (field: string, { capMinor, currencyCode, id }: HeldContract, total: number | undefined) => {
@@ -26,32 +35,35 @@ const beyond = (field: string, { capMinor, currencyCode, id }: HeldContract, tot
  * row first and the invoice's second, always in this order, so that nobody waits in a circle.
  */
 export class ContractGuard extends Effect.Service<ContractGuard>()("layers/ContractGuard", {
-  effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** The contract of an invoice, held against everybody else until the transaction ends. */
-    holdOf: (invoice: string) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<HeldContract>`
+  dependencies: [Invoices.Default],
+  effect: Effect.zipWith(SqlClient.SqlClient, Invoices, (sql, invoices) => ({
+    /** An invoice and its contract, held against everybody else until the transaction ends. */
+    hold: (id: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) => {
+        const contract = sql`
           select id, client_id as client, currency_code as "currencyCode", payment_term_days as "paymentTermDays",
             cap_minor as "capMinor", billed_minor as "billedMinor"
           from contracts where tenant_id = ${tenant}
-            and id = (select contract_id from invoices where tenant_id = ${tenant} and id = ${invoice})
-          for no key update`)
-      ).pipe(
-        Effect.flatMap(([contract]) =>
-          contract === undefined ? Effect.fail(new NotFound()) : Effect.succeed(contract)
-        )
-      ),
+            and id = (select contract_id from invoices where tenant_id = ${tenant} and id = ${id})
+          for no key update`
+        return invoices.heldAfter<HeldContract>(contract, id)
+      }).pipe(Effect.map(({ first, held }) => ({ contract: first, invoice: held }) satisfies Held)),
 
-    /** Bills more or less under a contract that is held. Less is always welcome; `field` is blamed for too much. */
-    bill: Effect.fnUntraced(function* (contract: HeldContract, changes: ReadonlyArray<number>, field: string) {
+    /**
+     * What bills more or less under a contract that is held, as parts of another change. Less is always welcome; `field`
+     * is blamed for too much.
+     */
+    billing: Effect.fnUntraced(function* (contract: HeldContract, changes: ReadonlyArray<number>, field: string) {
       const tenant = yield* CurrentTenant
       const { billedMinor, capMinor } = contract
       const total = sum(billedMinor, ...changes)
-      if (total === billedMinor) return
+      if (total === billedMinor) return []
       if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
         return yield* Effect.fail(beyond(field, contract, total))
-      yield* Effect.orDie(sql`
-        update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id}`)
+      return [
+        sql`billed as (
+          update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id})`
+      ]
     })
   }))
 }) {}

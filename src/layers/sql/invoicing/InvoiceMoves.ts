@@ -5,8 +5,8 @@ import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import { type InvoiceMove, invoiceMoves, mayEdit, mayMove } from "../../../domain/invoicing/InvoiceStatus.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { atomically } from "../connection/Transaction.ts"
-import type { Row } from "../resource/Columns.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
+import type { Along } from "../resource/ResourceWriting.ts"
 import { Billables } from "./Billables.ts"
 import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
 import { InvoiceImages } from "./InvoiceImages.ts"
@@ -42,13 +42,15 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
       id: string,
       work: (contract: HeldContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
     ) =>
-      Effect.flatMap(guard.holdOf(id), (contract) =>
-        Effect.flatMap(invoices.hold(id), (invoice) => work(contract, invoice))
-      ).pipe(atomically(sql))
+      guard.hold(id).pipe(
+        Effect.tap(({ invoice }) => invoices.accepted(invoice)),
+        Effect.flatMap(({ contract, invoice }) => work(contract, invoice)),
+        atomically(sql)
+      )
 
-    const move = (name: InvoiceMove, seen: Versioned<Invoice>, sets: Partial<Invoice> = {}, columns: Row = {}) => {
+    const move = (name: InvoiceMove, seen: Versioned<Invoice>, sets: Partial<Invoice> = {}, along: Along = {}) => {
       const { event, to } = invoiceMoves[name]
-      return invoices.rewrite(seen, event, { ...seen.value, ...sets, status: to }, columns)
+      return invoices.rewrite(seen, event, { ...seen.value, ...sets, status: to }, { ...along, isLast: true })
     }
 
     const isComplete = ({ billableCount, totalMinor }: Invoice) => {
@@ -73,15 +75,18 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
         "finalize",
         seen,
         { invoiceNumber, issuedAt, dueAt },
-        { period, place, parties: JSON.stringify(frozen) }
+        { columns: { period, place, parties: JSON.stringify(frozen) } }
       )
     })
 
-    const release = (invoice: string) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql`
+    /** What lets go of everything the lines of an invoice refer to, as a part of another change. */
+    const releasing = (invoice: string) =>
+      Effect.map(
+        CurrentTenant,
+        (tenant) =>
+          sql`released as (
           update billables set released = true
-          where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null`)
+          where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
     return {
@@ -96,9 +101,8 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
         holding(id, (contract, seen) =>
           Effect.gen(function* () {
             yield* mayMove(seen.value.status, "void")
-            yield* release(id)
-            yield* guard.bill(contract, [-seen.value.totalMinor], "status")
-            return yield* move("void", seen)
+            const billing = yield* guard.billing(contract, [-seen.value.totalMinor], "status")
+            return yield* move("void", seen, {}, { besides: [yield* releasing(id), ...billing] })
           })
         ),
 
@@ -107,9 +111,9 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
         holding(id, (contract, seen) =>
           Effect.gen(function* () {
             yield* mayEdit(seen.value.status)
-            yield* billables.discardMany(yield* billables.all({ invoice: id }), contract.client)
-            yield* guard.bill(contract, [-seen.value.totalMinor], "status")
-            yield* invoices.discard(seen)
+            const discarding = yield* billables.discardingMany(yield* billables.all({ invoice: id }), contract.client)
+            const billing = yield* guard.billing(contract, [-seen.value.totalMinor], "status")
+            yield* invoices.discard(seen, { besides: [discarding, ...billing], isLast: true })
           })
         )
     }

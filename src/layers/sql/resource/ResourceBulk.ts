@@ -7,7 +7,6 @@ import { makeId } from "../../Ids.ts"
 import { arranger, rowMaker, type Shape } from "./Columns.ts"
 import { recordingAll } from "./EventLog.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
-import { refusing } from "./Violations.ts"
 
 /** How many resources of a table are written at once: one statement for all of them and their events. */
 export const makeBulk = <A extends Stamped, F extends Identified>(
@@ -19,7 +18,6 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
   const arrange = arranger(shape)
   const rowOf = rowMaker(shape)
   const prefix = prefixOf(spec.entity.fields.id)
-  const refuse = refusing(spec.table)
   const recordAll = recordingAll(sql)
   const columns = sql.literal(
     ["tenant_id", ...Object.keys(rowOf({})), "sequence"].map((column) => `"${column}"`).join(", ")
@@ -29,10 +27,10 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
 
   return {
     /**
-     * Creates them all, in the order of `sorted` columns, so that those who create the same never wait in a circle. Each
-     * is put into JSON once, for its event and for the answer.
+     * What creates them all as a part of another change, in the order of `sorted` columns, so that those who create the
+     * same never wait in a circle. Each is put into JSON once, for its event and for the answer.
      */
-    createMany: Effect.fnUntraced(function* (
+    creatingMany: Effect.fnUntraced(function* (
       all: ReadonlyArray<Omit<A, keyof Stamped>>,
       client: string | undefined,
       sorted: string
@@ -40,21 +38,21 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
       const tenant = yield* CurrentTenant
       const at = new Date().toISOString()
       const entities = all.map((fields) => ({ ...fields, id: makeId(prefix), createdAt: at, updatedAt: at }))
-      const rows = entities.map((entity) => ({ tenant_id: tenant, ...rowOf(entity), sequence: 1 }))
+      const rows = entities.map((entity) => Object.assign(rowOf(entity), { tenant_id: tenant, sequence: 1 }))
       const texts = entities.map((entity) => JSON.stringify(arrange(entity)))
       const shares = entities.map(({ id }, n) => ({ resource: id, sequence: 1, data: texts[n] ?? "" }))
       const events = yield* recordAll({ tenant, client, at, type: typed("created") }, shares)
-      yield* refuse(sql`
-        with made as (
+      const part = sql`
+        made as (
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::json)
           order by ${sql.literal(sorted)}
-        ) ${events}`)
-      return new JsonText<ReadonlyArray<A>>(`[${texts.join(",")}]`)
+        ), told as (${events})`
+      return { part, values: new JsonText<ReadonlyArray<A>>(`[${texts.join(",")}]`) }
     }),
 
-    /** Takes versions that are held away, all at once. */
-    discardMany: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
+    /** What takes versions that are held away, all at once, as a part of another change. */
+    discardingMany: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
       const tenant = yield* CurrentTenant
       const shares = all.map(({ sequence, value }) => ({
         resource: value.id,
@@ -64,10 +62,10 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
       const at = new Date().toISOString()
       const events = yield* recordAll({ tenant, client, at, type: typed("deleted") }, shares)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
-      yield* refuse(sql`
-        with gone as (
+      return sql`
+        gone as (
           delete from ${table} where tenant_id = ${tenant} and id in (select json_array_elements_text(${ids}::json))
-        ) ${events}`)
+        ), told as (${events})`
     })
   }
 }

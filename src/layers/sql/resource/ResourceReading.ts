@@ -85,6 +85,21 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     current: one(""),
     held: one("for update of this"),
 
+    /** The newest version, held after the row that `first` selects and holds, and that row. */
+    heldAfter: <B>(first: Fragment, id: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<Row & { sequence: number; first: B }>`
+          with first as materialized (${first})
+          select ${columns}, this.sequence, row_to_json(first) as first from first, ${table} this
+          where ${inTenant(tenant)} and this.id = ${id} for update of this`)
+      ).pipe(
+        Effect.flatMap(([row]) => {
+          if (row === undefined) return Effect.fail(new NotFound())
+          const { first, sequence, ...fields } = row
+          return Effect.succeed({ first, held: { sequence, value: read(fields) } satisfies Versioned<A> })
+        })
+      ),
+
     /** All that match, in order. */
     all: (filter: Filter<A>) => versions(having(filter), inOrder),
 

@@ -8,6 +8,7 @@ import { type Change, patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { newId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { finishing } from "../connection/Transactions.ts"
 import { arranger, driverRow, type Row, rowMaker, type Shape } from "./Columns.ts"
 import { recording } from "./EventLog.ts"
 import type { Reading } from "./ResourceReading.ts"
@@ -18,6 +19,14 @@ const now = Effect.sync(() => new Date().toISOString())
 
 const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
+
+/** What a change takes along: columns that no field shows, and changes to other tables, `<name> as (<statement>)` each. */
+export interface Along {
+  readonly columns?: Row
+  readonly besides?: ReadonlyArray<Fragment>
+  /** The transaction has nothing to do afterwards. */
+  readonly isLast?: boolean
+}
 
 /** How the resources of a table are written, each write and its event in one statement. */
 export const makeWriting = <A extends Stamped, F extends Identified>(
@@ -59,30 +68,38 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
     return value
   })
 
-  /** Lands only on the version it was made from; tells whether it did. */
-  const land = (tenant: string, seen: Versioned<A>, change: Fragment, event: Fragment) =>
-    refuse(sql<object>`
-      with changed as (
-        ${change} where ${inTenant(tenant)} and this.id = ${seen.value.id} and this.sequence = ${seen.sequence}
-        returning 1
-      ), event as (${event})
-      select 1 from changed`).pipe(Effect.map((rows) => rows.length === 1))
+  /** The parts of a statement that change a row, if it is still the version seen, and record the event. */
+  const parts = (tenant: string, seen: Versioned<A>, change: Fragment, event: Fragment) => sql`
+    changed as (
+      ${change} where ${inTenant(tenant)} and this.id = ${seen.value.id} and this.sequence = ${seen.sequence}
+      returning 1
+    ), event as (${event})`
 
-  /** The version as `reading` finds it, if it is one the caller accepts. */
-  const accepted = (reading: typeof current) => (id: string) =>
-    Effect.zipWith(reading(id), IfMatch, (seen, tags) => ({ seen, tags })).pipe(
-      Effect.filterOrFail(
-        ({ seen, tags }) => isMet(tags, answered(seen.value)),
-        () => new PreconditionFailed()
-      ),
-      Effect.map(({ seen }) => seen)
+  /** Makes a change, unless somebody else was quicker; tells whether it did. */
+  const land = (change: Fragment) =>
+    Effect.map(refuse(sql<object>`with ${change} select 1 from changed`), (rows) => rows.length === 1)
+
+  /**
+   * Makes a change of what is held, and those `besides`, or none of them: that a held row was changed by somebody else
+   * cannot be, and is made a failure of the statement.
+   */
+  const landHeld = (change: Fragment, { besides = [], isLast = false }: Along) => {
+    const all = besides.reduceRight<Fragment>((rest, part) => sql`${part}, ${rest}`, change)
+    const statement = refuse(sql`with ${all} select 1 / count(*) from changed`)
+    return isLast ? finishing(statement) : statement
+  }
+
+  /** The version seen, if it is one the caller accepts. */
+  const accepted = (seen: Versioned<A>) =>
+    Effect.flatMap(IfMatch, (tags) =>
+      isMet(tags, answered(seen.value)) ? Effect.succeed(seen) : Effect.fail(new PreconditionFailed())
     )
-  const seeing = accepted(current)
+  const seeing = (id: string) => Effect.flatMap(current(id), accepted)
   /** The newest version, held against every other writer until the transaction ends. */
-  const hold = accepted(held)
+  const hold = (id: string) => Effect.flatMap(held(id), accepted)
 
-  /** Makes `next` of the version seen, and sets columns that no field shows. */
-  const write = Effect.fnUntraced(function* (
+  /** What makes `next` of the version seen, and what that is. */
+  const rewriting = Effect.fnUntraced(function* (
     seen: Versioned<A>,
     action: string,
     next: Omit<A, keyof Stamped>,
@@ -96,40 +113,47 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
     const value = read(arrange(entity))
     const event = yield* recordOf(tenant, action, value, sequence, at)
     const update = sql`update ${table} this set ${sql.update({ ...driverRow(rowOf(entity)), ...columns, sequence })}`
-    return (yield* land(tenant, seen, update, event)) ? value : undefined
+    return { change: parts(tenant, seen, update, event), value }
   })
 
-  const erase = Effect.fnUntraced(function* (seen: Versioned<A>) {
+  const removing = Effect.fnUntraced(function* (seen: Versioned<A>) {
     const tenant = yield* CurrentTenant
     const event = yield* recordOf(tenant, "deleted", seen.value, seen.sequence + 1, yield* now)
     const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
-    return (yield* land(tenant, seen, removal, event)) ? seen.value : undefined
+    return { change: parts(tenant, seen, removal, event), value: seen.value }
   })
 
-  /** What was done to a version that nobody else could change has been done. */
-  const certainly = <B, E, R>(done: Effect.Effect<B | undefined, E, R>) =>
-    Effect.flatMap(done, (value) =>
-      value === undefined ? Effect.dieMessage("A held row was overtaken") : Effect.succeed(value)
-    )
-
   /** Decides on the newest version. Whoever was overtaken while deciding holds the row and decides again. */
-  const onNewest = <E, R>(id: string, attempt: (seen: Versioned<A>) => Effect.Effect<A | undefined, E, R>) =>
-    Effect.flatMap(Effect.flatMap(seeing(id), attempt), (done) =>
-      done === undefined ? atomically(sql)(certainly(Effect.flatMap(hold(id), attempt))) : Effect.succeed(done)
-    )
+  const onNewest = <E, R>(
+    id: string,
+    decide: (seen: Versioned<A>) => Effect.Effect<{ readonly change: Fragment; readonly value: A }, E, R>
+  ) =>
+    Effect.gen(function* () {
+      const { change, value } = yield* Effect.flatMap(seeing(id), decide)
+      if (yield* land(change)) return value
+      return yield* Effect.flatMap(hold(id), decide).pipe(
+        Effect.flatMap(({ change, value }) => Effect.as(landHeld(change, { isLast: true }), value)),
+        atomically(sql)
+      )
+    })
 
   /** Changes one resource to what `change` makes of its newest version. */
   const revise = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof Stamped>, E, R>) =>
-    onNewest(id, (seen) => Effect.flatMap(change(seen.value), (next) => write(seen, "updated", next)))
+    onNewest(id, (seen) => Effect.flatMap(change(seen.value), (next) => rewriting(seen, "updated", next)))
 
   return {
     create,
     revise,
-    remove: (id: string) => Effect.asVoid(onNewest(id, erase)),
+    remove: (id: string) => Effect.asVoid(onNewest(id, removing)),
+    accepted,
     hold,
     /** For a version that is held: makes something else of it, under the action's name, or takes it away. */
-    rewrite: (...change: Parameters<typeof write>) => certainly(write(...change)),
-    discard: (seen: Versioned<A>) => Effect.asVoid(certainly(erase(seen))),
+    rewrite: (seen: Versioned<A>, action: string, next: Omit<A, keyof Stamped>, along: Along = {}) =>
+      Effect.flatMap(rewriting(seen, action, next, along.columns), ({ change, value }) =>
+        Effect.as(landHeld(change, along), value)
+      ),
+    discard: (seen: Versioned<A>, along: Along = {}) =>
+      Effect.flatMap(removing(seen), ({ change }) => Effect.asVoid(landHeld(change, along))),
     /** Sets the fields a PATCH names; null takes one away. */
     patch: (id: string, change: Change<A>) => revise(id, (value) => Effect.succeed(patched(value, change)))
   }
