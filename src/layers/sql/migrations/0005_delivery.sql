@@ -146,3 +146,14 @@ create table delivery_attempts (
   constraint delivery_attempts_delivery_id_fkey foreign key (tenant_id, delivery_id)
     references deliveries (tenant_id, id) on delete cascade
 );
+
+-- Who does what only one process may do, and until when that is believed.
+create table leases (
+  name   text primary key,
+  holder text not null,
+  until  timestamptz(3) not null
+);
+
+create index delivery_attempts_told on delivery_attempts (attempted_at)
+  where response_body is not null or error is not null;
+create index integration_secrets_expiring on integration_secrets (expires_at) where expires_at is not null;
