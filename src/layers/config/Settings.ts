@@ -1,4 +1,5 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
+import { readRange } from "./AddressRange.ts"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
 
@@ -46,6 +47,12 @@ const url = (...protocols: ReadonlyArray<string>) =>
 const optionalUrl = (description: string, ...protocols: ReadonlyArray<string>) =>
   Schema.optionalWith(described(url(...protocols), description), { exact: true })
 
+const range = Schema.NonEmptyString.pipe(
+  Schema.filter((value) => readRange(value) !== undefined, {
+    message: ({ actual }) => `must be address ranges such as 10.0.0.0/8 or fd00::/8, which ${actual} is not`
+  })
+)
+
 const key = Schema.Redacted(
   Schema.String.pipe(
     Schema.filter((value) => Buffer.from(value, "base64").length === 32, {
@@ -60,6 +67,10 @@ const prefix = Schema.NonEmptyString.pipe(
   })
 )
 
+const word = Schema.NonEmptyString.pipe(
+  Schema.filter((value) => /^[\w-]+$/.test(value), { message: () => "must be letters, digits, '_' and '-'" })
+)
+
 /** Algorithms a bearer token may be signed with. Symmetric ones are never among them. */
 const asymmetric = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const
 
@@ -72,7 +83,10 @@ export const settings = {
   ),
   HOST: withDefault(Schema.NonEmptyString, "127.0.0.1", "address the api listens on"),
   PORT: withDefault(natural(0, 65535), 3000, "port the api listens on"),
-  METRICS_PORT: Schema.optionalWith(described(natural(0, 65535), "serve /metrics on this port alone"), { exact: true }),
+  METRICS_PORT: Schema.optionalWith(
+    described(natural(0, 65535), "serve /metrics on this port alone; workers serve them only when it is set"),
+    { exact: true }
+  ),
   DATA_DIR: withDefault(
     Schema.NonEmptyString,
     ".data",
@@ -95,6 +109,12 @@ export const settings = {
   BLOB_STORE_ACCESS_KEY_ID: text("access key for the store; without one the machine's own role is used"),
   BLOB_STORE_SECRET_ACCESS_KEY: secret("secret that belongs to the access key"),
   NATS_URL: optionalUrl("NATS server to use instead of a local one", "nats:", "tls:", "ws:", "wss:"),
+  NATS_NAMESPACE: withDefault(
+    word,
+    "contracting",
+    "what the names of all streams and subjects begin with, when the broker is not for this service alone"
+  ),
+  NATS_REPLICAS: withDefault(natural(1, 5), 1, "copies the brokers of a cluster keep of every stream"),
   NATS_SERVER_BIN: text("nats-server program for the local broker, when it is not on the path"),
   AUTH_ISSUER: text("issuer of access tokens; its discovery document names the keys unless AUTH_JWKS_URL does"),
   AUTH_AUDIENCE: text("audience access tokens must be meant for"),
@@ -111,7 +131,20 @@ export const settings = {
     described(Schema.compose(list, Schema.Array(origin)), "browser origins that may call the api, comma separated"),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
+  DELIVERY_ALLOW: Schema.optionalWith(
+    described(
+      Schema.compose(list, Schema.Array(range)),
+      "address ranges that webhooks may reach though they are not public, by plain http and on any port too, comma separated"
+    ),
+    { exact: true, default: (): ReadonlyArray<string> => [] }
+  ),
   TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
+  EVENT_RETENTION_DAYS: withDefault(
+    natural(0, 3650),
+    30,
+    "days events and their deliveries are kept, unless they are still to be delivered"
+  ),
+  PAYLOAD_RETENTION_DAYS: withDefault(natural(0, 3650), 7, "days the answers of receivers and their faults are kept"),
   LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "least severe log line that is written"),
   LOG_FORMAT: Schema.optionalWith(
     described(oneOf("json", "pretty"), "json in production and files, pretty in a terminal unless set"),

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from "node:timers/promises"
+import { assert, describe, it } from "vitest"
+import { receiver } from "./receiver.ts"
+import { webhooksFor } from "./rig.ts"
+
+describe("many deliveries at once", () => {
+  it("use few connections to each receiver, again and again", async () => {
+    let [now, most] = [0, 0]
+    const { connections, port, received } = await receiver(async (_, response) => {
+      most = Math.max(most, ++now)
+      await pause(5)
+      now--
+      response.end()
+    })
+    const { send } = webhooksFor({ allow: "127.0.0.0/8" })
+    const url = `http://127.0.0.1:${port}/`
+    const outcomes = await Promise.all(Array.from({ length: 200 }, (_, n) => send({ url, id: `evt_${n}` })))
+    assert.isTrue(outcomes.every(({ delivered }) => delivered))
+    assert.strictEqual(new Set(received.map(({ headers }) => headers["webhook-id"])).size, 200)
+    assert.strictEqual(most, 8)
+    assert.strictEqual(connections(), 8)
+  })
+
+  it("to one that does not answer hold up no other, and none that comes after it has come back", async () => {
+    let isBack = false
+    const { port, received } = await receiver((_, response) => {
+      if (isBack) response.end()
+    })
+    const { send } = webhooksFor({ allow: "127.0.0.0/8" })
+    const dead = `http://127.0.0.1:${port}/`
+    const waiting = Array.from({ length: 50 }, () => send({ url: dead, timeoutMs: 600 }))
+    const other = await receiver()
+    const { delivered, latencyMs } = await send({ url: `http://127.0.0.2:${other.port}/` })
+    assert.isTrue(delivered)
+    assert.isBelow(latencyMs, 400)
+    const errors = (await Promise.all(waiting)).map(({ error }) => error)
+    const tally = (text: string) => errors.filter((error) => error === text).length
+    assert.strictEqual(tally("127.0.0.1 did not answer within 0.6 s"), 8)
+    assert.strictEqual(tally("Earlier deliveries to 127.0.0.1 take too long"), 42)
+    assert.lengthOf(received, 8)
+    isBack = true
+    assert.isTrue((await send({ url: dead })).delivered)
+    assert.lengthOf(received, 9)
+  })
+})
