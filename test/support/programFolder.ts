@@ -25,8 +25,24 @@ export const makeProgramFolder = () => {
   write("package.json", JSON.stringify({ type: "module" }))
   write("tsconfig.json", JSON.stringify(settings))
 
+  /** Makes a program that node runs. */
+  const build = (name: string) => {
+    const outfile = join(folder, `${name}.mjs`)
+    buildSync({
+      entryPoints: [join(folder, name)],
+      outfile,
+      bundle: true,
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      logLevel: "silent"
+    })
+    return outfile
+  }
+
   return {
     write,
+    build,
 
     shell: (command: string) => execute("bash", ["-euo", "pipefail", "-c", command], { cwd: folder }),
 
@@ -43,17 +59,10 @@ export const makeProgramFolder = () => {
 
     /** Runs a program and tells what it printed. */
     run: async (name: string, env: Readonly<Record<string, string>>) => {
-      const outfile = join(folder, `${name}.mjs`)
-      buildSync({
-        entryPoints: [join(folder, name)],
-        outfile,
-        bundle: true,
-        packages: "external",
-        platform: "node",
-        format: "esm",
-        logLevel: "silent"
+      const { stdout } = await execute(process.execPath, [build(name)], {
+        cwd: folder,
+        env: { ...process.env, ...env }
       })
-      const { stdout } = await execute(process.execPath, [outfile], { cwd: folder, env: { ...process.env, ...env } })
       return stdout
     },
 

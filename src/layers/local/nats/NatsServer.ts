@@ -18,6 +18,8 @@ interface Options {
   readonly folder: string
   readonly logFile: string
   readonly program: NatsProgram
+  /** Of its users, who may do what. Without one, whoever reaches the server may do everything. */
+  readonly configFile?: string
 }
 
 const natsStop = [["SIGTERM", "10 seconds"]] as const
@@ -64,7 +66,7 @@ export const endForerunner = (store: string) =>
   })
 
 /** A NATS server with JetStream on this machine that lasts as long as the scope and is started again when it stops. */
-export const startNats = ({ folder, logFile, program }: Options) =>
+export const startNats = ({ configFile, folder, logFile, program }: Options) =>
   Effect.gen(function* () {
     const store = yield* onDisk(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -73,11 +75,12 @@ export const startNats = ({ folder, logFile, program }: Options) =>
     const before = endForerunner(store)
     yield* before
     const port = yield* stablePort(join(store, "port"))
+    const config = configFile === undefined ? [] : ["-c", configFile]
     yield* supervise(
       {
         name: "nats-server",
         command: program.path,
-        args: ["-js", "-sd", store, "-a", localhost, "-p", String(port), "-P", pidFileIn(store)],
+        args: ["-js", "-sd", store, "-a", localhost, "-p", String(port), "-P", pidFileIn(store), ...config],
         env: process.env,
         logFile,
         stop: natsStop

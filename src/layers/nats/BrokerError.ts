@@ -1,0 +1,37 @@
+import { Data } from "effect"
+import { ErrorCode, NatsError } from "nats"
+
+/** The faults of JetStream that something is done about, by its own numbers. */
+export const fault = {
+  consumerNotFound: 10014,
+  streamNameInUse: 10058,
+  streamNotFound: 10059,
+  consumerExists: 10148
+} as const
+
+const sentences: Readonly<Record<string, string>> = {
+  [ErrorCode.Timeout]: "The message broker did not answer in time",
+  [ErrorCode.NoResponders]: "The message broker keeps no stream for it",
+  [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker takes"
+}
+
+const sentenceOf = (cause: unknown) => {
+  if (cause instanceof NatsError)
+    return cause.api_error?.description ?? sentences[cause.code] ?? `The message broker failed: ${cause.message}`
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly cause: unknown }> {
+  override get message() {
+    return sentenceOf(this.cause)
+  }
+
+  /** Told by who keeps streams, or by nobody being there to keep what is published. */
+  get isStreamMissing() {
+    return this.is("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
+  }
+
+  is(name: keyof typeof fault) {
+    return this.cause instanceof NatsError && this.cause.api_error?.err_code === fault[name]
+  }
+}

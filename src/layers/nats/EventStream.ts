@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import { Settings } from "../config/Settings.ts"
+import type { Placed } from "../sql/delivery/Outbox.ts"
+import { asking, Broker } from "./Broker.ts"
+import { declareStreams } from "./Streams.ts"
+
+/** The stream of events. It carries which events there are, not what is in them: that stays in the database. */
+export class EventStream extends Effect.Service<EventStream>()("layers/EventStream", {
+  effect: Effect.gen(function* () {
+    const broker = yield* Broker
+    const settings = yield* Settings
+    const { events } = broker.names
+
+    return {
+      /** Makes sure that the streams are there. */
+      declare: declareStreams.pipe(Effect.provideService(Broker, broker), Effect.provideService(Settings, settings)),
+
+      /** Done when the broker has them all, in this order; the same event again within two minutes is not kept twice. */
+      publish: (placed: ReadonlyArray<Placed>) =>
+        Effect.flatMap(broker.jetstream, (stream) =>
+          asking(() =>
+            Promise.all(
+              placed.map(({ client, id, tenant, type }) =>
+                stream.publish(events.subject(tenant, client ?? undefined, type), JSON.stringify({ tenant, id }), {
+                  msgID: id
+                })
+              )
+            )
+          )
+        ),
+
+      /** Whether the broker thinks that every event it was given has been worked through. */
+      isWorkedOff: Effect.flatMap(broker.manager, (manager) =>
+        Effect.map(
+          asking(() => manager.consumers.info(events.stream, events.fanOut)),
+          ({ num_ack_pending, num_pending }) => num_ack_pending === 0 && num_pending === 0
+        )
+      )
+    }
+  })
+}) {}
