@@ -6,36 +6,30 @@ import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Settings } from "../layers/config/Settings.ts"
 import { Broker } from "../layers/nats/Broker.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
+import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
+import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { assemble } from "./api/Assemble.ts"
 import { documentOf } from "./api/Document.ts"
 import type { Mounted } from "./edge/Handlers.ts"
-import { makeListener, type PlainRoute } from "./edge/Listener.ts"
+import { makeListener } from "./edge/Listener.ts"
 import { docsRoutes } from "./edge/pages/Docs.ts"
 import { healthRoutes } from "./edge/pages/Health.ts"
 import { RequestMetrics } from "./edge/pages/RequestMetrics.ts"
 import { routesOf } from "./edge/request/Routes.ts"
 import { listen } from "./edge/Server.ts"
+import { metricsRoute, serveMetrics } from "./Metrics.ts"
 
 /** The port the service answers on, once it does. */
 export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {}
-
-const metricsRoute = Effect.map(
-  RequestMetrics,
-  ({ contentType, text }): PlainRoute => ({
-    path: "/metrics",
-    answer: Effect.map(text, (body) => ({ status: 200, headers: { "content-type": contentType }, body }))
-  })
-)
 
 /** Metrics are beside the rest, or alone on a port of their own that can be kept from the public. */
 const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
   const api = assemble(mounted.map(({ group }) => group))
   const { HOST: host, METRICS_PORT, PORT } = yield* Settings
-  const metrics = yield* metricsRoute
   const plain = [...(yield* healthRoutes), ...(yield* docsRoutes(documentOf(api)))]
-  if (METRICS_PORT !== undefined) yield* listen(yield* makeListener([], [metrics]), { host, port: METRICS_PORT })
+  yield* serveMetrics
   const routes = yield* routesOf(api, mounted)
-  const listener = yield* makeListener(routes, METRICS_PORT === undefined ? [...plain, metrics] : plain)
+  const listener = yield* makeListener(routes, METRICS_PORT === undefined ? [...plain, yield* metricsRoute] : plain)
   const port = yield* listen(listener, { host, port: PORT })
   yield* Effect.logInfo(`Listening on http://${host}:${port}`)
   return port
@@ -49,6 +43,8 @@ export const httpLive = <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpA
       Memberships.Default,
       IdempotencyKeys.Default,
       RequestMetrics.Default,
+      MetricsRegistry.Default,
+      DeliveryMetrics.Default,
       Broker.Default,
       BlobStoreLive
     ])

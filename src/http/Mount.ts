@@ -5,7 +5,10 @@ import { billables } from "./handlers/Billables.ts"
 import { clients } from "./handlers/Clients.ts"
 import { contacts } from "./handlers/Contacts.ts"
 import { contracts } from "./handlers/Contracts.ts"
+import { deliveries } from "./handlers/Deliveries.ts"
 import { emails } from "./handlers/Emails.ts"
+import { events } from "./handlers/Events.ts"
+import { integrations } from "./handlers/Integrations.ts"
 import { invoiceSeries } from "./handlers/InvoiceSeries.ts"
 import { invoices } from "./handlers/Invoices.ts"
 import { members } from "./handlers/Members.ts"
@@ -25,7 +28,10 @@ export const mounted = [
   invoices,
   billables,
   invoiceSeries,
-  assets
+  assets,
+  integrations,
+  events,
+  deliveries
 ]
 
 export const Api = assemble(mounted.map(({ group }) => group))

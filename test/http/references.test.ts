@@ -5,6 +5,8 @@ import { Api } from "../../src/http/Mount.ts"
 import { assetsIn } from "../support/assets.ts"
 import { openPool } from "../support/database.ts"
 import { assertInvalid } from "../support/failure.ts"
+import { placeEvents } from "../support/integrationRows.ts"
+import { integrationsIn } from "../support/integrations.ts"
 import { prefixOf } from "../support/minimalBodies.ts"
 import { type JsonSchema, operationsOf } from "../support/operations.ts"
 import { type Service, startService } from "../support/service.ts"
@@ -58,8 +60,8 @@ describe("references", () => {
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    theirs = await brandedWorld("their-owner")
-    ours = await brandedWorld("our-owner")
+    theirs = await fullWorld("their-owner")
+    ours = await fullWorld("our-owner")
     keys = (await pool.query<ForeignKey>(foreignKeys)).rows
   })
   afterAll(async () => {
@@ -67,8 +69,29 @@ describe("references", () => {
     await service.stop()
   })
 
-  /** One of everything, an image that hangs on the client, and an invoice that was issued with it. */
-  const brandedWorld = async (owner: string) => {
+  /** Leaves one event that is placed and sent to the integration and, so that there is one, still to be looked at. */
+  const deliver = async ({ idOf, tenant }: World) => {
+    await placeEvents(pool, tenant)
+    for (const statement of [
+      `delete from event_feed where tenant_id = $1 and event_id <> $2`,
+      `insert into outbox (tenant_id, event_id, resource_id, sequence)
+       select tenant_id, id, resource_id, sequence from events where tenant_id = $1 and id = $2`,
+      `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
+         created_at, updated_at)
+       select tenant_id, 'dlv_' || id, resource_id, id, type, resource_id, sequence, 'PENDING', now(), now()
+       from events where tenant_id = $1 and id = $2`,
+      `insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome)
+       values ($1, 'dlv_' || $2, 1, now(), 'FAILED')`
+    ]) {
+      await pool.query(statement, [tenant, idOf("evt")])
+    }
+  }
+
+  /**
+   * One of everything, an image that hangs on the client, an invoice that was issued with it, and an integration that
+   * is told of the client.
+   */
+  const fullWorld = async (owner: string) => {
     const world = await makeWorld(service, owner)
     const send = async (method: string, path: string, body?: object) => {
       const { status, text } = await service.api(method, path, {
@@ -81,6 +104,10 @@ describe("references", () => {
     const { assetId } = await assetsIn(service, world.tenant, owner).ready()
     await send("PUT", `/clients/${world.idOf("clnt")}/media/logo`, { assetId })
     await send("POST", `/invoices/${world.idOf("inv")}/finalize`)
+    await integrationsIn(service, world.tenant, owner).madeSubscription(world.idOf("int"), {
+      eventType: "client.*",
+      clientId: world.idOf("clnt")
+    })
     return world
   }
 
@@ -94,7 +121,8 @@ describe("references", () => {
         "POST /api/v1/contracts clientId",
         "POST /api/v1/projects contractId",
         "POST /api/v1/invoices contractId",
-        "POST /api/v1/billables invoiceId"
+        "POST /api/v1/billables invoiceId",
+        "POST /api/v1/integrations/{integrationId}/subscriptions clientId"
       ]
     )
   })
@@ -129,6 +157,7 @@ describe("references", () => {
   })
 
   it("into another tenant are refused by the database itself, for a new row and for an old one", async () => {
+    for (const world of [theirs, ours]) await deliver(world)
     // One that names the tenant alone has nowhere else to lead.
     for (const { child, columns, name, parent, parentColumns } of keys.filter(({ columns }) => columns.length > 1)) {
       const client = await pool.connect()
@@ -152,16 +181,21 @@ describe("references", () => {
       const row = `select made.* from ${child} known, jsonb_populate_record(known, $2::jsonb) made
         where known.tenant_id = $1 limit 1`
       const inserted = (way: object) =>
-        refers(`insert into ${child} ${row}`, [ours.tenant, JSON.stringify({ ...way, id: "new" })])
+        refers(`insert into ${child} overriding system value ${row}`, [
+          ours.tenant,
+          JSON.stringify({ ...way, id: "new" })
+        ])
       const updated = (way: object) => {
         const sets = Object.keys(way).map((column, at) => `${column} = $${at + 2}`)
-        return refers(`update ${child} set ${sets} where tenant_id = $1`, [ours.tenant, ...Object.values(way)])
+        const one = `(select ctid from ${child} where tenant_id = $1 limit 1)`
+        return refers(`update ${child} set ${sets} where ctid = ${one}`, [ours.tenant, ...Object.values(way)])
       }
       try {
         const [ourWay, theirWay] = [await wayTo(ours.tenant), await wayTo(theirs.tenant)]
         // Where two keys lead to the same table, either may be the one that is noticed.
         const refused = keys.filter((key) => key.child === child && key.parent === parent).map(({ name }) => name)
-        assert.isAtLeast(Number(await updated(ourWay)), 1, name)
+        // Where a row may be referred to once only, it may be so already.
+        assert.include([1, "23505"], [await updated(ourWay)].flat()[0], name)
         const [code, constraint] = [await updated(theirWay)].flat()
         assert.strictEqual(code, "23503", name)
         assert.include(refused, constraint)
@@ -181,6 +215,7 @@ describe("references", () => {
       select table_name || '.' || column_name as place from information_schema.columns
       where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'
         and column_name <> 'reference_id' -- something outside
+        and column_name <> 'resource_id' -- of an event, which outlives what it tells of
         and table_name <> all (array['events', 'migrations'])`)
     const places = keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`))
     assert.includeMembers(

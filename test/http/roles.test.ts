@@ -1,5 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { assetsIn, leastAsset } from "../support/assets.ts"
+import { openPool } from "../support/database.ts"
+import { plantDelivery, plantIntegration } from "../support/deliveries.ts"
 import { png } from "../support/images.ts"
 import { invoicingIn, lineOf } from "../support/invoicing.ts"
 import { operationsOf } from "../support/operations.ts"
@@ -74,7 +76,12 @@ const table: Table = {
   "PUT /clients/{clientId}/media/{slot}": [403, 200, 200, 200, 403],
   "DELETE /clients/{clientId}/media/{slot}": [403, 204, 204, 204, 403],
   "PUT /tenants/{tenantId}/media/{slot}": [403, 403, 200, 200, 404],
-  "DELETE /tenants/{tenantId}/media/{slot}": [403, 403, 204, 204, 404]
+  "DELETE /tenants/{tenantId}/media/{slot}": [403, 403, 204, 204, 404],
+
+  "GET /integrations/{integrationId}/deliveries": [200, 200, 200, 200, 403],
+  "GET /integrations/{integrationId}/deliveries/{deliveryId}": [200, 200, 200, 200, 403],
+  "POST /integrations/{integrationId}/deliveries/{deliveryId}/redeliver": [403, 403, 200, 200, 403],
+  "POST /integrations/{integrationId}/redeliver": [403, 403, 200, 200, 403]
 }
 
 const bodies: Readonly<Record<string, object>> = {
@@ -91,7 +98,8 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /members/{memberId} themselves": { role: "VIEWER" },
   "PATCH /invoices/{invoiceId}": { dueAt: "2031-01-31T00:00:00Z" },
   "PATCH /billables/{billableId}": { amountMinor: 1 },
-  "PATCH /invoice-series": { pattern: "{seq:4}" }
+  "PATCH /invoice-series": { pattern: "{seq:4}" },
+  "POST /integrations/{integrationId}/redeliver": { since: "2026-01-31T00:00:00Z" }
 }
 
 describe("roles", () => {
@@ -137,10 +145,20 @@ describe("roles", () => {
     return filled
   }
 
+  /** The path of a row about an integration, with a delivery to it. */
+  const integrationPathIn = async (path: string, tenant: string) => {
+    const pool = openPool(service.database.url)
+    const integration = await plantIntegration(pool, tenant)
+    const delivery = await plantDelivery(pool, tenant, integration)
+    await pool.end()
+    return path.replace("{integrationId}", integration).replace("{deliveryId}", delivery)
+  }
+
   /** The path of a row, with something new to act on unless the caller acts on itself. */
   const addressIn = async (row: string, caller: string, { own, tenant }: Stage) => {
     const [, path = "", ...about] = row.split(" ")
     if (path.includes("{slot}")) return mediaPathIn(path, tenant)
+    if (path.includes("{integrationId}")) return integrationPathIn(path, tenant)
     if (path.includes("{assetId}")) return assetPathIn(row, path, tenant)
     const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
     const kind = everydayKindOf(row)

@@ -1,8 +1,10 @@
 import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
 import { WireError } from "../../domain/Errors.ts"
+import { eventSchemas } from "../../domain/events/Event.ts"
 
 const base = HttpApi.make("contracting")
   .addError(WireError)
+  .annotate(HttpApi.AdditionalSchemas, eventSchemas)
   .annotate(OpenApi.Title, "Contracting service")
   .annotate(OpenApi.Version, "0.1.0")
   .annotate(OpenApi.Servers, [{ url: "/" }])

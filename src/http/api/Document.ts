@@ -4,6 +4,7 @@ import { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Access } from "./Access.ts"
 import { type Facts, failures, failuresOf } from "./Failures.ts"
 import { keyPattern } from "./Idempotency.ts"
+import { webhooks } from "./Webhooks.ts"
 
 /** The parts of an OpenAPI document that are worked on here. */
 interface Response {
@@ -19,6 +20,7 @@ interface Operation {
 export interface Document {
   readonly info: object
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: object
   readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object }
 }
 
@@ -154,5 +156,5 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
       paths[path] = { ...paths[path], [method]: completed(operation, facts) }
     }
   })
-  return { ...generated, paths, components: components(generated.components.schemas) }
+  return { ...generated, paths, webhooks, components: components(generated.components.schemas) }
 }

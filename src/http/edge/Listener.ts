@@ -43,11 +43,9 @@ const annotations = (call: Call, target: Target, requestId: string) => ({
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
-const makeRouter = (
-  routes: ReadonlyArray<Route>,
-  plain: ReadonlyArray<PlainRoute>,
-  operation: (route: Route, call: Call) => Effect.Effect<Answer, WireError>
-) => {
+type Operate = (route: Route, call: Call) => Effect.Effect<Answer, WireError>
+
+const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operate) => {
   const router = FindMyWay.make<Target>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
@@ -71,13 +69,13 @@ const makeRouter = (
 }
 
 /** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
-export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
+const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operate) =>
   Effect.gen(function* () {
     const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
     const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
     const metrics = yield* RequestMetrics
-    const find = makeRouter(routes, plain, yield* makeOperation)
+    const find = makeRouter(routes, plain, operation)
     const cors = makeCors(CORS_ORIGINS)
     // Counting fibers is the runtime's own metric, which nobody reads here.
     const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
@@ -112,3 +110,11 @@ export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<
     }
     return serve satisfies RequestListener
   })
+
+/** Serves the contract, and beside it what is outside of it. */
+export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
+  Effect.flatMap(makeOperation, (operation) => listenerOf(routes, plain, operation))
+
+/** Serves nothing of the contract, and so needs nothing of what its operations pass through. */
+export const makePlainListener = (plain: ReadonlyArray<PlainRoute>) =>
+  listenerOf([], plain, () => Effect.fail(new NotFound()))

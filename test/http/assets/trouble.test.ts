@@ -4,11 +4,8 @@ import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "vitest"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
-import { Assets } from "../../../src/layers/sql/branding/Assets.ts"
 import { Blobs } from "../../../src/layers/sql/branding/Blobs.ts"
-import { Erasure } from "../../../src/layers/sql/Erasure.ts"
-import { IdempotencyKeys } from "../../../src/layers/sql/IdempotencyKeys.ts"
-import { tidy } from "../../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
 import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { assertInvalid, assertUnavailable } from "../../support/failure.ts"
@@ -68,9 +65,9 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
     Effect.runPromise(
       tidy.pipe(
         Effect.provide(
-          Layer.mergeAll(IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default).pipe(
+          JanitorTools.pipe(
             Layer.provide(PostgresBlobs),
-            Layer.provide(liveOn(database.url, { DATA_DIR: service.dataDir }))
+            Layer.provideMerge(liveOn(database.url, { DATA_DIR: service.dataDir }))
           )
         )
       )

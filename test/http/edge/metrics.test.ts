@@ -1,27 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { notFoundText } from "../../support/failure.ts"
+import { parseMetrics as parse, type Sample } from "../../support/metrics.ts"
 import { closedPort } from "../../support/proxy.ts"
 import { type Service, startService } from "../../support/service.ts"
-
-interface Sample {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly value: number
-}
-
-const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (nan|[+-]inf|[+-]?[\d.]+(?:e[+-]?\d+)?)$/i
-const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/g
-
-/** The samples of a text in the Prometheus format; anything that is not one is a failure. */
-const parse = (text: string): ReadonlyArray<Sample> => {
-  assert.isTrue(text.endsWith("\n"))
-  return text.split("\n").flatMap((row) => {
-    if (row === "" || /^# (HELP|TYPE) [a-zA-Z_:][\w:]* \S.*$/.test(row)) return []
-    const [, name = "", labels = "", value = ""] = line.exec(row) ?? assert.fail(`no sample: ${row}`)
-    const named = Object.fromEntries([...labels.matchAll(label)].map(([, key, content]) => [key, content]))
-    return [{ name, labels: named, value: Number(value) }]
-  })
-}
 
 describe("metrics", () => {
   let service: Service

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+import { Gauge, Histogram } from "prom-client"
+import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
-/** What the process measures about itself, in the text format Prometheus reads. */
+/** What the process measures about the requests it answers. */
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
-  sync: () => {
-    const registry = new Registry()
-    collectDefaultMetrics({ register: registry })
+  dependencies: [MetricsRegistry.Default],
+  effect: Effect.map(MetricsRegistry, ({ registry }) => {
     const duration = new Histogram({
       name: "http_request_duration_seconds",
       help: "Time from the request's head to the end of the answer",
@@ -26,13 +26,11 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       return known
     }
     return {
-      contentType: registry.contentType,
-      text: Effect.promise(() => registry.metrics()),
       started: () => inFlight.inc(),
       finished: (operation: string, status: number, seconds: number) => {
         inFlight.dec()
         observerOf(operation, status).observe(seconds)
       }
     }
-  }
+  })
 }) {}

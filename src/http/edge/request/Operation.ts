@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { Context, Effect, Stream } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
+import { Broker } from "../../../layers/nats/Broker.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
@@ -28,6 +29,7 @@ export const makeOperation = Effect.gen(function* () {
   const authorize = yield* makeAuthorize
   const once = yield* makeOnce
   const inTurn = yield* makeTurns
+  const { wake } = yield* Broker
 
   const work = Effect.fnUntraced(function* (
     route: Route,
@@ -56,8 +58,9 @@ export const makeOperation = Effect.gen(function* () {
     const isRead = request.method === "GET" || request.method === "HEAD"
     const bytes = isRead || route.isStreamed ? nothing : yield* readBody(request, route.bodyLimit)
     const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
-    // A read waits for nobody's lock, and a body that is taken as it comes may come slowly.
-    return yield* bytes === nothing ? answer : inTurn(identity.tenant, answer)
+    if (isRead) return yield* answer
+    // A body that is taken as it comes may come slowly.
+    return yield* Effect.zipLeft(route.isStreamed ? answer : inTurn(identity.tenant, answer), wake)
   })
 
   return (route: Route, call: Call) =>

@@ -10,7 +10,7 @@ import type { Versioned } from "../resource/ResourceSpec.ts"
 /** A tenant or a client, as far as it can have something hung on it. */
 interface Owner<A> {
   readonly hold: (id: string) => Effect.Effect<Versioned<A>, WireError, CurrentTenant | IfMatch>
-  readonly rewrite: (seen: Versioned<A>, action: string, next: A) => Effect.Effect<A, WireError, CurrentTenant>
+  readonly rewrite: (seen: Versioned<A>, action: "updated", next: A) => Effect.Effect<A, WireError, CurrentTenant>
 }
 
 interface Hung {

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import type { ResourceName } from "../../../domain/events/Catalogue.ts"
 import type { Shape } from "./Columns.ts"
 import { makeBulk } from "./ResourceBulk.ts"
 import { makeReading } from "./ResourceReading.ts"
@@ -11,7 +12,7 @@ import { makeWriting } from "./ResourceWriting.ts"
  * the version that was read and lands only if that is still the newest; otherwise the row is locked and the change made
  * again, so that nobody loses twice and no lock is held without need.
  */
-export const resource = <A extends Stamped, F extends Identified>(spec: Spec<A, F>) =>
+export const resource = <A extends Stamped, F extends Identified, N extends ResourceName>(spec: Spec<A, F, N>) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     const shape: Shape = { ...spec, fields: spec.entity.fields }
     const reading = makeReading<A>(sql, shape, {

@@ -1,5 +1,6 @@
 import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
+import type { ResourceName } from "../../../domain/events/Catalogue.ts"
 import type { Shape } from "./Columns.ts"
 
 /** The fields of an entity, its identifier among them. */
@@ -18,9 +19,9 @@ export interface Versioned<A> {
 }
 
 /** What tells one resource of a tenant from another. */
-export interface Spec<A, F extends Identified> extends Omit<Shape, "fields"> {
+export interface Spec<A, F extends Identified, N extends ResourceName = ResourceName> extends Omit<Shape, "fields"> {
   /** What events call it. */
-  readonly name: string
+  readonly name: N
   readonly entity: Schema.Struct<F> & { readonly Type: A }
   /** The client an event about this resource belongs to: its identifier, or a subselect that looks it up. */
   readonly clientOf?: (entity: A, tenant: string) => string | Fragment | undefined

@@ -3,6 +3,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { PreconditionFailed } from "../../../domain/Errors.ts"
 import { etagOf } from "../../../domain/Etag.ts"
+import type { ActionOf, ResourceName } from "../../../domain/events/Catalogue.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
@@ -17,7 +18,8 @@ import { refusing } from "./Violations.ts"
 
 const now = Effect.sync(() => new Date().toISOString())
 
-const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
+/** Whether a caller who names these tags, if any, accepts this version. */
+export const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
 
 /** What a change takes along: columns that no field shows, and changes to other tables, `<name> as (<statement>)` each. */
@@ -29,9 +31,9 @@ export interface Along {
 }
 
 /** How the resources of a table are written, each write and its event in one statement. */
-export const makeWriting = <A extends Stamped, F extends Identified>(
+export const makeWriting = <A extends Stamped, F extends Identified, N extends ResourceName>(
   sql: SqlClient.SqlClient,
-  spec: Spec<A, F>,
+  spec: Spec<A, F, N>,
   shape: Shape,
   { current, held, inTenant, read }: Reading<A>
 ) => {
@@ -45,7 +47,7 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
   const record = recording(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
-  const recordOf = (tenant: string, action: string, value: A, sequence: number, at: string) =>
+  const recordOf = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
     record({
       tenant,
       type: `${spec.name}.${action}`,
@@ -101,7 +103,7 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
   /** What makes `next` of the version seen, and what that is. */
   const rewriting = Effect.fnUntraced(function* (
     seen: Versioned<A>,
-    action: string,
+    action: ActionOf<N>,
     next: Omit<A, keyof Stamped>,
     columns: Row = {}
   ) {
@@ -148,7 +150,7 @@ export const makeWriting = <A extends Stamped, F extends Identified>(
     accepted,
     hold,
     /** For a version that is held: makes something else of it, under the action's name, or takes it away. */
-    rewrite: (seen: Versioned<A>, action: string, next: Omit<A, keyof Stamped>, along: Along = {}) =>
+    rewrite: (seen: Versioned<A>, action: ActionOf<N>, next: Omit<A, keyof Stamped>, along: Along = {}) =>
       Effect.flatMap(rewriting(seen, action, next, along.columns), ({ change, value }) =>
         Effect.as(landHeld(change, along), value)
       ),

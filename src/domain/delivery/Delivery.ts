@@ -1,0 +1,83 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { IntegrationId } from "../integrations/Integration.ts"
+import { body, integer, Moment, oneOf, optional, rule, stamps, Timestamp, text } from "../Schemas.ts"
+
+export const DeliveryId = id("dlv", "delivery")
+export type DeliveryId = typeof DeliveryId.Type
+
+const EventId = id("evt", "event")
+
+/** WAITING is behind another of the same resource, PENDING is sent when its time comes, the rest are finished. */
+export const DeliveryStatus = oneOf("WAITING", "PENDING", "DELIVERED", "EXHAUSTED")
+export type DeliveryStatus = typeof DeliveryStatus.Type
+
+export const FinishedStatus = oneOf("DELIVERED", "EXHAUSTED")
+
+/** What came of one attempt; LOST when nobody knows, since who sent it did not come back. */
+export const AttemptOutcome = oneOf("DELIVERED", "FAILED", "LOST")
+export type AttemptOutcome = typeof AttemptOutcome.Type
+
+const most = 2 ** 31 - 1
+
+/** How an event fares on its way to one integration. */
+export const Delivery = Schema.Struct({
+  id: DeliveryId,
+  integration: IntegrationId,
+  event: EventId,
+  eventType: text(1, 200),
+  status: DeliveryStatus,
+  attempts: integer(0, most),
+  nextAttemptAt: optional(Timestamp),
+  responseStatus: optional(integer(0, most)),
+  error: optional(Schema.String),
+  deliveredAt: optional(Timestamp),
+  ...stamps
+}).annotations({ identifier: "Delivery" })
+export type Delivery = typeof Delivery.Type
+
+export const DeliveryAttempt = Schema.Struct({
+  number: integer(1, most),
+  attemptedAt: Timestamp,
+  outcome: AttemptOutcome,
+  latencyMs: optional(integer(0, most)),
+  responseStatus: optional(integer(0, most)),
+  responseBody: optional(Schema.String),
+  error: optional(Schema.String)
+}).annotations({ identifier: "DeliveryAttempt" })
+export type DeliveryAttempt = typeof DeliveryAttempt.Type
+
+/** The attempts that are shown of a delivery that was tried more often. */
+export const shownAttempts = 100
+
+export const DeliveryInFull = Schema.Struct({
+  ...Delivery.fields,
+  attemptLog: Schema.Array(DeliveryAttempt).annotations({
+    description: `What came of each attempt, in order; of more than ${shownAttempts} the last`
+  })
+}).annotations({ identifier: "DeliveryInFull" })
+export type DeliveryInFull = typeof DeliveryInFull.Type
+
+const typePattern = "^[a-z][a-z_]{0,99}\\.([a-z][a-z_]{0,99}|\\*)$"
+
+/** One type of events, or with a star all types of one resource. */
+export const EventTypeFilter = Schema.String.pipe(
+  Schema.pattern(
+    new RegExp(typePattern),
+    rule("pattern", "must be a type of events such as client.created, or client.* for all of a resource", {
+      pattern: typePattern
+    })
+  )
+)
+
+/** Which finished deliveries are sent once more: those that came to be in this time. */
+export const Redelivery = body({
+  since: Moment,
+  until: optional(Moment),
+  status: optional(FinishedStatus.annotations({ description: "Both unless given" }))
+}).annotations({ identifier: "Redelivery" })
+export type Redelivery = typeof Redelivery.Type
+
+export const Redelivered = Schema.Struct({ redelivered: integer(0, Number.MAX_SAFE_INTEGER) }).annotations({
+  identifier: "Redelivered"
+})

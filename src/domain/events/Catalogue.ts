@@ -1,0 +1,68 @@
+import { Schema } from "effect"
+import { Asset } from "../branding/Asset.ts"
+import { Address } from "../contracting/Address.ts"
+import { Client } from "../contracting/Client.ts"
+import { Contact } from "../contracting/Contact.ts"
+import { Contract } from "../contracting/Contract.ts"
+import { Email } from "../contracting/Email.ts"
+import { Project } from "../contracting/Project.ts"
+import { Integration } from "../integrations/Integration.ts"
+import { Billable } from "../invoicing/Billable.ts"
+import { Invoice } from "../invoicing/Invoice.ts"
+import { type Constraint, ConstraintId } from "../Schemas.ts"
+import { Member } from "../tenancy/Member.ts"
+import { Tenant } from "../tenancy/Tenant.ts"
+
+interface Entry {
+  /** How events show the resource. */
+  readonly shown: Schema.Schema.AnyNoContext
+  readonly actions: ReadonlyArray<string>
+}
+
+const life = ["created", "updated", "deleted"] as const
+
+/** Every resource events tell of, and all that can happen to it: an event's type is `<resource>.<action>`. */
+export const catalogue = {
+  tenant: { shown: Tenant, actions: life },
+  member: { shown: Member, actions: life },
+  client: { shown: Client, actions: life },
+  address: { shown: Address, actions: life },
+  contact: { shown: Contact, actions: life },
+  email: { shown: Email, actions: life },
+  contract: { shown: Contract, actions: life },
+  project: { shown: Project, actions: life },
+  invoice: { shown: Invoice, actions: [...life, "finalized", "paid", "voided"] },
+  billable: { shown: Billable, actions: life },
+  asset: { shown: Asset, actions: [...life, "ready", "failed"] },
+  integration: { shown: Integration, actions: [...life, "paused", "resumed", "error", "ping"] }
+} as const satisfies Readonly<Record<string, Entry>>
+
+export type ResourceName = keyof typeof catalogue
+export type ActionOf<N extends ResourceName> = (typeof catalogue)[N]["actions"][number]
+export type EventType = { readonly [N in ResourceName]: `${N}.${ActionOf<N>}` }[ResourceName]
+
+const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(catalogue)
+
+/** Every event type with how its events show the resource. */
+export const eventTypes = entries.flatMap(([resource, { actions, shown }]) =>
+  // The entries of the catalogue forget which action is whose.
+  actions.map((action) => ({ type: `${resource}.${action}` as EventType, shown }))
+)
+
+/** One event type, or with `*` all of one resource. */
+export type EventPattern = EventType | `${ResourceName}.*`
+
+const patterns: ReadonlyArray<EventPattern> = [
+  ...eventTypes.map(({ type }) => type),
+  ...entries.map(([resource]) => `${resource as ResourceName}.*` as const) // a key of the catalogue
+]
+
+export const EventPattern = Schema.Literal(...patterns).annotations({
+  identifier: "EventPattern",
+  description: "An event type, or all of one resource",
+  [ConstraintId]: "enum" satisfies Constraint,
+  message: () => ({
+    message: "must be an event type such as client.created, or client.* for all of them",
+    override: true
+  })
+})

@@ -1,0 +1,94 @@
+import { Effect, Schema } from "effect"
+import { breaks, type Detail } from "../Errors.ts"
+import { id } from "../Ids.ts"
+import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { IntegrationStatus } from "./IntegrationStatus.ts"
+import { Provider } from "./Provider.ts"
+import { Subscription } from "./Subscription.ts"
+
+export const IntegrationId = id("int", "integration")
+export type IntegrationId = typeof IntegrationId.Type
+
+/** Every setting some provider knows; which of them, a table below says. */
+const Config = body({
+  url: optional(text(1, 2000)),
+  folderId: optional(text(1, 200))
+}).annotations({ identifier: "IntegrationConfig" })
+export type Config = typeof Config.Type
+
+const changeable = { name: text(1, 200), config: Config }
+
+export const Integration = Schema.Struct({
+  id: IntegrationId,
+  provider: Provider,
+  name: changeable.name,
+  status: IntegrationStatus,
+  statusReason: optional(text(1, 1000)),
+  isAuthorized: Schema.Boolean,
+  config: changeable.config,
+  subscriptions: Schema.Array(Subscription),
+  ...stamps
+}).annotations({ identifier: "Integration" })
+export type Integration = typeof Integration.Type
+
+/** What the one who made it, or its secret, is shown and nobody later: what its deliveries are signed with. */
+export const IntegrationWithSecret = Schema.Struct({
+  ...Integration.fields,
+  secret: optional(Schema.String.annotations({ description: "Signs deliveries; it is never shown again" }))
+}).annotations({ identifier: "IntegrationWithSecret" })
+
+export const CreateIntegration = body({
+  provider: Provider,
+  name: changeable.name,
+  config: optional(Config)
+}).annotations({ identifier: "CreateIntegration" })
+
+export const PatchIntegration = patch(changeable).annotations({ identifier: "PatchIntegration" })
+
+interface Keys {
+  readonly needed: ReadonlyArray<keyof Config>
+  readonly known: ReadonlyArray<keyof Config>
+}
+
+const keys: Readonly<Record<Provider, Keys>> = {
+  JIRA: { needed: [], known: [] },
+  GOOGLE_DRIVE: { needed: [], known: ["folderId"] },
+  WEBHOOK: { needed: ["url"], known: ["url"] },
+  NATS: { needed: [], known: [] }
+}
+
+/** What a provider objects to in its settings. */
+export const configFaults = (provider: Provider, config: Config): ReadonlyArray<Detail> => {
+  const { known, needed }: { readonly known: ReadonlyArray<string>; readonly needed: ReadonlyArray<string> } =
+    keys[provider]
+  const given = Object.keys(config)
+  return [
+    ...needed
+      .filter((key) => !given.includes(key))
+      .map((key) => ({ field: `config.${key}`, constraint: "required", message: "is required" }) as const),
+    ...given
+      .filter((key) => !known.includes(key))
+      .map(
+        (key) => ({ field: `config.${key}`, constraint: "unknown", message: `means nothing to ${provider}` }) as const
+      )
+  ]
+}
+
+/** Fails for a provider this server was not told how to reach. */
+export const mayConnect = (provider: Provider) =>
+  provider === "WEBHOOK" || provider === "NATS"
+    ? Effect.void
+    : Effect.fail(breaks("provider", "state", `this server is not configured for ${provider}`))
+
+/** Fails for an integration nobody sends events to on demand. */
+export const mayPing = ({ provider }: Integration) =>
+  provider === "WEBHOOK" || provider === "NATS"
+    ? Effect.void
+    : Effect.fail(breaks("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
+
+/** Whether what goes to a provider is signed with a secret of ours. */
+export const isSigned = (provider: Provider) => provider === "WEBHOOK"
+
+/** Fails for an integration that signs nothing. */
+export const mayRotate = ({ provider }: Integration) =>
+  isSigned(provider) ? Effect.void : Effect.fail(breaks("provider", "state", `is ${provider}, which has no secret`))

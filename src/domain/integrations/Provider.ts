@@ -1,0 +1,5 @@
+import { oneOf } from "../Schemas.ts"
+
+/** What an integration connects to. */
+export const Provider = oneOf("JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS")
+export type Provider = typeof Provider.Type

@@ -1,0 +1,40 @@
+import { Effect, Layer } from "effect"
+import { Settings } from "../layers/config/Settings.ts"
+import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
+import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
+import { makePlainListener, type PlainRoute } from "./edge/Listener.ts"
+import { RequestMetrics } from "./edge/pages/RequestMetrics.ts"
+import { listen } from "./edge/Server.ts"
+
+export const metricsRoute = Effect.gen(function* () {
+  const { registry } = yield* MetricsRegistry
+  const { refresh } = yield* DeliveryMetrics
+  const headers = { "content-type": registry.contentType }
+  return {
+    path: "/metrics",
+    answer: Effect.map(
+      Effect.zipRight(
+        refresh,
+        Effect.promise(() => registry.metrics())
+      ),
+      (body) => ({
+        status: 200,
+        headers,
+        body
+      })
+    )
+  } satisfies PlainRoute
+})
+
+/** Serves metrics, and nothing else, where a port of their own is named. */
+export const serveMetrics = Effect.gen(function* () {
+  const { HOST: host, METRICS_PORT: port } = yield* Settings
+  if (port === undefined) return
+  const taken = yield* listen(yield* makePlainListener([yield* metricsRoute]), { host, port })
+  yield* Effect.logInfo(`Metrics are on http://${host}:${taken}/metrics`)
+})
+
+/** The metrics of a process that serves nothing else. */
+export const MetricsLive = Layer.scopedDiscard(serveMetrics).pipe(
+  Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default])
+)

@@ -1,0 +1,30 @@
+import { eventTypes } from "../../domain/events/Catalogue.ts"
+import { schemaNameOf } from "../../domain/events/Event.ts"
+
+const told = (type: string) => {
+  const [resource, action] = type.split(".")
+  return `Tells of ${/^[aeiou]/.test(type) ? "an" : "a"} ${resource}: ${action}`
+}
+
+/** What integrations are sent, for each event type. */
+export const webhooks = Object.fromEntries(
+  eventTypes.map(({ type }) => [
+    type,
+    {
+      post: {
+        operationId: `on.${type}`,
+        summary: told(type),
+        tags: ["events"],
+        security: [],
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: { $ref: `#/components/schemas/${schemaNameOf(type)}` } } }
+        },
+        responses: {
+          "2XX": { description: "The receiver has it" },
+          "4XX": { description: "The receiver does not take it; it is sent again later" }
+        }
+      }
+    }
+  ])
+)

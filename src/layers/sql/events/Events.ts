@@ -1,0 +1,79 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { breaks, NotFound } from "../../../domain/Errors.ts"
+import type { EventPattern } from "../../../domain/events/Catalogue.ts"
+import { type Event, eventFields } from "../../../domain/events/Event.ts"
+import { JsonText } from "../../../domain/JsonText.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { textRows } from "../connection/Untraced.ts"
+import { jsonRows, type TextRow } from "../resource/JsonRows.ts"
+
+/** In the order of an event's fields. */
+const columns = "e.id, e.type, e.occurred_at, e.tenant_id, e.client_id, e.sequence, e.data"
+
+interface Asked {
+  readonly after?: string | undefined
+  readonly type?: EventPattern | undefined
+  readonly limit: number
+}
+
+const json = jsonRows({ table: "events", fields: eventFields })
+
+/** The event in a row, every snapshot in the very characters it was kept in. */
+const textOf = (row: TextRow) => new JsonText<Event>(json([row]).slice(1, -1))
+
+const notInFeed = breaks("after", "exists", "names no event of this feed; it may have been purged")
+
+/** What was recorded, one by one or in the order the relay put it into. */
+export class Events extends Effect.Service<Events>()("layers/Events", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const list = sql.literal(columns)
+
+    const select = (source: (tenant: string) => Fragment) =>
+      Effect.flatMap(CurrentTenant, (tenant) => Effect.orDie(textRows(sql`select ${list} from ${source(tenant)}`)))
+
+    const one = (filter: Fragment) =>
+      select((tenant) => sql`events e where e.tenant_id = ${tenant} and ${filter}`).pipe(
+        Effect.flatMap(([row]) => (row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(textOf(row))))
+      )
+
+    const positionOf = (event: string | undefined) =>
+      event === undefined
+        ? Effect.succeed("0")
+        : Effect.flatMap(CurrentTenant, (tenant) =>
+            Effect.orDie(sql<{ position: string }>`
+              select position::text from event_feed where tenant_id = ${tenant} and event_id = ${event}`)
+          ).pipe(Effect.flatMap(([row]) => (row === undefined ? Effect.fail(notInFeed) : Effect.succeed(row.position))))
+
+    const ofType = (pattern: EventPattern | undefined) => {
+      if (pattern === undefined) return sql.literal("true")
+      return pattern.endsWith(".*") ? sql`starts_with(e.type, ${pattern.slice(0, -1)})` : sql`e.type = ${pattern}`
+    }
+
+    return {
+      get: (id: string) => one(sql`e.id = ${id}`),
+
+      /** The event that made a resource what it is at this place in its sequence. */
+      ofResource: (id: string, sequence: number) =>
+        Effect.orDie(one(sql`e.resource_id = ${id} and e.sequence = ${sequence}`)),
+
+      /** Events after one, in the order of the feed, and the last of them when there are more. */
+      feed: Effect.fnUntraced(function* ({ after, limit, type }: Asked) {
+        const position = yield* positionOf(after)
+        const rows = yield* select(
+          (tenant) => sql`
+            event_feed f join events e on e.tenant_id = f.tenant_id and e.id = f.event_id
+            where f.tenant_id = ${tenant} and f.position > ${position}::bigint and ${ofType(type)}
+            order by f.position limit ${limit + 1}`
+        )
+        const page = rows.slice(0, limit)
+        return {
+          events: new JsonText<ReadonlyArray<Event>>(json(page)),
+          next: rows.length > limit ? (page.at(-1)?.[0] ?? undefined) : undefined
+        }
+      })
+    }
+  })
+}) {}

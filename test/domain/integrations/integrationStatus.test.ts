@@ -1,0 +1,37 @@
+import { Effect, Either } from "effect"
+import { assert, describe, it } from "vitest"
+import {
+  canMove,
+  type IntegrationMove,
+  type IntegrationStatus,
+  integrationMoves,
+  mayMove
+} from "../../../src/domain/integrations/IntegrationStatus.ts"
+
+const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
+
+const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationMove, IntegrationStatus]> = [
+  ["ACTIVE", "pause", "PAUSED"],
+  ["PAUSED", "resume", "ACTIVE"],
+  ["ERROR", "resume", "ACTIVE"],
+  ["ACTIVE", "fail", "ERROR"]
+]
+
+describe("an integration", () => {
+  for (const name of ["pause", "resume", "fail"] as const) {
+    for (const status of statuses) {
+      const way = legal.find(([from, move]) => from === status && move === name)
+      it(`that is ${status} ${way === undefined ? "cannot" : "can"} ${name}`, () => {
+        assert.strictEqual(canMove(status, name), way !== undefined)
+        const verdict = Effect.runSync(Effect.either(mayMove(status, name)))
+        if (way !== undefined) assert.strictEqual(integrationMoves[name].to, way[2])
+        else {
+          const [detail] = Either.isLeft(verdict) ? (verdict.left.details ?? []) : []
+          assert.deepInclude(detail, { field: "status", constraint: "state" })
+          assert.include(detail?.message, `is ${status}`)
+        }
+        assert.strictEqual(Either.isRight(verdict), way !== undefined)
+      })
+    }
+  }
+})

@@ -1,0 +1,88 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { integrationsIn } from "../../support/integrations.ts"
+import { operationsOf } from "../../support/operations.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const callers = ["VIEWER", "MEMBER", "ADMIN", "owner", "outsider"] as const
+
+const read = [200, 200, 200, 200, 403] as const
+const manage = (status: number) => [403, 403, status, status, 403] as const
+
+/** Who gets which answer, in the order of `callers`. */
+const table: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
+  "GET /integrations": read,
+  "POST /integrations": manage(201),
+  "GET /integrations/{integrationId}": read,
+  "PATCH /integrations/{integrationId}": manage(200),
+  "DELETE /integrations/{integrationId}": manage(204),
+  "POST /integrations/{integrationId}/pause": manage(200),
+  "POST /integrations/{integrationId}/resume": manage(200),
+  "POST /integrations/{integrationId}/ping": manage(200),
+  "POST /integrations/{integrationId}/rotate-secret": manage(200),
+  "GET /integrations/{integrationId}/subscriptions": read,
+  "POST /integrations/{integrationId}/subscriptions": manage(201),
+  "GET /integrations/{integrationId}/subscriptions/{subscriptionId}": read,
+  "DELETE /integrations/{integrationId}/subscriptions/{subscriptionId}": manage(204),
+  "GET /events": read,
+  "GET /events/{eventId}": read
+}
+
+const bodies: Readonly<Record<string, object>> = {
+  "POST /integrations": { provider: "NATS", name: "Stream" },
+  "PATCH /integrations/{integrationId}": { name: "Other" },
+  "POST /integrations/{integrationId}/rotate-secret": {},
+  "POST /integrations/{integrationId}/subscriptions": { eventType: "invoice.*" }
+}
+
+describe("roles and integrations", () => {
+  let service: Service
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService()
+    tenant = await service.newTenant()
+    for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
+      const { status } = await service.api("POST", "/members", { as: "owner", tenant, body: { subject: role, role } })
+      assert.strictEqual(status, 201)
+    }
+  })
+  afterAll(() => service.stop())
+
+  /** The path of a row, with something new to act on. */
+  const addressIn = async (row: string, home = tenant) => {
+    const ours = integrationsIn(service, home)
+    const { id } = await ours.made()
+    const subscription = await ours.madeSubscription(id)
+    if (row.endsWith("/resume")) await ours.move(id, "pause")
+    const { body } = await ours.move(id, "ping")
+    return (row.split(" ")[1] ?? "")
+      .replace("{integrationId}", id)
+      .replace("{subscriptionId}", subscription.id)
+      .replace("{eventId}", body.data.id)
+  }
+  const send = (row: string, path: string, as: string) => {
+    const body = bodies[row]
+    return service.api(row.split(" ")[0] ?? "", path, { as, tenant, ...(body === undefined ? {} : { body }) })
+  }
+
+  for (const [row, expected] of Object.entries(table)) {
+    it(`decide about ${row}`, async () => {
+      for (const [index, caller] of callers.entries()) {
+        const { status, text } = await send(row, await addressIn(row), caller)
+        assert.strictEqual(status, expected[index], `as ${caller}: ${text}`)
+      }
+    })
+
+    if (row.includes("{")) {
+      it(`do not help with ${row} of another tenant`, async () => {
+        const { status } = await send(row, await addressIn(row, await service.newTenant()), "owner")
+        assert.strictEqual(status, 404)
+      })
+    }
+  }
+
+  it("are decided here for every operation there is", () => {
+    const all = operationsOf(service.document).map(({ name }) => name.replace("/api/v1", ""))
+    const own = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name))
+    assert.sameMembers(own, Object.keys(table))
+  })
+})

@@ -1,0 +1,195 @@
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertInvalid, type Fault } from "../../support/failure.ts"
+import { eventsOf } from "../../support/integrationRows.ts"
+import { integrationsIn, leastNats, leastWebhook } from "../../support/integrations.ts"
+import { pagesOf } from "../../support/pages.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const shownBy = (text: string) => text.slice('{"data":'.length, -1)
+
+describe("integrations", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+  const ours = () => integrationsIn(service, tenant)
+
+  for (const [provider, body, config] of [
+    ["WEBHOOK", leastWebhook, leastWebhook.config],
+    ["NATS", leastNats, {}]
+  ] as const) {
+    it(`with ${provider} start active, and are read as they were made`, async () => {
+      const created = await ours().create(body)
+      assert.strictEqual(created.status, 201, created.text)
+      const { secret, ...made } = created.body.data
+      assert.strictEqual(secret === undefined, provider === "NATS")
+      assert.deepInclude(made, { provider, name: body.name, status: "ACTIVE", isAuthorized: true, config })
+      assert.deepStrictEqual(made.subscriptions, [])
+      assert.deepStrictEqual(Object.keys(made), [
+        "id",
+        "provider",
+        "name",
+        "status",
+        "isAuthorized",
+        "config",
+        "subscriptions",
+        "createdAt",
+        "updatedAt"
+      ])
+      assert.match(made.id, /^int_[a-z0-9]{26}$/)
+      assert.strictEqual(created.headers.get("location"), `/api/v1/integrations/${made.id}`)
+      const read = await ours().get(made.id)
+      assert.deepStrictEqual(read.body, { data: made })
+      assert.strictEqual(read.headers.get("etag"), created.headers.get("etag"))
+    })
+  }
+
+  it.each<[object, ...Array<Fault>]>([
+    [
+      { ...leastWebhook, provider: "JIRA", config: {} },
+      ["provider", "state", "this server is not configured for JIRA"]
+    ],
+    [
+      { ...leastWebhook, provider: "GOOGLE_DRIVE", config: {} },
+      ["provider", "state", "this server is not configured for GOOGLE_DRIVE"]
+    ],
+    [{ ...leastWebhook, provider: "EMAIL" }, ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS"]],
+    [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],
+    [{ ...leastWebhook, config: { url: "" } }, ["config.url", "minLength", "must have at least 1 character"]],
+    [
+      { ...leastWebhook, config: { url: `http://127.0.0.1:9/${"a".repeat(1981)}` } },
+      ["config.url", "maxLength", "must have at most 2000 characters"]
+    ],
+    [{ ...leastWebhook, config: { url: 1 } }, ["config.url", "type", "must be a string"]],
+    [
+      { ...leastWebhook, config: { ...leastWebhook.config, colour: "red" } },
+      ["config.colour", "unknown", "is not a known property"]
+    ],
+    [
+      { ...leastWebhook, config: { folderId: "f" } },
+      ["config.url", "required", "is required"],
+      ["config.folderId", "unknown", "means nothing to WEBHOOK"]
+    ],
+    [{ ...leastNats, config: leastWebhook.config }, ["config.url", "unknown", "means nothing to NATS"]],
+    [{ ...leastNats, name: "" }, ["name", "minLength", "must have at least 1 character"]],
+    [{ ...leastNats, name: "n".repeat(201) }, ["name", "maxLength", "must have at most 200 characters"]],
+    [{ ...leastNats, status: "PAUSED" }, ["status", "unknown", "is not a known property"]]
+  ])("%j cannot be made", async (body, ...faults) => {
+    assertInvalid(await ours().create(body), ...faults)
+  })
+
+  it("go nowhere but to an https address", async () => {
+    const refused = async (url: string) => {
+      const { body, status } = await ours().create({ ...leastWebhook, config: { url } })
+      assert.strictEqual(status, 400, url)
+      assert.deepInclude(body.details[0], { field: "config.url", constraint: "format" })
+      const { id } = await ours().made()
+      const patched = await ours().patch(id, { config: { url } })
+      assert.deepStrictEqual([patched.status, patched.body.details], [400, body.details])
+      assert.deepStrictEqual((await ours().get(id)).body.data.config, leastWebhook.config)
+    }
+    for (const url of ["nonsense", "http://example.com/", "ftp://example.com/"]) await refused(url)
+  })
+
+  it("change their name and settings, and nothing else by a PATCH", async () => {
+    const { id, secret: _, ...made } = await ours().made()
+    const config = { url: "http://127.0.0.1:9/other" }
+    const { body, status } = await ours().patch(id, { name: "Renamed", config })
+    assert.strictEqual(status, 200)
+    assert.deepStrictEqual(body.data, { id, ...made, name: "Renamed", config, updatedAt: body.data.updatedAt })
+    for (const fields of [{ provider: "NATS" }, { status: "PAUSED" }, { subscriptions: [] }, { secret: "whsec_" }]) {
+      const [field = ""] = Object.keys(fields)
+      assertInvalid(await ours().patch(id, fields), [field, "unknown", "is not a known property"])
+    }
+    assertInvalid(await ours().patch(id, { config: {} }), ["config.url", "required", "is required"])
+    assertInvalid(await ours().patch(id, { config: null }), ["config", "type", "must be an object"])
+    const nats = await ours().made(leastNats)
+    assertInvalid(await ours().patch(nats.id, { config }), ["config.url", "unknown", "means nothing to NATS"])
+  })
+
+  it("are changed only in the version a caller names", async () => {
+    const { id } = await ours().made()
+    const { headers } = await ours().get(id)
+    const known = { "if-match": headers.get("etag") ?? "" }
+    const stale = { "if-match": '"other"' }
+    for (const answer of [
+      await ours().patch(id, { name: "N" }, stale),
+      await ours().move(id, "pause", stale),
+      await ours().move(id, "ping", stale),
+      await ours().rotate(id, {}, stale),
+      await ours().remove(id, stale)
+    ]) {
+      assert.strictEqual(answer.status, 412)
+    }
+    assert.strictEqual((await ours().move(id, "pause", known)).status, 200)
+    assert.strictEqual((await ours().move(id, "resume", known)).status, 412)
+  })
+
+  it("are listed in pages", async () => {
+    const own = await service.newTenant()
+    const made: Array<string> = []
+    for (let n = 0; n < 5; n++) made.push((await integrationsIn(service, own).made(leastNats)).id)
+    const pages = await pagesOf(service, "/integrations?limit=2", { as: "owner", tenant: own })
+    assert.deepStrictEqual(
+      pages.map((page) => page.map(({ id }) => id)),
+      [made.slice(0, 2), made.slice(2, 4), made.slice(4)]
+    )
+  })
+
+  it("record what happens to them as they are shown", async () => {
+    const { id, secret: _, ...made } = await ours().made()
+    const shown = [JSON.stringify({ id, ...made })]
+    const step = async (answer: Promise<{ readonly text: string; readonly status: number }>) => {
+      const { status, text } = await answer
+      assert.strictEqual(status, 200, text)
+      shown.push(shownBy(text))
+    }
+    await step(ours().patch(id, { name: "Other" }))
+    await step(ours().move(id, "pause"))
+    await step(ours().move(id, "resume"))
+    shown.push(shown.at(-1) ?? "")
+    const ping = await ours().move(id, "ping")
+    shown.push(shown.at(-1) ?? "")
+    assert.strictEqual((await ours().remove(id)).status, 204)
+    const events = await eventsOf(pool, id)
+    assert.deepStrictEqual(
+      events.map(({ sequence, type }) => [sequence, type]),
+      ["created", "updated", "paused", "resumed", "ping", "deleted"].map((action, n) => [
+        n + 1,
+        `integration.${action}`
+      ])
+    )
+    assert.deepStrictEqual(
+      events.map(({ data }) => data),
+      shown
+    )
+    assert.strictEqual(ping.body.data.id, events[4]?.id)
+  })
+
+  it("go with everything that hangs on them", async () => {
+    const { id } = await ours().made()
+    await ours().madeSubscription(id)
+    const [event] = await eventsOf(pool, id)
+    await pool.query(
+      `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
+         created_at, updated_at) values ($1, $2, $3, $4, 'x', $3, 1, 'PENDING', now(), now())`,
+      [tenant, `dlv_${id}`, id, event?.id]
+    )
+    assert.strictEqual((await ours().remove(id)).status, 204)
+    assert.strictEqual((await ours().get(id)).status, 404)
+    for (const table of ["subscriptions", "integration_secrets", "deliveries"]) {
+      const { rows } = await pool.query(`select 1 from ${table} where integration_id = $1`, [id])
+      assert.lengthOf(rows, 0, table)
+    }
+  })
+})

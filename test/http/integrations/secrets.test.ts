@@ -1,0 +1,157 @@
+import { Effect, Layer } from "effect"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
+import { Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/sql/connection/Client.ts"
+import { Integrations } from "../../../src/layers/sql/integrations/Integrations.ts"
+import { openPool } from "../../support/database.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { eventsOf } from "../../support/integrationRows.ts"
+import { integrationsIn, leastNats } from "../../support/integrations.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+describe("the secret of an integration", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+  const ours = () => integrationsIn(service, tenant)
+
+  const secretsOf = (id: string, home = tenant) =>
+    Effect.flatMap(Integrations, (integrations) => integrations.secretsOf(TenantId.make(home), id)).pipe(
+      Effect.provide(Integrations.Default.pipe(Layer.provideMerge(SqlLive))),
+      Effect.provideService(Settings, service.settings),
+      Effect.runPromise
+    )
+  const rotated = async (id: string, body?: object) => {
+    const answer = await ours().rotate(id, body)
+    assert.strictEqual(answer.status, 200, answer.text)
+    return String(answer.body.data.secret)
+  }
+  /** Every row of every table, and every line of the log, as text. */
+  const everythingKept = async () => {
+    const { rows: tables } = await pool.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = current_schema()"
+    )
+    const kept = [service.logs.join("\n")]
+    for (const { name } of tables) {
+      const { rows } = await pool.query<{ row: string }>(`select this::text as row from ${name} this`)
+      kept.push(...rows.map(({ row }) => row))
+    }
+    return kept.join("\n")
+  }
+
+  it("is 32 bytes of chance, another each time", async () => {
+    const secrets = [await ours().made(), await ours().made()].map(({ secret = "" }) => secret)
+    assert.lengthOf(new Set(secrets), 2)
+    for (const secret of secrets) {
+      assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+      assert.lengthOf(Buffer.from(secret.slice("whsec_".length), "base64"), 32)
+    }
+  })
+
+  it("is shown once and lies nowhere in the clear", async () => {
+    const headers = { "idempotency-key": "with-a-secret" }
+    const body = { provider: "WEBHOOK", name: "Hook", config: { url: "http://127.0.0.1:9/once" } }
+    const created = await ours().create(body, headers)
+    const { id, secret: first } = created.body.data
+    const second = await rotated(id)
+    assert.strictEqual((await ours().create(body, headers)).text, created.text)
+
+    const later = [
+      await ours().get(id),
+      await ours().call("GET", ""),
+      await ours().patch(id, { name: "Other" }),
+      await ours().move(id, "pause"),
+      await ours().move(id, "resume"),
+      await ours().move(id, "ping"),
+      await ours().subscribe(id, { eventType: "client.*" })
+    ]
+    const kept = await everythingKept()
+    assert.include(kept, "http://127.0.0.1:9/once", "what is kept can be searched")
+    for (const secret of [first, second]) {
+      for (const shape of [secret, secret.slice(6), Buffer.from(secret).toString("hex")]) {
+        for (const { text } of later) assert.notInclude(text, shape)
+        assert.notInclude(kept, shape)
+        assert.notInclude(kept, Buffer.from(secret.slice(6), "base64").toString("hex"))
+      }
+    }
+    for (const { text } of later) assert.notInclude(text, "whsec_")
+  })
+
+  it("is replaced by a new one, and signs beside it for a day", async () => {
+    const { id, secret: first = "" } = await ours().made()
+    assert.deepStrictEqual(await secretsOf(id), [first])
+    const answer = await ours().rotate(id)
+    const { secret: second, ...shown } = answer.body.data
+    assert.deepStrictEqual(await secretsOf(id), [second, first])
+    assert.deepStrictEqual((await ours().get(id)).body.data, shown)
+    assert.strictEqual((await ours().get(id)).headers.get("etag"), answer.headers.get("etag"))
+    const { rows } = await pool.query(
+      `select generation, round(extract(epoch from expires_at - now()) / 3600)::int as hours
+       from integration_secrets where integration_id = $1 order by generation`,
+      [id]
+    )
+    assert.deepStrictEqual(rows, [
+      { generation: 1, hours: 24 },
+      { generation: 2, hours: null }
+    ])
+    assert.deepStrictEqual(
+      (await eventsOf(pool, id)).map(({ type }) => type),
+      ["integration.created", "integration.updated"]
+    )
+  })
+
+  it("leaves those that were replaced earlier the time they have", async () => {
+    const { id, secret: first = "" } = await ours().made()
+    const second = await rotated(id, { overlapHours: 168 })
+    const third = await rotated(id, { overlapHours: 0 })
+    assert.deepStrictEqual(await secretsOf(id), [third, first])
+    assert.notInclude(await secretsOf(id), second)
+    await pool.query("update integration_secrets set expires_at = now() where integration_id = $1 and generation = 1", [
+      id
+    ])
+    assert.deepStrictEqual(await secretsOf(id), [third])
+    const fourth = await rotated(id)
+    assert.deepStrictEqual(await secretsOf(id), [fourth, third])
+  })
+
+  it("is rotated by one after the other, however many ask at once", async () => {
+    const { id } = await ours().made()
+    const secrets = await Promise.all(Array.from({ length: 6 }, () => rotated(id)))
+    const kept = await secretsOf(id)
+    assert.lengthOf(kept, 7)
+    assert.includeMembers([...kept], secrets)
+  })
+
+  it("is for its own tenant and integration alone", async () => {
+    const { id } = await ours().made()
+    const other = await ours().made()
+    assert.deepStrictEqual(await secretsOf(id, await service.newTenant()), [])
+    await pool.query(
+      `update integration_secrets set sealed = (select sealed from integration_secrets where integration_id = $1)
+       where integration_id = $2`,
+      [other.id, id]
+    )
+    const opened = await secretsOf(id).catch(() => "does not open")
+    assert.strictEqual(opened, "does not open")
+  })
+
+  it("overlaps for 0 to 168 hours, and not at all where nothing is signed", async () => {
+    const { id } = await ours().made()
+    assertInvalid(await ours().rotate(id, { overlapHours: -1 }), ["overlapHours", "min", "must be at least 0"])
+    assertInvalid(await ours().rotate(id, { overlapHours: 169 }), ["overlapHours", "max", "must be at most 168"])
+    assertInvalid(await ours().rotate(id, { overlapHours: 1.5 }), ["overlapHours", "type", "must be an integer"])
+    const nats = await ours().made(leastNats)
+    assertInvalid(await ours().rotate(nats.id), ["provider", "state", "is NATS, which has no secret"])
+  })
+})
