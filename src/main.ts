@@ -4,6 +4,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
 import { httpLive } from "./http/Http.ts"
+import { MetricsLive } from "./http/Metrics.ts"
 import { mounted } from "./http/Mount.ts"
 import { developmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
@@ -26,7 +27,7 @@ const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>
 
 const worker = ([name = ""]: ReadonlyArray<string>) =>
   isWorkerName(name)
-    ? serve(name, workers[name])
+    ? serve(name, Layer.merge(workers[name], MetricsLive))
     : refuse(`"${name}" is no worker; there are: ${workerNames.join(", ")}`)
 
 const migrateOnce = migrate.pipe(

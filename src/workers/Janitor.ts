@@ -2,8 +2,11 @@ import { Effect, Layer, Schedule } from "effect"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Assets } from "../layers/sql/branding/Assets.ts"
 import { Blobs } from "../layers/sql/branding/Blobs.ts"
+import { Retention } from "../layers/sql/delivery/Retention.ts"
 import { Erasure } from "../layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
+import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
+import { Integrations } from "../layers/sql/integrations/Integrations.ts"
 
 const batch = 1000
 
@@ -15,7 +18,12 @@ const untilDone = <A, E, R>(step: Effect.Effect<A, E, R>, isDone: (result: A) =>
 export const tidy = Effect.gen(function* () {
   const keys = yield* IdempotencyKeys
   const erasure = yield* Erasure
+  const retention = yield* Retention
   yield* untilDone(keys.purge(batch), (purged) => purged < batch)
+  yield* untilDone(retention.emptyAttempts(batch), (emptied) => emptied < batch)
+  yield* untilDone(retention.forgetSecrets(batch), (forgotten) => forgotten < batch)
+  yield* failLongFailing((yield* Integrations).fail)
+  yield* untilDone(retention.forgetEvents(batch), (forgotten) => forgotten < batch)
   yield* untilDone((yield* Assets).sweep(batch), (swept) => swept < batch)
   yield* untilDone((yield* Blobs).sweep(batch), (swept) => swept < batch)
   yield* untilDone(
@@ -26,6 +34,16 @@ export const tidy = Effect.gen(function* () {
   )
 })
 
+/** What a round of upkeep works with. */
+export const JanitorTools = Layer.mergeAll(
+  IdempotencyKeys.Default,
+  Erasure.Default,
+  Assets.Default,
+  Blobs.Default,
+  Retention.Default,
+  Integrations.Default
+)
+
 export const JanitorLive = Layer.scopedDiscard(
   tidy.pipe(
     // A failed round is told and made up for by the next.
@@ -33,7 +51,4 @@ export const JanitorLive = Layer.scopedDiscard(
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped
   )
-).pipe(
-  Layer.provide([IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default]),
-  Layer.provide(BlobStoreLive)
-)
+).pipe(Layer.provide(JanitorTools), Layer.provide(BlobStoreLive))

@@ -1,7 +1,9 @@
+import { DeliveryLive } from "./delivery/Delivery.ts"
 import { JanitorLive } from "./Janitor.ts"
+import { RelayLive } from "./relay/Relay.ts"
 
 /** Every worker, by the name it is started under. */
-export const workers = { janitor: JanitorLive }
+export const workers = { relay: RelayLive, delivery: DeliveryLive, janitor: JanitorLive }
 
 export type WorkerName = keyof typeof workers
 export const workerNames = Object.keys(workers) as ReadonlyArray<WorkerName> // keys of the literal above

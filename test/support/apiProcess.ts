@@ -20,16 +20,16 @@ const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
 /** Makes the program of the sources as they are. */
 export const bundleApi = () => bundle("src/main.ts", program, { selfContained: true })
 
-/** Where it listens, once it says so. */
-const addressFrom = (child: ChildProcess) =>
+/** Where it listens, once it says so in these words. */
+const addressFrom = (child: ChildProcess, said: string) =>
   new Promise<string>((resolve, reject) => {
     const lines: Array<string> = []
-    child.once("exit", () => reject(new Error(`The api ended before it listened:\n${lines.join("\n")}`)))
+    child.once("exit", () => reject(new Error(`It ended before it listened:\n${lines.join("\n")}`)))
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue
       createInterface(stream).on("line", (line) => {
         lines.push(line)
-        const url = /Listening on (http:[\w./:]+)/.exec(line)?.[1]
+        const url = new RegExp(`${said} (http:[\\w./:]+)`).exec(line)?.[1]
         if (url !== undefined) resolve(url)
       })
     }
@@ -47,19 +47,24 @@ export const apiProcesses = async (environment: Readonly<Record<string, string>>
     return running.get(child)
   }
 
+  const launch = async (args: ReadonlyArray<string>, said: string) => {
+    const child = spawn(process.execPath, [program, ...args], {
+      // Supervised by us: it ends with the test process, also when that is killed.
+      env: { ...inherited, NODE_ENV: "development", ...settings, ...environment, [supervisedFlag]: "1" },
+      stdio: ["pipe", "pipe", "pipe"]
+    })
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+    running.set(child, ended)
+    return { url: await addressFrom(child, said), pid: child.pid, kill: () => kill(child) }
+  }
+
   return {
     database,
 
-    start: async () => {
-      const child = spawn(process.execPath, [program, "api"], {
-        // Supervised by us: it ends with the test process, also when that is killed.
-        env: { ...inherited, NODE_ENV: "development", ...settings, ...environment, [supervisedFlag]: "1" },
-        stdio: ["pipe", "pipe", "pipe"]
-      })
-      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-      running.set(child, ended)
-      return { url: await addressFrom(child), pid: child.pid, kill: () => kill(child) }
-    },
+    start: () => launch(["api"], "Listening on"),
+
+    /** With METRICS_PORT set, at which it then is. */
+    startWorker: (name: string) => launch(["worker", name], "Metrics are on"),
 
     token: (subject: string) =>
       Effect.runPromise(

@@ -58,6 +58,8 @@ export const startService = async (
       DATA_DIR: dataDir,
       DATABASE_URL: database.url,
       NATS_URL: inject("natsUrl"),
+      NATS_NAMESPACE: database.name,
+      DELIVERY_ALLOW: "127.0.0.0/8",
       PORT: "0",
       ...environment
     })

@@ -1,13 +1,34 @@
 import { randomBytes } from "node:crypto"
 import { assert } from "vitest"
+import { eventTypes } from "../../src/domain/events/Catalogue.ts"
+import { openPool } from "./database.ts"
+import { plantDelivery, plantIntegration, plantParts } from "./deliveries.ts"
 import { minimalBodies, prefixOf, type Source } from "./minimalBodies.ts"
 import { addressOf, type Operation, operationsOf } from "./operations.ts"
 import type { Service } from "./service.ts"
 
 class NotYetMade extends Error {}
 
-/** What others need of a resource beyond the least it takes. */
-const more: Readonly<Record<string, object>> = { "POST /api/v1/contracts": { status: "ACTIVE" } }
+/** What others need of a resource beyond the least it takes, or what it takes only once; `n` is another each time. */
+const more: Readonly<Record<string, (n: number) => object>> = {
+  "POST /api/v1/contracts": () => ({ status: "ACTIVE" }),
+  "POST /api/v1/integrations": () => ({ provider: "WEBHOOK", config: { url: "http://127.0.0.1:9/hook" } }),
+  "POST /api/v1/integrations/{integrationId}/subscriptions": (n) => ({
+    eventType: eventTypes[n % eventTypes.length]?.type
+  })
+}
+
+/** What no request creates: the ledger is written by the workers. */
+const plantDeliveries = async (service: Service, ids: Map<string, string>) => {
+  const tenant = ids.get("tnt") ?? ""
+  const pool = openPool(service.database.url)
+  const known = ids.get("int")
+  const integration = known ?? (await plantIntegration(pool, tenant, ids.get("clnt")))
+  if (known !== undefined) await plantParts(pool, tenant, known, ids.get("clnt"))
+  ids.set("int", integration)
+  ids.set("dlv", await plantDelivery(pool, tenant, integration))
+  await pool.end()
+}
 
 /**
  * A tenant with one of everything that can be created, whatever the document offers: each operation that creates is
@@ -29,7 +50,7 @@ export const makeWorld = async (service: Service, owner: string) => {
 
   /** The least body of an operation, with what only this world has in it. */
   const bodyOf = ({ body, name }: Operation, other: Partial<Source> = {}) =>
-    body === undefined ? {} : { body: Object.assign({}, bodyFor(body, { ...source, ...other }), more[name]) }
+    body === undefined ? {} : { body: Object.assign({}, bodyFor(body, { ...source, ...other }), more[name]?.(texts++)) }
 
   /** An operation's address with this world's identifiers, but for those given. */
   const addressIn = (operation: Operation, given: Readonly<Record<string, string>> = {}) =>
@@ -78,6 +99,10 @@ export const makeWorld = async (service: Service, owner: string) => {
     todo = left.map(({ operation }) => operation)
   }
 
+  const { body } = await service.api("POST", `/integrations/${idOf("int")}/ping`, { as: owner, tenant: idOf("tnt") })
+  ids.set("evt", body.data.id)
+
+  await plantDeliveries(service, ids)
   return { owner, tenant: idOf("tnt"), marker, ids, idOf, bodyOf, addressIn }
 }
 

@@ -1,14 +1,13 @@
 import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
-import { Assets } from "../../src/layers/sql/branding/Assets.ts"
-import { Blobs } from "../../src/layers/sql/branding/Blobs.ts"
-import { Erasure } from "../../src/layers/sql/Erasure.ts"
-import { IdempotencyKeys } from "../../src/layers/sql/IdempotencyKeys.ts"
-import { tidy } from "../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../src/workers/Janitor.ts"
 import { openPool } from "../support/database.ts"
+import { plantDelivery, plantEvent, plantIntegration } from "../support/deliveries.ts"
+import { holdRow } from "../support/heldRow.ts"
 import { liveOn } from "../support/live.ts"
 import { type Service, startService } from "../support/service.ts"
+import { makeWorld } from "../support/world.ts"
 
 describe("the janitor", () => {
   let service: Service
@@ -26,10 +25,8 @@ describe("the janitor", () => {
     Effect.runPromise(
       tidy.pipe(
         Effect.provide(
-          Layer.provide(
-            Layer.mergeAll(IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default).pipe(
-              Layer.provide(PostgresBlobs)
-            ),
+          Layer.provideMerge(
+            JanitorTools.pipe(Layer.provide(PostgresBlobs)),
             liveOn(service.database.url, { DATA_DIR: service.dataDir, ...environment })
           )
         )
@@ -64,6 +61,149 @@ describe("the janitor", () => {
     await Promise.all([round({ TENANT_RETENTION_DAYS: "1" }), round({ TENANT_RETENTION_DAYS: "1" })])
     assert.strictEqual(await rowsOf(deleted), 0)
     assert.strictEqual(await rowsOf(kept), keptBefore)
+  })
+
+  /** Every table that holds something of tenants, with how many rows of this one are in it. */
+  const ownedBy = async (tenant: string) => {
+    const { rows: tables } = await sql.query<{ name: string }>(
+      `select table_name as name from information_schema.columns join information_schema.tables using (table_name)
+       where columns.table_schema = 'public' and column_name = 'tenant_id' and table_type = 'BASE TABLE'`
+    )
+    const counts = tables.map(({ name }) => `select '${name}' as name, count(*)::int from ${name} where tenant_id = $1`)
+    const { rows } = await sql.query<{ name: string; count: number }>(counts.join(" union all "), [tenant])
+    return new Map(rows.map(({ count, name }) => [name, count]))
+  }
+
+  it("erases what a tenant has in any of the tables of delivery, and nothing of another", async () => {
+    const [kept, deleted] = [await makeWorld(service, "owner"), await makeWorld(service, "owner")]
+    const before = await ownedBy(deleted.tenant)
+    for (const table of [
+      "outbox",
+      "event_feed",
+      "integrations",
+      "integration_secrets",
+      "subscriptions",
+      "deliveries",
+      "delivery_attempts"
+    ]) {
+      assert.isAbove(before.get(table) ?? 0, 0, table)
+    }
+    const keptBefore = await ownedBy(kept.tenant)
+    await service.api("DELETE", `/tenants/${deleted.tenant}`, { as: "owner" })
+    await round({ TENANT_RETENTION_DAYS: "0" })
+    assert.deepStrictEqual(new Set((await ownedBy(deleted.tenant)).values()), new Set([0]))
+    assert.strictEqual(await rowsOf(deleted.tenant), 0)
+    assert.deepStrictEqual(await ownedBy(kept.tenant), keptBefore)
+  })
+
+  const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
+  const idsOf = async (table: string, tenant: string) => {
+    const { rows } = await sql.query<{ id: string }>(`select id from ${table} where tenant_id = $1 order by id`, [
+      tenant
+    ])
+    return rows.map(({ id }) => id)
+  }
+  const integrated = async () => {
+    const tenant = await service.newTenant()
+    return { tenant, integration: await plantIntegration(sql, tenant), own: await idsOf("events", tenant) }
+  }
+
+  it("forgets old events that everyone was told of, with all that hangs on them, and no other", async () => {
+    const { integration, own, tenant } = await integrated()
+    const at = daysAgo(31)
+    const plant = (delivery: Parameters<typeof plantDelivery>[3]) => plantDelivery(sql, tenant, integration, delivery)
+    for (const status of ["DELIVERED", "EXHAUSTED"] as const) await plant({ at, status })
+    await plantEvent(sql, tenant, { at })
+    const kept = [
+      await plant({ at: daysAgo(29) }),
+      await plant({ at, status: "PENDING" }),
+      await plant({ at, status: "WAITING" }),
+      await plant({ at, fannedOut: false })
+    ]
+    const unseen = await plantEvent(sql, tenant, { at })
+    await sql.query(
+      `insert into outbox (tenant_id, event_id, resource_id, sequence)
+       select tenant_id, id, resource_id, sequence from events where id = $1`,
+      [unseen]
+    )
+    await round()
+    assert.deepStrictEqual(await idsOf("deliveries", tenant), kept)
+    const { rows } = await sql.query<{ id: string }>("select event_id as id from deliveries where tenant_id = $1", [
+      tenant
+    ])
+    assert.sameMembers(await idsOf("events", tenant), [...own, ...rows.map(({ id }) => id), unseen])
+    const { rows: feed } = await sql.query("select 1 from event_feed where tenant_id = $1", [tenant])
+    assert.lengthOf(feed, kept.length + 1)
+    await round({ EVENT_RETENTION_DAYS: "28" })
+    assert.deepStrictEqual(await idsOf("deliveries", tenant), kept.slice(1))
+  })
+
+  it("forgets many events, in several copies", async () => {
+    const { integration, own, tenant } = await integrated()
+    await plantDelivery(sql, tenant, integration, { at: daysAgo(40) })
+    await sql.query(
+      `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       select $1, 'evt_many' || n, 'client.created', 'clnt_many', n, now() - interval '40 days', '{}'
+       from generate_series(1, 2500) n`,
+      [tenant]
+    )
+    await sql.query("delete from outbox where tenant_id = $1 and resource_id = 'clnt_many'", [tenant])
+    await sql.query(
+      `insert into event_feed (tenant_id, position, event_id, resource_id, sequence, fanned_out)
+       select tenant_id, sequence, id, resource_id, sequence, true from events
+       where tenant_id = $1 and resource_id = 'clnt_many'`,
+      [tenant]
+    )
+    await Promise.all([round(), round()])
+    assert.deepStrictEqual(await idsOf("events", tenant), own)
+  })
+
+  it("leaves an old event that is sent again at that very moment", async () => {
+    const { integration, tenant } = await integrated()
+    const id = await plantDelivery(sql, tenant, integration, { at: daysAgo(40) })
+    const held = await holdRow(sql, "select 1 from deliveries where id = $1 for update", id)
+    const rounds = round()
+    await held.until(1)
+    await held.meanwhile("update deliveries set status = 'PENDING' where id = $1", id)
+    await held.release()
+    await rounds
+    assert.deepStrictEqual(await idsOf("deliveries", tenant), [id])
+  })
+
+  it("takes away what receivers answered, once it is old", async () => {
+    const { integration, tenant } = await integrated()
+    const plant = (days: number, attempts: number) =>
+      plantDelivery(sql, tenant, integration, { at: daysAgo(days), attempts })
+    const [old, recent] = [await plant(8, 2500), await plant(6, 2)]
+    await round()
+    const { rows } = await sql.query(
+      `select delivery_id as id, count(*)::int, count(response_body)::int as bodies, count(error)::int as errors,
+         count(response_status)::int as statuses
+       from delivery_attempts where tenant_id = $1 group by delivery_id order by delivery_id`,
+      [tenant]
+    )
+    assert.deepStrictEqual(rows, [
+      { id: old, count: 2500, bodies: 0, errors: 0, statuses: 2500 },
+      { id: recent, count: 2, bodies: 2, errors: 2, statuses: 2 }
+    ])
+  })
+
+  it("forgets secrets that have expired and no other", async () => {
+    const { integration, tenant } = await integrated()
+    await sql.query(
+      `insert into integration_secrets (tenant_id, integration_id, generation, sealed, expires_at) values
+       ($1, $2, 2, '', now() - interval '1 second'), ($1, $2, 3, '', now() + interval '1 hour'), ($1, $2, 4, '', null)`,
+      [tenant, integration]
+    )
+    await round()
+    const { rows } = await sql.query(
+      "select generation from integration_secrets where tenant_id = $1 order by generation",
+      [tenant]
+    )
+    assert.deepStrictEqual(
+      rows.map(({ generation }) => generation),
+      [1, 3, 4]
+    )
   })
 
   it("forgets idempotency keys past their life and no other", async () => {

@@ -1,11 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { BlobStoreLive } from "../../../src/layers/blobs/BlobStoreLive.ts"
-import { Assets } from "../../../src/layers/sql/branding/Assets.ts"
-import { Blobs } from "../../../src/layers/sql/branding/Blobs.ts"
-import { Erasure } from "../../../src/layers/sql/Erasure.ts"
-import { IdempotencyKeys } from "../../../src/layers/sql/IdempotencyKeys.ts"
-import { tidy } from "../../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
 import { openPool } from "../../support/database.ts"
 import { assertUnavailable } from "../../support/failure.ts"
 import { liveOn } from "../../support/live.ts"
@@ -39,9 +35,9 @@ describe("the service with its images in a store outside", () => {
     Effect.runPromise(
       tidy.pipe(
         Effect.provide(
-          Layer.mergeAll(IdempotencyKeys.Default, Erasure.Default, Assets.Default, Blobs.Default).pipe(
+          JanitorTools.pipe(
             Layer.provide(BlobStoreLive),
-            Layer.provide(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
+            Layer.provideMerge(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
           )
         )
       )

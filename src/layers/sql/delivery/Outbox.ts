@@ -1,0 +1,82 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+
+/** An event that has its place in the feed, as far as whoever passes it on needs to know. */
+export interface Placed {
+  readonly tenant: string
+  readonly id: string
+  readonly client: string | null
+  readonly type: string
+}
+
+/** How long nobody else leads after the leader was last heard of, and how early it says that it is still there. */
+const term = "5 seconds"
+const renewal = "3 seconds"
+
+/** What was written and nobody has looked at yet, and what was looked at and is not finished. */
+export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    const shown = sql.literal(`events.tenant_id as tenant, events.id, events.client_id as client, events.type`)
+
+    /** Whether this holder leads; it does from now on if nobody else was heard of for a while. */
+    const leading = (holder: string) => sql`
+      taken as (
+        insert into leases (name, holder, until) values ('relay', ${holder}, now() + interval ${sql.literal(`'${term}'`)})
+        on conflict (name) do update set holder = excluded.holder, until = excluded.until
+        where leases.until < now()
+          or (leases.holder = excluded.holder and leases.until < now() + interval ${sql.literal(`'${renewal}'`)})
+        returning 1
+      ), led as (
+        select exists (select 1 from taken)
+          or exists (select 1 from leases where name = 'relay' and holder = ${holder} and until >= now()) as held
+      )`
+
+    return {
+      /**
+       * Gives the next events their positions, if this holder leads: undefined when it does not. Two who take themselves
+       * for the leader wait for each other's row of positions and outbox; neither gives what the other gave.
+       */
+      place: (holder: string, most: number) =>
+        Effect.orDie(sql<Placed & { held: boolean; id: string | null }>`
+          with ${leading(holder)}, fresh as (
+            select *, row_number() over (order by entry) as n
+            from (select * from outbox where (select held from led) order by entry limit ${most}) first
+          ), moved as (
+            update event_positions set last = last + (select count(*) from fresh) where exists (select 1 from fresh)
+            returning last - (select count(*) from fresh) as base
+          ), gone as (
+            delete from outbox using fresh
+            where outbox.tenant_id = fresh.tenant_id and outbox.event_id = fresh.event_id returning fresh.*
+          ), placed as (
+            insert into event_feed (tenant_id, position, event_id, resource_id, sequence)
+            select tenant_id, base + n, event_id, resource_id, sequence from gone, moved
+            returning tenant_id, event_id, position
+          )
+          select led.held, ${shown} from led
+          left join (placed join events on events.tenant_id = placed.tenant_id and events.id = placed.event_id) on true
+          order by placed.position`).pipe(
+          Effect.map((rows): ReadonlyArray<Placed> | undefined =>
+            rows[0]?.held === true ? rows.filter(({ id }) => id !== null) : undefined
+          )
+        ),
+
+      /** Lets another lead at once. */
+      resign: (holder: string) =>
+        Effect.orDie(sql`update leases set until = now() where name = 'relay' and holder = ${holder}`),
+
+      /** Events with a place of which it is not known yet who is to be told, those after `after` in their order. */
+      unfinished: (after: number, most: number) =>
+        Effect.orDie(sql<Placed & { position: number }>`
+          select ${shown}, event_feed.position from event_feed
+          join events on events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id
+          where not event_feed.fanned_out and event_feed.position > ${after}
+          order by event_feed.position limit ${most}`),
+
+      /** Whether some have been waiting for longer than they should. */
+      isStuck: Effect.orDie(sql<{ stuck: boolean }>`
+        select exists (
+          select 1 from (select placed_at from event_feed where not fanned_out order by position limit 1) first
+          where placed_at < now() - interval '10 seconds') as stuck`).pipe(Effect.map(([row]) => row?.stuck === true))
+    }
+  })
+}) {}

@@ -1,0 +1,29 @@
+import { Effect, Layer } from "effect"
+import { Broker } from "../../layers/nats/Broker.ts"
+import { NatsSender } from "../../layers/providers/nats/NatsSender.ts"
+import { Claims } from "../../layers/sql/delivery/Claims.ts"
+import { FanOut } from "../../layers/sql/delivery/FanOut.ts"
+import { Outcomes } from "../../layers/sql/delivery/Outcomes.ts"
+import { Integrations } from "../../layers/sql/integrations/Integrations.ts"
+import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
+import { makeBell } from "../Wakes.ts"
+import { Attempts } from "./Attempts.ts"
+import { keepConsumers } from "./Consumers.ts"
+import { fanOut } from "./FanningOut.ts"
+import { send } from "./Sending.ts"
+
+/** From the stream of events into the ledger, and from there to the receivers. */
+export const DeliveryLive = Layer.scopedDiscard(
+  Effect.flatMap(makeBell, (bell) => Effect.all([send(bell), fanOut(bell), keepConsumers], { discard: true }))
+).pipe(
+  Layer.provide([
+    Attempts.Default,
+    Claims.Default,
+    Outcomes.Default,
+    FanOut.Default,
+    Integrations.Default,
+    NatsSender.Default,
+    DeliveryMetrics.Default
+  ]),
+  Layer.provide(Broker.Default)
+)

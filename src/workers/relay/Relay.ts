@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import { Effect, Layer } from "effect"
+import { Broker } from "../../layers/nats/Broker.ts"
+import { EventStream } from "../../layers/nats/EventStream.ts"
+import { Outbox, type Placed } from "../../layers/sql/delivery/Outbox.ts"
+import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
+import { forEver } from "../ForEver.ts"
+import { makeBell, ringOnWake } from "../Wakes.ts"
+
+const batch = 500
+const pollMillis = 250
+const notLeadingMillis = 1000
+const checkEvery = "10 seconds"
+
+/**
+ * Passes committed events on: gives them their positions, which needs the database alone, and publishes them. What could
+ * not be published, or got lost on the way, is published again from the database, from its oldest on.
+ */
+const makeRelay = Effect.gen(function* () {
+  const outbox = yield* Outbox
+  const stream = yield* EventStream
+  const metrics = yield* DeliveryMetrics
+  const holder = `${hostname()}.${process.pid}.${randomUUID()}`
+  const bell = yield* makeBell
+  yield* ringOnWake(bell)
+
+  // Whoever begins to lead knows nothing of what the leader before had published: position 0 is before every event.
+  let isLeading = false
+  let unpublishedAfter: number | undefined = 0
+
+  const publish = (events: ReadonlyArray<Placed>) =>
+    Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.published(events.length)))
+
+  const startOver = Effect.sync(() => {
+    unpublishedAfter = 0
+  })
+
+  /** One page of what is not finished; the streams may be gone, which is why it is not published. */
+  const catchUp = (after: number) =>
+    Effect.gen(function* () {
+      if (after === 0) yield* stream.declare
+      const page = yield* outbox.unfinished(after, batch)
+      yield* publish(page)
+      unpublishedAfter = page.length < batch ? undefined : page.at(-1)?.position
+    }).pipe(
+      Effect.catchTag("BrokerError", (error) => Effect.zipRight(Effect.logDebug("Not published", error), startOver))
+    )
+
+  const step = Effect.gen(function* () {
+    const placed = yield* outbox.place(holder, batch)
+    const wasLeading = isLeading
+    isLeading = placed !== undefined
+    if (placed === undefined) return yield* Effect.sleep(notLeadingMillis)
+    if (!wasLeading) {
+      yield* Effect.logInfo("Leading")
+      yield* startOver
+    }
+    if (unpublishedAfter === undefined && placed.length > 0) {
+      yield* Effect.catchTag(publish(placed), "BrokerError", () => startOver)
+    } else if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
+    if (placed.length < batch && (unpublishedAfter === undefined || unpublishedAfter === 0))
+      yield* bell.wait(pollMillis)
+  })
+
+  /** The broker may have lost what it was given, which only shows in that it is done and the database is not. */
+  const checkForLoss = Effect.gen(function* () {
+    if (!isLeading || unpublishedAfter !== undefined || !(yield* outbox.isStuck)) return
+    if (yield* Effect.orElseSucceed(stream.isWorkedOff, () => true)) yield* startOver
+  })
+
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.resign(holder), "2 seconds")))
+  yield* Effect.forkScoped(forEver("Relaying", step))
+  yield* Effect.forkScoped(forEver("Looking for lost events", Effect.zipRight(Effect.sleep(checkEvery), checkForLoss)))
+})
+
+export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(
+  Layer.provide([Outbox.Default, EventStream.Default, DeliveryMetrics.Default]),
+  Layer.provide(Broker.Default)
+)

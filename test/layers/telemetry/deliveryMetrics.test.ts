@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { MetricsLive } from "../../../src/http/Metrics.ts"
+import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
+import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
+import { openPool } from "../../support/database.ts"
+import { plantDelivery, plantEvent, plantIntegration } from "../../support/deliveries.ts"
+import { liveOn } from "../../support/live.ts"
+import { parseMetrics } from "../../support/metrics.ts"
+import { closedPort } from "../../support/proxy.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const gauges = [
+  "outbox_events",
+  "outbox_oldest_seconds",
+  "feed_waiting_events",
+  "deliveries_due",
+  "deliveries_in_flight",
+  "deliveries_oldest_due_seconds"
+]
+
+const read = async (address: string) => {
+  const response = await fetch(address)
+  assert.strictEqual(response.status, 200)
+  const samples = parseMetrics(await response.text())
+  return (name: string, outcome?: string) =>
+    samples.find((sample) => sample.name === name && sample.labels.outcome === outcome)?.value
+}
+
+describe("the metrics of deliveries", () => {
+  let service: Service
+  let pool: pg.Pool
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  it("tell what is still to be done", async () => {
+    const idle = await read(`${service.url}/metrics`)
+    for (const name of gauges) assert.strictEqual(idle(name), 0, name)
+
+    const tenant = await service.newTenant()
+    const { rows } = await pool.query<{ count: number }>("select count(*)::int from outbox")
+    await pool.query("update events set occurred_at = now() - interval '100 seconds'")
+    const integration = await plantIntegration(pool, tenant)
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+    await plantEvent(pool, tenant, { fannedOut: false })
+    for (const delivery of [
+      { status: "PENDING", nextAttemptAt: ago(50) },
+      { status: "PENDING", nextAttemptAt: ago(20) },
+      { status: "PENDING", nextAttemptAt: ago(-60) },
+      { status: "PENDING", nextAttemptAt: ago(90), lease: "me" },
+      { status: "WAITING", nextAttemptAt: ago(90) },
+      { status: "DELIVERED" }
+    ] as const) {
+      await plantDelivery(pool, tenant, integration, delivery)
+    }
+    await sleep(1100)
+    const busy = await read(`${service.url}/metrics`)
+    assert.strictEqual(busy("outbox_events"), rows[0]?.count)
+    assert.closeTo(busy("outbox_oldest_seconds") ?? 0, 100, 10)
+    assert.strictEqual(busy("feed_waiting_events"), 1)
+    assert.strictEqual(busy("deliveries_due"), 2)
+    assert.strictEqual(busy("deliveries_in_flight"), 1)
+    assert.closeTo(busy("deliveries_oldest_due_seconds") ?? 0, 50, 10)
+  })
+
+  it("count what a worker does, and leave out what cannot be known", async () => {
+    const port = await closedPort()
+    const scope = Effect.runSync(Scope.make())
+    const live = Layer.merge(DeliveryMetrics.Default, MetricsLive)
+    const nowhere = `postgres://nobody@127.0.0.1:${await closedPort()}/none`
+    const built = await Effect.runPromise(
+      Layer.buildWithScope(Layer.provide(live, liveOn(nowhere, { METRICS_PORT: String(port) })), scope)
+    )
+    const { attempted, published } = Context.get(built, DeliveryMetrics)
+    attempted("FAILED")
+    attempted("DELIVERED", 3)
+    published(7)
+    const told = await read(`http://127.0.0.1:${port}/metrics`)
+    assert.strictEqual(told("delivery_attempts_total", "DELIVERED"), 3)
+    assert.strictEqual(told("delivery_attempts_total", "FAILED"), 1)
+    assert.strictEqual(told("delivery_attempts_total", "LOST"), 0)
+    assert.strictEqual(told("events_published_total"), 7)
+    assert.isAbove(told("process_resident_memory_bytes") ?? 0, 0)
+    for (const name of gauges) assert.isUndefined(told(name), name)
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+})
+
+describe("a worker", () => {
+  let processes: ApiProcesses
+  beforeAll(async () => {
+    await bundleApi()
+    processes = await apiProcesses({ METRICS_PORT: "0" })
+  })
+  afterAll(() => processes.clear())
+
+  it("serves its metrics where a port is named for them", async () => {
+    const { url } = await processes.startWorker("janitor")
+    const told = await read(url)
+    for (const name of gauges) assert.strictEqual(told(name), 0, name)
+    assert.strictEqual((await fetch(url.replace("/metrics", "/healthz"))).status, 404)
+  })
+})

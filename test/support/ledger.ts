@@ -1,0 +1,68 @@
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { makeId } from "../../src/layers/Ids.ts"
+import { Claims } from "../../src/layers/sql/delivery/Claims.ts"
+import { FanOut } from "../../src/layers/sql/delivery/FanOut.ts"
+import { Outbox } from "../../src/layers/sql/delivery/Outbox.ts"
+import { Outcomes } from "../../src/layers/sql/delivery/Outcomes.ts"
+import { migrate } from "../../src/layers/sql/Migrations.ts"
+import { freshDatabase, openPool } from "./database.ts"
+import { liveOn } from "./live.ts"
+
+/** The tables of delivery in a database of their own, with those who work on them, and no process around them. */
+export const openLedger = async () => {
+  const database = await freshDatabase()
+  const sql = openPool(database.url)
+  const live = Layer.mergeAll(Outbox.Default, FanOut.Default, Claims.Default, Outcomes.Default).pipe(
+    Layer.provideMerge(liveOn(database.url, {}))
+  )
+  const runtime = ManagedRuntime.make(live)
+  await runtime.runPromise(migrate)
+  const services = await runtime.runPromise(
+    Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, outcomes: Outcomes })
+  )
+  const run = <A, E>(effect: Effect.Effect<A, E>) => runtime.runPromise(effect)
+  const stamps = "now(), now(), 1"
+
+  const newTenant = async () => {
+    const id = makeId("tnt")
+    await sql.query(`insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'T', ${stamps})`, [
+      id
+    ])
+    return id
+  }
+
+  /** An integration that is told of everything that happens to clients. */
+  const newIntegration = async (tenant: string, { provider = "WEBHOOK", status = "ACTIVE" } = {}) => {
+    const id = makeId("int")
+    await sql.query(
+      `insert into integrations (tenant_id, id, provider, name, status, is_authorized, config, subscriptions,
+         created_at, updated_at, sequence) values ($1, $2, $3, 'I', $4, true, '{"url":"http://127.0.0.1"}', '[]', ${stamps})`,
+      [tenant, id, provider, status]
+    )
+    await sql.query(
+      `insert into subscriptions (tenant_id, id, integration_id, event_type, scope_key)
+       values ($1, $2, $3, 'client.*', 'tenant')`,
+      [tenant, makeId("sub"), id]
+    )
+    return id
+  }
+
+  const newEvent = async (tenant: string, resource: string, sequence: number, type = "client.updated") => {
+    const id = makeId("evt")
+    await sql.query(
+      `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       values ($1, $2, $3, $4, $5, now(), $6)`,
+      [tenant, id, type, resource, sequence, JSON.stringify({ id: resource, n: sequence })]
+    )
+    return id
+  }
+
+  const close = async () => {
+    await runtime.dispose()
+    await sql.end()
+    await database.drop()
+  }
+  return { ...services, run, sql, newTenant, newIntegration, newEvent, close }
+}
+
+export type OpenLedger = Awaited<ReturnType<typeof openLedger>>
