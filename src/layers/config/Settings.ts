@@ -53,6 +53,8 @@ const range = Schema.NonEmptyString.pipe(
   })
 )
 
+const urlOr = (fallback: string, description: string) => withDefault(url("http:", "https:"), fallback, description)
+
 const key = Schema.Redacted(
   Schema.String.pipe(
     Schema.filter((value) => Buffer.from(value, "base64").length === 32, {
@@ -138,6 +140,25 @@ export const settings = {
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
+  PUBLIC_URL: optionalUrl("where the world reaches the api; needed for JIRA and GOOGLE_DRIVE", "http:", "https:"),
+  OAUTH_TRUSTED_ORIGINS: Schema.optionalWith(
+    described(Schema.compose(list, Schema.Array(origin)), "browser origins that may begin an authorization"),
+    { exact: true, default: (): ReadonlyArray<string> => [] }
+  ),
+  JIRA_CLIENT_ID: text("client of the tracker's OAuth app; without it there are no JIRA integrations"),
+  JIRA_CLIENT_SECRET: secret("secret that belongs to it, which also signs the tracker's webhooks"),
+  JIRA_AUTHORIZE_URL: urlOr("https://auth.atlassian.com/authorize", "where people authorize us with the tracker"),
+  JIRA_TOKEN_URL: urlOr("https://auth.atlassian.com/oauth/token", "where the tracker's tokens are to be had"),
+  JIRA_API_URL: urlOr("https://api.atlassian.com", "the tracker's API"),
+  GOOGLE_CLIENT_ID: text("client of the drive's OAuth app; without it there are no GOOGLE_DRIVE integrations"),
+  GOOGLE_CLIENT_SECRET: secret("secret that belongs to it"),
+  GOOGLE_AUTHORIZE_URL: urlOr(
+    "https://accounts.google.com/o/oauth2/v2/auth",
+    "where people authorize us with the drive"
+  ),
+  GOOGLE_TOKEN_URL: urlOr("https://oauth2.googleapis.com/token", "where the drive's tokens are to be had"),
+  GOOGLE_REVOKE_URL: urlOr("https://oauth2.googleapis.com/revoke", "where the drive's tokens are given back"),
+  GOOGLE_API_URL: urlOr("https://www.googleapis.com", "the drive's API"),
   TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
   EVENT_RETENTION_DAYS: withDefault(
     natural(0, 3650),
