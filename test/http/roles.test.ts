@@ -76,12 +76,7 @@ const table: Table = {
   "PUT /clients/{clientId}/media/{slot}": [403, 200, 200, 200, 403],
   "DELETE /clients/{clientId}/media/{slot}": [403, 204, 204, 204, 403],
   "PUT /tenants/{tenantId}/media/{slot}": [403, 403, 200, 200, 404],
-  "DELETE /tenants/{tenantId}/media/{slot}": [403, 403, 204, 204, 404],
-
-  "GET /integrations/{integrationId}/deliveries": [200, 200, 200, 200, 403],
-  "GET /integrations/{integrationId}/deliveries/{deliveryId}": [200, 200, 200, 200, 403],
-  "POST /integrations/{integrationId}/deliveries/{deliveryId}/redeliver": [403, 403, 200, 200, 403],
-  "POST /integrations/{integrationId}/redeliver": [403, 403, 200, 200, 403]
+  "DELETE /tenants/{tenantId}/media/{slot}": [403, 403, 204, 204, 404]
 }
 
 const bodies: Readonly<Record<string, object>> = {
@@ -98,8 +93,7 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /members/{memberId} themselves": { role: "VIEWER" },
   "PATCH /invoices/{invoiceId}": { dueAt: "2031-01-31T00:00:00Z" },
   "PATCH /billables/{billableId}": { amountMinor: 1 },
-  "PATCH /invoice-series": { pattern: "{seq:4}" },
-  "POST /integrations/{integrationId}/redeliver": { since: "2026-01-31T00:00:00Z" }
+  "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
 describe("roles", () => {

@@ -36,6 +36,11 @@ export interface PlantedEvent {
   readonly fannedOut?: boolean
 }
 
+const moment = "2026-01-31T00:00:00.000Z"
+
+/** A client, as an event shows it. */
+const snapshotOf = (id: string) => ({ id, name: "Planted", media: [], createdAt: moment, updatedAt: moment })
+
 let positions = 1_000_000_000
 
 /** Puts an event into the database that the relay is done with; tells its id. */
@@ -44,8 +49,8 @@ export const plantEvent = async (pool: pg.Pool, tenant: string, event: PlantedEv
   const { at, fannedOut = true, resource = makeId("clnt"), sequence = 1, type = "client.created" } = event
   await pool.query(
     `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
-     values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()), '{}')`,
-    [tenant, id, type, resource, sequence, at]
+     values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()), $7)`,
+    [tenant, id, type, resource, sequence, at, JSON.stringify(snapshotOf(resource))]
   )
   await pool.query("delete from outbox where tenant_id = $1 and event_id = $2", [tenant, id])
   await pool.query(

@@ -6,6 +6,7 @@ import { plantDelivery, plantIntegration, plantParts } from "./deliveries.ts"
 import { minimalBodies, prefixOf, type Source } from "./minimalBodies.ts"
 import { addressOf, type Operation, operationsOf } from "./operations.ts"
 import type { Service } from "./service.ts"
+import { plantTracker } from "./trackers.ts"
 
 class NotYetMade extends Error {}
 
@@ -26,7 +27,9 @@ const plantDeliveries = async (service: Service, ids: Map<string, string>) => {
   const integration = known ?? (await plantIntegration(pool, tenant, ids.get("clnt")))
   if (known !== undefined) await plantParts(pool, tenant, known, ids.get("clnt"))
   ids.set("int", integration)
-  ids.set("dlv", await plantDelivery(pool, tenant, integration))
+  const delivery = await plantDelivery(pool, tenant, integration)
+  ids.set("dlv", delivery)
+  await plantTracker(pool, tenant, integration, delivery)
   await pool.end()
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { plantDelivery } from "../../support/deliveries.ts"
 import { integrationsIn } from "../../support/integrations.ts"
 import { operationsOf } from "../../support/operations.ts"
 import { type Service, startService } from "../../support/service.ts"
@@ -23,6 +25,10 @@ const table: Readonly<Record<string, readonly [number, number, number, number, n
   "POST /integrations/{integrationId}/subscriptions": manage(201),
   "GET /integrations/{integrationId}/subscriptions/{subscriptionId}": read,
   "DELETE /integrations/{integrationId}/subscriptions/{subscriptionId}": manage(204),
+  "GET /integrations/{integrationId}/deliveries": read,
+  "GET /integrations/{integrationId}/deliveries/{deliveryId}": read,
+  "POST /integrations/{integrationId}/deliveries/{deliveryId}/redeliver": manage(200),
+  "POST /integrations/{integrationId}/redeliver": manage(200),
   "GET /events": read,
   "GET /events/{eventId}": read
 }
@@ -30,6 +36,7 @@ const table: Readonly<Record<string, readonly [number, number, number, number, n
 const bodies: Readonly<Record<string, object>> = {
   "POST /integrations": { provider: "NATS", name: "Stream" },
   "PATCH /integrations/{integrationId}": { name: "Other" },
+  "POST /integrations/{integrationId}/redeliver": { since: "2026-01-31T00:00:00Z" },
   "POST /integrations/{integrationId}/rotate-secret": {},
   "POST /integrations/{integrationId}/subscriptions": { eventType: "invoice.*" }
 }
@@ -37,15 +44,20 @@ const bodies: Readonly<Record<string, object>> = {
 describe("roles and integrations", () => {
   let service: Service
   let tenant: string
+  let sql: ReturnType<typeof openPool>
   beforeAll(async () => {
     service = await startService()
+    sql = openPool(service.database.url)
     tenant = await service.newTenant()
     for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
       const { status } = await service.api("POST", "/members", { as: "owner", tenant, body: { subject: role, role } })
       assert.strictEqual(status, 201)
     }
   })
-  afterAll(() => service.stop())
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+  })
 
   /** The path of a row, with something new to act on. */
   const addressIn = async (row: string, home = tenant) => {
@@ -54,8 +66,10 @@ describe("roles and integrations", () => {
     const subscription = await ours.madeSubscription(id)
     if (row.endsWith("/resume")) await ours.move(id, "pause")
     const { body } = await ours.move(id, "ping")
+    const delivery = await plantDelivery(sql, home, id)
     return (row.split(" ")[1] ?? "")
       .replace("{integrationId}", id)
+      .replace("{deliveryId}", delivery)
       .replace("{subscriptionId}", subscription.id)
       .replace("{eventId}", body.data.id)
   }

@@ -67,7 +67,7 @@ describe("integrations", () => {
     [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],
     [{ ...leastWebhook, config: { url: "" } }, ["config.url", "minLength", "must have at least 1 character"]],
     [
-      { ...leastWebhook, config: { url: `http://127.0.0.1:9/${"a".repeat(1981)}` } },
+      { ...leastWebhook, config: { url: `http://127.0.0.1:9/${"a".repeat(1982)}` } },
       ["config.url", "maxLength", "must have at most 2000 characters"]
     ],
     [{ ...leastWebhook, config: { url: 1 } }, ["config.url", "type", "must be a string"]],

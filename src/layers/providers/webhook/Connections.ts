@@ -3,8 +3,11 @@ import { Context, Effect, Runtime } from "effect"
 import { Agent, buildConnector } from "undici"
 import { Targets } from "./Target.ts"
 
-/** At most so many connections are open to one origin, and as many requests on their way. */
-export const mostConnections = 128
+/**
+ * At most so many connections are open to one origin, and as many requests on their way: more than go to one integration,
+ * since many may have the same.
+ */
+export const mostConnections = 64
 
 /** A name's addresses that are tried, together for less time than a delivery may take. */
 const mostTried = 2
