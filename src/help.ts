@@ -5,7 +5,7 @@ import { workerNames } from "./workers/registry.ts"
 const commands = [
   ["npm start", "everything on this machine: database, broker, api and workers"],
   ["npm run api", "the api alone, against DATABASE_URL and NATS_URL"],
-  ["npm run worker -- <name>", `one worker alone: ${workerNames.join(", ")}`],
+  [`npm run worker -- ${workerNames.join("|")}`, "one worker alone, in as many copies as needed"],
   ["npm run migrate", "bring the database's schema up to date"],
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],
   ["npm test", "type check, lint and every test, on a database and broker of its own"],

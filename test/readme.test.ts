@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import sharp from "sharp"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { settingRows } from "../src/help.ts"
+import { startReceiver } from "./support/receiver.ts"
 import { type Service, startService } from "./support/service.ts"
+import { eventually, startWorker } from "./support/workers.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 
@@ -35,12 +37,21 @@ describe("the README", () => {
     assert.strictEqual(between("settings"), table)
   })
 
-  it("shows a first five minutes, and images, that work when copied", async () => {
+  it("shows a first five minutes, images and events that work when copied", { timeout: 90_000 }, async () => {
+    const receiver = await startReceiver()
+    const workers = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
+    onTestFinished(async () => {
+      await Promise.all(workers.map(({ stop }) => stop()))
+      await receiver.stop()
+    })
     const pdf = join(service.dataDir, "invoice.pdf")
     const logo = join(service.dataDir, "mine.png")
     const served = join(service.dataDir, "served.png")
     await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
-    const script = `${shellUnder("The first five minutes")}\n${shellUnder("Images")}`
+    const script = ["The first five minutes", "Images", "Events and integrations"]
+      .map(shellUnder)
+      .join("\n")
+      .replaceAll("https://books.example.com/hook", receiver.url)
       .replaceAll("http://localhost:3000", service.url)
       .replaceAll("/tmp/invoice.pdf", pdf)
       .replaceAll("/tmp/logo.png", served)
@@ -55,6 +66,7 @@ describe("the README", () => {
       .split("\n")
       .map((line) => JSON.parse(line))
     const [changed, list, first, again, faults, member, lines, invoice, explained, pending, ready, branded] = answers
+    const [wide, narrow, ping, paused, described, resumed, , redelivered, feed] = answers.slice(12)
     assert.deepInclude(changed.data, { name: "Northwind", order: 1, description: "Pumps and valves" })
     assert.deepStrictEqual(list.data, [changed.data])
     assert.strictEqual(first.data.name, "Southwind")
@@ -74,6 +86,18 @@ describe("the README", () => {
     assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
     assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })
     assert.isTrue(readFileSync(served).equals(readFileSync(logo)))
-    assert.strictEqual(answers.length, 12)
+    assert.deepStrictEqual([wide.data.scopeKey, narrow.data.scopeKey], ["tenant", `client:${changed.data.id}`])
+    assert.deepStrictEqual([paused.data.status, resumed.data.status], ["PAUSED", "ACTIVE"])
+    assert.deepStrictEqual(redelivered.data, { redelivered: 0 })
+    assert.deepInclude(feed.data[0], { type: "client.updated", sequence: 2, client: changed.data.id })
+    await eventually(() => receiver.received.length === 2, "the ping and what was held back")
+    assert.deepStrictEqual(
+      receiver.received.map(({ text }) => JSON.parse(text)).map(({ data, id, type }) => [type, data.description ?? id]),
+      [
+        ["integration.ping", ping.data.id],
+        ["client.updated", described.data.description]
+      ]
+    )
+    assert.strictEqual(answers.length, 21)
   })
 })

@@ -1,14 +1,15 @@
 import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { MetricsLive } from "../../src/http/Metrics.ts"
 import { Settings } from "../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
 import { type WorkerName, workers } from "../../src/workers/registry.ts"
 import type { Service } from "./service.ts"
 
 /** A worker in this process, on the database and the broker of a service. */
-export const startWorker = async (service: Service, name: WorkerName) => {
+export const startWorker = async (service: Pick<Service, "settings">, name: WorkerName) => {
   const scope = Effect.runSync(Scope.make())
   const lines: Array<string> = []
-  const live = workers[name].pipe(
+  const live = Layer.merge(workers[name], MetricsLive).pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
     Layer.provide([

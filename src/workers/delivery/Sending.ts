@@ -56,6 +56,7 @@ export const send = (bell: Bell) =>
   Effect.gen(function* () {
     const claims = yield* Claims
     const attempts = yield* Attempts
+    const metrics = yield* DeliveryMetrics
     const recordAll = yield* makeRecording
     const finished = yield* Queue.unbounded<Outcome>()
     const fork = yield* FiberSet.makeRuntime<never, boolean, never>()
@@ -74,6 +75,7 @@ export const send = (bell: Bell) =>
       const claimed = yield* claims.claim(makeId("lease"), turn, { each: mostEach, most })
       const sawAll = turn === start && claimed.length < most
       turn = claimed.length < most ? start : (claimed.at(-1) ?? start)
+      metrics.attempted("LOST", claimed.filter(({ wasLost }) => wasLost).length)
       claimed.forEach(begin)
       if (sawAll) yield* bell.wait(pollMillis)
     })

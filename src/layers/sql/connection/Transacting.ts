@@ -1,4 +1,6 @@
 import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
 import type pg from "pg"
 import { borders } from "./Borders.ts"
 import { connectionOver, type Done, isPrepared, type Query, submit } from "./Connection.ts"
@@ -9,9 +11,10 @@ export interface Transacting {
   readonly connection: Connection
   /** Lets the next statement be the last one: it closes the transaction as well. */
   readonly closeWithNext: () => void
-  /** Whether there is still something to be ended. */
-  readonly isOpen: () => boolean
-  readonly giveBack: (broken: boolean) => void
+  /** Ends what there still is to be ended. A commit that turns out to have undone everything is a failure. */
+  readonly end: (how: "COMMIT" | "ROLLBACK") => Effect.Effect<void, SqlError>
+  /** Thrown away, if it cannot be used again. */
+  readonly giveBack: () => void
 }
 
 /** Connections on which the borders are prepared. */
@@ -29,38 +32,51 @@ export const prepareBorders = (client: pg.ClientBase, done: (error?: Error) => v
   })
 }
 
+const closedAlready = new Error("This transaction is closed already")
+const undone = new Error("A statement of this transaction failed, so that nothing of it was kept")
+
+const notEnded = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
+
 export const transacting = (client: pg.ClientBase, release: (destroy: boolean) => void): Transacting => {
-  const state = { isOpen: false, isClosing: false, isClosed: false, isLost: false }
+  // Closed is what takes no more statements; open is what still has to be ended, even then if its closing failed.
+  const state = { isOpen: false, isClosing: false, isClosed: false, isUndone: false, isLost: false }
 
   const hand = (query: Query, done: Done) => {
-    if (state.isClosed) return done(new Error("This transaction is closed already"))
-    const crossing = { opens: !state.isOpen, closes: state.isClosing }
-    if (isPrepared(query)) {
-      state.isOpen = true
-      state.isClosed = crossing.closes
-      return submit(client, query, done, crossing.opens || crossing.closes ? crossing : undefined)
-    }
-    // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
-    if (crossing.opens) submit(client, borders.open, () => {})
+    const opens = !state.isOpen
+    const closes = state.isClosing && isPrepared(query)
     state.isOpen = true
-    submit(client, query, done)
+    state.isClosed ||= closes
+    const settle: Done = (error, result) => {
+      if (error !== undefined) state.isLost ||= isLost(error)
+      if (closes) state.isOpen = state.isUndone = error !== undefined
+      done(error, result)
+    }
+    if (isPrepared(query)) return submit(client, query, settle, opens || closes ? { opens, closes } : undefined)
+    // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
+    if (opens) submit(client, borders.open, () => {})
+    submit(client, query, settle)
   }
 
-  const connection = connectionOver((query, done) =>
-    hand(query, (error, result) => {
-      if (error !== undefined) {
-        state.isClosed = false
-        state.isLost ||= isLost(error)
-      }
-      done(error, result)
+  const connection = connectionOver((query, done) => (state.isClosed ? done(closedAlready) : hand(query, done)))
+
+  const end = (how: "COMMIT" | "ROLLBACK") =>
+    Effect.async<void, SqlError>((resume) => {
+      state.isClosed = true
+      if (!state.isOpen) return resume(Effect.void)
+      submit(client, { text: state.isUndone ? "ROLLBACK" : how }, (error, result) => {
+        // A commit that is refused has ended the transaction all the same.
+        if (error !== undefined) state.isLost ||= how === "ROLLBACK" || isLost(error)
+        const fault = error ?? (result?.command === how ? undefined : undone)
+        resume(fault === undefined ? Effect.void : Effect.fail(notEnded(fault)))
+      })
     })
-  )
+
   return {
     connection,
     closeWithNext: () => {
       state.isClosing = true
     },
-    isOpen: () => state.isOpen && !state.isClosed,
-    giveBack: (broken) => release(state.isLost || broken)
+    end,
+    giveBack: () => release(state.isLost)
   }
 }

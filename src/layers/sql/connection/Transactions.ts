@@ -20,22 +20,11 @@ const ending = <A, E, R, E2>(
 /** Transactions by their connection, for those who know which of their statements is the last. */
 const transactions = new WeakMap<Connection, Transacting>()
 
-/** A whole transaction. That it cannot be ended means that its connection is not to be used again. */
-const whole = <A, E, R>(transaction: Transacting, work: Effect.Effect<A, E, R>) => {
-  const { connection, giveBack, isOpen } = transaction
-  let isBroken = false
-  const end = (text: string) =>
-    Effect.suspend(() => (isOpen() ? Effect.asVoid(send(connection, text)) : Effect.void)).pipe(
-      Effect.tapError(() => {
-        isBroken = true
-        return Effect.void
-      })
-    )
-  return Effect.ensuring(
+const whole = <A, E, R>({ end, giveBack }: Transacting, work: Effect.Effect<A, E, R>) =>
+  Effect.ensuring(
     ending(work, end("COMMIT"), Effect.ignore(end("ROLLBACK"))), // why the work failed matters more
-    Effect.sync(() => giveBack(isBroken))
+    Effect.sync(giveBack)
   )
-}
 
 /** A part of a transaction that can be undone alone. */
 const part = <A, E, R>(connection: Connection, name: string, work: Effect.Effect<A, E, R>) =>

@@ -16,6 +16,8 @@ export interface Claimed extends Turn {
   /** How often it was tried, and how often before it was last sent again on demand. */
   readonly attempts: number
   readonly spent: number
+  /** Whether who had it before did not come back. */
+  readonly wasLost: boolean
   readonly provider: "WEBHOOK" | "NATS" | "GOOGLE_DRIVE"
   readonly config: Readonly<Record<string, unknown>>
   readonly secrets: ReadonlyArray<{ readonly generation: number; readonly sealed: string }> | null
@@ -88,10 +90,10 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
             update deliveries set lease = ${lease}, leased_until = ${until}, next_attempt_at = ${until},
               attempts = deliveries.attempts + case when due.lease is null then 0 else 1 end
             from due where deliveries.tenant_id = due.tenant_id and deliveries.id = due.id
-            returning deliveries.*, due.provider, due.config
+            returning deliveries.*, due.provider, due.config, due.lease is not null as was_lost
           )
           select claimed.tenant_id as tenant, claimed.integration_id as integration, claimed.id, claimed.lease,
-            claimed.attempts, claimed.spent, claimed.provider, claimed.config,
+            claimed.attempts, claimed.spent, claimed.was_lost as "wasLost", claimed.provider, claimed.config,
             (select json_agg(json_build_object('generation', generation, 'sealed', encode(sealed, 'base64'))
                 order by generation desc)
              from integration_secrets secrets

@@ -19,18 +19,33 @@ interface Match {
   readonly sequence: number
 }
 
+/** So many of one resource are brought along at a time. */
+const mostBefore = 500
+
 /** Decides who is to be told of an event, once and for all, and enters it into the ledger. */
 export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     /**
      * The events of a batch that can be fanned out, each with every integration that is to be told, or with none. An event
-     * waits until those before it of the same resource are done, or are done together with it here; what another worker
-     * is at is left alone.
+     * brings those before it of the same resource along: after a crash they come in any order, and would otherwise wait
+     * for each other one by one. What another worker is at is left alone, and what comes behind it waits.
      */
     const matches = (keys: ReadonlyArray<EventKey>) => sql<Match>`
-      with wanted as (
-        select tenant as tenant_id, id as event_id from json_to_recordset(${JSON.stringify(keys)}::json)
-          as given (tenant text, id text)
+      with asked as (
+        select feed.tenant_id, feed.event_id, feed.resource_id, feed.sequence
+        from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
+        join event_feed feed on feed.tenant_id = given.tenant and feed.event_id = given.id and not feed.fanned_out
+      ), wanted as (
+        select tenant_id, event_id from asked
+        union
+        select before.tenant_id, before.event_id
+        from (select tenant_id, resource_id, max(sequence) as sequence from asked group by 1, 2) last
+        cross join lateral (
+          select * from event_feed feed
+          where feed.tenant_id = last.tenant_id and feed.resource_id = last.resource_id
+            and feed.sequence < last.sequence and not feed.fanned_out
+          order by feed.sequence limit ${mostBefore}
+        ) before
       ), held as (
         select feed.tenant_id, feed.event_id, feed.resource_id, feed.sequence
         from event_feed feed join wanted using (tenant_id, event_id)
