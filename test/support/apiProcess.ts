@@ -13,7 +13,7 @@ import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
 import { freshDatabase } from "./database.ts"
 
 // Beside `dist`, whose bundle may be older than the sources, or of use to others at this moment.
-const program = join(projectRoot, "node_modules", ".cache", "test-api", "main.js")
+export const program = join(projectRoot, "node_modules", ".cache", "test-api", "main.js")
 
 const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
 

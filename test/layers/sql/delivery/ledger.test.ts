@@ -83,8 +83,17 @@ describe("the ledger of deliveries", () => {
     for (const sequence of [1, 2, 3]) await ledger.newEvent(tenant, "clnt_1", sequence)
     const [first, second, third] = await place()
     assert(first && second && third)
-    assert.deepStrictEqual([...(await fanOut([second, third])).done], [])
-    assert.deepStrictEqual([...(await fanOut([first])).done], [first.id])
+    const another = await ledger.sql.connect()
+    await another.query("begin")
+    await another.query("select 1 from event_feed where event_id = $1 for update", [first.id])
+    assert.deepStrictEqual([...(await fanOut([second, third])).done], [], "while another worker is at the first")
+    await another.query("rollback")
+    another.release()
+    assert.sameMembers(
+      [...(await fanOut([second])).done],
+      [first.id, second.id],
+      "it brings along what comes before it"
+    )
     assert.deepStrictEqual((await fanOut([third, second, first])).done.size, 3)
     assert.deepStrictEqual(await statusesOf(integration), ["PENDING", "WAITING", "WAITING"])
 

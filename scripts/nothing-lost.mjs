@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process"
+import { parseArgs } from "node:util"
+import { prepare } from "./prepare.mjs"
+import { inProject, orExplain, root } from "./project.mjs"
+
+const help = `npm run nothing-lost                       writes 20000 events over HTTP while every process, PostgreSQL and NATS are
+                                           killed at random, then shows that each reached everybody it is for, in order
+npm run nothing-lost -- --events <number>  as many events as that; npm test does the same with 2000`
+
+const { values } = parseArgs({
+  options: { help: { type: "boolean" }, events: { type: "string", default: "20000" } }
+})
+
+const run = async (events) => {
+  if (!/^[1-9]\d*$/.test(events)) throw new Error("--events takes a whole number")
+  await prepare({ dev: true })
+  const child = spawn(
+    process.execPath,
+    [
+      inProject("node_modules/vitest/vitest.mjs"),
+      ...["run", "test/workers/nothingLost/nothingLost.test.ts", "--disable-console-intercept=true"]
+    ],
+    { cwd: root, env: { ...process.env, EVENTS: events }, stdio: "inherit" }
+  )
+  const forward = (signal) => child.kill(signal)
+  process.once("SIGINT", forward).once("SIGTERM", forward)
+  child.once("exit", (code) => {
+    process.exitCode = code ?? 1
+  })
+}
+
+if (values.help) process.stdout.write(`${help}\n`)
+else await orExplain(run(values.events))

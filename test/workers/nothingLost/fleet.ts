@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { Effect } from "effect"
+import { developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { stablePort } from "../../../src/layers/local/Ports.ts"
+import { supervisedFlag } from "../../../src/layers/local/process/Supervised.ts"
+import { program } from "../../support/apiProcess.ts"
+import type { KillableServers } from "./killableServers.ts"
+
+const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
+
+const endOf = (file: string) => readFileSync(file, "utf8").split("\n").slice(-30).join("\n")
+
+interface Member {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Processes of the program that run until they are killed, and are started again then. */
+export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers, "databaseUrl" | "natsUrl">) => {
+  const folder = mkdtempSync(join(tmpdir(), "contracting-fleet-"))
+  const settings = { DATA_DIR: folder, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, DELIVERY_ALLOW: "127.0.0.0/8" }
+  const running = new Set<() => Promise<void>>()
+  const diedAlone: Array<string> = []
+
+  const launch = ({ args, env, name }: Member) => {
+    const log = openSync(join(folder, `${name}.log`), "a")
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { ...inherited, NODE_ENV: "development", ...settings, ...env, [supervisedFlag]: "1" },
+      stdio: ["pipe", log, log]
+    })
+    closeSync(log)
+    return child
+  }
+
+  const end = async (child: ChildProcess, ended: Promise<void>) => {
+    child.kill("SIGKILL")
+    await ended
+  }
+
+  /** One that is always there, but for the time between being killed and being started again. */
+  const add = (member: Member) => {
+    const start = () => {
+      const child = launch(member)
+      let isWanted = true
+      const ended = new Promise<void>((resolve) =>
+        child.once("exit", (code, signal) => {
+          if (isWanted)
+            diedAlone.push(`${member.name} (${signal ?? code})\n${endOf(join(folder, `${member.name}.log`))}`)
+          resolve()
+        })
+      )
+      const stop = async () => {
+        isWanted = false
+        await end(child, ended)
+        running.delete(stop)
+      }
+      running.add(stop)
+      return stop
+    }
+    let stop = start()
+    return async (downMillis: number) => {
+      await stop()
+      await pause(downMillis)
+      stop = start()
+    }
+  }
+
+  return {
+    folder,
+    diedAlone,
+    add,
+
+    /** An api at an address it keeps. */
+    addApi: async (name: string) => {
+      const port = await Effect.runPromise(stablePort(join(folder, `${name}.port`)))
+      return { url: `http://127.0.0.1:${port}`, kill: add({ name, args: ["api"], env: { PORT: String(port) } }) }
+    },
+
+    token: (subject: string) =>
+      Effect.runPromise(
+        readSettings(settings).pipe(
+          Effect.flatMap((read) => Effect.provideService(developmentToken(subject, 3600), Settings, read))
+        )
+      ),
+
+    stop: async () => {
+      await Promise.all([...running].map((stop) => stop()))
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+export type Fleet = Awaited<ReturnType<typeof startFleet>>
