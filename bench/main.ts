@@ -3,6 +3,7 @@ import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
 import { say, step } from "../src/layers/local/Say.ts"
 import { startIssuer } from "./caller.ts"
 import { costTable } from "./costReport.ts"
+import { measureDelivery } from "./delivery/measureDelivery.ts"
 import { measure, type Result, serversOf } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
 import { failed, machine, table } from "./report.ts"
@@ -71,6 +72,18 @@ const scale = (options: Options) =>
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
+const delivery = (options: Options) =>
+  Effect.gen(function* () {
+    const stage = yield* settingStage
+    const { jwksUrl, token } = yield* startIssuer
+    yield* measureDelivery({ stage, jwksUrl }, token, options)
+  }).pipe(Effect.scoped)
+
+const modeOf = (options: Options) => {
+  if (options.delivery) return delivery(options)
+  return options.scale ? scale(options) : bench(options)
+}
+
 const orStopped = <E>(work: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
     const asked = yield* stopAsked
@@ -83,7 +96,7 @@ const program = Effect.gen(function* () {
     try: () => readOptions(process.argv.slice(2)),
     catch: (cause) => new BenchFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
   })
-  yield* options.help ? Console.log(help) : orStopped(options.scale ? scale(options) : bench(options))
+  yield* options.help ? Console.log(help) : orStopped(modeOf(options))
 })
 
 const tell = (cause: Cause.Cause<Error>) => {

@@ -6,7 +6,9 @@ npm run bench -- <options>
   --rounds <n>        measurements of each server in each row, of which the median counts [3]
   --seconds <n>       length of each measurement [4]
   --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
-  --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects`
+  --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
+  --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
+  --part <words>      of --delivery only the parts whose name holds the words: latency, drain, dead`
 
 export interface Options {
   readonly help: boolean
@@ -15,6 +17,8 @@ export interface Options {
   readonly seconds: number
   readonly profile: string | undefined
   readonly scale: boolean
+  readonly delivery: boolean
+  readonly part: string
 }
 
 const positive = (name: string, text: string) => {
@@ -32,7 +36,9 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       rounds: { type: "string", default: "3" },
       seconds: { type: "string", default: "4" },
       profile: { type: "string" },
-      scale: { type: "boolean", default: false }
+      scale: { type: "boolean", default: false },
+      delivery: { type: "boolean", default: false },
+      part: { type: "string", default: "" }
     }
   })
   return {
@@ -41,6 +47,8 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     rounds: positive("rounds", values.rounds),
     seconds: positive("seconds", values.seconds),
     profile: values.profile,
-    scale: values.scale
+    scale: values.scale,
+    delivery: values.delivery,
+    part: values.part
   }
 }

@@ -4,12 +4,15 @@ import { apiReady } from "../src/layers/local/ApiReady.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
 import { cpuMillis, residentMiB } from "./processFacts.ts"
 
-export interface ServerProgram {
+export interface Program {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly env: NodeJS.ProcessEnv
-  readonly base: string
   readonly logFile: string
+}
+
+export interface ServerProgram extends Program {
+  readonly base: string
 }
 
 export class ServerStopped extends Data.TaggedError("ServerStopped")<{
@@ -34,7 +37,7 @@ const end = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-const launch = ({ args, env, logFile }: ServerProgram) =>
+const launch = ({ args, env, logFile }: Program) =>
   Effect.map(openLog(logFile), (log) =>
     // Detached, so that a terminal's Ctrl-C leaves it to us to end it; the pipe closes with us, however we end.
     spawn(process.execPath, args, { detached: true, stdio: ["pipe", log, log], env })
@@ -45,13 +48,24 @@ const stopped = (child: ChildProcess, { logFile, name }: ServerProgram) =>
     child.once("exit", () => resume(Effect.fail(new ServerStopped({ name, logFile }))))
   })
 
+const factsOf = (child: ChildProcess, { name }: Program) => ({
+  name,
+  memory: () => residentMiB(child.pid),
+  cpu: () => cpuMillis(child.pid)
+})
+
+/** Runs a program that serves nothing in one process of its own until the scope closes. */
+export const startProcess = (program: Program) =>
+  Effect.map(Effect.acquireRelease(launch(program), end), (child) => factsOf(child, program))
+
+export type Running = Effect.Effect.Success<ReturnType<typeof startProcess>>
+
 /** Runs a server in one process of its own until the scope closes. */
 export const startServer = (program: ServerProgram) =>
   Effect.gen(function* () {
     const child = yield* Effect.acquireRelease(launch(program), end)
     yield* Effect.raceFirst(apiReady(program.base, program.logFile), stopped(child, program))
-    const { base, name } = program
-    return { name, base, memory: () => residentMiB(child.pid), cpu: () => cpuMillis(child.pid) }
+    return { ...factsOf(child, program), base: program.base }
   })
 
 export type Server = Effect.Effect.Success<ReturnType<typeof startServer>>

@@ -15,23 +15,26 @@ export const references = ["fastify", "bare"] as const
 
 const bundleOf = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
-const bundleReferences = Effect.promise(async () => {
-  await build({
-    absWorkingDir: projectRoot,
-    entryPoints: references.map((name) => `bench/references/${name}.ts`),
-    outdir: fileURLToPath(new URL("references", import.meta.url)),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    packages: "external",
-    logLevel: "silent"
+/** Makes programs of sources of the bench, named without their ending; they lie beside it by the same names. */
+export const bundleBeside = (names: ReadonlyArray<string>) =>
+  Effect.promise(async () => {
+    await build({
+      absWorkingDir: projectRoot,
+      entryPoints: names.map((name) => `bench/${name}.ts`),
+      outbase: "bench",
+      outdir: fileURLToPath(new URL(".", import.meta.url)),
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      packages: "external",
+      logLevel: "silent"
+    })
+    // Its helper process would otherwise stay beside the servers while they are measured.
+    await stop()
   })
-  // Its helper process would otherwise stay beside the servers while they are measured.
-  await stop()
-})
 
-const profiling = (folder: string | undefined) => {
+export const profiling = (folder: string | undefined) => {
   if (folder === undefined) return []
   mkdirSync(folder, { recursive: true })
   return ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`]
@@ -42,7 +45,7 @@ export interface Setting {
   readonly jwksUrl: string
 }
 
-const environmentOf = ({ jwksUrl, stage }: Setting) => ({
+export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   NODE_ENV: "production",
   DATA_DIR: stage.folder,
   DATABASE_URL: stage.databaseUrl,
@@ -55,24 +58,28 @@ const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   [supervisedFlag]: "1"
 })
 
-const start = (setting: Setting, name: string, args: ReadonlyArray<string>) =>
+const start = (setting: Setting, name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}) =>
   Effect.flatMap(stablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
     startServer({
       name,
       args,
-      env: { ...environmentOf(setting), PORT: String(port) },
+      env: { ...environmentOf(setting), ...extra, PORT: String(port) },
       base: `http://${localhost}:${port}`,
       logFile: setting.stage.logOf(name)
     })
   )
 
-export const startService = (setting: Setting, profile: string | undefined, name = "service") =>
-  start(setting, name, [...profiling(profile), service, "api"])
+export const startService = (
+  setting: Setting,
+  profile: string | undefined,
+  name = "service",
+  extra: NodeJS.ProcessEnv = {}
+) => start(setting, name, [...profiling(profile), service, "api"], extra)
 
 /** The service and the references, each a process of its own with the same settings. */
 export const startServers = (setting: Setting, profile: string | undefined) =>
   Effect.gen(function* () {
-    yield* bundleReferences
+    yield* bundleBeside(references.map((name) => `references/${name}`))
     return [
       yield* startService(setting, profile),
       ...(yield* Effect.forEach(references, (name) => start(setting, name, [bundleOf(name)])))

@@ -34,24 +34,24 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
 
     /** Only whoever still has the lease has a say. Tells the lanes whose first is finished. */
     const write = (outcomes: ReadonlyArray<Outcome>) => sql<Lane>`
-      with outcome as materialized (select * from ${given(outcomes)}), held as materialized (
-        select deliveries.tenant_id, deliveries.id, deliveries.lease, deliveries.attempts + 1 as number
-        from deliveries join outcome on outcome.tenant = deliveries.tenant_id and outcome.id = deliveries.id
-        where deliveries.lease = outcome.lease order by deliveries.id for update of deliveries
+      with held as materialized (
+        select deliveries.tenant_id, deliveries.id, deliveries.attempts + 1 as number, given.delivered,
+          given."attemptedAt", given."latencyMs", given.status, given.body, given.error, given."nextAttemptAt"
+        from ${given(outcomes)} join deliveries on deliveries.tenant_id = given.tenant and deliveries.id = given.id
+        where deliveries.lease = given.lease order by deliveries.id for update of deliveries
       ), logged as (
         insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, latency_ms,
           response_status, response_body, error)
-        select held.tenant_id, held.id, number, "attemptedAt", case when delivered then 'DELIVERED' else 'FAILED' end,
+        select tenant_id, id, number, "attemptedAt", case when delivered then 'DELIVERED' else 'FAILED' end,
           "latencyMs", status, body, error
-        from held join outcome using (id, lease)
+        from held
       ), settled as (
         update deliveries set
           status = case when delivered then 'DELIVERED' when "nextAttemptAt" is null then 'EXHAUSTED' else 'PENDING' end,
           attempts = number, lease = null, leased_until = null, next_attempt_at = "nextAttemptAt",
-          response_status = outcome.status, error = outcome.error,
+          response_status = held.status, error = held.error,
           delivered_at = case when delivered then now() end, updated_at = now()
-        from held join outcome using (id, lease)
-        where deliveries.tenant_id = held.tenant_id and deliveries.id = held.id
+        from held where deliveries.tenant_id = held.tenant_id and deliveries.id = held.id
         returning deliveries.tenant_id, deliveries.integration_id, deliveries.resource_id, deliveries.status
       )
       select tenant_id as tenant, integration_id as integration, resource_id as resource
@@ -65,17 +65,18 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
       update integrations set failing_since = case when works then null else now() end
       from told where tenant_id = told.tenant and id = told.integration and (failing_since is null) <> works`
 
+    const settle = (outcomes: ReadonlyArray<Outcome>) =>
+      atomically(sql)(
+        shareLanes(sql)(outcomes).pipe(
+          Effect.zipRight(write(outcomes)),
+          Effect.flatMap((lanes) => Effect.when(finishing(advanceLanes(sql)(lanes)), () => lanes.length > 0))
+        )
+      )
+
     return {
+      /** Since when an integration fails is no part of the outcomes: nobody has to wait for the one to write the other. */
       record: (outcomes: ReadonlyArray<Outcome>) =>
-        Effect.gen(function* () {
-          yield* atomically(sql)(
-            shareLanes(sql)(outcomes).pipe(
-              Effect.zipRight(write(outcomes)),
-              Effect.flatMap((lanes) => Effect.when(finishing(advanceLanes(sql)(lanes)), () => lanes.length > 0))
-            )
-          )
-          yield* judge(outcomes)
-        }).pipe(Effect.orDie)
+        Effect.all([settle(outcomes), judge(outcomes)], { concurrency: "unbounded", discard: true }).pipe(Effect.orDie)
     }
   })
 }) {}

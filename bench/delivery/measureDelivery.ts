@@ -1,0 +1,67 @@
+import { Effect } from "effect"
+import { say, step } from "../../src/layers/local/Say.ts"
+import { connected } from "../database.ts"
+import type { Options } from "../options.ts"
+import { machine } from "../report.ts"
+import type { Running } from "../serverProcess.ts"
+import type { Setting } from "../servers.ts"
+import { measureBare } from "./bare.ts"
+import { measureDead } from "./dead.ts"
+import { deadTable, drainTable, effortTable, latencyTable, rateTable } from "./deliveryReport.ts"
+import { measureDrains } from "./drain.ts"
+import { measureLatency } from "./latency.ts"
+import { startPrograms } from "./programs.ts"
+import { startReceivers } from "./receivers.ts"
+import { makeTenant } from "./tenant.ts"
+
+/** What the processes computed during some work, beside what came of it. */
+const withEffort = <A, E, R>(running: ReadonlyArray<Running>, during: string, work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const before = running.map(({ cpu }) => cpu() ?? Number.NaN)
+    const began = performance.now()
+    const found = yield* work
+    const took = performance.now() - began
+    const efforts = running.map(({ cpu, name }, n) => ({
+      name,
+      during,
+      share: ((cpu() ?? Number.NaN) - (before[n] ?? 0)) / took
+    }))
+    return { found, efforts }
+  })
+
+/** Measures how fast events get from their commits to receivers of webhooks. */
+export const measureDelivery = (setting: Setting, token: string, { part, profile, rounds }: Options) =>
+  Effect.gen(function* () {
+    const { stage } = setting
+    const client = yield* connected(stage.databaseUrl)
+    const receivers = yield* startReceivers
+    const starting = startPrograms(setting, profile)
+    const { api, running } = yield* step("Starting api, relay and delivery", starting, () => "Processes ready")
+    const tenant = Effect.acquireRelease(
+      Effect.promise(() => makeTenant(api, token)),
+      ({ close }) => Effect.promise(close)
+    )
+    const parts = [
+      {
+        name: "latency",
+        measure: Effect.flatMap(tenant, (own) => Effect.map(measureLatency(own, receivers, rounds), latencyTable))
+      },
+      {
+        name: "drain",
+        measure: Effect.gen(function* () {
+          const drains = yield* measureDrains(client, [yield* tenant, yield* tenant], receivers)
+          return [drainTable(drains), rateTable(yield* measureBare(stage, receivers))].join("\n\n")
+        })
+      },
+      {
+        name: "dead",
+        measure: Effect.flatMap(tenant, (own) => Effect.map(measureDead(client, own, receivers, rounds), deadTable))
+      }
+    ]
+    const told = yield* Effect.forEach(
+      parts.filter(({ name }) => name.includes(part)),
+      ({ measure, name }) => withEffort(running, name, measure)
+    )
+    const tables = [...told.map(({ found }) => found), effortTable(told.flatMap(({ efforts }) => efforts))]
+    yield* say(`\n${[machine(stage.postgres), ...tables].join("\n\n")}\n`)
+  })

@@ -1,0 +1,16 @@
+/** How long things took, in milliseconds. */
+export interface Spread {
+  readonly count: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+export const spreadOf = (millis: ReadonlyArray<number>): Spread => {
+  const sorted = millis.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+}
+
+export const told = ({ max, p50, p99 }: Spread) =>
+  `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, max ${max.toFixed(0)} ms`
