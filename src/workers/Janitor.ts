@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
+import { TrackerUpkeep } from "../layers/providers/tracker/TrackerUpkeep.ts"
 import { Assets } from "../layers/sql/branding/Assets.ts"
 import { Blobs } from "../layers/sql/branding/Blobs.ts"
 import { Retention } from "../layers/sql/delivery/Retention.ts"
@@ -7,6 +8,7 @@ import { Erasure } from "../layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
 import { Integrations } from "../layers/sql/integrations/Integrations.ts"
+import { keepTrackers } from "./Trackers.ts"
 
 const batch = 1000
 
@@ -49,6 +51,7 @@ export const JanitorLive = Layer.scopedDiscard(
     // A failed round is told and made up for by the next.
     Effect.catchAllCause((cause) => Effect.logWarning("A round of upkeep failed", cause)),
     Effect.repeat(Schedule.spaced("1 minute")),
-    Effect.forkScoped
+    Effect.forkScoped,
+    Effect.zipRight(keepTrackers)
   )
-).pipe(Layer.provide(JanitorTools), Layer.provide(BlobStoreLive))
+).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default]), Layer.provide(BlobStoreLive))

@@ -12,7 +12,8 @@ export type IntegrationId = typeof IntegrationId.Type
 /** Every setting some provider knows; which of them, a table below says. */
 const Config = body({
   url: optional(text(1, 2000)),
-  folderId: optional(text(1, 200))
+  folderId: optional(text(1, 200)),
+  jql: optional(text(1, 1000))
 }).annotations({ identifier: "IntegrationConfig" })
 export type Config = typeof Config.Type
 
@@ -51,7 +52,7 @@ interface Keys {
 }
 
 const keys: Readonly<Record<Provider, Keys>> = {
-  JIRA: { needed: [], known: [] },
+  JIRA: { needed: [], known: ["jql"] },
   GOOGLE_DRIVE: { needed: [], known: ["folderId"] },
   WEBHOOK: { needed: ["url"], known: ["url"] },
   NATS: { needed: [], known: [] }

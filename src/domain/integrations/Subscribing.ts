@@ -3,6 +3,7 @@ import { ClientId } from "../contracting/Client.ts"
 import { breaks } from "../Errors.ts"
 import { EventPattern } from "../events/Catalogue.ts"
 import { body, optional, text } from "../Schemas.ts"
+import type { Provider } from "./Provider.ts"
 import type { Subscription } from "./Subscription.ts"
 
 /** The most subscriptions an integration can have: they are shown whole with it. */
@@ -25,6 +26,12 @@ export const agreedScope = ({ clientId, scopeKey }: CreateSubscription) => {
     ? Effect.succeed(scope)
     : Effect.fail(breaks("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
 }
+
+/** Fails for events that a provider can do nothing with. */
+export const canTell = (provider: Provider, eventType: string) =>
+  provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
+    ? Effect.fail(breaks("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
+    : Effect.void
 
 type Subject = Omit<Subscription, "id">
 

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { explain } from "../../domain/invoicing/Explanation.ts"
-import { Drawing } from "../../layers/pdf/Drawing.ts"
+import { InvoicePdfs } from "../../layers/pdf/InvoicePdfs.ts"
 import { InvoiceMoves } from "../../layers/sql/invoicing/InvoiceMoves.ts"
 import { Invoices } from "../../layers/sql/invoicing/Invoices.ts"
 import { WholeInvoices } from "../../layers/sql/invoicing/WholeInvoices.ts"
@@ -13,15 +13,17 @@ const needs = Effect.all({
   invoices: Invoices,
   moves: InvoiceMoves,
   whole: WholeInvoices,
-  drawing: Drawing
-}).pipe(Effect.provide(Layer.mergeAll(Invoices.Default, InvoiceMoves.Default, WholeInvoices.Default, Drawing.Default)))
+  pdfs: InvoicePdfs
+}).pipe(
+  Effect.provide(Layer.mergeAll(Invoices.Default, InvoiceMoves.Default, WholeInvoices.Default, InvoicePdfs.Default))
+)
 
 const pdfHeaders = (name: string) => ({
   "content-type": "application/pdf",
-  "content-disposition": `inline; filename="${name.replace(/[^\w.-]/g, "_")}.pdf"`
+  "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handle(InvoicesApi, needs, ({ drawing, invoices, moves, whole }) => ({
+export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, whole }) => ({
   list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
   get: ({ path }) => invoices.get(path.invoiceId),
@@ -32,10 +34,5 @@ export const invoices = handle(InvoicesApi, needs, ({ drawing, invoices, moves, 
   void: ({ path }) => moves.void(path.invoiceId),
   explain: ({ path }) => Effect.map(whole.get(path.invoiceId), explain),
   pdf: ({ path }) =>
-    Effect.gen(function* () {
-      const invoice = yield* whole.get(path.invoiceId)
-      const document = { ...invoice, images: yield* whole.images(invoice.invoice) }
-      const name = document.invoice.invoiceNumber ?? document.invoice.id
-      return new Reply(yield* drawing.invoice(document), { headers: pdfHeaders(name) })
-    })
+    Effect.map(pdfs.of(path.invoiceId), ({ name, pdf }) => new Reply(pdf, { headers: pdfHeaders(name) }))
 }))

@@ -9,6 +9,6 @@ export interface Sent {
   readonly error?: string | undefined
   /** When the receiver wants to be asked again, as it said so. */
   readonly retryAfter?: string | undefined
-  /** The receiver wants nothing more, ever. */
-  readonly gone: boolean
+  /** Nothing more can be delivered until a person has done something about this. */
+  readonly stop?: string | undefined
 }

@@ -1,6 +1,7 @@
 import { Effect, Random } from "effect"
 import { nextAttempt, retryAfterOf } from "../../domain/delivery/RetrySchedule.ts"
 import { eventText } from "../../domain/events/EventText.ts"
+import { DriveSender } from "../../layers/providers/drive/DriveSender.ts"
 import { NatsSender } from "../../layers/providers/nats/NatsSender.ts"
 import type { Sent } from "../../layers/providers/Sent.ts"
 import { WebhookSender } from "../../layers/providers/webhook/Sender.ts"
@@ -12,14 +13,22 @@ const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: Clai
   eventText({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
 
 /** Why an attempt that ended in a fault of ours did: told in the log, not to the receiver's owner. */
-const ourFault: Sent = { delivered: false, latencyMs: 0, error: "The service could not send it", gone: false }
+const ourFault: Sent = { delivered: false, latencyMs: 0, error: "The service could not send it" }
+
+/** When it is tried again. What waits for a person does so as soon as the integration goes on, however often it failed. */
+const nextOf = ({ delivered, retryAfter, stop }: Sent, attemptsInRound: number, now: number, random: number) => {
+  if (delivered) return undefined
+  if (stop !== undefined) return now
+  return nextAttempt({ attemptsInRound, now, random, retryAfter: retryAfterOf(retryAfter, now) })
+}
 
 /** One attempt to deliver, whatever the receiver is. */
 export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
-  dependencies: [WebhookSender.Default, NatsSender.Default, IntegrationSecrets.Default],
+  dependencies: [WebhookSender.Default, NatsSender.Default, DriveSender.Default, IntegrationSecrets.Default],
   effect: Effect.gen(function* () {
     const webhooks = yield* WebhookSender
     const nats = yield* NatsSender
+    const drives = yield* DriveSender
     const secrets = yield* IntegrationSecrets
 
     const secretsOf = ({ integration, secrets: sealed, tenant }: Claimed) =>
@@ -49,7 +58,15 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
           round: claimed.spent,
           body: bodyOf(claimed)
         }),
-      GOOGLE_DRIVE: () => Effect.dieMessage("nothing is delivered to a drive yet")
+      GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
+        drives.send({
+          tenant,
+          integration,
+          delivery: id,
+          type,
+          data,
+          folder: typeof config["folderId"] === "string" ? config["folderId"] : undefined
+        })
     }
 
     const outcomeOf = (
@@ -59,14 +76,7 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
       random: number
     ): Outcome => {
       const now = Date.now()
-      const next = sent.delivered
-        ? undefined
-        : nextAttempt({
-            attemptsInRound: attempts + 1 - spent,
-            now,
-            random,
-            retryAfter: retryAfterOf(sent.retryAfter, now)
-          })
+      const next = nextOf(sent, attempts + 1 - spent, now, random)
       return {
         tenant,
         integration,
@@ -79,7 +89,7 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
         body: sent.body,
         error: sent.error,
         nextAttemptAt: next === undefined ? undefined : new Date(next).toISOString(),
-        gone: sent.gone
+        stop: sent.stop
       }
     }
 

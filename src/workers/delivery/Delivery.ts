@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { BlobStoreLive } from "../../layers/blobs/BlobStoreLive.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
 import { NatsSender } from "../../layers/providers/nats/NatsSender.ts"
 import { Claims } from "../../layers/sql/delivery/Claims.ts"
@@ -25,5 +26,5 @@ export const DeliveryLive = Layer.scopedDiscard(
     NatsSender.Default,
     DeliveryMetrics.Default
   ]),
-  Layer.provide(Broker.Default)
+  Layer.provide([Broker.Default, BlobStoreLive])
 )

@@ -30,19 +30,14 @@ const makeRecording = Effect.gen(function* () {
     metrics.attempted("FAILED", batch.length - delivered)
   }
 
-  /** Who answers that it wants nothing more is sent nothing more, until somebody says otherwise. */
-  const retire = ({ integration, tenant }: Outcome) =>
-    integrations.fail(tenant, integration, "The receiver answered 410: it wants no more deliveries")
+  /** Who can be sent nothing is sent nothing, until somebody says otherwise. */
+  const stop = ({ integration, stop, tenant }: Outcome) =>
+    stop === undefined ? Effect.void : integrations.fail(tenant, integration, stop)
 
+  /** The integration stops first: what is due at once when it is resumed must not be due while it goes on. */
   return (batch: ReadonlyArray<Outcome>) =>
-    Effect.zipRight(
-      outcomes.record(batch),
-      Effect.forEach(
-        batch.filter(({ gone }) => gone),
-        retire,
-        { discard: true }
-      )
-    ).pipe(
+    Effect.forEach(batch, stop, { discard: true }).pipe(
+      Effect.zipRight(outcomes.record(batch)),
       Effect.sandbox,
       Effect.tapError((cause) => Effect.logWarning("Outcomes could not be written down; it is tried again", cause)),
       Effect.retry(Schedule.spaced("1 second")),

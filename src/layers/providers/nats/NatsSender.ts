@@ -120,8 +120,7 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
           Effect.map(([latency, result]) => ({
             delivered: result._tag === "Right",
             latencyMs: Math.round(Duration.toMillis(latency)),
-            ...(result._tag === "Left" ? { error: result.left.message } : {}),
-            gone: false
+            ...(result._tag === "Left" ? { error: result.left.message } : {})
           }))
         )
     }

@@ -31,7 +31,7 @@ const requestOf = ({ body, id, now, secrets }: Attempt, url: URL): Dispatcher.Di
   body
 })
 
-const unsent = (error: string): Sent => ({ delivered: false, latencyMs: 0, error, gone: false })
+const unsent = (error: string): Sent => ({ delivered: false, latencyMs: 0, error })
 
 const outcomeOf = (answer: Answer, begun: number, error: string | undefined): Sent => ({
   delivered: error === undefined,
@@ -39,7 +39,7 @@ const outcomeOf = (answer: Answer, begun: number, error: string | undefined): Se
   latencyMs: Math.round(performance.now() - begun),
   ...(error === undefined ? {} : { error }),
   ...(answer.retryAfter === undefined ? {} : { retryAfter: answer.retryAfter }),
-  gone: answer.status === 410
+  ...(answer.status === 410 ? { stop: "The receiver answered 410: it wants no more deliveries" } : {})
 })
 
 const tooLate = ({ status }: Answer, host: string, timeoutMs: number) =>

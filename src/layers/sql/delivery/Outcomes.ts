@@ -19,8 +19,8 @@ export interface Outcome {
   readonly error?: string | undefined
   /** When it is tried again; never, if this is left out. */
   readonly nextAttemptAt?: string | undefined
-  /** The receiver wants nothing more, ever. */
-  readonly gone: boolean
+  /** Why the integration is stopped until a person has done something about it. */
+  readonly stop?: string | undefined
 }
 
 /** Writes down what came of attempts, and lets those that waited for them go on. */

@@ -2,7 +2,12 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { breaks, NotFound, PreconditionFailed } from "../../../domain/Errors.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
-import { agreedScope, type CreateSubscription, maySubscribe } from "../../../domain/integrations/Subscribing.ts"
+import {
+  agreedScope,
+  type CreateSubscription,
+  canTell,
+  maySubscribe
+} from "../../../domain/integrations/Subscribing.ts"
 import { type Subscription, SubscriptionId } from "../../../domain/integrations/Subscription.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
@@ -65,6 +70,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           if (clientId !== undefined) yield* keepClient(clientId)
           const { subscriptions } = seen.value
           const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
+          yield* canTell(seen.value.provider, eventType)
           yield* maySubscribe(subscriptions, subject)
           const added = { id: SubscriptionId.make(yield* newId(prefixOf(SubscriptionId))), ...subject }
           const next = { ...seen.value, subscriptions: [...subscriptions, added] }

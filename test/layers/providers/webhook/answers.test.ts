@@ -26,7 +26,7 @@ const drip = async (socket: Socket) => {
 describe("an answer", () => {
   it.each([200, 201, 202, 204, 299])("of %i means delivered", async (status) => {
     const { latencyMs, ...outcome } = await answered((_, response) => response.writeHead(status).end())
-    assert.deepStrictEqual(outcome, { delivered: true, status, body: "", gone: false })
+    assert.deepStrictEqual(outcome, { delivered: true, status, body: "" })
     assert.isAtLeast(latencyMs, 0)
   })
 
@@ -36,9 +36,10 @@ describe("an answer", () => {
       delivered: false,
       status,
       body: "oh no",
-      error: `127.0.0.1 answered ${status}`,
-      gone: status === 410
+      error: `127.0.0.1 answered ${status}`
     })
+    const wantsNoMore = "The receiver answered 410: it wants no more deliveries"
+    assert.strictEqual(outcome.stop, status === 410 ? wantsNoMore : undefined)
   })
 
   it.each(["120", "Wed, 21 Oct 2026 07:28:00 GMT", "soon"])("tells when to try again: %s", async (retryAfter) => {
@@ -96,8 +97,7 @@ describe("a receiver that", () => {
     assert.deepStrictEqual(outcome, {
       delivered: false,
       latencyMs: outcome.latencyMs,
-      error: "127.0.0.1 did not answer within 0.4 s",
-      gone: false
+      error: "127.0.0.1 did not answer within 0.4 s"
     })
     assert.isAtLeast(outcome.latencyMs, 390)
     assert.isBelow(outcome.latencyMs, 3_000)
@@ -124,7 +124,8 @@ describe("a receiver that", () => {
 
   it("hangs after its headers has not taken it", async () => {
     const outcome = await met((socket) => socket.write("HTTP/1.1 410 Gone\r\ncontent-length: 10\r\n\r\nab"))
-    assert.deepInclude(outcome, { delivered: false, status: 410, body: "ab", gone: true })
+    assert.deepInclude(outcome, { delivered: false, status: 410, body: "ab" })
+    assert.include(outcome.stop, "410")
   })
 
   it("cannot even be found is waited for no longer", async () => {

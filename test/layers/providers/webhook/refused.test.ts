@@ -189,8 +189,7 @@ describe("a URL that leads where nothing may be sent", () => {
     assert.deepStrictEqual(sent, {
       delivered: false,
       latencyMs: sent.latencyMs,
-      error: `The URL ${detail?.message}`,
-      gone: false
+      error: `The URL ${detail?.message}`
     })
     assert.strictEqual(dials(), 0)
   })

@@ -16,8 +16,7 @@ const outcomeOf = ({ id, integration, lease, tenant }: Claimed, delivered: boole
   attemptedAt: new Date().toISOString(),
   latencyMs: 1,
   status: delivered ? 200 : 500,
-  nextAttemptAt: delivered ? undefined : again.toISOString(),
-  gone: false
+  nextAttemptAt: delivered ? undefined : again.toISOString()
 })
 
 describe("the ledger of deliveries", () => {

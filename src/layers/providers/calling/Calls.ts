@@ -1,0 +1,66 @@
+import { Data, Effect } from "effect"
+import { Agent, type Dispatcher, request } from "undici"
+import { troubleOf } from "../webhook/Trouble.ts"
+
+/** A request came to no whole answer. What became of it at the other end is not known. */
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+
+export interface Call {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** Undefined when the answer is not JSON. */
+  readonly json: unknown
+}
+
+const mostRead = 1024 * 1024
+const connections = new Agent({ keepAliveTimeout: 2_000, keepAliveMaxTimeout: 4_000, connect: { timeout: 5_000 } })
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const readText = async (body: Dispatcher.ResponseData["body"], host: string) => {
+  const pieces: Array<Uint8Array> = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > mostRead) throw new NoAnswer({ message: `${host} answered with more than anybody would read` })
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
+
+/** An address that paths can be put behind. */
+export const withoutSlash = (url: string) => url.replace(/\/+$/, "")
+
+const firstOf = (value: string | ReadonlyArray<string> | undefined) =>
+  typeof value === "string" ? value : (value?.[0] ?? "")
+
+/**
+ * One request to a provider whose address the settings name, and its answer whatever that is; redirects are not followed.
+ * How long it may take is up to the caller, who ends it by interruption.
+ */
+export const call = ({ body, headers = {}, method, url }: Call): Effect.Effect<Reply, NoAnswer> => {
+  const host = new URL(url).hostname
+  return Effect.tryPromise({
+    try: async (signal): Promise<Reply> => {
+      const answer = await request(url, { method, headers, body: body ?? null, signal, dispatcher: connections })
+      const text = await readText(answer.body, host)
+      const told = Object.entries(answer.headers).map(([name, value]) => [name, firstOf(value)])
+      return { status: answer.statusCode, headers: Object.fromEntries(told), text, json: readJson(text) }
+    },
+    catch: (cause) => (cause instanceof NoAnswer ? cause : new NoAnswer({ message: troubleOf(cause, host) }))
+  })
+}

@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { Settings } from "../../config/Settings.ts"
+import { Grants } from "../../sql/integrations/Grants.ts"
+import { TrackerWebhooks } from "../../sql/integrations/TrackerWebhooks.ts"
+import { withoutSlash } from "../calling/Calls.ts"
+import { openSession } from "../calling/Session.ts"
+import { trackerOver } from "./Tracker.ts"
+
+/** How long whoever deletes an integration waits at the most, and how long the tracker is tried behind his back. */
+const patience = "2 seconds"
+const longPatience = "10 seconds"
+
+/** Tells trackers that nobody listens any more. */
+export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/TrackerFarewell", {
+  dependencies: [TrackerWebhooks.Default, Grants.Default],
+  effect: Effect.gen(function* () {
+    const { JIRA_API_URL } = yield* Settings
+    const webhooks = yield* TrackerWebhooks
+    const grants = yield* Grants
+
+    /** What is registered and the way there, which is not to be found any more once the integration is gone. */
+    const registeredOf = Effect.fnUntraced(function* (integration: string) {
+      const tenant = yield* CurrentTenant
+      const kept = yield* webhooks.keptOf({ tenant, integration })
+      const [first] = kept
+      if (first === undefined) return undefined
+      const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
+      const ids = kept.filter(({ site }) => site === first.site).map(({ webhookId }) => webhookId)
+      return { ids, tracker: trackerOver(session, withoutSlash(JIRA_API_URL), first.site) }
+    })
+
+    return {
+      /** Removes an integration by `remove`, and then what is registered for it, if that can be done. */
+      after: <A, E, R>(integration: string, remove: Effect.Effect<A, E, R>) =>
+        Effect.gen(function* () {
+          const registered = yield* registeredOf(integration).pipe(
+            Effect.timeout(patience),
+            Effect.catchAllCause((cause) =>
+              Effect.as(Effect.logInfo("A tracker is not told that nobody listens any more", cause), undefined)
+            )
+          )
+          const removed = yield* remove
+          if (registered !== undefined) {
+            const leaving = Effect.timeout(registered.tracker.remove(registered.ids), longPatience)
+            yield* Effect.forkDaemon(Effect.ignoreLogged(leaving))
+          }
+          return removed
+        })
+    }
+  })
+}) {}

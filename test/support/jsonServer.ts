@@ -1,0 +1,48 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface Asked {
+  readonly method: string
+  readonly url: URL
+  readonly headers: IncomingMessage["headers"]
+  readonly body: Buffer
+}
+
+export type Answers = (asked: Asked, response: ServerResponse) => void | Promise<void>
+
+export const answerJson = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {}
+) => void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
+
+/** A server of somebody else's API. Whoever is set to meet requests answers before it, unless they leave that to it. */
+export const startJsonServer = async (usual: Answers) => {
+  const asked: Array<Asked> = []
+  const state: { meet: ((asked: Asked, response: ServerResponse) => boolean | Promise<boolean>) | undefined } = {
+    meet: undefined
+  }
+  const server = createServer(async (request, response) => {
+    const pieces: Array<Buffer> = []
+    for await (const piece of request) pieces.push(piece)
+    const url = new URL(request.url ?? "/", "http://server")
+    const one = { method: request.method ?? "", url, headers: request.headers, body: Buffer.concat(pieces) }
+    asked.push(one)
+    if (state.meet === undefined || !(await state.meet(one, response))) await usual(one, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    /** Tells whether it has answered, or will; otherwise the server answers as usual. */
+    meet: (next: typeof state.meet) => {
+      state.meet = next
+    },
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}

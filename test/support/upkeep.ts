@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from "node:crypto"
+import { Effect, Layer, Logger, ManagedRuntime } from "effect"
+import type pg from "pg"
+import { Settings } from "../../src/layers/config/Settings.ts"
+import { TrackerUpkeep } from "../../src/layers/providers/tracker/TrackerUpkeep.ts"
+import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
+import { plantAuthorized, plantGrant, sealKey } from "./grants.ts"
+import type { Service } from "./service.ts"
+
+/** One process that looks after trackers, whose rounds are begun by hand. */
+export const startUpkeep = (service: Service) => {
+  const live = TrackerUpkeep.Default.pipe(
+    Layer.provide(SqlLive),
+    Layer.provide(Layer.succeed(Settings, service.settings)),
+    Layer.provide([Logger.remove(Logger.defaultLogger), Layer.setTracerEnabled(false)])
+  )
+  const runtime = ManagedRuntime.make(live)
+  return {
+    round: () => runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ round }) => round)),
+    stop: async () => {
+      await runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ resign }) => resign))
+      await runtime.dispose()
+    }
+  }
+}
+
+export type Upkeep = ReturnType<typeof startUpkeep>
+
+/** Gives an integration an endpoint; tells its key. */
+export const plantEndpoint = async (service: Service, pool: pg.Pool, tenant: string, integration: string) => {
+  const key = randomBytes(32).toString("base64url")
+  const hash = createHash("sha256").update(key).digest()
+  await pool.query(
+    "insert into webhook_endpoints (tenant_id, integration_id, key_hash, sealed) values ($1, $2, $3, $4)",
+    [tenant, integration, hash, await sealKey(service, tenant, integration, hash, key)]
+  )
+  return key
+}
+
+interface Planted {
+  readonly site: string
+  readonly jql?: string
+  readonly token?: string
+}
+
+/** A tenant with an integration that somebody has connected to a site. */
+export const plantConnected = async (service: Service, pool: pg.Pool, { jql, site, token = "valid" }: Planted) => {
+  const tenant = await service.newTenant()
+  const config = jql === undefined ? {} : { jql }
+  const integration = await plantAuthorized(pool, tenant, { provider: "JIRA", config })
+  await plantGrant(service, pool, { tenant, integration, token, site })
+  return { tenant, integration, key: await plantEndpoint(service, pool, tenant, integration) }
+}
