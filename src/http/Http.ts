@@ -1,11 +1,15 @@
 import type { HttpApiGroup } from "@effect/platform"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Effect, Layer } from "effect"
 import { Memberships } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
+import { TrackerTokens } from "../layers/auth/TrackerTokens.ts"
+import type { BlobStore } from "../layers/blobs/BlobStore.ts"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Settings } from "../layers/config/Settings.ts"
 import { Broker } from "../layers/nats/Broker.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
+import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { assemble } from "./api/Assemble.ts"
@@ -35,11 +39,16 @@ const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<
   return port
 })
 
+/** What handlers may work with. */
+export type HandlerNeeds = SqlClient | Settings | BlobStore | Broker
+
 /** The HTTP side of what is mounted; it needs settings and a database, which outlive it and so serve to the last request. */
-export const httpLive = <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) =>
+export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, HandlerNeeds>>) =>
   Layer.scoped(HttpPort, serve(mounted)).pipe(
     Layer.provide([
       Tokens.Default,
+      TrackerTokens.Default,
+      WebhookEndpoints.Default,
       Memberships.Default,
       IdempotencyKeys.Default,
       RequestMetrics.Default,

@@ -8,12 +8,15 @@ import { contracts } from "./handlers/Contracts.ts"
 import { deliveries } from "./handlers/Deliveries.ts"
 import { emails } from "./handlers/Emails.ts"
 import { events } from "./handlers/Events.ts"
+import { inbound } from "./handlers/Inbound.ts"
 import { integrations } from "./handlers/Integrations.ts"
 import { invoiceSeries } from "./handlers/InvoiceSeries.ts"
 import { invoices } from "./handlers/Invoices.ts"
+import { issues } from "./handlers/Issues.ts"
 import { members } from "./handlers/Members.ts"
 import { projects } from "./handlers/Projects.ts"
 import { tenants } from "./handlers/Tenants.ts"
+import { webhooks } from "./handlers/Webhooks.ts"
 
 /** Everything that is served, a line a resource: the contract, the routes and the document all follow from this list. */
 export const mounted = [
@@ -31,7 +34,10 @@ export const mounted = [
   assets,
   integrations,
   events,
-  deliveries
+  deliveries,
+  webhooks,
+  issues,
+  inbound
 ]
 
 export const Api = assemble(mounted.map(({ group }) => group))

@@ -1,9 +1,10 @@
 import { DeliveryLive } from "./delivery/Delivery.ts"
+import { IntakeLive } from "./intake/Intake.ts"
 import { JanitorLive } from "./Janitor.ts"
 import { RelayLive } from "./relay/Relay.ts"
 
 /** Every worker, by the name it is started under. */
-export const workers = { relay: RelayLive, delivery: DeliveryLive, janitor: JanitorLive }
+export const workers = { relay: RelayLive, delivery: DeliveryLive, intake: IntakeLive, janitor: JanitorLive }
 
 export type WorkerName = keyof typeof workers
 export const workerNames = Object.keys(workers) as ReadonlyArray<WorkerName> // keys of the literal above

@@ -15,6 +15,9 @@ import { invoicingIn } from "../support/invoicing.ts"
 import { pagesOf } from "../support/pages.ts"
 import { type Kind, makerIn } from "../support/resources.ts"
 import { type Service, startService } from "../support/service.ts"
+import { assertAccepted, type Kind as TrackerKind, trackerOf, trackerSettings, webhookOf } from "../support/tracker.ts"
+import { authorize } from "../support/trackerRows.ts"
+import { eventually, startWorker } from "../support/workers.ts"
 
 const plain = [
   "addresses",
@@ -31,7 +34,7 @@ describe("the events of whole lives", () => {
   let tenant: string
   let shown: ReadonlyArray<{ readonly id: string; readonly type: string; readonly data: object }>
   beforeAll(async () => {
-    service = await startService()
+    service = await startService(trackerSettings)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
     await livePlainly()
@@ -39,6 +42,7 @@ describe("the events of whole lives", () => {
     await liveAsInvoice()
     await liveAsAsset()
     await liveAsIntegration()
+    await liveAsIssue()
     await send("PATCH", `/tenants/${tenant}`, 200, { description: "Described" })
     await placeEvents(pool, tenant)
     const pages = await pagesOf(service, "/events?limit=200", { as: "owner", tenant })
@@ -107,6 +111,27 @@ describe("the events of whole lives", () => {
       Effect.runPromise
     )
     await send("DELETE", `/integrations/${id}`, 204)
+  }
+
+  /** An issue that is billed before it changes and vanishes. */
+  const liveAsIssue = async () => {
+    const { id, key } = await trackerOf(service).made(tenant)
+    await authorize(pool, id, 1007)
+    const worker = await startWorker(service, "intake")
+    const tell = async (kind: TrackerKind, timestamp: number, title: string) => {
+      assertAccepted(await trackerOf(service).send(key, webhookOf(kind, { timestamp, title })))
+      await eventually(
+        async () => (await send("GET", `/integrations/${id}/inbound?status=RECEIVED`, 200)).length === 0,
+        "it is worked"
+      )
+    }
+    await tell("created", 1, "One")
+    const invoice = await invoicingIn(service, tenant).draft()
+    const wish = { integrationId: id, filter: {}, amountMinor: 100 }
+    await send("POST", `/invoices/${invoice.id}/billables/from-issues`, 201, wish)
+    await tell("updated", 2, "Two")
+    await tell("deleted", 3, "Two")
+    await worker.stop()
   }
 
   /** Every event there is, in the form it is shown in. */

@@ -214,7 +214,7 @@ describe("references", () => {
     const { rows } = await pool.query<{ place: string }>(`
       select table_name || '.' || column_name as place from information_schema.columns
       where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'
-        and column_name <> all (array['reference_id', 'webhook_id', 'site_id', 'external_id', 'issue_id', 'file_id']) -- outside
+        and column_name <> all (array['reference_id', 'external_id', 'issue_id', 'webhook_id', 'site_id', 'file_id']) -- outside
         and column_name <> 'resource_id' -- of an event, which outlives what it tells of
         and table_name <> all (array['events', 'migrations'])`)
     const places = keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`))

@@ -20,7 +20,11 @@ const formats: Readonly<Record<string, (text: string) => string>> = {
   "date-time": () => "2030-01-31T09:30:00.000Z"
 }
 
-const patterns: Readonly<Record<string, string>> = { "^[A-Z]{3}$": "EUR", "^[a-z][a-z0-9-]{0,62}$": "logo" }
+const patterns: Readonly<Record<string, string>> = {
+  "^[A-Z]{3}$": "EUR",
+  "^[a-z][a-z0-9-]{0,62}$": "logo",
+  "^[A-Za-z0-9_-]{43}$": "k".repeat(43)
+}
 
 /** Makes the smallest value a schema of the document allows, so that a test can call operations it knows nothing of. */
 export const minimalBodies = (document: Document) => {

@@ -2,16 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HttpApiGroup } from "@effect/platform"
-import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
 import { inject } from "vitest"
 import { assemble } from "../../src/http/api/Assemble.ts"
 import { documentOf } from "../../src/http/api/Document.ts"
 import type { Mounted } from "../../src/http/edge/Handlers.ts"
-import { HttpPort, httpLive } from "../../src/http/Http.ts"
+import { type HandlerNeeds, HttpPort, httpLive } from "../../src/http/Http.ts"
 import { mounted as everything } from "../../src/http/Mount.ts"
 import { developmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
-import type { BlobStore } from "../../src/layers/blobs/BlobStore.ts"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
 import { MigrationsLive } from "../../src/layers/sql/Migrations.ts"
@@ -44,7 +42,7 @@ const asSent = (body: unknown) => (typeof body === "string" || body instanceof U
 
 const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
 
-type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, SqlClient | Settings | BlobStore>>
+type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, HandlerNeeds>>
 
 /** The service in this process, on a database of its own, with every answer checked against its own document. */
 export const startService = async (

@@ -7,8 +7,15 @@ import { minimalBodies, prefixOf, type Source } from "./minimalBodies.ts"
 import { addressOf, type Operation, operationsOf } from "./operations.ts"
 import type { Service } from "./service.ts"
 import { plantTracker } from "./trackers.ts"
+import { plantInbound, plantIssues } from "./trackerRows.ts"
 
 class NotYetMade extends Error {}
+
+const fromIssues = "POST /api/v1/invoices/{invoiceId}/billables/from-issues"
+
+/** As many issues as a world has, each to be billed once. */
+const worldIssues = 200
+let issues = 0
 
 /** What others need of a resource beyond the least it takes, or what it takes only once; `n` is another each time. */
 const more: Readonly<Record<string, (n: number) => object>> = {
@@ -16,6 +23,9 @@ const more: Readonly<Record<string, (n: number) => object>> = {
   "POST /api/v1/integrations": () => ({ provider: "WEBHOOK", config: { url: "http://127.0.0.1:9/hook" } }),
   "POST /api/v1/integrations/{integrationId}/subscriptions": (n) => ({
     eventType: eventTypes[n % eventTypes.length]?.type
+  }),
+  [fromIssues]: () => ({
+    issueKeys: [`WORLD-${issues++ % worldIssues}`]
   })
 }
 
@@ -30,6 +40,7 @@ const plantDeliveries = async (service: Service, ids: Map<string, string>) => {
   const delivery = await plantDelivery(pool, tenant, integration)
   ids.set("dlv", delivery)
   await plantTracker(pool, tenant, integration, delivery)
+  ids.set("whk", await plantInbound(pool, tenant, integration))
   await pool.end()
 }
 
@@ -63,7 +74,16 @@ export const makeWorld = async (service: Service, owner: string) => {
       return given[name] ?? (prefix === undefined ? String(bodyFor(schema, source)) : idOf(prefix))
     })
 
+  /** Issues to be billed: they come from a tracker and not by a request. */
+  const plantWhatItTakes = async ({ name }: Operation) => {
+    if (name !== fromIssues) return
+    const pool = openPool(service.database.url)
+    ids.set("iss", await plantIssues(pool, idOf("tnt"), idOf("int"), worldIssues))
+    await pool.end()
+  }
+
   const create = async (operation: Operation) => {
+    await plantWhatItTakes(operation)
     const options = { as: owner, ...(operation.tenant === "header" ? { tenant: idOf("tnt") } : {}) }
     const { body, status, text } = await service.call(operation.method, addressIn(operation), {
       ...options,

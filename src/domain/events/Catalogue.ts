@@ -12,11 +12,15 @@ import { Invoice } from "../invoicing/Invoice.ts"
 import { type Constraint, ConstraintId } from "../Schemas.ts"
 import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
+import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
+import { TrackedIssue } from "../tracker/TrackedIssue.ts"
 
 interface Entry {
   /** How events show the resource. */
   readonly shown: Schema.Schema.AnyNoContext
   readonly actions: ReadonlyArray<string>
+  /** How events of some actions show more than that. */
+  readonly shownBy?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
 const life = ["created", "updated", "deleted"] as const
@@ -32,9 +36,14 @@ export const catalogue = {
   contract: { shown: Contract, actions: life },
   project: { shown: Project, actions: life },
   invoice: { shown: Invoice, actions: [...life, "finalized", "paid", "voided"] },
-  billable: { shown: Billable, actions: life },
+  billable: {
+    shown: Billable,
+    actions: [...life, "reference_changed"],
+    shownBy: { reference_changed: ReferenceChanged }
+  },
   asset: { shown: Asset, actions: [...life, "ready", "failed"] },
-  integration: { shown: Integration, actions: [...life, "paused", "resumed", "error", "ping"] }
+  integration: { shown: Integration, actions: [...life, "paused", "resumed", "error", "ping"] },
+  issue: { shown: TrackedIssue, actions: life }
 } as const satisfies Readonly<Record<string, Entry>>
 
 export type ResourceName = keyof typeof catalogue
@@ -44,9 +53,9 @@ export type EventType = { readonly [N in ResourceName]: `${N}.${ActionOf<N>}` }[
 const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(catalogue)
 
 /** Every event type with how its events show the resource. */
-export const eventTypes = entries.flatMap(([resource, { actions, shown }]) =>
+export const eventTypes = entries.flatMap(([resource, { actions, shown, shownBy }]) =>
   // The entries of the catalogue forget which action is whose.
-  actions.map((action) => ({ type: `${resource}.${action}` as EventType, shown }))
+  actions.map((action) => ({ type: `${resource}.${action}` as EventType, shown: shownBy?.[action] ?? shown }))
 )
 
 /** One event type, or with `*` all of one resource. */

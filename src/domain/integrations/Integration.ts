@@ -32,10 +32,13 @@ export const Integration = Schema.Struct({
 }).annotations({ identifier: "Integration" })
 export type Integration = typeof Integration.Type
 
-/** What the one who made it, or its secret, is shown and nobody later: what its deliveries are signed with. */
+/** What the one who made it, or its secret, is shown and nobody later: what signs deliveries, or where webhooks come in. */
 export const IntegrationWithSecret = Schema.Struct({
   ...Integration.fields,
-  secret: optional(Schema.String.annotations({ description: "Signs deliveries; it is never shown again" }))
+  secret: optional(Schema.String.annotations({ description: "Signs deliveries; it is never shown again" })),
+  webhookUrl: optional(
+    Schema.String.annotations({ description: "Takes the tracker's webhooks; it is never shown again" })
+  )
 }).annotations({ identifier: "IntegrationWithSecret" })
 
 export const CreateIntegration = body({
@@ -76,8 +79,8 @@ export const configFaults = (provider: Provider, config: Config): ReadonlyArray<
 }
 
 /** Fails for a provider this server was not told how to reach. */
-export const mayConnect = (provider: Provider) =>
-  provider === "WEBHOOK" || provider === "NATS"
+export const mayConnect = (provider: Provider, isConfigured: boolean) =>
+  provider === "WEBHOOK" || provider === "NATS" || isConfigured
     ? Effect.void
     : Effect.fail(breaks("provider", "state", `this server is not configured for ${provider}`))
 
@@ -90,6 +93,11 @@ export const mayPing = ({ provider }: Integration) =>
 /** Whether what goes to a provider is signed with a secret of ours. */
 export const isSigned = (provider: Provider) => provider === "WEBHOOK"
 
-/** Fails for an integration that signs nothing. */
+/** Whether a provider sends us webhooks. */
+export const isTracker = (provider: Provider) => provider === "JIRA"
+
+/** Fails for an integration that has nothing secret to be replaced. */
 export const mayRotate = ({ provider }: Integration) =>
-  isSigned(provider) ? Effect.void : Effect.fail(breaks("provider", "state", `is ${provider}, which has no secret`))
+  isSigned(provider) || isTracker(provider)
+    ? Effect.void
+    : Effect.fail(breaks("provider", "state", `is ${provider}, which has no secret`))

@@ -33,7 +33,7 @@ const Metadata = Schema.Record({ key: Schema.String, value: text(0, most.value) 
 
 const Minor = integer(-mostMinor, mostMinor)
 
-const writable = {
+export const writable = {
   name: text(1, 255),
   quantity: Quantity,
   amountMinor: Minor,

@@ -21,6 +21,17 @@ export class CurrentMember extends Context.Tag("domain/CurrentMember")<
   { readonly id: MemberId; readonly role: Role }
 >() {}
 
+/** The address a webhook came in at, and whether the tracker itself sent it. */
+export class InboundCall extends Context.Tag("domain/InboundCall")<
+  InboundCall,
+  {
+    readonly tenant: TenantId
+    readonly integration: string
+    readonly keyHash: Uint8Array
+    readonly isTracker: boolean
+  }
+>() {}
+
 /**
  * The entity tags a write may meet, or undefined when the caller does not care.
  * @effect-leakable-service

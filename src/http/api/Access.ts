@@ -8,6 +8,8 @@ export type AccessRule =
   | { readonly for: "caller" }
   /** Who belongs to the tenant of the resource in the path, which the statement that reads the resource finds out. */
   | { readonly for: "insider" }
+  /** The tracker that was told the key in the path, or an administrator of the tenant whose key it is. */
+  | { readonly for: "tracker" }
   | {
       readonly for: "member"
       /** Where the tenant is named. One in the path is hidden from outsiders (404), one in the header forbidden (403). */
@@ -23,6 +25,8 @@ export const anyone: AccessRule = { for: "anyone" }
 export const anyCaller: AccessRule = { for: "caller" }
 
 export const insiders: AccessRule = { for: "insider" }
+
+export const trackers: AccessRule = { for: "tracker" }
 
 /** Members of the tenant named by the `tenant-id` header, from this role upwards. */
 export const inTenant = (role: Role): AccessRule => ({ for: "member", tenant: "header", role, hidden: false })
@@ -41,6 +45,9 @@ export const operation = (summary: string, access: AccessRule) =>
 
 /** Whether the handler takes the body as it comes, instead of being given what it says. */
 export class Streamed extends Context.Reference<Streamed>()("http/Streamed", { defaultValue: () => false }) {}
+
+/** Whether the caller sends again what we fail at, but nothing that we refuse: then every fault of ours is a 503. */
+export class SentAgain extends Context.Reference<SentAgain>()("http/SentAgain", { defaultValue: () => false }) {}
 
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

@@ -151,7 +151,8 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
         isMany: answersMany(operation),
-        isChange: changing.has(endpoint.method) || isAction(endpoint.method, operation)
+        isChange:
+          changing.has(endpoint.method) || (access.value.for !== "tracker" && isAction(endpoint.method, operation))
       }
       paths[path] = { ...paths[path], [method]: completed(operation, facts) }
     }

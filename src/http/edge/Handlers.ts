@@ -2,16 +2,19 @@ import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, type Stream } from "effect"
 import type { WireError } from "../../domain/Errors.ts"
 import type { JsonText } from "../../domain/JsonText.ts"
-import type { CurrentMember, CurrentTenant, IfMatch, Principal } from "../../domain/tenancy/Caller.ts"
+import type { CurrentMember, CurrentTenant, IfMatch, InboundCall, Principal } from "../../domain/tenancy/Caller.ts"
 import type { Refusal, Reply, Streamed } from "./response/Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */
-export type RequestServices = Principal | CurrentTenant | CurrentMember | IfMatch
+export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundCall | IfMatch
 
 interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>
   readonly query: HttpApiEndpoint.HttpApiEndpoint.UrlParams<E>
+  readonly headers: HttpApiEndpoint.HttpApiEndpoint.Headers<E>
   readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E>
+  /** The body as it came, for who keeps it. */
+  readonly bytes: Buffer
   readonly upload: Upload
 }
 

@@ -14,17 +14,22 @@ const needs = Effect.all({ integrations: Integrations, subscriptions: Subscripti
   Effect.provide(Layer.mergeAll(Integrations.Default, Subscriptions.Default, TrackerFarewell.Default))
 )
 
-/** The secret is shown beside the integration and is no part of its version. */
-const withSecret = ({
-  integration,
-  secret
-}: {
+interface Made {
   readonly integration: Integration
   readonly secret?: string | undefined
-}) =>
-  new Reply(secret === undefined ? integration : { ...integration, secret }, {
-    headers: { etag: etagOf(integration) }
-  })
+  readonly webhookUrl?: string | undefined
+}
+
+/** What is secret is shown beside the integration and is no part of its version. */
+const withSecret = ({ integration, secret, webhookUrl }: Made) =>
+  new Reply(
+    {
+      ...integration,
+      ...(secret === undefined ? {} : { secret }),
+      ...(webhookUrl === undefined ? {} : { webhookUrl })
+    },
+    { headers: { etag: etagOf(integration) } }
+  )
 
 export const integrations = handle(IntegrationsApi, needs, ({ farewell, integrations, subscriptions }) => ({
   list: ({ query }) => paged(query, integrations.page),

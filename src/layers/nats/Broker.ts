@@ -98,6 +98,12 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
         if (current !== undefined && reachable && !current.isClosed()) current.publish(named.wake)
       }),
 
+      /** Sends without waiting to hear that it was taken. It may get lost: who sends keeps what it is about elsewhere. */
+      toss: (subject: string, text: string) =>
+        Effect.sync(() => {
+          if (current !== undefined && reachable && !current.isClosed()) current.publish(subject, text)
+        }),
+
       jetstream: Effect.map(connection, (current) => current.jetstream({ timeout: patience })),
 
       manager: Effect.flatMap(connection, (current) =>

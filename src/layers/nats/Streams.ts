@@ -20,22 +20,31 @@ interface Declaration {
 
 const seconds = (count: number) => nanos(count * 1000)
 
+/** For who works through everything: what is not said to be done comes again. */
+const worked = {
+  ack_policy: AckPolicy.Explicit,
+  ack_wait: seconds(30),
+  max_ack_pending: 2000,
+  max_deliver: -1
+}
+
 /**
  * Every stream, and the consumers of our own. PostgreSQL is the truth, so that each may be lost and is only kept for as
  * long as readers may be away. Nothing here is younger than nats-server 2.9.
  */
-const declarations = ({ events, integrations }: Names): ReadonlyArray<Declaration> => [
+const declarations = ({ events, inbound, integrations }: Names): ReadonlyArray<Declaration> => [
   {
     stream: { name: events.stream, subjects: [events.subjects] },
     consumers: [
       {
         durable_name: events.fanOut,
-        ack_policy: AckPolicy.Explicit,
-        ack_wait: seconds(30),
-        max_ack_pending: 2000,
-        max_deliver: -1
+        ...worked
       }
     ]
+  },
+  {
+    stream: { name: inbound.stream, subjects: [inbound.subjects] },
+    consumers: [{ durable_name: inbound.intake, ...worked }]
   },
   // Their consumers are made one by one, as integrations are.
   { stream: { name: integrations.stream, subjects: [integrations.subjects] }, consumers: [] }

@@ -18,6 +18,13 @@ export const names = (namespace: string) => ({
     filter: (tenant: string, integration: string) => `${namespace}.integrations.${tenant}.${integration}.>`,
     consumer: (integration: string) => integration
   },
+  /** Which webhooks of trackers came in, for who works them. */
+  inbound: {
+    stream: `${namespace}-inbound`,
+    subjects: `${namespace}.inbound.>`,
+    subject: (tenant: string, integration: string) => `${namespace}.inbound.${tenant}.${integration}`,
+    intake: "intake"
+  },
   /** Says that there is something new in the outbox. Nobody keeps it: whoever is away looks for himself later. */
   wake: `${namespace}.wake`
 })

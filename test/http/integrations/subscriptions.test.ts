@@ -77,7 +77,7 @@ describe("subscriptions", () => {
     assert.strictEqual((await ours().unsubscribe(other.id, body.data.id)).status, 404)
   })
 
-  it.each(["client", "client.", "*", "*.created", "client.exploded", "Client.created", "issue.created", ""])(
+  it.each(["client", "client.", "*", "*.created", "client.exploded", "Client.created", "issue.moved", ""])(
     "to %j there are none",
     async (eventType) => {
       const { id } = await ours().made(leastNats)

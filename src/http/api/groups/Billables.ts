@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Billable, BillableId, CreateBillables, PatchBillable } from "../../../domain/invoicing/Billable.ts"
 import { InvoiceId } from "../../../domain/invoicing/Invoice.ts"
 import { optional } from "../../../domain/Schemas.ts"
+import { CreateBillablesFromIssues } from "../../../domain/tracker/IssueBilling.ts"
 import { BodyLimit, inTenant, operation } from "../Access.ts"
 import { created, data } from "../Envelope.ts"
 import { pageQuery } from "../Paging.ts"
@@ -23,6 +24,15 @@ export class BillablesApi extends HttpApiGroup.make("billables")
       .addSuccess(data(Schema.Array(Billable)), created)
       .annotateContext(operation("Add lines to a draft invoice, all or none", inTenant("MEMBER")))
       .annotate(BodyLimit, 4 * 1024 * 1024)
+  )
+  .add(
+    HttpApiEndpoint.post("createFromIssues", "/invoices/:invoiceId/billables/from-issues")
+      .setPath(Schema.Struct({ invoiceId: InvoiceId }))
+      .setPayload(CreateBillablesFromIssues)
+      .addSuccess(data(Schema.Array(Billable)), created)
+      .annotateContext(
+        operation("Add lines for issues of a tracker to a draft invoice, all or none", inTenant("MEMBER"))
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/billables/:billableId")

@@ -1,11 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { Context, Effect, Option, Schema } from "effect"
 import { breaks, Forbidden, NotFound, Unauthorized, type WireError } from "../../../domain/Errors.ts"
-import { CurrentMember, CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
+import { CurrentMember, CurrentTenant, InboundCall, Principal } from "../../../domain/tenancy/Caller.ts"
 import { mayActAs } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
 import { Memberships } from "../../../layers/auth/Memberships.ts"
 import { Tokens } from "../../../layers/auth/Tokens.ts"
+import { isTrackers, TrackerTokens } from "../../../layers/auth/TrackerTokens.ts"
+import { WebhookEndpoints } from "../../../layers/sql/integrations/WebhookEndpoints.ts"
 import type { AccessRule } from "../../api/Access.ts"
 
 type MemberRule = Extract<AccessRule, { for: "member" }>
@@ -19,11 +22,14 @@ interface Credentials {
 export interface Identity {
   readonly principal: Principal["Type"] | undefined
   readonly tenant: TenantId | undefined
-  readonly services: Context.Context<Principal | CurrentTenant | CurrentMember>
+  readonly services: Context.Context<Services>
 }
+
+type Services = Principal | CurrentTenant | CurrentMember | InboundCall
 
 const bearer = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
 const tenantIdOf = Schema.decodeUnknownOption(TenantId)
+const keyOf = Schema.decodeUnknownOption(EndpointKey)
 
 const inHeader = (headers: IncomingHttpHeaders) =>
   headers["tenant-id"] === undefined
@@ -33,18 +39,24 @@ const inHeader = (headers: IncomingHttpHeaders) =>
         onSome: Effect.succeed
       })
 
+const keyInPath = ({ params }: Credentials) =>
+  Effect.mapError(keyOf(params["endpointKey"]), () =>
+    breaks("endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -")
+  )
+
 const inPath = ({ params }: Credentials) => Effect.mapError(tenantIdOf(params["tenantId"]), () => new NotFound())
 
 // Handlers of such operations ask for nothing else, which the walk over every operation in the tests would show.
-const services = <A>(context: Context.Context<A>) =>
-  context as unknown as Context.Context<Principal | CurrentTenant | CurrentMember>
+const services = <A>(context: Context.Context<A>) => context as unknown as Context.Context<Services>
 
 const nobody: Identity = { principal: undefined, tenant: undefined, services: services(Context.empty()) }
 
 /** The one gate: first the bearer, then the tenant, then the role. Nothing else of the request is looked at before. */
 export const makeAuthorize = Effect.gen(function* () {
   const tokens = yield* Tokens
+  const trackerTokens = yield* TrackerTokens
   const memberships = yield* Memberships
+  const endpoints = yield* WebhookEndpoints
 
   const asMember = Effect.fnUntraced(function* (
     rule: MemberRule,
@@ -59,13 +71,31 @@ export const makeAuthorize = Effect.gen(function* () {
       Context.add(CurrentTenant, tenant),
       Context.add(CurrentMember, member)
     )
-    return { principal, tenant, services: context } satisfies Identity
+    return { principal, tenant, services: services(context) } satisfies Identity
+  })
+
+  /**
+   * The algorithm a bearer names decides who verifies it, before any key is touched. To whoever is neither the tracker
+   * nor an administrator, a key that is there is like one that is not.
+   */
+  const asTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
+    const isTracker = isTrackers(token)
+    const principal = isTracker ? yield* Effect.as(trackerTokens.verify(token), undefined) : yield* tokens.verify(token)
+    const endpoint = yield* Effect.flatMap(keyInPath(credentials), endpoints.find)
+    if (endpoint === undefined) return yield* Effect.fail(new NotFound())
+    if (principal !== undefined) {
+      const member = yield* memberships.find(endpoint.tenant, principal)
+      if (member === undefined || !mayActAs(member.role, "ADMIN")) return yield* Effect.fail(new NotFound())
+    }
+    const context = Context.make(InboundCall, { ...endpoint, isTracker })
+    return { principal, tenant: endpoint.tenant, services: services(context) } satisfies Identity
   })
 
   return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, WireError> => {
     if (rule.for === "anyone") return Effect.succeed(nobody)
     const token = bearer(credentials.headers.authorization)
     if (token === undefined) return Effect.fail(new Unauthorized())
+    if (rule.for === "tracker") return asTracker(token, credentials)
     return Effect.flatMap(
       tokens.verify(token),
       (principal): Effect.Effect<Identity, WireError> =>

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http"
-import { Context, Effect, Stream } from "effect"
-import type { WireError } from "../../../domain/Errors.ts"
+import { type Cause, Context, Effect, Stream } from "effect"
+import { ServiceUnavailable, type WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
+import { toWireError } from "../response/Failures.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
@@ -24,6 +25,12 @@ const nothingToUpload = { bytes: Stream.empty, size: 0 }
 const announced = ({ headers }: IncomingMessage) =>
   headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
 
+/** Whatever went wrong with us may go right the next time. */
+const passing = (cause: Cause.Cause<WireError>) =>
+  Effect.flatMap(toWireError(cause), (error) =>
+    Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
+  )
+
 /** How every operation runs: gate, path, body, idempotency, handler, answer. */
 export const makeOperation = Effect.gen(function* () {
   const authorize = yield* makeAuthorize
@@ -40,12 +47,12 @@ export const makeOperation = Effect.gen(function* () {
   ) {
     const { request } = call
     const body = route.hasPayload && !route.isStreamed ? yield* parseJson(request, bytes) : undefined
-    const rest = yield* route.decodeRest(request.url ?? "", body)
+    const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
     const upload = route.isStreamed
       ? { bytes: streamBody(request, route.bodyLimit), size: announced(request) }
       : nothingToUpload
     const result = yield* route
-      .run({ path, ...rest, upload })
+      .run({ path, ...rest, bytes, upload })
       .pipe(Effect.provide(Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))))
     return succeed(request, route.status, result)
   })
@@ -63,6 +70,9 @@ export const makeOperation = Effect.gen(function* () {
     return yield* Effect.zipLeft(route.isStreamed ? answer : inTurn(identity.tenant, answer), wake)
   })
 
-  return (route: Route, call: Call) =>
-    route.isStreamed ? Effect.tapErrorCause(operate(route, call), () => drain(call.request)) : operate(route, call)
+  return (route: Route, call: Call) => {
+    const answer = operate(route, call)
+    if (route.isSentAgain) return Effect.catchAllCause(answer, passing)
+    return route.isStreamed ? Effect.tapErrorCause(answer, () => drain(call.request)) : answer
+  }
 })

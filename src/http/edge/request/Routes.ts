@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type HttpMethod } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { invalid, NotFound } from "../../../domain/Errors.ts"
-import { Access, type AccessRule, BodyLimit, Streamed } from "../../api/Access.ts"
+import { Access, type AccessRule, BodyLimit, SentAgain, Streamed } from "../../api/Access.ts"
 import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
 import { detailsOf } from "./Issues.ts"
 
@@ -13,7 +14,9 @@ type Params = Readonly<Record<string, string | undefined>>
 interface Input {
   readonly path: unknown
   readonly query: unknown
+  readonly headers: unknown
   readonly payload: unknown
+  readonly bytes: Buffer
   readonly upload: Upload
 }
 
@@ -27,8 +30,13 @@ export interface Route {
   readonly bodyLimit: number
   readonly hasPayload: boolean
   readonly isStreamed: boolean
+  readonly isSentAgain: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
-  readonly decodeRest: (url: string, payload: unknown) => Effect.Effect<Omit<Input, "path" | "upload">, WireError>
+  readonly decodeRest: (
+    url: string,
+    headers: IncomingHttpHeaders,
+    payload: unknown
+  ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, WireError>
   readonly run: (input: Input) => Effect.Effect<unknown, WireError, RequestServices>
 }
 
@@ -48,11 +56,12 @@ const accessOf = (endpoint: Endpoint, name: string) => {
   return access.value
 }
 
-/** Reads query and body together, so that the faults of both are told in one answer. */
+/** Reads query, headers and body together, so that the faults of all are told in one answer. */
 const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   const query = decoder(endpoint.urlParamsSchema)
+  const named = decoder(endpoint.headersSchema)
   const payload = Context.get(endpoint.annotations, Streamed) ? undefined : decoder(endpoint.payloadSchema)
-  return (url, body) => {
+  return (url, headers, body) => {
     const details: Array<Detail> = []
     const part = (decode: Decode | undefined, value: () => unknown, whole: string) => {
       if (decode === undefined) return undefined
@@ -60,7 +69,11 @@ const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
       if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, whole)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
-    const input = { query: part(query, () => queryOf(url), "query"), payload: part(payload, () => body, "body") }
+    const input = {
+      query: part(query, () => queryOf(url), "query"),
+      headers: part(named, () => headers, "headers"),
+      payload: part(payload, () => body, "body")
+    }
     return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details.slice(0, 1000)))
   }
 }
@@ -81,6 +94,7 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     bodyLimit: Context.get(endpoint.annotations, BodyLimit),
     hasPayload: Option.isSome(endpoint.payloadSchema),
     isStreamed: Context.get(endpoint.annotations, Streamed),
+    isSentAgain: Context.get(endpoint.annotations, SentAgain),
     decodePath: pathDecoder(endpoint),
     decodeRest: restDecoder(endpoint),
     run

@@ -8,6 +8,7 @@ import {
   configFaults,
   Integration,
   isSigned,
+  isTracker,
   mayConnect,
   mayPing,
   mayRotate,
@@ -23,6 +24,7 @@ import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { Settings } from "../../config/Settings.ts"
 import { Targets } from "../../providers/webhook/Target.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { Events } from "../events/Events.ts"
@@ -30,17 +32,22 @@ import { recording } from "../resource/EventLog.ts"
 import { resource } from "../resource/Resource.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
+import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const fresh = { status: "ACTIVE", isAuthorized: true, subscriptions: [] } as const
+const unauthorized = { status: "PENDING_AUTH", isAuthorized: false, subscriptions: [] } as const
 
 /** Links to the outside: what each is told of, how it is reached, and whether that works. */
 export class Integrations extends Effect.Service<Integrations>()("layers/Integrations", {
-  dependencies: [Events.Default, IntegrationSecrets.Default, Targets.Default],
+  dependencies: [Events.Default, IntegrationSecrets.Default, WebhookEndpoints.Default, Targets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const events = yield* Events
     const secrets = yield* IntegrationSecrets
+    const endpoints = yield* WebhookEndpoints
     const targets = yield* Targets
+    const { JIRA_CLIENT_ID, PUBLIC_URL } = yield* Settings
+    const hasTracker = JIRA_CLIENT_ID !== undefined && PUBLIC_URL !== undefined
     const integrations = yield* resource({ name: "integration", table: "integrations", entity: Integration })
     const record = recording(sql, sql.literal("changed"))
 
@@ -53,9 +60,11 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
 
     const made = (fields: Pick<Integration, "provider" | "name" | "config">) =>
       Effect.gen(function* () {
-        const integration = yield* integrations.create({ ...fields, ...fresh })
+        const isInbound = isTracker(fields.provider)
+        const integration = yield* integrations.create({ ...fields, ...(isInbound ? unauthorized : fresh) })
         const secret = isSigned(fields.provider) ? yield* secrets.first(integration.id) : undefined
-        return { integration, secret }
+        const webhookUrl = isInbound ? yield* endpoints.first(integration.id) : undefined
+        return { integration, secret, webhookUrl }
       }).pipe(atomically(sql))
 
     /** Moves what is held. Why it stands where it stands is told anew with each move. */
@@ -99,10 +108,10 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     return {
       ...integrations,
 
-      /** A new integration and, where it has one, the secret that signs what it is sent. */
+      /** A new integration and, where it has one, the secret that signs what it is sent, or where it sends webhooks. */
       create: ({ config = {}, name, provider }: typeof CreateIntegration.Type) =>
         Effect.gen(function* () {
-          yield* mayConnect(provider)
+          yield* mayConnect(provider, isTracker(provider) && hasTracker)
           yield* mayUse(provider, config)
           return yield* made({ provider, name, config })
         }),
@@ -123,9 +132,10 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
         Effect.gen(function* () {
           const seen = yield* integrations.hold(id)
           yield* mayRotate(seen.value)
-          const { besides, secret } = yield* secrets.rotating(id, overlapHours)
+          const replacing = isTracker(seen.value.provider) ? endpoints.rotating : secrets.rotating
+          const { besides, ...shown } = yield* replacing(id, overlapHours)
           const integration = yield* integrations.rewrite(seen, "updated", seen.value, { besides, isLast: true })
-          return { integration, secret }
+          return { integration, ...shown }
         }).pipe(atomically(sql)),
 
       /** For who sends: what signs at the moment, newest first. */

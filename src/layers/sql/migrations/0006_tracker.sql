@@ -103,7 +103,9 @@ create table inbound_webhooks (
   constraint inbound_webhooks_integration_id_fkey foreign key (tenant_id, integration_id)
     references integrations (tenant_id, id) on delete cascade
 );
-create index inbound_webhooks_waiting on inbound_webhooks (received_at) where status = 'RECEIVED';
+-- What waits is found issue by issue, whatever waits besides for integrations that are paused.
+create index inbound_webhooks_waiting on inbound_webhooks (tenant_id, integration_id, issue_id, happened_at)
+  where status = 'RECEIVED';
 create index inbound_webhooks_of_integration on inbound_webhooks (tenant_id, integration_id, id);
 
 -- The tracker's issues as far as webhooks told of them. One that was deleted stays, to keep what comes late from

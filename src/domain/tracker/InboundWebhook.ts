@@ -1,0 +1,36 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { IntegrationId } from "../integrations/Integration.ts"
+import { integer, oneOf, optional, Timestamp } from "../Schemas.ts"
+import { WebhookKind } from "./IssueWebhook.ts"
+
+export const InboundWebhookId = id("whk", "inbound webhook")
+
+/** RECEIVED is still to be worked, STALE came after something newer, FAILED could not be worked. */
+export const InboundStatus = oneOf("RECEIVED", "DONE", "STALE", "FAILED")
+export type InboundStatus = typeof InboundStatus.Type
+
+const most = Number.MAX_SAFE_INTEGER
+
+/** A webhook that came in for one integration, and what became of it. */
+export const InboundWebhook = Schema.Struct({
+  id: InboundWebhookId,
+  integration: IntegrationId,
+  identifier: Schema.String,
+  kind: WebhookKind,
+  issueId: Schema.String.annotations({ description: "The tracker's own identifier of the issue" }),
+  issueKey: Schema.String,
+  happenedAt: integer(-most, most).annotations({ description: "The webhook's own timestamp" }),
+  status: InboundStatus,
+  attempts: integer(0, 2 ** 31 - 1),
+  error: optional(Schema.String),
+  receivedAt: Timestamp,
+  processedAt: optional(Timestamp)
+}).annotations({ identifier: "InboundWebhook" })
+export type InboundWebhook = typeof InboundWebhook.Type
+
+export const InboundWebhookInFull = Schema.Struct({
+  ...InboundWebhook.fields,
+  body: Schema.String.annotations({ description: "The body in the very characters that came in" })
+}).annotations({ identifier: "InboundWebhookInFull" })
+export type InboundWebhookInFull = typeof InboundWebhookInFull.Type

@@ -1,0 +1,66 @@
+import { Schema } from "effect"
+import { breaks, ValidationError } from "../Errors.ts"
+import { IntegrationId } from "../integrations/Integration.ts"
+import { mostAtOnce, type NewLine, writable } from "../invoicing/Billable.ts"
+import { body, defaulting, optional, rule, text } from "../Schemas.ts"
+import { mostKept, type TrackedIssue } from "./TrackedIssue.ts"
+
+/** What the lines of issues refer to: their key, which is what people know them by. */
+export const issueReference = "jira"
+
+const Keys = Schema.Array(text(1, 100)).pipe(
+  Schema.filter((keys) => keys.length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
+  Schema.filter(
+    (keys) => keys.length <= mostAtOnce,
+    rule("maxItems", `must have at most ${mostAtOnce} items`, { maxItems: mostAtOnce })
+  )
+)
+
+const Filter = body({
+  projectKey: optional(text(1, 100)),
+  state: optional(text(1, mostKept.state))
+}).annotations({ identifier: "IssueFilter" })
+
+export const CreateBillablesFromIssues = body({
+  integrationId: IntegrationId,
+  issueKeys: optional(Keys.annotations({ description: "These issues; one that is billed already is refused" })),
+  filter: optional(Filter.annotations({ description: "All such issues that are not billed yet" })),
+  amountMinor: writable.amountMinor,
+  quantity: defaulting(writable.quantity, 1),
+  name: optional(writable.name.annotations({ description: "Of every line; the issue's key and title unless given" }))
+}).annotations({ identifier: "CreateBillablesFromIssues" })
+export type CreateBillablesFromIssues = typeof CreateBillablesFromIssues.Type
+
+/** What is wrong with asking for these issues, if anything is. */
+export const choiceFault = ({ filter, issueKeys }: CreateBillablesFromIssues) => {
+  if (issueKeys === undefined && filter === undefined)
+    return breaks("issueKeys", "required", "is required, unless filter is given")
+  return issueKeys !== undefined && filter !== undefined
+    ? breaks("filter", "unknown", "means nothing beside issueKeys")
+    : undefined
+}
+
+const cut = (words: string, most: number) => [...words].slice(0, most).join("")
+
+/** The line an issue becomes. */
+export const lineOfIssue = (
+  { id, issueKey, state, title, url }: TrackedIssue,
+  { amountMinor, name, quantity = 1 }: CreateBillablesFromIssues
+): NewLine => ({
+  name: name ?? cut(title === undefined || title === "" ? issueKey : `${issueKey}: ${title}`, 255),
+  amountMinor,
+  quantity,
+  referenceType: issueReference,
+  referenceId: issueKey,
+  metadata: { issueKey, issueId: id, ...(url === undefined ? {} : { url }), ...(state === undefined ? {} : { state }) }
+})
+
+/** Faults of lines in the words of who asked for issues. */
+export const faultsOfIssues = ({ details = [], message }: ValidationError) =>
+  new ValidationError({
+    message,
+    details: details.map((detail) => ({
+      ...detail,
+      field: detail.field.replace(/^billables\[(\d+)\]\.referenceId$/, "issueKeys[$1]")
+    }))
+  })

@@ -1,0 +1,11 @@
+import { Schema } from "effect"
+import { Billable } from "../invoicing/Billable.ts"
+import { optional } from "../Schemas.ts"
+import { TrackedIssue } from "./TrackedIssue.ts"
+
+/** A line whose issue is no longer what it was when it was billed. */
+export const ReferenceChanged = Schema.Struct({
+  ...Billable.fields,
+  before: optional(TrackedIssue),
+  after: TrackedIssue
+}).annotations({ identifier: "BillableReferenceChanged" })

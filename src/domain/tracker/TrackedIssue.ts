@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { id } from "../Ids.ts"
+import { IntegrationId } from "../integrations/Integration.ts"
+import { optional, stamps, text } from "../Schemas.ts"
+
+export const TrackedIssueId = id("iss", "tracked issue")
+
+/** The most that is kept of what a tracker says in words. */
+export const mostKept = { title: 1000, state: 255, url: 500 } as const
+
+/** An issue of a tracker, as far as its webhooks told of it. */
+export const TrackedIssue = Schema.Struct({
+  id: TrackedIssueId,
+  integration: IntegrationId,
+  externalId: text(1, 255).annotations({ description: "The tracker's own identifier, which outlives a change of key" }),
+  issueKey: text(1, 100),
+  projectKey: text(1, 100),
+  title: optional(text(0, mostKept.title)),
+  state: optional(text(0, mostKept.state)),
+  url: optional(text(0, mostKept.url)),
+  isDeleted: Schema.Boolean,
+  ...stamps
+}).annotations({ identifier: "TrackedIssue" })
+export type TrackedIssue = typeof TrackedIssue.Type

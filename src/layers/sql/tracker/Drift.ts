@@ -1,0 +1,62 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import type { EventType } from "../../../domain/events/Catalogue.ts"
+import { Billable } from "../../../domain/invoicing/Billable.ts"
+import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
+import type { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
+import { recording } from "../resource/EventLog.ts"
+import { makeReading } from "../resource/ResourceReading.ts"
+
+export interface Change {
+  readonly before: TrackedIssue | undefined
+  readonly after: TrackedIssue
+}
+
+/** Tells of lines that were billed for an issue which is no longer what it was. The lines themselves stay as they are. */
+export const makeDrift = (sql: SqlClient.SqlClient) => {
+  const billables = makeReading<Billable>(
+    sql,
+    { table: "billables", fields: Billable.fields, relations: ["invoice"] },
+    { tenantColumn: "tenant_id", visible: "true" }
+  )
+  const record = recording(sql, sql.literal("changed"))
+
+  /** The lines that bill any of these keys; their invoices are held, as for every other change of a line. */
+  const billed = Effect.fnUntraced(function* (tenant: string, keys: ReadonlyArray<string>) {
+    const bill = sql`b.tenant_id = ${tenant} and not b.released and b.reference_type = ${issueReference}
+      and b.reference_id in (select json_array_elements_text(${JSON.stringify(keys)}::json))`
+    const held = yield* sql<object>`
+      select 1 from invoices i where i.tenant_id = ${tenant} and i.id in (select b.invoice_id from billables b where ${bill})
+      order by i.id for no key update`
+    if (held.length === 0) return []
+    return yield* sql<{ id: string }>`select b.id from billables b where ${bill} order by b.id for no key update`
+  })
+
+  const clientOf = (tenant: string, invoice: string) => sql`(
+    select c.client_id from invoices i join contracts c on c.tenant_id = i.tenant_id and c.id = i.contract_id
+    where i.tenant_id = ${tenant} and i.id = ${invoice})`
+
+  const tellOf = Effect.fnUntraced(function* (tenant: string, id: string, { after, before }: Change) {
+    const { sequence, value } = yield* Effect.orDie(billables.current(id))
+    const event = yield* record({
+      tenant,
+      type: "billable.reference_changed" satisfies EventType,
+      resource: id,
+      client: clientOf(tenant, value.invoice),
+      sequence: sequence + 1,
+      at: new Date().toISOString(),
+      data: { ...value, ...(before === undefined ? {} : { before }), after }
+    })
+    yield* sql`
+      with changed as (
+        update billables set sequence = ${sequence + 1} where tenant_id = ${tenant} and id = ${id} returning 1
+      ) ${event}`
+  })
+
+  /** To be done in the transaction of the change itself. */
+  return (tenant: string, change: Change) =>
+    Effect.gen(function* () {
+      const keys = [...new Set([change.before?.issueKey ?? change.after.issueKey, change.after.issueKey])]
+      for (const { id } of yield* billed(tenant, keys)) yield* tellOf(tenant, id, change)
+    })
+}

@@ -1,0 +1,16 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { NotFound } from "../../../domain/Errors.ts"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+
+/** Fails unless the tenant has this integration. */
+export const makeIsThere = (sql: SqlClient.SqlClient) => (integration: string) =>
+  Effect.flatMap(CurrentTenant, (tenant) =>
+    Effect.orDie(sql<object>`select 1 from integrations where tenant_id = ${tenant} and id = ${integration}`)
+  ).pipe(
+    Effect.filterOrFail(
+      (rows) => rows.length === 1,
+      () => new NotFound()
+    ),
+    Effect.asVoid
+  )

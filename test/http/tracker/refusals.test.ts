@@ -1,0 +1,257 @@
+import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertFailure, assertInvalid, type Fault, notFoundText, unauthorizedText } from "../../support/failure.ts"
+import { send } from "../../support/rawHttp.ts"
+import { type Service, startService } from "../../support/service.ts"
+import {
+  assertAccepted,
+  clientSecret,
+  trackerOf,
+  trackerSettings,
+  trackerToken,
+  webhookOf
+} from "../../support/tracker.ts"
+import { authorize } from "../../support/trackerRows.ts"
+
+const good = webhookOf("updated")
+const withIssue = (change: object) => ({ ...good, issue: { ...good.issue, ...change } })
+const withFields = (change: object) => withIssue({ fields: { ...good.issue.fields, ...change } })
+const without = <A extends object>(value: A, key: keyof A) =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))
+
+const required = (field: string): Fault => [field, "required", "is required"]
+const type = (field: string, what: string): Fault => [field, "type", `must be ${what}`]
+const storable = "must not contain NUL or unpaired surrogates"
+const kinds = "must be one of jira:issue_created, jira:issue_updated, jira:issue_deleted"
+const most = 9007199254740991
+
+/** What is sent, and every fault of it. */
+const broken: ReadonlyArray<readonly [what: string, body: unknown, ...faults: ReadonlyArray<Fault>]> = [
+  ["nothing in it", "", ["body", "required", "is required"]],
+  ["no JSON", "{", ["body", "format", "is not valid JSON"]],
+  ["a NUL in it", `{"timestamp":1,"a":"\u0000"}`, ["body", "format", "is not valid JSON"]],
+  ["an array", [], type("body", "an object")],
+  ["null", "null", type("body", "an object")],
+  ["a string", `"text"`, type("body", "an object")],
+  ["no timestamp", without(good, "timestamp"), required("timestamp")],
+  ["a timestamp in words", { ...good, timestamp: "1781253604120" }, type("timestamp", "a number")],
+  ["half a millisecond", { ...good, timestamp: 1.5 }, type("timestamp", "an integer")],
+  ["no number", { ...good, timestamp: null }, type("timestamp", "a number")],
+  ["a timestamp too large", { ...good, timestamp: most + 1 }, ["timestamp", "max", `must be at most ${most}`]],
+  ["a timestamp too small", { ...good, timestamp: -most - 1 }, ["timestamp", "min", `must be at least -${most}`]],
+  ["no event", without(good, "webhookEvent"), required("webhookEvent")],
+  ["another event", { ...good, webhookEvent: "jira:issue_moved" }, ["webhookEvent", "enum", kinds]],
+  ["an event of ours", { ...good, webhookEvent: "issue.created" }, ["webhookEvent", "enum", kinds]],
+  ["an event in capitals", { ...good, webhookEvent: "JIRA:ISSUE_CREATED" }, ["webhookEvent", "enum", kinds]],
+  ["a number for an event", { ...good, webhookEvent: 1 }, ["webhookEvent", "enum", kinds]],
+  ["no numbers", without(good, "matchedWebhookIds"), required("matchedWebhookIds")],
+  ["one number", { ...good, matchedWebhookIds: 1007 }, type("matchedWebhookIds", "an array")],
+  ["numbers in words", { ...good, matchedWebhookIds: ["1"] }, type("matchedWebhookIds[0]", "a number")],
+  ["a broken number", { ...good, matchedWebhookIds: [1, 2.5] }, type("matchedWebhookIds[1]", "an integer")],
+  [
+    "a number too large",
+    { ...good, matchedWebhookIds: [1, 2, most + 1] },
+    ["matchedWebhookIds[2]", "max", `must be at most ${most}`]
+  ],
+  [
+    "a number too small",
+    { ...good, matchedWebhookIds: [-most - 1] },
+    ["matchedWebhookIds[0]", "min", `must be at least -${most}`]
+  ],
+  ["no issue", without(good, "issue"), required("issue")],
+  ["an issue that is null", { ...good, issue: null }, type("issue", "an object")],
+  ["an issue in words", { ...good, issue: "NORTH-318" }, type("issue", "an object")],
+  ["an issue without an id", { ...good, issue: without(good.issue, "id") }, required("issue.id")],
+  ["an issue with a number for its id", withIssue({ id: 24117 }), type("issue.id", "a string")],
+  ["an issue with an empty id", withIssue({ id: "" }), ["issue.id", "minLength", "must have at least 1 character"]],
+  ["an issue with a NUL in its id", withIssue({ id: "1\u0000" }), ["issue.id", "pattern", storable]],
+  ["an issue without a key", { ...good, issue: without(good.issue, "key") }, required("issue.key")],
+  ["an issue with half a character in its key", withIssue({ key: "\ud800" }), ["issue.key", "pattern", storable]],
+  [
+    "an issue with a key that is too long",
+    withIssue({ key: "K".repeat(101) }),
+    ["issue.key", "maxLength", "must have at most 100 characters"]
+  ],
+  ["an issue without fields", { ...good, issue: without(good.issue, "fields") }, required("issue.fields")],
+  ["fields in a list", withIssue({ fields: [] }), type("issue.fields", "an object")],
+  ["no project", withIssue({ fields: {} }), required("issue.fields.project")],
+  ["a project that is null", withFields({ project: null }), type("issue.fields.project", "an object")],
+  ["a project without a key", withFields({ project: {} }), required("issue.fields.project.key")],
+  [
+    "a project with a number for its key",
+    withFields({ project: { key: 1 } }),
+    type("issue.fields.project.key", "a string")
+  ],
+  [
+    "nothing right",
+    { timestamp: "now", webhookEvent: "x", matchedWebhookIds: [null], issue: { id: 1, key: 2, fields: 3 } },
+    type("timestamp", "a number"),
+    ["webhookEvent", "enum", kinds],
+    type("matchedWebhookIds[0]", "a number"),
+    type("issue.id", "a string"),
+    type("issue.key", "a string"),
+    type("issue.fields", "an object")
+  ]
+]
+
+describe("a webhook is refused", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  let id: string
+  let key: string
+  beforeAll(async () => {
+    service = await startService(trackerSettings)
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+    const made = await tracker().made(tenant)
+    id = made.id
+    key = made.key
+    await authorize(pool, id, 1007)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+  const tracker = () => trackerOf(service)
+  const kept = async () => (await pool.query("select 1 from inbound_webhooks")).rows.length
+
+  for (const [what, body, ...faults] of broken) {
+    it(`with ${what}`, async () => {
+      const before = await kept()
+      assertInvalid(await tracker().send(key, body), ...faults)
+      assert.strictEqual(await kept(), before)
+    })
+  }
+
+  it("without an identifier, or with an empty one, and told of its body's faults in the same answer", async () => {
+    const headers = { authorization: `Bearer ${await trackerToken()}`, "content-type": "application/json" }
+    const post = (body: unknown, more: Record<string, string> = {}) =>
+      send(service.url, {
+        method: "POST",
+        path: `/api/v1/webhooks/${key}`,
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body)
+      })
+    const name = "x-atlassian-webhook-identifier"
+    assertInvalid(await post(good), required(name))
+    assertInvalid(await post(good, { [name]: "" }), [name, "minLength", "must have at least 1 character"])
+    assertInvalid(await post({ ...good, timestamp: null }), required(name), type("timestamp", "a number"))
+  })
+
+  it("in another type than JSON", async () => {
+    const answer = await tracker().send(key, "a=b", {
+      headers: { "content-type": "application/x-www-form-urlencoded" }
+    })
+    assert.strictEqual(answer.status, 415)
+    assertAccepted(await tracker().send(key, good, { headers: { "content-type": "application/json; charset=utf-8" } }))
+  })
+
+  it("for the bearer before the key, the key before the body", async () => {
+    const shape: Fault = ["endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -"]
+    const unknown = "A".repeat(43)
+    for (const odd of ["short", `${key}x`, key.slice(1), `${key.slice(1)}~`, `${key.slice(1)}%00`]) {
+      assertFailure(await tracker().send(odd, "{", { as: "a.b.c" }), 401, unauthorizedText, odd)
+      assertInvalid(await tracker().send(odd, "{"), shape)
+    }
+    assertFailure(await tracker().send(unknown, "{"), 404, notFoundText)
+    assertFailure(await tracker().send(unknown, "{", { as: "a.b.c" }), 401, unauthorizedText)
+  })
+
+  describe("or taken for its bearer:", () => {
+    const now = () => Math.floor(Date.now() / 1000)
+    const day = 24 * 60 * 60
+    const answered = async (token: string) => {
+      const { status } = await tracker().send(key, good, { as: token })
+      return status
+    }
+
+    it("the tracker's, with no claims at all or with times that hold", async () => {
+      for (const claims of [
+        {},
+        { iss: "anyone", aud: ["anything"], sub: "" },
+        { exp: now() + 60 },
+        { exp: now() - 50 },
+        { nbf: now() + 50 },
+        { iat: now() - 100, exp: now() + day },
+        { iat: now() + 50 },
+        { iat: now() - day + 10 }
+      ]) {
+        assert.strictEqual(await answered(await trackerToken(claims)), 200, JSON.stringify(claims))
+      }
+    })
+
+    it("no longer the tracker's when its time is over, has not come, or is too long", async () => {
+      for (const claims of [
+        { exp: now() - 70 },
+        { nbf: now() + 70 },
+        { iat: now() - day - 70 },
+        { iat: now() - day - 70, exp: now() + 3600 },
+        { iat: now() + 3600, exp: now() + 7200 }
+      ]) {
+        assert.strictEqual(await answered(await trackerToken(claims)), 401, JSON.stringify(claims))
+      }
+      const soon = Object.assign({}, { exp: "soon" })
+      assert.strictEqual(await answered(await trackerToken(soon as never)), 401) // a claim no signer would make
+      const odd = Object.assign({}, { iat: "now" })
+      assert.strictEqual(await answered(await trackerToken(odd as never)), 401) // likewise
+    })
+
+    it("not the tracker's when it is signed with something else, or not at all, or changed, or too long", async () => {
+      const token = await trackerToken()
+      const [head, claims, signature] = token.split(".")
+      assert.strictEqual(await answered(await trackerToken({}, "another secret")), 401)
+      assert.strictEqual(await answered(await trackerToken({}, clientSecret.repeat(4), "HS512")), 401)
+      assert.strictEqual(await answered(await trackerToken({}, clientSecret.repeat(4), "HS384")), 401)
+      assert.strictEqual(await answered(new UnsecuredJWT({}).encode()), 401)
+      assert.strictEqual(await answered(`${head}.${claims}.`), 401)
+      const forged = Buffer.from(JSON.stringify({ exp: now() + day })).toString("base64url")
+      assert.strictEqual(await answered(`${head}.${forged}.${signature}`), 401)
+      assert.strictEqual(await answered(await trackerToken({ filler: "x".repeat(8192) })), 401)
+      assert.strictEqual(await answered("nonsense.nonsense.nonsense"), 401)
+      assertFailure(await service.api("POST", `/webhooks/${key}`, { body: good }), 401, unauthorizedText)
+    })
+
+    it("an administrator's of the tenant, and to anybody else the key is not there", async () => {
+      for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
+        await service.api("POST", "/members", { as: "owner", tenant, body: { subject: role, role } })
+      }
+      for (const [as, status] of Object.entries({ VIEWER: 404, MEMBER: 404, stranger: 404, ADMIN: 200, owner: 200 })) {
+        assert.strictEqual((await tracker().send(key, good, { as })).status, status, as)
+      }
+      const unmatched = webhookOf("updated", { webhookIds: [] })
+      assertAccepted(await tracker().send(key, unmatched, { as: "owner" }))
+      const pending = await tracker().made(tenant)
+      assertAccepted(await tracker().send(pending.key, good, { as: "owner" }), false)
+      assertFailure(await tracker().send(key, "{", { as: "stranger" }), 404, notFoundText)
+    })
+
+    it("never another's: neither the public key for a secret, nor a stranger's key, nor the tracker's elsewhere", async () => {
+      const own = await service.token("owner")
+      const [, claims] = own.split(".")
+      const payload = JSON.parse(Buffer.from(claims ?? "", "base64url").toString())
+      const { publicKey } = JSON.parse(JSON.stringify({ publicKey: own }))
+      assert.strictEqual(await answered(await trackerToken(payload, publicKey)), 401)
+      const { privateKey } = await generateKeyPair("ES256")
+      const foreign = await new SignJWT(payload).setProtectedHeader({ alg: "ES256" }).sign(privateKey)
+      assert.strictEqual(await answered(foreign), 401)
+      const elsewhere = await service.api("GET", `/integrations/${id}`, { as: await trackerToken(payload), tenant })
+      assert.strictEqual(elsewhere.status, 401)
+    })
+  })
+
+  it("by a server that was told no secret", async () => {
+    const { JIRA_CLIENT_SECRET: _, ...settings } = trackerSettings
+    const other = await startService(settings)
+    const there = trackerOf(other)
+    const made = await there.made(await other.newTenant())
+    for (const secret of [clientSecret, "x"]) {
+      const as = await trackerToken({}, secret)
+      assertFailure(await there.send(made.key, good, { as }), 401, unauthorizedText)
+    }
+    assertAccepted(await there.send(made.key, good, { as: "owner" }), false)
+    await other.stop()
+  })
+})

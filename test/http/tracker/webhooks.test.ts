@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freshDatabase, openPool } from "../../support/database.ts"
+import { assertFailure, assertUnavailable, notFoundText } from "../../support/failure.ts"
+import { startProxy } from "../../support/proxy.ts"
+import { type Service, startService } from "../../support/service.ts"
+import { assertAccepted, keyOf, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { authorize, registerAt } from "../../support/trackerRows.ts"
+
+describe("webhooks of a tracker", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService(trackerSettings)
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+  const tracker = () => trackerOf(service)
+  const connected = async (...webhookIds: ReadonlyArray<number>) => {
+    const made = await tracker().made(tenant)
+    await authorize(pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
+    return made
+  }
+  const rowsOf = async (integration: string) => {
+    const { rows } = await pool.query("select * from inbound_webhooks where integration_id = $1 order by id", [
+      integration
+    ])
+    return rows
+  }
+  const move = (id: string, to: string) => service.api("POST", `/integrations/${id}/${to}`, { as: "owner", tenant })
+
+  for (const kind of ["created", "updated", "deleted"] as const) {
+    it(`tell of an issue that was ${kind}, and are kept in the characters they came in`, async () => {
+      const { id, key } = await connected()
+      const body = `${JSON.stringify(webhookOf(kind), null, 1)}\n`
+      assertAccepted(await tracker().send(key, body, { identifier: "6f1c2b0e" }))
+      const [row] = await rowsOf(id)
+      assert.deepInclude(row, {
+        tenant_id: tenant,
+        identifier: "6f1c2b0e",
+        kind: `jira:issue_${kind}`,
+        issue_id: "24117",
+        issue_key: "NORTH-318",
+        happened_at: "1781253604120",
+        status: "RECEIVED",
+        body
+      })
+    })
+  }
+
+  it("come in at an address that is shown once and lies nowhere in the clear", async () => {
+    const { id, key, webhookUrl } = await tracker().made(tenant)
+    assert.match(webhookUrl, /^https:\/\/contracting\.example\/api\/v1\/webhooks\/[A-Za-z0-9_-]{43}$/)
+    const read = await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })
+    assert.deepInclude(read.body.data, { status: "PENDING_AUTH", isAuthorized: false })
+    assert.notInclude(read.text, "webhookUrl")
+    const { rows } = await pool.query("select key_hash, sealed from webhook_endpoints where integration_id = $1", [id])
+    assert.deepStrictEqual(rows[0].key_hash, createHash("sha256").update(key).digest())
+    assert.notInclude(rows[0].sealed.toString("latin1"), key)
+    const { rows: events } = await pool.query("select data::text as data from events where resource_id = $1", [id])
+    assert.notInclude(events[0].data, key)
+  })
+
+  it("come in at the address before for as long as was said when it was replaced", async () => {
+    const { id, key } = await connected()
+    const rotate = (overlapHours: number) =>
+      service.api("POST", `/integrations/${id}/rotate-secret`, { as: "owner", tenant, body: { overlapHours } })
+    const { body, status } = await rotate(1)
+    assert.strictEqual(status, 200)
+    const second = keyOf(body.data.webhookUrl)
+    assert.notStrictEqual(second, key)
+    assertAccepted(await tracker().send(key, webhookOf("updated")))
+    assertAccepted(await tracker().send(second, webhookOf("updated")), false)
+    await pool.query(
+      "update webhook_endpoints set expires_at = now() where integration_id = $1 and expires_at > now()",
+      [id]
+    )
+    assertFailure(await tracker().send(key, webhookOf("updated")), 404, notFoundText)
+    const third = keyOf((await rotate(0)).body.data.webhookUrl)
+    assertFailure(await tracker().send(second, webhookOf("updated")), 404, notFoundText)
+    await registerAt(pool, id, id, 2001)
+    assertAccepted(await tracker().send(third, webhookOf("updated", { webhookIds: [2001] })))
+    const { rows } = await pool.query("select 1 from webhook_endpoints where integration_id = $1", [id])
+    assert.lengthOf(rows, 2, "what expired before is forgotten")
+  })
+
+  it("are wanted by nobody before the authorization, nor with numbers that are not ours", async () => {
+    const pending = await tracker().made(tenant)
+    await registerAt(pool, pending.id, pending.id, 1007)
+    assertAccepted(await tracker().send(pending.key, webhookOf("created")), false)
+    const { id, key } = await connected(5, 6)
+    for (const webhookIds of [[], [7], [1007, -5]]) {
+      assertAccepted(await tracker().send(key, webhookOf("created", { webhookIds })), false)
+    }
+    assertAccepted(await tracker().send(key, webhookOf("created", { webhookIds: [7, 6, 6, 5] })))
+    assert.lengthOf(await rowsOf(id), 1)
+    assert.lengthOf(await rowsOf(pending.id), 0)
+  })
+
+  it("are taken while the integration is paused or in trouble", async () => {
+    const { id, key } = await connected()
+    await move(id, "pause")
+    assertAccepted(await tracker().send(key, webhookOf("created")))
+    await pool.query("update integrations set status = 'ERROR' where id = $1", [id])
+    assertAccepted(await tracker().send(key, webhookOf("updated")))
+    assert.lengthOf(await rowsOf(id), 2)
+  })
+
+  it("go to every integration that registered their numbers at the address, whosever they are", async () => {
+    const first = await connected(1)
+    const theirs = await service.newTenant("neighbour")
+    const second = await tracker().made(theirs, "neighbour")
+    const stranger = await tracker().made(theirs, "neighbour")
+    await pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [theirs])
+    await registerAt(pool, second.id, first.id, 2)
+    await registerAt(pool, stranger.id, stranger.id, 1, 2)
+    assertAccepted(await tracker().send(first.key, webhookOf("created", { webhookIds: [1, 2] })))
+    assertAccepted(await tracker().send(first.key, webhookOf("updated", { webhookIds: [2] })))
+    const counts = [first, second, stranger].map(async ({ id }) => (await rowsOf(id)).length)
+    assert.deepStrictEqual(await Promise.all(counts), [1, 2, 0])
+    await service.api("DELETE", `/tenants/${theirs}`, { as: "neighbour" })
+    assertAccepted(await tracker().send(first.key, webhookOf("updated", { webhookIds: [2] })), false)
+  })
+
+  it("are kept once however often they are sent, one after the other or at once", async () => {
+    const { id, key } = await connected()
+    const other = await connected()
+    const body = webhookOf("created")
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => tracker().send(key, body, { identifier: "the-same" }))
+    )
+    for (const answer of [...answers, await tracker().send(key, body, { identifier: "the-same" })]) {
+      assertAccepted(answer)
+    }
+    assertAccepted(await tracker().send(other.key, body, { identifier: "the-same" }))
+    assert.lengthOf(await rowsOf(id), 1)
+    assert.lengthOf(await rowsOf(other.id), 1)
+  })
+
+  it("may be of 5 MiB, and have an identifier longer than an index holds", async () => {
+    const { id, key } = await connected()
+    const most = 5 * 1024 * 1024
+    const sized = (size: number) => {
+      const bare = JSON.stringify({ ...webhookOf("updated"), filler: "" })
+      return JSON.stringify({ ...webhookOf("updated"), filler: "x".repeat(size - bare.length) })
+    }
+    const long = "i".repeat(5000)
+    assertAccepted(await tracker().send(key, sized(most), { identifier: long }))
+    assertAccepted(await tracker().send(key, sized(most), { identifier: long }))
+    const rows = await rowsOf(id)
+    assert.lengthOf(rows, 1)
+    assert.strictEqual(rows[0].body.length, most)
+    assert.strictEqual((await tracker().send(key, sized(most + 1))).status, 413)
+  })
+
+  it("hold whatever a tracker thinks of, in the places nobody names", async () => {
+    const { id, key } = await connected()
+    const body = {
+      ...webhookOf("updated"),
+      changelog: { items: [{ toString: "a", constructor: 1, from: "\u0000 \ud800" }] },
+      nested: { timestamp: "no", issue: null }
+    }
+    assertAccepted(await tracker().send(key, JSON.stringify(body).replace("nested", "__proto__")))
+    const [row] = await rowsOf(id)
+    assert.include(row.body, "\\u0000 \\ud800")
+    assert.include(row.body, "__proto__")
+  })
+})
+
+describe("without its database", () => {
+  it("a webhook is answered so that the tracker sends it again", { timeout: 60_000 }, async () => {
+    const database = await freshDatabase()
+    const proxy = await startProxy(database.url)
+    const service = await startService({ ...trackerSettings, DATABASE_URL: proxy.url })
+    const pool = openPool(database.url)
+    const tracker = trackerOf(service)
+    const tenant = await service.newTenant()
+    const { id, key } = await tracker.made(tenant)
+    await authorize(pool, id, 1007)
+    await proxy.cut()
+    assertUnavailable(await tracker.send(key, webhookOf("created"), { identifier: "once" }))
+    await proxy.restore()
+    assertAccepted(await tracker.send(key, webhookOf("created"), { identifier: "once" }))
+
+    // Any other fault of ours, such as a table that is not there.
+    await pool.query("alter table inbound_webhooks rename to elsewhere")
+    assertUnavailable(await tracker.send(key, webhookOf("updated"), { identifier: "twice" }))
+    await pool.query("alter table elsewhere rename to inbound_webhooks")
+    assertAccepted(await tracker.send(key, webhookOf("updated"), { identifier: "twice" }))
+    const { rows } = await pool.query("select identifier from inbound_webhooks order by id")
+    assert.deepStrictEqual(rows, [{ identifier: "once" }, { identifier: "twice" }])
+    await pool.end()
+    await service.stop()
+    await proxy.stop()
+    await database.drop()
+  })
+})
