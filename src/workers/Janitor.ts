@@ -7,10 +7,14 @@ import { Retention } from "../layers/sql/delivery/Retention.ts"
 import { Erasure } from "../layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
+import { GivingBack } from "../layers/sql/integrations/GivingBack.ts"
 import { Integrations } from "../layers/sql/integrations/Integrations.ts"
+import { OAuthStates } from "../layers/sql/integrations/OAuthStates.ts"
 import { keepTrackers } from "./Trackers.ts"
 
 const batch = 1000
+/** Of what others may have to be told of, who may be slow. */
+const fewer = 50
 
 /** Repeats a bounded step until it finds nothing left to do. */
 const untilDone = <A, E, R>(step: Effect.Effect<A, E, R>, isDone: (result: A) => boolean) =>
@@ -22,6 +26,8 @@ export const tidy = Effect.gen(function* () {
   const erasure = yield* Erasure
   const retention = yield* Retention
   yield* untilDone(keys.purge(batch), (purged) => purged < batch)
+  yield* untilDone((yield* OAuthStates).sweep(batch), (swept) => swept < batch)
+  yield* untilDone((yield* GivingBack).sweep(fewer), (swept) => swept < fewer)
   yield* untilDone(retention.emptyAttempts(batch), (emptied) => emptied < batch)
   yield* untilDone(retention.forgetSecrets(batch), (forgotten) => forgotten < batch)
   yield* failLongFailing((yield* Integrations).fail)
@@ -43,7 +49,9 @@ export const JanitorTools = Layer.mergeAll(
   Assets.Default,
   Blobs.Default,
   Retention.Default,
-  Integrations.Default
+  Integrations.Default,
+  OAuthStates.Default,
+  GivingBack.Default
 )
 
 export const JanitorLive = Layer.scopedDiscard(

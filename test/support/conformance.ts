@@ -43,9 +43,10 @@ export const makeConformance = (document: Document) => {
     if (response?.content === undefined) return assert.strictEqual(text, "", what)
     const isFile = !("application/json" in Object(response?.content))
     if (isFile) {
-      const [kind] = contentType?.split("/") ?? []
+      const [type = ""] = contentType?.split(";", 1) ?? []
+      const [kind] = type.split("/")
       const types = Object.keys(Object(response?.content))
-      return assert.isTrue(types.includes(contentType ?? "") || types.includes(`${kind}/*`), what)
+      return assert.isTrue(types.includes(type) || types.includes(`${kind}/*`), what)
     }
     assert.strictEqual(contentType, "application/json", what)
     const validate = validatorOf(found.template, method.toLowerCase(), status)

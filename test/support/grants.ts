@@ -39,7 +39,7 @@ interface PlantedGrant {
 export const plantGrant = async (service: Service, pool: pg.Pool, grant: PlantedGrant) => {
   const { generation = 1, integration, site, tenant, token } = grant
   const secrets = await secretsOf(service)
-  const place = JSON.stringify(["grants", tenant, integration, generation, "access"])
+  const place = JSON.stringify(["grants", tenant, integration, "access", generation])
   await pool.query(
     `insert into grants (tenant_id, integration_id, generation, scopes, site_id, access, expires_at)
      values ($1, $2, $3, 'all', $4, $5, now() + interval '1 hour')

@@ -40,7 +40,7 @@ const makeKey = async (kid: string): Promise<JWK> => {
 }
 
 /** It remarks on the console that it is not set up for production. */
-const quietly = async <A>(work: () => Promise<A>) => {
+export const quietly = async <A>(work: () => Promise<A>) => {
   const muted = [vi.spyOn(console, "info"), vi.spyOn(console, "warn")].map((spy) => spy.mockImplementation(() => {}))
   try {
     return await work()

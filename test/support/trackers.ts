@@ -9,13 +9,13 @@ export const plantTracker = async (pool: pg.Pool, tenant: string, integration: s
   await plant(
     "oauth_states",
     "integration_id, hash, provider, issuer, subject, origin, verifier, expires_at",
-    "$2, $3, 'JIRA', 'i', 's', 'o', 'v', now()",
+    "$2, $3, 'JIRA', 'i', 's', 'o', 'v', now() + interval '1 hour'",
     [integration, unique]
   )
   await plant(
     "pending_grants",
     "integration_id, hash, issuer, subject, sealed, expires_at",
-    "$2, $3, 'i', 's', 'x', now()",
+    "$2, $3, 'i', 's', 'x', now() + interval '1 hour'",
     [integration, unique]
   )
   await plant("grants", "integration_id, generation, scopes, access, expires_at", "$2, 1, 's', 'a', now()", [

@@ -6,8 +6,8 @@ import { plantDelivery, plantIntegration, plantParts } from "./deliveries.ts"
 import { minimalBodies, prefixOf, type Source } from "./minimalBodies.ts"
 import { addressOf, type Operation, operationsOf } from "./operations.ts"
 import type { Service } from "./service.ts"
-import { plantTracker } from "./trackers.ts"
 import { plantInbound, plantIssues } from "./trackerRows.ts"
+import { plantTracker } from "./trackers.ts"
 
 class NotYetMade extends Error {}
 

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { breaks, type Detail } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { isOAuth } from "./Authorization.ts"
 import { IntegrationStatus } from "./IntegrationStatus.ts"
 import { Provider } from "./Provider.ts"
 import { Subscription } from "./Subscription.ts"
@@ -13,7 +14,8 @@ export type IntegrationId = typeof IntegrationId.Type
 const Config = body({
   url: optional(text(1, 2000)),
   folderId: optional(text(1, 200)),
-  jql: optional(text(1, 1000))
+  siteId: optional(text(1, 100)),
+  jql: optional(text(1, 500))
 }).annotations({ identifier: "IntegrationConfig" })
 export type Config = typeof Config.Type
 
@@ -55,8 +57,8 @@ interface Keys {
 }
 
 const keys: Readonly<Record<Provider, Keys>> = {
-  JIRA: { needed: [], known: ["jql"] },
-  GOOGLE_DRIVE: { needed: [], known: ["folderId"] },
+  JIRA: { needed: [], known: ["siteId", "jql"] },
+  GOOGLE_DRIVE: { needed: ["folderId"], known: ["folderId"] },
   WEBHOOK: { needed: ["url"], known: ["url"] },
   NATS: { needed: [], known: [] }
 }
@@ -78,11 +80,23 @@ export const configFaults = (provider: Provider, config: Config): ReadonlyArray<
   ]
 }
 
-/** Fails for a provider this server was not told how to reach. */
-export const mayConnect = (provider: Provider, isConfigured: boolean) =>
-  provider === "WEBHOOK" || provider === "NATS" || isConfigured
+/** Fails for a provider this server was not told how to reach: the settings `missing` would have told. */
+export const mayConnect = (provider: Provider, missing: ReadonlyArray<string>) =>
+  missing.length === 0
     ? Effect.void
-    : Effect.fail(breaks("provider", "state", `this server is not configured for ${provider}`))
+    : Effect.fail(
+        breaks("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
+      )
+
+/** What an integration is before anything happened to it. */
+export const freshFor = (provider: Provider) =>
+  isOAuth(provider)
+    ? ({ status: "PENDING_AUTH", isAuthorized: false, subscriptions: [] } as const)
+    : ({ status: "ACTIVE", isAuthorized: true, subscriptions: [] } as const)
+
+/** Fails for an integration that would go on to no avail. */
+export const mayGoOn = ({ isAuthorized }: Integration) =>
+  isAuthorized ? Effect.void : Effect.fail(breaks("isAuthorized", "state", "is false; authorize the integration first"))
 
 /** Fails for an integration nobody sends events to on demand. */
 export const mayPing = ({ provider }: Integration) =>

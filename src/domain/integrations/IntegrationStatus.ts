@@ -16,7 +16,10 @@ interface Move {
 export const integrationMoves = {
   pause: { from: ["ACTIVE"], to: "PAUSED", event: "paused" },
   resume: { from: ["PAUSED", "ERROR"], to: "ACTIVE", event: "resumed" },
-  fail: { from: ["ACTIVE"], to: "ERROR", event: "error" }
+  fail: { from: ["ACTIVE"], to: "ERROR", event: "error" },
+  authorize: { from: ["PENDING_AUTH", "ERROR", "ACTIVE"], to: "ACTIVE", event: "updated" },
+  /** What its provider had allowed is allowed no more. */
+  lose: { from: ["ACTIVE", "PAUSED", "ERROR"], to: "ERROR", event: "error" }
 } as const satisfies Readonly<Record<string, Move>>
 
 export type IntegrationMove = keyof typeof integrationMoves

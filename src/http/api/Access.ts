@@ -6,6 +6,8 @@ import type { Role } from "../../domain/tenancy/Roles.ts"
 export type AccessRule =
   | { readonly for: "anyone" }
   | { readonly for: "caller" }
+  /** Who has no bearer, or a good one. Who is let in without one, and as what, the handler decides. */
+  | { readonly for: "visitor" }
   /** Who belongs to the tenant of the resource in the path, which the statement that reads the resource finds out. */
   | { readonly for: "insider" }
   /** The tracker that was told the key in the path, or an administrator of the tenant whose key it is. */
@@ -23,6 +25,8 @@ export class Access extends Context.Tag("http/Access")<Access, AccessRule>() {}
 
 export const anyone: AccessRule = { for: "anyone" }
 export const anyCaller: AccessRule = { for: "caller" }
+
+export const visitors: AccessRule = { for: "visitor" }
 
 export const insiders: AccessRule = { for: "insider" }
 
@@ -48,6 +52,9 @@ export class Streamed extends Context.Reference<Streamed>()("http/Streamed", { d
 
 /** Whether the caller sends again what we fail at, but nothing that we refuse: then every fault of ours is a 503. */
 export class SentAgain extends Context.Reference<SentAgain>()("http/SentAgain", { defaultValue: () => false }) {}
+
+/** Whether reading does something that can be done once only: nothing is to be kept, compared, or tried with HEAD. */
+export class OnceOnly extends Context.Reference<OnceOnly>()("http/OnceOnly", { defaultValue: () => false }) {}
 
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

@@ -1,7 +1,7 @@
 import { HttpApi, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
 import { Context, JSONSchema, Option } from "effect"
 import { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { Access } from "./Access.ts"
+import { Access, OnceOnly } from "./Access.ts"
 import { type Facts, failures, failuresOf } from "./Failures.ts"
 import { keyPattern } from "./Idempotency.ts"
 import { webhooks } from "./Webhooks.ts"
@@ -49,27 +49,30 @@ const ifNoneMatchHeader = header("If-None-Match", "Answers 304 when the resource
   type: "string"
 })
 
-const headersOf = ({ access, isChange, isMany, method }: Facts) => [
-  ...(access.for === "member" && access.tenant === "header" ? [tenantHeader] : []),
-  ...(method === "POST" ? [idempotencyHeader] : []),
-  ...(isChange ? [ifMatchHeader] : []),
-  ...(method === "GET" && !isMany ? [ifNoneMatchHeader] : [])
+/** Whether an answer is one version of a resource, which a caller may have already. */
+const hasVersion = ({ isMany, isOnceOnly }: Facts) => !isMany && !isOnceOnly
+
+const headersOf = (facts: Facts) => [
+  ...(facts.access.for === "member" && facts.access.tenant === "header" ? [tenantHeader] : []),
+  ...(facts.method === "POST" ? [idempotencyHeader] : []),
+  ...(facts.isChange ? [ifMatchHeader] : []),
+  ...(facts.method === "GET" && hasVersion(facts) ? [ifNoneMatchHeader] : [])
 ]
 
 const sometimes = (description: string) => ({ description, schema: { type: "string" } })
 const always = (description: string) => ({ ...sometimes(description), required: true })
 
 /** Headers of a success, by what it answers with. */
-const answerHeaders = ({ hasQuery, isMany, method }: Facts, status: string) => ({
+const answerHeaders = (facts: Facts, status: string) => ({
   "x-request-id": always("Names the request in the service's log"),
   ...(status === "201" ? { Location: always("Where what is new is to be found") } : {}),
-  ...(isMany && hasQuery ? { Link: sometimes('The next page, as rel="next", when there is one') } : {}),
-  ...(isMany || status === "204" ? {} : { ETag: always("The version of the resource") }),
-  ...(method === "POST" ? { "Idempotent-Replayed": sometimes("true when the answer was given before") } : {})
+  ...(facts.isMany && facts.hasQuery ? { Link: sometimes('The next page, as rel="next", when there is one') } : {}),
+  ...(hasVersion(facts) && status !== "204" ? { ETag: always("The version of the resource") } : {}),
+  ...(facts.method === "POST" ? { "Idempotent-Replayed": sometimes("true when the answer was given before") } : {})
 })
 
 const notModified = (facts: Facts) =>
-  facts.method === "GET" && !facts.isMany
+  facts.method === "GET" && hasVersion(facts)
     ? { 304: { description: "The caller has this version already", headers: answerHeaders(facts, "304") } }
     : {}
 
@@ -88,6 +91,11 @@ const failureResponses = (facts: Facts) =>
     ])
   )
 
+const securityOf = ({ access }: Facts) => {
+  if (access.for === "anyone") return []
+  return access.for === "visitor" ? [{ bearer: [] }, {}] : [{ bearer: [] }]
+}
+
 const completed = (operation: Operation, facts: Facts): Operation => {
   const successes = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))
@@ -95,7 +103,7 @@ const completed = (operation: Operation, facts: Facts): Operation => {
   return {
     ...operation,
     parameters: [...operation.parameters, ...headersOf(facts)],
-    security: facts.access.for === "anyone" ? [] : [{ bearer: [] }],
+    security: securityOf(facts),
     responses: { ...Object.fromEntries(successes), ...notModified(facts), ...failureResponses(facts) }
   }
 }
@@ -151,6 +159,7 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
         isMany: answersMany(operation),
+        isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
         isChange:
           changing.has(endpoint.method) || (access.value.for !== "tracker" && isAction(endpoint.method, operation))
       }

@@ -13,6 +13,8 @@ export interface Facts {
   readonly isMany: boolean
   /** Whether it changes a resource that is there, and so may be tied to a version of it. */
   readonly isChange: boolean
+  /** Whether the answer is not one to be had again. */
+  readonly isOnceOnly: boolean
 }
 
 type ErrorTag = WireError["_tag"]
@@ -27,6 +29,7 @@ const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
   Forbidden: (facts) =>
     byHeader(facts) ||
     facts.access.for === "insider" ||
+    facts.access.for === "visitor" ||
     (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
   NotFound: always,
   Conflict: ({ method }) => method === "POST",

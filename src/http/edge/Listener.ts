@@ -55,7 +55,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
   for (const route of routes) {
     const target = { name: route.name, run: (call: Call) => operation(route, call) }
     router.on(route.method, route.path, target)
-    if (route.method === "GET") router.on("HEAD", route.path, target)
+    if (route.method === "GET" && !route.isOnceOnly) router.on("HEAD", route.path, target)
   }
   for (const { answer, path } of plain) {
     router.on(["GET", "HEAD"], path, { name: path, run: () => answer })

@@ -14,11 +14,17 @@ const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationMove, Integra
   ["ACTIVE", "pause", "PAUSED"],
   ["PAUSED", "resume", "ACTIVE"],
   ["ERROR", "resume", "ACTIVE"],
-  ["ACTIVE", "fail", "ERROR"]
+  ["ACTIVE", "fail", "ERROR"],
+  ["PENDING_AUTH", "authorize", "ACTIVE"],
+  ["ERROR", "authorize", "ACTIVE"],
+  ["ACTIVE", "authorize", "ACTIVE"],
+  ["ACTIVE", "lose", "ERROR"],
+  ["PAUSED", "lose", "ERROR"],
+  ["ERROR", "lose", "ERROR"]
 ]
 
 describe("an integration", () => {
-  for (const name of ["pause", "resume", "fail"] as const) {
+  for (const name of ["pause", "resume", "fail", "authorize", "lose"] as const) {
     for (const status of statuses) {
       const way = legal.find(([from, move]) => from === status && move === name)
       it(`that is ${status} ${way === undefined ? "cannot" : "can"} ${name}`, () => {

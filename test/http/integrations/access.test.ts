@@ -1,5 +1,7 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type AuthorizationServer, startAuthorizationServer, trustedOrigin } from "../../support/authorizationServer.ts"
+import { authorizingIn, leastDrive } from "../../support/authorizing.ts"
 import { openPool } from "../../support/database.ts"
 import { plantDelivery } from "../../support/deliveries.ts"
 import { integrationsIn } from "../../support/integrations.ts"
@@ -23,6 +25,9 @@ const table: Readonly<Record<string, readonly [number, number, number, number, n
   "POST /integrations/{integrationId}/resume": manage(200),
   "POST /integrations/{integrationId}/ping": manage(200),
   "POST /integrations/{integrationId}/rotate-secret": manage(200),
+  "POST /integrations/{integrationId}/authorize": manage(200),
+  "POST /integrations/{integrationId}/confirm": [403, 403, 403, 200, 403],
+  "GET /integrations/oauth/callback": [200, 200, 200, 200, 200],
   "GET /integrations/{integrationId}/subscriptions": read,
   "POST /integrations/{integrationId}/subscriptions": manage(201),
   "GET /integrations/{integrationId}/subscriptions/{subscriptionId}": read,
@@ -45,16 +50,21 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /integrations/{integrationId}": { name: "Other" },
   "POST /integrations/{integrationId}/redeliver": { since: "2026-01-31T00:00:00Z" },
   "POST /integrations/{integrationId}/rotate-secret": {},
+  "POST /integrations/{integrationId}/authorize": { origin: trustedOrigin },
   "POST /integrations/{integrationId}/subscriptions": { eventType: "invoice.*" }
 }
 
+const isAuthorizing = (row: string) => /\/(authorize|confirm)$/.test(row)
+
 describe("roles and integrations", () => {
+  let server: AuthorizationServer
   let service: Service
   let pool: pg.Pool
   let tenant: string
   let sql: ReturnType<typeof openPool>
   beforeAll(async () => {
-    service = await startService()
+    server = await startAuthorizationServer()
+    service = await startService(server.environment)
     sql = openPool(service.database.url)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
@@ -67,26 +77,40 @@ describe("roles and integrations", () => {
     await sql.end()
     await pool.end()
     await service.stop()
+    await server.stop()
   })
 
+  /** The path of a row about an authorization, and what a grant that waits is confirmed with. */
+  const authorizing = async (row: string, home: string) => {
+    const ours = authorizingIn(service, server, home)
+    const { id } = await ours.made(leastDrive)
+    const confirmation = row.endsWith("/confirm") ? await ours.waiting(id) : undefined
+    return { path: `/integrations/${id}/${row.split("/").at(-1)}`, ...(confirmation && { body: { confirmation } }) }
+  }
+
   /** The path of a row, with something new to act on. */
-  const addressIn = async (row: string, home = tenant) => {
+  const addressIn = async (row: string, home = tenant): Promise<{ readonly path: string; readonly body?: object }> => {
+    if (isAuthorizing(row)) return authorizing(row, home)
     const ours = integrationsIn(service, home)
     const { id } = await ours.made()
     const subscription = await ours.madeSubscription(id)
     if (row.endsWith("/resume")) await ours.move(id, "pause")
     const { body } = await ours.move(id, "ping")
     const delivery = await plantDelivery(sql, home, id)
-    return (row.split(" ")[1] ?? "")
+    const path = (row.split(" ")[1] ?? "")
       .replace("{integrationId}", id)
       .replace("{deliveryId}", delivery)
       .replace("{subscriptionId}", subscription.id)
       .replace("{eventId}", body.data.id)
       .replace("{issueId}", await plantIssues(pool, home, id))
       .replace("{webhookId}", await plantInbound(pool, home, id))
+    return { path }
   }
-  const send = (row: string, path: string, as: string) => {
-    const body = bodies[row]
+  const send = (
+    row: string,
+    { body = bodies[row], path }: { readonly path: string; readonly body?: object },
+    as: string
+  ) => {
     return service.api(row.split(" ")[0] ?? "", path, { as, tenant, ...(body === undefined ? {} : { body }) })
   }
 

@@ -57,11 +57,19 @@ describe("integrations", () => {
   it.each<[object, ...Array<Fault>]>([
     [
       { ...leastWebhook, provider: "JIRA", config: {} },
-      ["provider", "state", "this server is not configured for JIRA"]
+      [
+        "provider",
+        "state",
+        "this server is not configured for JIRA: it lacks JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"
+      ]
     ],
     [
       { ...leastWebhook, provider: "GOOGLE_DRIVE", config: {} },
-      ["provider", "state", "this server is not configured for GOOGLE_DRIVE"]
+      [
+        "provider",
+        "state",
+        "this server is not configured for GOOGLE_DRIVE: it lacks GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"
+      ]
     ],
     [{ ...leastWebhook, provider: "EMAIL" }, ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS"]],
     [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],

@@ -2,6 +2,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Event } from "../../../domain/events/Event.ts"
 import {
+  BeginAuthorization,
+  BegunAuthorization,
+  CallbackQuery,
+  ConfirmAuthorization
+} from "../../../domain/integrations/Authorization.ts"
+import {
   CreateIntegration,
   Integration,
   IntegrationId,
@@ -11,7 +17,7 @@ import {
 import { RotateSecret } from "../../../domain/integrations/SecretRotation.ts"
 import { CreateSubscription } from "../../../domain/integrations/Subscribing.ts"
 import { Subscription, SubscriptionId } from "../../../domain/integrations/Subscription.ts"
-import { inTenant, operation } from "../Access.ts"
+import { inTenant, OnceOnly, operation, visitors } from "../Access.ts"
 import { created, data } from "../Envelope.ts"
 import { PageQuery } from "../Paging.ts"
 
@@ -75,6 +81,27 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .setPayload(RotateSecret)
       .addSuccess(data(IntegrationWithSecret))
       .annotateContext(operation("Replace the secret that signs deliveries", inTenant("ADMIN")))
+  )
+  .add(
+    HttpApiEndpoint.post("authorize", "/integrations/:integrationId/authorize")
+      .setPath(path)
+      .setPayload(BeginAuthorization)
+      .addSuccess(data(BegunAuthorization))
+      .annotateContext(operation("Begin to authorize an integration with its provider", inTenant("ADMIN")))
+  )
+  .add(
+    HttpApiEndpoint.get("callback", "/integrations/oauth/callback")
+      .setUrlParams(CallbackQuery)
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/html" }))
+      .annotateContext(operation("Finish what somebody authorized with a provider", visitors))
+      .annotate(OnceOnly, true)
+  )
+  .add(
+    HttpApiEndpoint.post("confirm", "/integrations/:integrationId/confirm")
+      .setPath(path)
+      .setPayload(ConfirmAuthorization)
+      .addSuccess(data(Integration))
+      .annotateContext(operation("Confirm that an authorization was one's own", inTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.get("listSubscriptions", "/integrations/:integrationId/subscriptions")

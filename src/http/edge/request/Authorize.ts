@@ -93,6 +93,7 @@ export const makeAuthorize = Effect.gen(function* () {
 
   return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, WireError> => {
     if (rule.for === "anyone") return Effect.succeed(nobody)
+    if (rule.for === "visitor" && credentials.headers.authorization === undefined) return Effect.succeed(nobody)
     const token = bearer(credentials.headers.authorization)
     if (token === undefined) return Effect.fail(new Unauthorized())
     if (rule.for === "tracker") return asTracker(token, credentials)

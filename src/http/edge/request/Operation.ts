@@ -62,7 +62,7 @@ export const makeOperation = Effect.gen(function* () {
     const identity = yield* authorize(route.access, { headers: request.headers, params })
     call.identity = identity
     const path = yield* route.decodePath(params)
-    const isRead = request.method === "GET" || request.method === "HEAD"
+    const isRead = (request.method === "GET" || request.method === "HEAD") && !route.isOnceOnly
     const bytes = isRead || route.isStreamed ? nothing : yield* readBody(request, route.bodyLimit)
     const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
     if (isRead) return yield* answer

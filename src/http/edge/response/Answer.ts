@@ -4,7 +4,7 @@ import { etagOfText } from "../../../domain/Etag.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
 import { bodyOf, headersOf, statusOf } from "./Failures.ts"
 import { linkToNext } from "./Paging.ts"
-import { Refusal, Reply, Streamed } from "./Reply.ts"
+import { Page, Refusal, Reply, Streamed } from "./Reply.ts"
 
 /** A response, ready to be written. */
 export interface Answer {
@@ -59,6 +59,9 @@ export const succeed = (request: IncomingMessage, status: number, result: unknow
   if (status === 204) return { status, headers: {}, body: undefined }
   const { headers: more, next, value } = result instanceof Reply ? result : new Reply(result)
   if (value instanceof Streamed) return unlessKnown(request, { status, headers: more, body: value })
+  if (value instanceof Page) {
+    return { status, headers: { "content-type": "text/html; charset=utf-8", ...more }, body: value.html }
+  }
   if (value instanceof Uint8Array) {
     return unlessKnown(request, { status, headers: { etag: etagOfText(value), ...more }, body: value })
   }

@@ -20,6 +20,14 @@ export class Streamed {
   }
 }
 
+/** A page for a person in a browser. */
+export class Page {
+  readonly html: string
+  constructor(html: string) {
+    this.html = html
+  }
+}
+
 /** An answer that says more than its value: the next page of a list, or headers of its own. */
 export class Reply<out A> {
   readonly value: A

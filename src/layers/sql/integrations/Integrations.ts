@@ -6,10 +6,12 @@ import {
   type Config,
   type CreateIntegration,
   configFaults,
+  freshFor,
   Integration,
   isSigned,
   isTracker,
   mayConnect,
+  mayGoOn,
   mayPing,
   mayRotate,
   type PatchIntegration
@@ -24,7 +26,7 @@ import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { Settings } from "../../config/Settings.ts"
+import { OAuthApps } from "../../providers/oauth/Apps.ts"
 import { Targets } from "../../providers/webhook/Target.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { Events } from "../events/Events.ts"
@@ -34,20 +36,22 @@ import type { Versioned } from "../resource/ResourceSpec.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
-const fresh = { status: "ACTIVE", isAuthorized: true, subscriptions: [] } as const
-const unauthorized = { status: "PENDING_AUTH", isAuthorized: false, subscriptions: [] } as const
-
 /** Links to the outside: what each is told of, how it is reached, and whether that works. */
 export class Integrations extends Effect.Service<Integrations>()("layers/Integrations", {
-  dependencies: [Events.Default, IntegrationSecrets.Default, WebhookEndpoints.Default, Targets.Default],
+  dependencies: [
+    Events.Default,
+    IntegrationSecrets.Default,
+    OAuthApps.Default,
+    WebhookEndpoints.Default,
+    Targets.Default
+  ],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const events = yield* Events
     const secrets = yield* IntegrationSecrets
     const endpoints = yield* WebhookEndpoints
+    const apps = yield* OAuthApps
     const targets = yield* Targets
-    const { JIRA_CLIENT_ID, PUBLIC_URL } = yield* Settings
-    const hasTracker = JIRA_CLIENT_ID !== undefined && PUBLIC_URL !== undefined
     const integrations = yield* resource({ name: "integration", table: "integrations", entity: Integration })
     const record = recording(sql, sql.literal("changed"))
 
@@ -61,7 +65,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const made = (fields: Pick<Integration, "provider" | "name" | "config">) =>
       Effect.gen(function* () {
         const isInbound = isTracker(fields.provider)
-        const integration = yield* integrations.create({ ...fields, ...(isInbound ? unauthorized : fresh) })
+        const integration = yield* integrations.create({ ...fields, ...freshFor(fields.provider) })
         const secret = isSigned(fields.provider) ? yield* secrets.first(integration.id) : undefined
         const webhookUrl = isInbound ? yield* endpoints.first(integration.id) : undefined
         return { integration, secret, webhookUrl }
@@ -79,6 +83,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const moving = (name: IntegrationMove) => (id: string) =>
       integrations.hold(id).pipe(
         Effect.tap(({ value }) => mayMove(value.status, name)),
+        Effect.tap(({ value }) => (name === "resume" ? mayGoOn(value) : Effect.void)),
         Effect.flatMap((seen) => move(name, seen)),
         atomically(sql)
       )
@@ -111,7 +116,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       /** A new integration and, where it has one, the secret that signs what it is sent, or where it sends webhooks. */
       create: ({ config = {}, name, provider }: typeof CreateIntegration.Type) =>
         Effect.gen(function* () {
-          yield* mayConnect(provider, isTracker(provider) && hasTracker)
+          yield* mayConnect(provider, apps.missing(provider))
           yield* mayUse(provider, config)
           return yield* made({ provider, name, config })
         }),
@@ -144,7 +149,9 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       /** For who sends: stops an integration that cannot go on; one that is stopped already, or gone, stays so. */
       fail: (tenant: TenantId, id: string, reason: string) =>
         integrations.held(id).pipe(
-          Effect.flatMap((seen) => (canMove(seen.value.status, "fail") ? move("fail", seen, reason) : Effect.void)),
+          Effect.flatMap((seen) =>
+            canMove(seen.value.status, "fail") ? Effect.asVoid(move("fail", seen, reason)) : Effect.void
+          ),
           Effect.catchTag("NotFound", () => Effect.void),
           Effect.asVoid,
           atomically(sql),

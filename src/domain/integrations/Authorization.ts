@@ -1,0 +1,50 @@
+import { Effect, Schema } from "effect"
+import { breaks } from "../Errors.ts"
+import { body, optional, text } from "../Schemas.ts"
+import type { Provider } from "./Provider.ts"
+
+/** Providers that people let us into, each with an account of their own. */
+export type OAuthProvider = Extract<Provider, "JIRA" | "GOOGLE_DRIVE">
+
+export const isOAuth = (provider: Provider): provider is OAuthProvider =>
+  provider === "JIRA" || provider === "GOOGLE_DRIVE"
+
+/** The provider of an integration, if people authorize us with it. */
+export const oauthProviderOf = ({ provider }: { readonly provider: Provider }) =>
+  isOAuth(provider)
+    ? Effect.succeed(provider)
+    : Effect.fail(breaks("provider", "state", `is ${provider}, which needs no authorization`))
+
+export const BeginAuthorization = body({
+  origin: text(1, 300).annotations({ description: "Origin of the page that opens the popup; it must be a trusted one" })
+}).annotations({ identifier: "BeginAuthorization" })
+
+export const BegunAuthorization = Schema.Struct({
+  authorizationUrl: Schema.String.annotations({ description: "To be opened in a popup within ten minutes, once" })
+}).annotations({ identifier: "BegunAuthorization" })
+
+export const ConfirmAuthorization = body({
+  confirmation: text(1, 100).annotations({ description: "What the popup told the page that opened it" })
+}).annotations({ identifier: "ConfirmAuthorization" })
+
+/** What a provider sends people back with. */
+export const CallbackQuery = Schema.Struct({
+  code: optional(Schema.String),
+  state: optional(Schema.String),
+  error: optional(Schema.String),
+  error_description: optional(Schema.String)
+})
+
+/** Why an authorization came to nothing, with what people are told of it. */
+export const authorizationFaults = {
+  invalid_state: "This authorization is unknown, has expired or was used already. Please begin again.",
+  access_denied: "The authorization was declined.",
+  provider_error: "The provider could not complete the authorization. Please begin again.",
+  provider_unavailable: "The provider did not answer in time. Please begin again in a while.",
+  insufficient_scope: "Not everything that is needed was allowed. Please begin again and leave every box ticked.",
+  site_not_chosen: "The account reaches several sites. Please name one in the settings of the integration first.",
+  site_not_reached: "The account does not reach the site that the settings of the integration name.",
+  integration_gone: "The integration is not there any more."
+} as const
+
+export type AuthorizationFault = keyof typeof authorizationFaults

@@ -1,0 +1,62 @@
+import { assert } from "vitest"
+import { type AuthorizationServer, trustedOrigin } from "./authorizationServer.ts"
+import { integrationsIn, type ShownIntegration } from "./integrations.ts"
+import type { Answered, Service } from "./service.ts"
+
+export const leastJira = { provider: "JIRA", name: "Tracker" }
+export const leastDrive = { provider: "GOOGLE_DRIVE", name: "Drive", config: { folderId: "folder-1" } }
+
+/** What the page tells the window that opened it, and where that is. */
+export interface PageData {
+  readonly origin?: string
+  readonly message?: {
+    readonly type: string
+    readonly v: number
+    readonly status: string
+    readonly integrationId: string
+    readonly provider: string
+    readonly confirmation?: string
+    readonly code?: string
+  }
+}
+
+export const dataIn = ({ text }: Pick<Answered, "text">): PageData =>
+  JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1] ?? assert.fail(text))
+
+/** The steps of an authorization in a tenant, one request each. What is named in the past tense must succeed. */
+export const authorizingIn = (service: Service, server: AuthorizationServer, tenant: string, as = "owner") => {
+  const integrations = integrationsIn(service, tenant, as)
+  const begin = (id: string, origin: string = trustedOrigin) =>
+    integrations.call("POST", `/${id}/authorize`, { origin })
+  const callback = (query: Readonly<Record<string, string>>, bearer?: string) =>
+    service.api("GET", `/integrations/oauth/callback?${new URLSearchParams(query)}`, {
+      ...(bearer === undefined ? {} : { as: bearer })
+    })
+  const confirm = (id: string, confirmation: string) => integrations.call("POST", `/${id}/confirm`, { confirmation })
+
+  const begun = async (id: string) => {
+    const { body, status, text } = await begin(id)
+    assert.strictEqual(status, 200, text)
+    return String(body.data.authorizationUrl)
+  }
+  const consented = async (id: string, scope?: string) => server.consent(await begun(id), scope)
+
+  /** The confirmation of a grant that waits. */
+  const waiting = async (id: string) => {
+    const page = await callback(await consented(id))
+    assert.strictEqual(page.status, 200, page.text)
+    return dataIn(page).message?.confirmation ?? assert.fail(page.text)
+  }
+  const shown = async (id: string): Promise<ShownIntegration> => (await integrations.get(id)).body.data
+
+  const authorized = async (fields: object = leastDrive) => {
+    const { id } = await integrations.made(fields)
+    const page = await callback(await consented(id), as)
+    assert.strictEqual(page.status, 200, page.text)
+    assert.deepInclude(await shown(id), { status: "ACTIVE", isAuthorized: true })
+    return id
+  }
+  return { ...integrations, begin, begun, callback, confirm, consented, waiting, shown, authorized }
+}
+
+export type Authorizing = ReturnType<typeof authorizingIn>
