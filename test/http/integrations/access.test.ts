@@ -132,8 +132,7 @@ describe("roles and integrations", () => {
 
   it("are decided here for every operation there is", () => {
     const all = operationsOf(service.document).map(({ name }) => name.replace("/api/v1", ""))
-    // Deliveries are decided beside invoices, in roles.test.ts.
-    const own = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name) && !/deliver/.test(name))
+    const own = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name))
     assert.sameMembers(own, Object.keys(table))
   })
 })
