@@ -31,7 +31,7 @@ export const plantTracker = async (pool: pg.Pool, tenant: string, integration: s
   await plant(
     "inbound_webhooks",
     "integration_id, id, identifier, kind, issue_id, issue_key, happened_at, body, status, received_at",
-    "$2, $3, $3, 'k', '1', 'A-1', 1, '{}', 'DONE', now()",
+    "$2, $3, $3, 'jira:issue_created', '1', 'A-1', 1, '{}', 'DONE', now()",
     [integration, makeId("whk")]
   )
   await plant(
