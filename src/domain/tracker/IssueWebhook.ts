@@ -46,5 +46,5 @@ export const IssueWebhook = open({
 export type IssueWebhook = typeof IssueWebhook.Type
 
 export const WebhookReceipt = Schema.Struct({
-  accepted: Schema.Boolean.annotations({ description: "Whether any integration wants it" })
+  accepted: Schema.Boolean.annotations({ description: "Whether an integration wants it" })
 }).annotations({ identifier: "WebhookReceipt" })
