@@ -46,7 +46,8 @@ const keyInPath = ({ params }: Credentials) =>
 
 const inPath = ({ params }: Credentials) => Effect.mapError(tenantIdOf(params["tenantId"]), () => new NotFound())
 
-// Handlers of such operations ask for nothing else, which the walk over every operation in the tests would show.
+// Cast because what an operation needs is known from its access, a value, and so not to the compiler: an operation that
+// anyone may call asks for no principal. The walk over every operation in the tests shows one that would.
 const services = <A>(context: Context.Context<A>) => context as unknown as Context.Context<Services>
 
 const nobody: Identity = { principal: undefined, tenant: undefined, services: services(Context.empty()) }

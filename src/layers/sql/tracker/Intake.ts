@@ -106,7 +106,8 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
       const at = new Date().toISOString()
       const id = before?.issue.id ?? makeId(prefixOf(TrackedIssueId))
       const fields = { ...facts, ...urlOf(siteUrl, facts.issueKey), id, integration }
-      return arrange({ ...fields, createdAt: before?.issue.createdAt ?? at, updatedAt: at }) as unknown as TrackedIssue // its fields, in order
+      // Only the order of the fields changes, which a record of columns cannot tell its type.
+      return arrange({ ...fields, createdAt: before?.issue.createdAt ?? at, updatedAt: at }) as unknown as TrackedIssue
     }
 
     const write = Effect.fnUntraced(function* (tenant: string, issue: TrackedIssue, told: Told, sequence: number) {

@@ -1,0 +1,44 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
+import { Moment, optional } from "../../../../domain/Schemas.ts"
+import {
+  InboundStatus,
+  InboundWebhook,
+  InboundWebhookId,
+  InboundWebhookInFull
+} from "../../../../domain/tracker/InboundWebhook.ts"
+import { inTenant, operation } from "../../Access.ts"
+import { data } from "../../Envelope.ts"
+import { pageQuery } from "../../Paging.ts"
+
+const path = Schema.Struct({ integrationId: IntegrationId, webhookId: InboundWebhookId })
+
+export class InboundApi extends HttpApiGroup.make("inbound")
+  .annotate(OpenApi.Description, "The webhooks a tracker sent, what became of each, and working one again")
+  .add(
+    HttpApiEndpoint.get("list", "/integrations/:integrationId/inbound")
+      .setPath(Schema.Struct({ integrationId: IntegrationId }))
+      .setUrlParams(
+        Schema.Struct({
+          ...pageQuery,
+          status: optional(InboundStatus),
+          since: optional(Moment),
+          until: optional(Moment)
+        })
+      )
+      .addSuccess(data(Schema.Array(InboundWebhook)))
+      .annotateContext(operation("List the webhooks that came in for an integration", inTenant("VIEWER")))
+  )
+  .add(
+    HttpApiEndpoint.get("get", "/integrations/:integrationId/inbound/:webhookId")
+      .setPath(path)
+      .addSuccess(data(InboundWebhookInFull))
+      .annotateContext(operation("Get one webhook with its body", inTenant("VIEWER")))
+  )
+  .add(
+    HttpApiEndpoint.post("replay", "/integrations/:integrationId/inbound/:webhookId/replay")
+      .setPath(path)
+      .addSuccess(data(InboundWebhookInFull))
+      .annotateContext(operation("Work a webhook again; what is older still changes nothing newer", inTenant("ADMIN")))
+  ) {}

@@ -1,0 +1,47 @@
+import { Effect, Either, Layer } from "effect"
+import { SignedUrls } from "../../../layers/blobs/SignedUrls.ts"
+import { Assets } from "../../../layers/sql/branding/Assets.ts"
+import { AssetsApi } from "../../api/groups/branding/Assets.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+import { Refusal, Reply, Streamed } from "../../edge/response/Reply.ts"
+
+/** An image is shown and nothing else: whatever a browser makes of its bytes, it cannot run. */
+const imageHeaders = (image: { readonly access: string; readonly contentType: string; readonly etag: string }) => ({
+  "content-type": image.contentType,
+  etag: `"${image.etag}"`,
+  "cache-control": image.access === "PUBLIC" ? "public, max-age=3600" : "private, max-age=600",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "cross-origin"
+})
+
+const needs = Effect.all({ assets: Assets, urls: SignedUrls }).pipe(
+  Effect.provide(Layer.merge(Assets.Default, SignedUrls.Default))
+)
+
+export const assets = handle(AssetsApi, needs, ({ assets, urls }) => ({
+  list: ({ query }) =>
+    Effect.map(
+      paged(query, (window) => assets.page(window)),
+      ({ next, value }) => new Reply(value.map(assets.shown), { next })
+    ),
+  create: ({ payload }) =>
+    Effect.map(
+      assets.create(payload),
+      (asset) => new Reply(asset, { headers: { location: `/api/v1/assets/${asset.assetId}/record` } })
+    ),
+  record: ({ path }) => assets.get(path.assetId),
+  patch: ({ path, payload }) => assets.patch(path.assetId, payload),
+  upload: ({ path, upload }) => assets.upload(path.assetId, upload.bytes, upload.size),
+  complete: ({ path }) =>
+    Effect.map(
+      assets.complete(path.assetId),
+      Either.getOrElse((fault) => new Refusal(fault))
+    ),
+  remove: ({ path }) => assets.remove(path.assetId),
+  serve: ({ path: { assetId }, query: { expires = "", signature = "" } }) =>
+    Effect.map(
+      assets.served(assetId, urls.isGood(assetId, Number(expires), signature)),
+      (image) => new Reply(new Streamed(image.sizeBytes, image.bytes), { headers: imageHeaders(image) })
+    )
+}))

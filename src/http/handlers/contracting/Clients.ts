@@ -1,0 +1,25 @@
+import { Effect, Layer } from "effect"
+import { Attachments } from "../../../layers/sql/branding/Attachments.ts"
+import { Clients } from "../../../layers/sql/contracting/Clients.ts"
+import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
+import { handle } from "../../edge/Handlers.ts"
+
+const needs = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
+  Effect.provide(Layer.merge(Clients.Default, Attachments.Default))
+)
+
+const placeOf = ({ clientId, slot }: { readonly clientId: string; readonly slot: string }) => ({
+  id: clientId,
+  client: clientId,
+  slot
+})
+
+export const clients = handle(ClientsApi, needs, ({ attachments, clients }) => ({
+  list: () => clients.list(),
+  create: ({ payload }) => clients.create(payload),
+  get: ({ path }) => clients.get(path.clientId),
+  patch: ({ path, payload }) => clients.patch(path.clientId, payload),
+  remove: ({ path }) => clients.remove(path.clientId),
+  attach: ({ path, payload }) => attachments.attach(clients, placeOf(path), payload),
+  detach: ({ path }) => attachments.detach(clients, placeOf(path))
+}))

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Contacts } from "../../../layers/sql/contracting/Contacts.ts"
+import { ContactsApi } from "../../api/groups/contracting/Contacts.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+
+export const contacts = handle(ContactsApi, Effect.provide(Contacts, Contacts.Default), (contacts) => ({
+  list: ({ query }) => paged(query, (window) => contacts.page(window, { client: query.clientId })),
+  create: ({ payload: { clientId, ...fields } }) => contacts.create({ ...fields, client: clientId }),
+  get: ({ path }) => contacts.get(path.contactId),
+  patch: ({ path, payload }) => contacts.patch(path.contactId, payload),
+  remove: ({ path }) => contacts.remove(path.contactId)
+}))

@@ -1,0 +1,14 @@
+import { Effect } from "effect"
+import { filledContract } from "../../../domain/contracting/Contract.ts"
+import { Contracts } from "../../../layers/sql/contracting/Contracts.ts"
+import { ContractsApi } from "../../api/groups/contracting/Contracts.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+
+export const contracts = handle(ContractsApi, Effect.provide(Contracts, Contracts.Default), (contracts) => ({
+  list: ({ query }) => paged(query, (window) => contracts.page(window, { client: query.clientId })),
+  create: ({ payload }) => contracts.create(filledContract(payload)),
+  get: ({ path }) => contracts.get(path.contractId),
+  patch: ({ path, payload }) => contracts.patch(path.contractId, payload),
+  remove: ({ path }) => contracts.remove(path.contractId)
+}))

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Emails } from "../../../layers/sql/contracting/Emails.ts"
+import { EmailsApi } from "../../api/groups/contracting/Emails.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+
+export const emails = handle(EmailsApi, Effect.provide(Emails, Emails.Default), (emails) => ({
+  list: ({ query }) => paged(query, (window) => emails.page(window, { contact: query.contactId })),
+  create: ({ payload: { contactId, ...fields } }) => emails.create({ ...fields, contact: contactId }),
+  get: ({ path }) => emails.get(path.emailId),
+  patch: ({ path, payload }) => emails.patch(path.emailId, payload),
+  remove: ({ path }) => emails.remove(path.emailId)
+}))

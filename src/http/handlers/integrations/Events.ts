@@ -1,0 +1,24 @@
+import { Effect } from "effect"
+import { pageLimit } from "../../../domain/Paging.ts"
+import { Events } from "../../../layers/sql/events/Events.ts"
+import { EventsApi } from "../../api/groups/integrations/Events.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { Reply } from "../../edge/response/Reply.ts"
+
+/** The same question after the last event that was answered with. */
+const linkAfter = (asked: { readonly type?: string; readonly limit?: number }, after: string) => {
+  const query = new URLSearchParams({ after })
+  if (asked.type !== undefined) query.set("type", asked.type)
+  if (asked.limit !== undefined) query.set("limit", String(asked.limit))
+  return `</api/v1/events?${query}>; rel="next"`
+}
+
+export const events = handle(EventsApi, Effect.provide(Events, Events.Default), (events) => ({
+  feed: ({ query }) =>
+    Effect.map(
+      events.feed({ limit: pageLimit.usual, ...query }),
+      (page) =>
+        new Reply(page.events, { headers: page.next === undefined ? {} : { link: linkAfter(query, page.next) } })
+    ),
+  get: ({ path }) => events.get(path.eventId)
+}))

@@ -1,0 +1,80 @@
+import { Effect, Layer, Option } from "effect"
+import { etagOf } from "../../../domain/Etag.ts"
+import type { Integration } from "../../../domain/integrations/Integration.ts"
+import { usualOverlapHours } from "../../../domain/integrations/SecretRotation.ts"
+import { Principal } from "../../../domain/tenancy/Caller.ts"
+import { TrackerFarewell } from "../../../layers/providers/tracker/Farewell.ts"
+import { Authorizations } from "../../../layers/sql/integrations/Authorizations.ts"
+import { GivingBack } from "../../../layers/sql/integrations/GivingBack.ts"
+import { Integrations } from "../../../layers/sql/integrations/Integrations.ts"
+import { Subscriptions } from "../../../layers/sql/integrations/Subscriptions.ts"
+import { IntegrationsApi } from "../../api/groups/integrations/Integrations.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { authorizationPage, pageHeaders } from "../../edge/pages/Authorization.ts"
+import { paged } from "../../edge/response/Paging.ts"
+import { Page, Reply } from "../../edge/response/Reply.ts"
+
+const needs = Effect.all({
+  authorizations: Authorizations,
+  farewell: TrackerFarewell,
+  givingBack: GivingBack,
+  integrations: Integrations,
+  subscriptions: Subscriptions
+}).pipe(
+  Effect.provide(
+    Layer.mergeAll(
+      Authorizations.Default,
+      TrackerFarewell.Default,
+      GivingBack.Default,
+      Integrations.Default,
+      Subscriptions.Default
+    )
+  )
+)
+
+interface Made {
+  readonly integration: Integration
+  readonly secret?: string | undefined
+  readonly webhookUrl?: string | undefined
+}
+
+/** What is secret is shown beside the integration and is no part of its version. */
+const withSecret = ({ integration, secret, webhookUrl }: Made) =>
+  new Reply(
+    {
+      ...integration,
+      ...(secret === undefined ? {} : { secret }),
+      ...(webhookUrl === undefined ? {} : { webhookUrl })
+    },
+    { headers: { etag: etagOf(integration) } }
+  )
+
+/** Whoever the callback is called by; a browser that a provider sends back has no bearer. */
+const visitor = Effect.map(Effect.serviceOption(Principal), Option.getOrUndefined)
+
+export const integrations = handle(IntegrationsApi, needs, (services) => {
+  const { authorizations, farewell, givingBack, integrations, subscriptions } = services
+  return {
+    list: ({ query }) => paged(query, integrations.page),
+    create: ({ payload }) => Effect.map(integrations.create(payload), withSecret),
+    get: ({ path }) => integrations.get(path.integrationId),
+    patch: ({ path, payload }) => integrations.patch(path.integrationId, payload),
+    remove: ({ path }) => farewell.after(path.integrationId, givingBack.remove(path.integrationId)),
+    pause: ({ path }) => integrations.pause(path.integrationId),
+    resume: ({ path }) => integrations.resume(path.integrationId),
+    ping: ({ path }) => integrations.ping(path.integrationId),
+    rotateSecret: ({ path, payload: { overlapHours = usualOverlapHours } }) =>
+      Effect.map(integrations.rotateSecret(path.integrationId, overlapHours), withSecret),
+    authorize: ({ path, payload }) => authorizations.begin(path.integrationId, payload.origin),
+    callback: ({ query }) =>
+      Effect.map(
+        Effect.flatMap(visitor, (person) => authorizations.finish(query, person)),
+        (outcome) => new Reply(new Page(authorizationPage(outcome)), { headers: pageHeaders })
+      ),
+    confirm: ({ path, payload }) => authorizations.confirm(path.integrationId, payload.confirmation),
+    listSubscriptions: ({ path, query }) => paged(query, (window) => subscriptions.page(path.integrationId, window)),
+    subscribe: ({ path, payload }) => subscriptions.add(path.integrationId, payload),
+    getSubscription: ({ path }) => subscriptions.get(path),
+    unsubscribe: ({ path }) => subscriptions.remove(path)
+  }
+})

@@ -1,0 +1,26 @@
+import { Effect, Layer } from "effect"
+import type { Billable } from "../../../domain/invoicing/Billable.ts"
+import type { JsonText } from "../../../domain/JsonText.ts"
+import { Billables } from "../../../layers/sql/invoicing/Billables.ts"
+import { IssueBilling } from "../../../layers/sql/tracker/IssueBilling.ts"
+import { BillablesApi } from "../../api/groups/invoicing/Billables.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+import { Reply } from "../../edge/response/Reply.ts"
+
+const needs = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
+  Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))
+)
+
+const located = (invoiceId: string) => (made: JsonText<ReadonlyArray<Billable>>) =>
+  new Reply(made, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
+
+export const billables = handle(BillablesApi, needs, ({ billables, issueBilling }) => ({
+  list: ({ query }) => paged(query, (window) => billables.page(window, { invoice: query.invoiceId })),
+  create: ({ payload }) => Effect.map(billables.create(payload), located(payload.invoiceId)),
+  createFromIssues: ({ path, payload }) =>
+    Effect.map(issueBilling.create(path.invoiceId, payload), located(path.invoiceId)),
+  get: ({ path }) => billables.get(path.billableId),
+  patch: ({ path, payload }) => billables.patch(path.billableId, payload),
+  remove: ({ path }) => billables.remove(path.billableId)
+}))

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { InvoiceNumbers } from "../../../layers/sql/invoicing/InvoiceNumbers.ts"
+import { InvoiceSeriesApi } from "../../api/groups/invoicing/InvoiceSeries.ts"
+import { handle } from "../../edge/Handlers.ts"
+
+export const invoiceSeries = handle(
+  InvoiceSeriesApi,
+  Effect.provide(InvoiceNumbers, InvoiceNumbers.Default),
+  (numbers) => ({
+    get: () => numbers.prove,
+    patch: ({ payload }) => Effect.zipRight(numbers.use(payload.pattern), numbers.prove)
+  })
+)

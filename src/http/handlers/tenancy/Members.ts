@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Members } from "../../../layers/sql/tenancy/Members.ts"
+import { MembersApi } from "../../api/groups/tenancy/Members.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+
+export const members = handle(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
+  list: ({ query }) => paged(query, members.page),
+  create: ({ payload }) => members.create(payload),
+  get: ({ path }) => members.get(path.memberId),
+  patch: ({ path, payload }) => members.patch(path.memberId, payload),
+  remove: ({ path }) => members.remove(path.memberId)
+}))

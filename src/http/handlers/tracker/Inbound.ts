@@ -1,0 +1,22 @@
+import { Effect, Layer } from "effect"
+import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { InboundStream } from "../../../layers/nats/InboundStream.ts"
+import { Inbound } from "../../../layers/sql/tracker/Inbound.ts"
+import { InboundApi } from "../../api/groups/tracker/Inbound.ts"
+import { handle } from "../../edge/Handlers.ts"
+import { paged } from "../../edge/response/Paging.ts"
+
+const needs = Effect.all({ inbound: Inbound, stream: InboundStream }).pipe(
+  Effect.provide(Layer.merge(Inbound.Default, InboundStream.Default))
+)
+
+export const inbound = handle(InboundApi, needs, ({ inbound, stream }) => ({
+  list: ({ path, query }) => paged(query, (window) => inbound.page(path.integrationId, window, query)),
+  get: ({ path }) => inbound.get(path.integrationId, path.webhookId),
+  replay: ({ path }) =>
+    Effect.gen(function* () {
+      const webhook = yield* inbound.replay(path.integrationId, path.webhookId)
+      yield* stream.announce([{ tenant: yield* CurrentTenant, integration: webhook.integration, id: webhook.id }])
+      return webhook
+    })
+}))
