@@ -69,7 +69,7 @@ export const measure = (candidates: ReadonlyArray<Candidate>, token: string, opt
       const inTurn = Effect.forEach(rotated(all, round), ({ samples, server, supply }) =>
         Effect.map(load(server, supply(seconds), token, seconds), (sample) => {
           samples.push(sample)
-          return `${server.name} ${Math.round(sample.perSecond)}/s`
+          return `${server.name} ${Math.round(sample.perSecond)}/s at ${sample.cpuMillis?.toFixed(2)} ms CPU`
         })
       )
       yield* step(label, inTurn, (told) => `${label}: ${told.join(", ")}`)

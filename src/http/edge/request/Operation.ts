@@ -3,6 +3,7 @@ import { type Cause, Context, Effect, Stream } from "effect"
 import { ServiceUnavailable, type WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
+import { providing } from "../../../layers/Providing.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { toWireError } from "../response/Failures.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
@@ -51,9 +52,8 @@ export const makeOperation = Effect.gen(function* () {
     const upload = route.isStreamed
       ? { bytes: streamBody(request, route.bodyLimit), size: announced(request) }
       : nothingToUpload
-    const result = yield* route
-      .run({ path, ...rest, bytes, upload })
-      .pipe(Effect.provide(Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))))
+    const services = Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))
+    const result = yield* providing(route.run({ path, ...rest, bytes, upload }), services)
     return succeed(request, route.status, result)
   })
 

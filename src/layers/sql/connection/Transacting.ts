@@ -59,16 +59,20 @@ export const transacting = (client: pg.ClientBase, release: (destroy: boolean) =
 
   const connection = connectionOver((query, done) => (state.isClosed ? done(closedAlready) : hand(query, done)))
 
-  const end = (how: "COMMIT" | "ROLLBACK") =>
-    Effect.async<void, SqlError>((resume) => {
-      state.isClosed = true
-      if (!state.isOpen) return resume(Effect.void)
+  const sendEnd = (how: "COMMIT" | "ROLLBACK") =>
+    Effect.async<void, SqlError>((resume) =>
       submit(client, { text: state.isUndone ? "ROLLBACK" : how }, (error, result) => {
         // A commit that is refused has ended the transaction all the same.
         if (error !== undefined) state.isLost ||= how === "ROLLBACK" || isLost(error)
         const fault = error ?? (result?.command === how ? undefined : undone)
         resume(fault === undefined ? Effect.void : Effect.fail(notEnded(fault)))
       })
+    )
+
+  const end = (how: "COMMIT" | "ROLLBACK") =>
+    Effect.suspend(() => {
+      state.isClosed = true
+      return state.isOpen ? sendEnd(how) : Effect.void
     })
 
   return {

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
+import { providing } from "../../Providing.ts"
 import type { Transacting } from "./Transacting.ts"
 
 const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)
@@ -20,11 +21,21 @@ const ending = <A, E, R, E2>(
 /** Transactions by their connection, for those who know which of their statements is the last. */
 const transactions = new WeakMap<Connection, Transacting>()
 
+/**
+ * All of a transaction. If it cannot be undone, why its work failed still matters more. The connection is given back
+ * whatever happens, since nothing in here can be interrupted.
+ */
 const whole = <A, E, R>({ end, giveBack }: Transacting, work: Effect.Effect<A, E, R>) =>
-  Effect.ensuring(
-    ending(work, end("COMMIT"), Effect.ignore(end("ROLLBACK"))), // why the work failed matters more
-    Effect.sync(giveBack)
-  )
+  Effect.matchCauseEffect(ending(work, end("COMMIT"), Effect.ignore(end("ROLLBACK"))), {
+    onSuccess: (value) => {
+      giveBack()
+      return Effect.succeed(value)
+    },
+    onFailure: (cause) => {
+      giveBack()
+      return Effect.failCause(cause)
+    }
+  })
 
 /** A part of a transaction that can be undone alone. */
 const part = <A, E, R>(connection: Connection, name: string, work: Effect.Effect<A, E, R>) =>
@@ -47,7 +58,7 @@ export const makeTransactions =
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
         const within = (connection: Connection, depth: number) =>
-          Effect.provideService(restore(work), SqlClient.TransactionConnection, [connection, depth])
+          providing(restore(work), Context.make(SqlClient.TransactionConnection, [connection, depth]))
         const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
         if (Option.isSome(outer)) {
           const [connection, depth] = outer.value

@@ -54,10 +54,11 @@ export class References extends Effect.Service<References>()("layers/References"
        * an invoice to be named.
        */
       onceMore: <A, E extends WireError, R>(work: Effect.Effect<A, E, R>) =>
-        Effect.retry(work, {
-          times: 1,
-          while: (error) => error._tag === "ValidationError" && error.details?.[0]?.field === "referenceId"
-        })
+        Effect.catchIf(
+          work,
+          (error) => error._tag === "ValidationError" && error.details?.[0]?.field === "referenceId",
+          () => work
+        )
     }
   })
 }) {}
