@@ -8,9 +8,9 @@ import { forEver } from "../ForEver.ts"
 import type { Bell } from "../Wakes.ts"
 import { Attempts } from "./Attempts.ts"
 
-/** So many at once in one process, and to one receiver from all of them. */
+/** So many at once in one process, and to one receiver from all of them: half may be on their way while half are noted. */
 const mostAtOnce = 256
-const mostEach = 32
+export const mostEach = 64
 const mostInClaim = 100
 const mostInRecord = 200
 const pollMillis = 500

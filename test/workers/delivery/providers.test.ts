@@ -4,6 +4,7 @@ import type pg from "pg"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { names } from "../../../src/layers/nats/Subjects.ts"
+import { mostEach } from "../../../src/workers/delivery/Sending.ts"
 import { openPool } from "../../support/database.ts"
 import { integrationsIn } from "../../support/integrations.ts"
 import { parseMetrics } from "../../support/metrics.ts"
@@ -271,19 +272,20 @@ describe("delivering", { timeout: 90_000 }, () => {
       assert.isFalse(delivery.lines.some((line) => line.includes("could not be written down")))
     })
 
-    it("has no more than 32 under way to one receiver, which keeps nobody else waiting", async () => {
+    it("has no more than a number under way to one receiver, which keeps nobody else waiting", async () => {
+      const all = mostEach + 8
       const { received, release, url } = await holding()
       const { id } = await hook(url, { eventType: "client.*" })
       await call("POST", `/integrations/${id}/pause`)
-      await Promise.all(Array.from({ length: 40 }, () => client()))
-      await is(id, "PENDING", 40)
+      await Promise.all(Array.from({ length: all }, () => client()))
+      await is(id, "PENDING", all)
       await call("POST", `/integrations/${id}/resume`)
-      await eventually(() => received.length === 32, "as many as there may be")
+      await eventually(() => received.length === mostEach, "as many as there may be")
       await passBy()
-      assert.lengthOf(received, 32)
+      assert.lengthOf(received, mostEach)
       release()
-      await eventually(() => received.length === 40, "the rest")
-      await is(id, "DELIVERED", 40)
+      await eventually(() => received.length === all, "the rest")
+      await is(id, "DELIVERED", all)
     })
 
     it("is finished and written down by a worker that is told to stop", async () => {

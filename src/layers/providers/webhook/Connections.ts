@@ -7,7 +7,7 @@ import { Targets } from "./Target.ts"
  * At most so many connections are open to one origin, and as many requests on their way: more than go to one integration,
  * since many may have the same.
  */
-export const mostConnections = 64
+export const mostConnections = 96
 
 /** A name's addresses that are tried, together for less time than a delivery may take. */
 const mostTried = 2
