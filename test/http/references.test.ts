@@ -51,6 +51,29 @@ const foreignKeys = `
   where contype = 'f' and conrelid in (select attrelid from owned) and confrelid in (select attrelid from owned)
   group by conname, conrelid, confrelid order by conname`
 
+/** What the migrations call themselves. */
+const own = ["migrations.migration_id"]
+
+/** Columns that name something in somebody else's system, or that a caller named as they liked. */
+const outside = [
+  "billables.reference_id",
+  "delivery_files.file_id",
+  "grants.site_id",
+  "inbound_webhooks.issue_id",
+  "tracked_issues.external_id",
+  "tracker_webhooks.site_id",
+  "tracker_webhooks.webhook_id"
+]
+
+/** Columns of what tells of a resource, which may be gone by then. */
+const outliving = [
+  "deliveries.resource_id",
+  "event_feed.resource_id",
+  "events.client_id",
+  "events.resource_id",
+  "outbox.resource_id"
+]
+
 describe("references", () => {
   let service: Service
   let pool: pg.Pool
@@ -210,17 +233,14 @@ describe("references", () => {
     }
   })
 
-  it("have a foreign key each", async () => {
+  it("have a foreign key each, but for those that lead nowhere here", async () => {
     const { rows } = await pool.query<{ place: string }>(`
       select table_name || '.' || column_name as place from information_schema.columns
-      where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'
-        and column_name <> all (array['reference_id', 'external_id', 'issue_id', 'webhook_id', 'site_id', 'file_id']) -- outside
-        and column_name <> 'resource_id' -- of an event, which outlives what it tells of
-        and table_name <> all (array['events', 'migrations'])`)
-    const places = keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`))
-    assert.includeMembers(
-      places,
-      rows.map(({ place }) => place)
+      where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'`)
+    const places = new Set(keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`)))
+    assert.sameMembers(
+      rows.map(({ place }) => place).filter((place) => !places.has(place)),
+      [...own, ...outside, ...outliving]
     )
   })
 })

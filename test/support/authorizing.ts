@@ -1,7 +1,8 @@
 import { assert } from "vitest"
-import { type AuthorizationServer, trustedOrigin } from "./authorizationServer.ts"
+import { type AuthorizationServer, startAuthorizationServer, trustedOrigin } from "./authorizationServer.ts"
 import { integrationsIn, type ShownIntegration } from "./integrations.ts"
 import type { Answered, Service } from "./service.ts"
+import { startInTenant } from "./staging.ts"
 
 export const leastJira = { provider: "JIRA", name: "Tracker" }
 export const leastDrive = { provider: "GOOGLE_DRIVE", name: "Drive", config: { folderId: "folder-1" } }
@@ -60,3 +61,14 @@ export const authorizingIn = (service: Service, server: AuthorizationServer, ten
 }
 
 export type Authorizing = ReturnType<typeof authorizingIn>
+
+/** The service with a tenant in it, and the server that is both of its providers. */
+export const startWithProviders = async () => {
+  const server = await startAuthorizationServer()
+  const started = await startInTenant(server.environment)
+  const stop = async () => {
+    await started.stop()
+    await server.stop()
+  }
+  return { ...started, server, stop }
+}

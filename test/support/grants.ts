@@ -31,21 +31,24 @@ interface PlantedGrant {
   readonly tenant: string
   readonly integration: string
   readonly token: string
+  readonly refresh?: string | undefined
   readonly generation?: number
   readonly site?: string
 }
 
 /** Puts a token in place of the one before, as if it had been given for an hour. */
 export const plantGrant = async (service: Service, pool: pg.Pool, grant: PlantedGrant) => {
-  const { generation = 1, integration, site, tenant, token } = grant
+  const { generation = 1, integration, refresh, site, tenant, token } = grant
   const secrets = await secretsOf(service)
-  const place = JSON.stringify(["grants", tenant, integration, "access", generation])
+  const sealed = (column: string, text: string) =>
+    secrets.seal(JSON.stringify(["grants", tenant, integration, column, generation]), Buffer.from(text))
+  const refreshing = refresh === undefined ? null : sealed("refresh", refresh)
   await pool.query(
-    `insert into grants (tenant_id, integration_id, generation, scopes, site_id, access, expires_at)
-     values ($1, $2, $3, 'all', $4, $5, now() + interval '1 hour')
+    `insert into grants (tenant_id, integration_id, generation, scopes, site_id, access, refresh, expires_at)
+     values ($1, $2, $3, 'all', $4, $5, $6, now() + interval '1 hour')
      on conflict (tenant_id, integration_id) do update set generation = excluded.generation, access = excluded.access,
-       site_id = excluded.site_id`,
-    [tenant, integration, generation, site ?? null, secrets.seal(place, Buffer.from(token))]
+       refresh = excluded.refresh, site_id = excluded.site_id`,
+    [tenant, integration, generation, site ?? null, sealed("access", token), refreshing]
   )
 }
 

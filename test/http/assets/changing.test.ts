@@ -1,35 +1,25 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
+import { assetsIn } from "../../support/assets.ts"
 import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { holdRow } from "../../support/heldRow.ts"
 import { png } from "../../support/images.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import type { Answered } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 const dropBytes = "delete from blob_chunks c using blobs b where b.place = c.place and b.digest = $1"
 const replace = "update assets set digest = $1 where id = $2"
 
 describe("an asset that changes while its bytes are looked at", () => {
-  let service: Service
-  let sql: pg.Pool
-  let assets: AssetsOfTenant
-  beforeAll(async () => {
-    service = await startService()
-    sql = openPool(service.database.url)
-    assets = assetsIn(service, await service.newTenant())
-  })
-  afterAll(async () => {
-    await sql.end()
-    await service.stop()
-  })
+  const at = forAll(startInTenant)
+  const assets = () => assetsIn(at().service, at().tenant)
 
   const digestOf = async (id: string) =>
-    (await sql.query<{ digest: string }>("select digest from assets where id = $1", [id])).rows[0]?.digest ?? ""
+    (await at().pool.query<{ digest: string }>("select digest from assets where id = $1", [id])).rows[0]?.digest ?? ""
 
   let size = 1000
   const uploaded = async () => {
-    const { assetId: id } = await assets.uploaded(png({ bytes: size++ }))
+    const { assetId: id } = await assets().uploaded(png({ bytes: size++ }))
     return { id, digest: await digestOf(id) }
   }
 
@@ -37,8 +27,8 @@ describe("an asset that changes while its bytes are looked at", () => {
 
   /** Completes an asset, of whose bytes none can be read before `change` is done. */
   const completing = async (id: string, change: (held: Held) => Promise<unknown>): Promise<Answered> => {
-    const held = await holdRow(sql, "lock table blob_chunks in access exclusive mode")
-    const answer = assets.complete(id)
+    const held = await holdRow(at().pool, "lock table blob_chunks in access exclusive mode")
+    const answer = assets().complete(id)
     await held.until(1)
     await change(held)
     await held.release()
@@ -51,7 +41,7 @@ describe("an asset that changes while its bytes are looked at", () => {
     const { digest, id } = await uploaded()
     const { status, text } = await completing(id, async (held) => {
       await held.meanwhile(dropBytes, digest)
-      assert.strictEqual((await assets.remove(id)).status, 204)
+      assert.strictEqual((await assets().remove(id)).status, 204)
     })
     assert.strictEqual(status, 404, text)
   })
@@ -64,8 +54,8 @@ describe("an asset that changes while its bytes are looked at", () => {
       await held.meanwhile(replace, other.digest, id)
     })
     assertInvalid(answer, [...changed])
-    assert.strictEqual((await assets.record(id)).body.data.status, "PENDING")
-    assert.strictEqual((await assets.complete(id)).status, 200)
+    assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
+    assert.strictEqual((await assets().complete(id)).status, 200)
   })
 
   it("is to be completed again, when it has other bytes and the old ones were read", async () => {
@@ -73,14 +63,14 @@ describe("an asset that changes while its bytes are looked at", () => {
     const other = await uploaded()
     const answer = await completing(id, (held) => held.meanwhile(replace, other.digest, id))
     assertInvalid(answer, [...changed])
-    assert.strictEqual((await assets.record(id)).body.data.status, "PENDING")
-    assert.strictEqual((await assets.complete(id)).status, 200)
+    assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
+    assert.strictEqual((await assets().complete(id)).status, 200)
   })
 
   it("is a fault of ours, when its bytes are gone and nobody changed it", async () => {
     const { digest, id } = await uploaded()
     const { status } = await completing(id, (held) => held.meanwhile(dropBytes, digest))
     assert.strictEqual(status, 500)
-    assert.strictEqual((await assets.record(id)).body.data.status, "PENDING")
+    assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
   })
 })

@@ -1,9 +1,9 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AssetsOfTenant, assetsIn, leastAsset } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
+import { assetsIn, leastAsset } from "../../support/assets.ts"
+import { forAll } from "../../support/forAll.ts"
 import { gif, png } from "../../support/images.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import type { Answered } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 interface Recorded {
   readonly type: string
@@ -22,23 +22,11 @@ const withoutUrl = (answer: Answered) => {
 }
 
 describe("events of assets", () => {
-  let service: Service
-  let sql: pg.Pool
-  let tenant: string
-  let assets: AssetsOfTenant
-  beforeAll(async () => {
-    service = await startService()
-    sql = openPool(service.database.url)
-    tenant = await service.newTenant()
-    assets = assetsIn(service, tenant)
-  })
-  afterAll(async () => {
-    await sql.end()
-    await service.stop()
-  })
+  const at = forAll(startInTenant)
+  const assets = () => assetsIn(at().service, at().tenant)
 
   const eventsOf = async (id: string) => {
-    const { rows } = await sql.query<Recorded>(
+    const { rows } = await at().pool.query<Recorded>(
       `select type, sequence, tenant_id as tenant, client_id as client, data::text as data
        from events where resource_id = $1 order by sequence`,
       [id]
@@ -51,15 +39,15 @@ describe("events of assets", () => {
     ["SIGNED", withoutUrl]
   ] as const) {
     it(`tell of a ${access} asset what the API showed of it, from its declaration to its end`, async () => {
-      const created = await assets.call("POST", "", { ...leastAsset, access, originalFileName: "logo.png" })
+      const created = await assets().call("POST", "", { ...leastAsset, access, originalFileName: "logo.png" })
       const { assetId } = created.body.data
-      const wrong = await assets.put(assetId, gif)
-      assert.strictEqual((await assets.complete(assetId)).status, 400)
-      const failed = await assets.record(assetId)
-      const right = await assets.put(assetId, png())
-      const ready = await assets.complete(assetId)
-      const renamed = await assets.patch(assetId, { originalFileName: null })
-      assert.strictEqual((await assets.remove(assetId)).status, 204)
+      const wrong = await assets().put(assetId, gif)
+      assert.strictEqual((await assets().complete(assetId)).status, 400)
+      const failed = await assets().record(assetId)
+      const right = await assets().put(assetId, png())
+      const ready = await assets().complete(assetId)
+      const renamed = await assets().patch(assetId, { originalFileName: null })
+      assert.strictEqual((await assets().remove(assetId)).status, 204)
 
       const told: ReadonlyArray<readonly [string, Answered]> = [
         ["created", created],
@@ -75,7 +63,7 @@ describe("events of assets", () => {
         told.map(([action, answer], n) => ({
           type: `asset.${action}`,
           sequence: n + 1,
-          tenant,
+          tenant: at().tenant,
           client: null,
           data: shown(answer)
         }))
@@ -84,29 +72,29 @@ describe("events of assets", () => {
   }
 
   it("hold no address that opens to whoever has it", async () => {
-    const { assetId } = await assets.ready({ access: "SIGNED" })
-    await assets.patch(assetId, { access: "PUBLIC" })
-    await assets.patch(assetId, { access: "SIGNED" })
+    const { assetId } = await assets().ready({ access: "SIGNED" })
+    await assets().patch(assetId, { access: "PUBLIC" })
+    await assets().patch(assetId, { access: "SIGNED" })
     const urls = (await eventsOf(assetId)).map(({ data }) => JSON.parse(data).url)
     assert.deepStrictEqual(urls, [undefined, undefined, undefined, `/api/v1/assets/${assetId}`, undefined])
-    const { rows } = await sql.query("select 1 from events where strpos(data::text, 'signature') > 0")
+    const { rows } = await at().pool.query("select 1 from events where strpos(data::text, 'signature') > 0")
     assert.deepStrictEqual(rows, [])
   })
 
   it("tell nothing of what was refused or changed nothing", async () => {
-    const { assetId } = await assets.ready()
-    const { assetId: pending } = await assets.declare()
+    const { assetId } = await assets().ready()
+    const { assetId: pending } = await assets().declare()
     const before = [await eventsOf(assetId), await eventsOf(pending)]
     const stale = { "if-match": '"stale"' }
     const refused: ReadonlyArray<readonly [number, Answered]> = [
-      [200, await assets.complete(assetId)],
-      [400, await assets.put(assetId, png())],
-      [400, await assets.patch(assetId, { access: "OPEN" })],
-      [412, await assets.patch(assetId, { access: "SIGNED" }, stale)],
-      [412, await assets.remove(assetId, stale)],
-      [400, await assets.complete(pending)],
-      [412, await assets.put(pending, png(), stale)],
-      [413, await assets.put(pending, Buffer.alloc(5 * 1024 * 1024 + 1))]
+      [200, await assets().complete(assetId)],
+      [400, await assets().put(assetId, png())],
+      [400, await assets().patch(assetId, { access: "OPEN" })],
+      [412, await assets().patch(assetId, { access: "SIGNED" }, stale)],
+      [412, await assets().remove(assetId, stale)],
+      [400, await assets().complete(pending)],
+      [412, await assets().put(pending, png(), stale)],
+      [413, await assets().put(pending, Buffer.alloc(5 * 1024 * 1024 + 1))]
     ]
     for (const [status, answer] of refused) assert.strictEqual(answer.status, status, answer.text)
     assert.deepStrictEqual([await eventsOf(assetId), await eventsOf(pending)], before)

@@ -1,15 +1,14 @@
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { SignedUrls } from "../../../src/layers/blobs/SignedUrls.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
-import { type AssetsOfTenant, assetsIn, type ShownAsset } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
+import { assetsIn, type ShownAsset } from "../../support/assets.ts"
 import { assertFailure, notFoundText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { gif, png } from "../../support/images.ts"
 import { send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 /** Headers that differ from answer to answer, or belong to the connection. */
 const passing = ["date", "x-request-id", "connection", "keep-alive"]
@@ -19,33 +18,24 @@ const lasting = (headers: Headers) => Object.fromEntries([...headers].filter(([n
 const pathOf = ({ assetId }: ShownAsset) => `/api/v1/assets/${assetId}`
 
 describe("an image", () => {
-  let service: Service
-  let sql: pg.Pool
-  let tenant: string
-  let assets: AssetsOfTenant
-  beforeAll(async () => {
-    service = await startService()
-    sql = openPool(service.database.url)
-    tenant = await service.newTenant()
-    assets = assetsIn(service, tenant)
-  })
-  afterAll(async () => {
-    await sql.end()
-    await service.stop()
-  })
+  const at = forAll(startInTenant)
+  const assets = () => assetsIn(at().service, at().tenant)
 
   /** As a browser asks: without a token, a tenant or anything else. */
   const show = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
-    const response = await fetch(service.url + path, { method, headers })
+    const response = await fetch(at().service.url + path, { method, headers })
     return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
   }
   const assertHidden = async (path: string, what = path) => {
-    for (const headers of [{}, { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }]) {
-      assertFailure(await send(service.url, { path, headers }), 404, notFoundText, what)
+    for (const headers of [
+      {},
+      { authorization: `Bearer ${await at().service.token("owner")}`, "tenant-id": at().tenant }
+    ]) {
+      assertFailure(await send(at().service.url, { path, headers }), 404, notFoundText, what)
     }
   }
   const signed = async (fields: object = {}) => {
-    const asset = await assets.ready({ access: "SIGNED", ...fields })
+    const asset = await assets().ready({ access: "SIGNED", ...fields })
     return { ...asset, url: asset.url ?? assert.fail("has no url") }
   }
 
@@ -54,7 +44,7 @@ describe("an image", () => {
     ["image/gif", gif]
   ] as const) {
     it(`of type ${contentType} that is public is shown to anyone, as nothing but what it is`, async () => {
-      const asset = await assets.ready({ contentType }, bytes)
+      const asset = await assets().ready({ contentType }, bytes)
       const shown = await show(asset.url ?? "")
       assert.strictEqual(shown.status, 200)
       assert.isTrue(shown.bytes.equals(bytes))
@@ -75,7 +65,7 @@ describe("an image", () => {
   }
 
   it("is not sent again to whoever has it", async () => {
-    const { etag, ...asset } = await assets.ready()
+    const { etag, ...asset } = await assets().ready()
     for (const known of [`"${etag}"`, `W/"${etag}"`, `"other", "${etag}"`, "*"]) {
       const { bytes, headers, status } = await show(pathOf(asset), { "if-none-match": known })
       assert.deepStrictEqual([status, bytes.length, headers.get("etag")], [304, 0, `"${etag}"`])
@@ -86,11 +76,11 @@ describe("an image", () => {
 
   it("that is signed is shown through the url of its record alone, to whoever has it", async () => {
     const bytes = png()
-    const { assetId } = await assets.uploaded(bytes, { access: "SIGNED" })
-    const completed = (await assets.complete(assetId)).body.data
+    const { assetId } = await assets().uploaded(bytes, { access: "SIGNED" })
+    const completed = (await assets().complete(assetId)).body.data
     assert.match(completed.url, new RegExp(`^/api/v1/assets/${assetId}\\?expires=\\d+&signature=[\\w-]{43}$`))
-    const { url } = (await assets.record(assetId)).body.data
-    const listed = (await assets.call("GET", "?limit=200")).body.data
+    const { url } = (await assets().record(assetId)).body.data
+    const listed = (await assets().call("GET", "?limit=200")).body.data
     assert.strictEqual(listed.find((asset: ShownAsset) => asset.assetId === assetId).url, url)
     const shown = await show(url)
     assert.strictEqual(shown.status, 200)
@@ -103,15 +93,15 @@ describe("an image", () => {
 
   it("that is signed can be had for ten minutes or more, and for twenty at most", async () => {
     const { url } = await signed()
-    const left = Number(new URL(url, service.url).searchParams.get("expires")) - Date.now() / 1000
+    const left = Number(new URL(url, at().service.url).searchParams.get("expires")) - Date.now() / 1000
     assert.isTrue(left > 590 && left <= 1200, `${left} seconds`)
   })
 
   it("that is signed is as good as not there for anyone without a good signature", async () => {
     const [asset, other] = [await signed(), await signed()]
-    const { searchParams } = new URL(asset.url, service.url)
+    const { searchParams } = new URL(asset.url, at().service.url)
     const [expires, signature] = [searchParams.get("expires") ?? "", searchParams.get("signature") ?? ""]
-    const foreign = new URL(other.url, service.url).search
+    const foreign = new URL(other.url, at().service.url).search
     const [first = ""] = signature
     const tampered = (first === "A" ? "B" : "A") + signature.slice(1)
     const guessed = createHmac("sha256", "").update(`${asset.assetId}.${expires}`).digest("base64url")
@@ -129,7 +119,7 @@ describe("an image", () => {
       "with an earlier time": `?expires=${Number(expires) - 600}&signature=${signature}`,
       "with no number for a time": `?expires=soon&signature=${signature}`,
       "with a time without end": `?expires=Infinity&signature=${signature}`,
-      "with a token in the place of a signature": `?signature=${await service.token("owner")}`
+      "with a token in the place of a signature": `?signature=${await at().service.token("owner")}`
     }
     for (const [what, query] of Object.entries(queries)) await assertHidden(pathOf(asset) + query, what)
     assert.strictEqual((await show(asset.url)).status, 200)
@@ -138,25 +128,25 @@ describe("an image", () => {
   it("is not to be had through a url whose time is over", async () => {
     const asset = await signed()
     const urls = await Effect.runPromise(
-      SignedUrls.pipe(Effect.provide(SignedUrls.Default), Effect.provideService(Settings, service.settings))
+      SignedUrls.pipe(Effect.provide(SignedUrls.Default), Effect.provideService(Settings, at().service.settings))
     )
     assert.strictEqual((await show(urls.of(asset.assetId))).status, 200)
     await assertHidden(urls.of(asset.assetId, Date.now() - 1_200_000))
   })
 
   it("is the same nothing when it is unknown, unfinished, failed or deleted", async () => {
-    const pending = await assets.declare()
-    const uploaded = await assets.uploaded(png())
-    const failed = await assets.uploaded(gif)
-    assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
-    const [deleted, deletedSigned] = [await assets.ready(), await signed()]
+    const pending = await assets().declare()
+    const uploaded = await assets().uploaded(png())
+    const failed = await assets().uploaded(gif)
+    assert.strictEqual((await assets().complete(failed.assetId)).status, 400)
+    const [deleted, deletedSigned] = [await assets().ready(), await signed()]
     for (const { assetId } of [deleted, deletedSigned]) {
-      assert.strictEqual((await assets.remove(assetId)).status, 204)
+      assert.strictEqual((await assets().remove(assetId)).status, 204)
     }
     for (const path of [
       `/api/v1/assets/ast_${"0".repeat(26)}`,
       "/api/v1/assets/nonsense",
-      `/api/v1/assets/${tenant}`,
+      `/api/v1/assets/${at().tenant}`,
       ...[pending, uploaded, failed, deleted].map(pathOf),
       deletedSigned.url
     ]) {
@@ -165,20 +155,20 @@ describe("an image", () => {
   })
 
   it("is hidden as soon as it is no longer public, and shown when it is again", async () => {
-    const asset = await assets.ready()
-    const hidden = await assets.patch(asset.assetId, { access: "SIGNED" })
+    const asset = await assets().ready()
+    const hidden = await assets().patch(asset.assetId, { access: "SIGNED" })
     await assertHidden(pathOf(asset))
     assert.strictEqual((await show(hidden.body.data.url)).status, 200)
-    await assets.patch(asset.assetId, { access: "PUBLIC" })
+    await assets().patch(asset.assetId, { access: "PUBLIC" })
     assert.strictEqual((await show(pathOf(asset))).status, 200)
   })
 
   it("is gone with its tenant", async () => {
-    const other = await service.newTenant()
-    const theirs = assetsIn(service, other)
+    const other = await at().service.newTenant()
+    const theirs = assetsIn(at().service, other)
     const [open, closed] = [await theirs.ready(), await theirs.ready({ access: "SIGNED" })]
     assert.strictEqual((await show(open.url ?? "")).status, 200)
-    assert.strictEqual((await service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)
+    assert.strictEqual((await at().service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)
     await assertHidden(open.url ?? "")
     await assertHidden(closed.url ?? "")
   })
@@ -199,24 +189,24 @@ describe("an image", () => {
   }
 
   it.each(Object.entries(damages))("never arrives whole from a store %s", async (_, damage) => {
-    const asset = await assets.ready({}, png({ bytes: 400_000 }))
-    const { rows } = await sql.query<{ place: string }>("select place from blobs where digest = $1", [asset.etag])
-    assert.strictEqual((await sql.query(damage, [rows[0]?.place])).rowCount !== 0, true)
+    const asset = await assets().ready({}, png({ bytes: 400_000 }))
+    const { rows } = await at().pool.query<{ place: string }>("select place from blobs where digest = $1", [asset.etag])
+    assert.strictEqual((await at().pool.query(damage, [rows[0]?.place])).rowCount !== 0, true)
     const arrived = await show(pathOf(asset)).catch((error: unknown) => error)
     assert.instanceOf(arrived, TypeError)
     // Others are shown as before.
-    assert.strictEqual((await show((await assets.ready()).url ?? "")).status, 200)
+    assert.strictEqual((await show((await assets().ready()).url ?? "")).status, 200)
   })
 
   it("whose bytes were damaged does not get ready", async () => {
-    const { assetId } = await assets.uploaded(png({ bytes: 1000 }))
-    await sql.query(
+    const { assetId } = await assets().uploaded(png({ bytes: 1000 }))
+    await at().pool.query(
       `update blob_chunks c set bytes = set_byte(bytes, 900, get_byte(bytes, 900) # 1)
        from blobs b join assets a using (tenant_id, digest) where c.place = b.place and a.id = $1`,
       [assetId]
     )
-    assert.strictEqual((await assets.complete(assetId)).status, 500)
+    assert.strictEqual((await assets().complete(assetId)).status, 500)
     await assertHidden(`/api/v1/assets/${assetId}`)
-    assert.strictEqual((await assets.record(assetId)).body.data.status, "PENDING")
+    assert.strictEqual((await assets().record(assetId)).body.data.status, "PENDING")
   })
 })

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AssetsOfTenant, assetsIn, leastAsset, mostBytes } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
+import { assetsIn, leastAsset, mostBytes } from "../../support/assets.ts"
 import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { gif, htmlWithScript, png, svgWithScript } from "../../support/images.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 const notUploaded: Fault = [
   "content",
@@ -55,81 +54,69 @@ const refused: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint
 ]
 
 describe("uploading an image", () => {
-  let service: Service
-  let sql: pg.Pool
-  let tenant: string
-  let assets: AssetsOfTenant
-  beforeAll(async () => {
-    service = await startService()
-    sql = openPool(service.database.url)
-    tenant = await service.newTenant()
-    assets = assetsIn(service, tenant)
-  })
-  afterAll(async () => {
-    await sql.end()
-    await service.stop()
-  })
+  const at = forAll(startInTenant)
+  const assets = () => assetsIn(at().service, at().tenant)
 
-  const statusOf = async (id: string) => (await assets.record(id)).body.data.status
+  const statusOf = async (id: string) => (await assets().record(id)).body.data.status
   const count = async (statement: string, ...values: ReadonlyArray<string>) => {
-    const { rows } = await sql.query<{ count: number }>(statement, [...values])
+    const { rows } = await at().pool.query<{ count: number }>(statement, [...values])
     return rows[0]?.count
   }
   const blobsWith = (digest: string) => count("select count(*)::int from blobs where digest = $1", digest)
   const failed = async (fields: object = {}) => {
-    const { assetId } = await assets.uploaded(gif, fields)
-    assert.strictEqual((await assets.complete(assetId)).status, 400)
+    const { assetId } = await assets().uploaded(gif, fields)
+    assert.strictEqual((await assets().complete(assetId)).status, 400)
     return assetId
   }
 
   /** Bytes as they are, with or without telling their number, over a connection that must not be reset. */
   const sendBytes = async (id: string, body: Uint8Array | ReadonlyArray<Uint8Array>) =>
-    send(service.url, {
+    send(at().service.url, {
       method: "PUT",
       path: `/api/v1/assets/${id}/content`,
-      headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant },
+      headers: { authorization: `Bearer ${await at().service.token("owner")}`, "tenant-id": at().tenant },
       body
     })
 
   it("goes from its declaration over its bytes to an asset that is ready", async () => {
     const bytes = png({ width: 40, height: 30 })
     const fields = { ...leastAsset, access: "PUBLIC", originalFileName: "logo.png", sizeBytes: bytes.length }
-    const created = await assets.call("POST", "", fields)
+    const created = await assets().call("POST", "", fields)
     assert.strictEqual(created.status, 201)
     const { assetId, createdAt } = created.body.data
     assert.match(assetId, /^ast_[0-9a-z]{26}$/)
     assert.strictEqual(created.headers.get("location"), `/api/v1/assets/${assetId}/record`)
     const declared = { assetId, ...fields, source: "USER_UPLOAD", status: "PENDING", createdAt, updatedAt: createdAt }
     assert.deepStrictEqual(created.body.data, declared)
-    assert.deepStrictEqual((await assets.record(assetId)).body, created.body)
+    assert.deepStrictEqual((await assets().record(assetId)).body, created.body)
 
-    const put = await assets.put(assetId, bytes)
+    const put = await assets().put(assetId, bytes)
     assert.strictEqual(put.status, 200)
     assert.deepStrictEqual(put.body.data, { ...declared, updatedAt: put.body.data.updatedAt })
 
-    const completed = await assets.complete(assetId)
+    const completed = await assets().complete(assetId)
     assert.strictEqual(completed.status, 200)
     const { updatedAt } = completed.body.data
     assert.isTrue(updatedAt >= put.body.data.updatedAt && updatedAt > createdAt)
     assert.deepStrictEqual(completed.body, {
       data: { ...declared, status: "READY", etag: digestOf(bytes), url: `/api/v1/assets/${assetId}`, updatedAt }
     })
-    assert.deepStrictEqual((await assets.record(assetId)).body, completed.body)
+    assert.deepStrictEqual((await assets().record(assetId)).body, completed.body)
   })
 
   it("needs no more than a kind and a type, and finds out the size", async () => {
     const bytes = png()
-    const declared = await assets.declare()
+    const declared = await assets().declare()
     assert.doesNotHaveAnyKeys(declared, ["originalFileName", "sizeBytes", "etag", "url"])
     assert.strictEqual(declared.access, "PUBLIC")
-    await assets.put(declared.assetId, bytes)
-    assert.strictEqual((await assets.complete(declared.assetId)).body.data.sizeBytes, bytes.length)
+    await assets().put(declared.assetId, bytes)
+    assert.strictEqual((await assets().complete(declared.assetId)).body.data.sizeBytes, bytes.length)
   })
 
   it("is completed once, and again as often as wanted without any change", async () => {
-    const { assetId } = await assets.uploaded(png())
-    const answers = await Promise.all(Array.from({ length: 5 }, () => assets.complete(assetId)))
-    answers.push(await assets.complete(assetId))
+    const { assetId } = await assets().uploaded(png())
+    const answers = await Promise.all(Array.from({ length: 5 }, () => assets().complete(assetId)))
+    answers.push(await assets().complete(assetId))
     assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
     const ready = await count(
@@ -140,65 +127,65 @@ describe("uploading an image", () => {
   })
 
   it("cannot be completed before there are bytes", async () => {
-    const { assetId } = await assets.declare()
-    assertInvalid(await assets.complete(assetId), notUploaded)
+    const { assetId } = await assets().declare()
+    assertInvalid(await assets().complete(assetId), notUploaded)
     assert.strictEqual(await statusOf(assetId), "PENDING")
   })
 
   it.each(refused)("fails for %s, says why, and takes other bytes", async (_, fields, bytes, why) => {
-    const { assetId } = await assets.uploaded(bytes, fields)
+    const { assetId } = await assets().uploaded(bytes, fields)
     for (let times = 0; times < 2; times++) {
-      assertInvalid(await assets.complete(assetId), noImage(why))
-      const { data } = (await assets.record(assetId)).body
+      assertInvalid(await assets().complete(assetId), noImage(why))
+      const { data } = (await assets().record(assetId)).body
       assert.strictEqual(data.status, "FAILED")
       assert.doesNotHaveAnyKeys(data, ["url", "etag"])
     }
-    const { contentType, sizeBytes } = (await assets.record(assetId)).body.data
+    const { contentType, sizeBytes } = (await assets().record(assetId)).body.data
     const right = contentType === "image/gif" ? gif : png({ bytes: sizeBytes ?? 200 })
-    assert.strictEqual((await assets.put(assetId, right)).body.data.status, "PENDING")
-    const completed = await assets.complete(assetId)
+    assert.strictEqual((await assets().put(assetId, right)).body.data.status, "PENDING")
+    const completed = await assets().complete(assetId)
     assert.strictEqual(completed.status, 200)
     assert.deepInclude(completed.body.data, { status: "READY", etag: digestOf(right), sizeBytes: right.length })
     assert.strictEqual(await blobsWith(digestOf(bytes)), bytes === gif ? await blobsWith(digestOf(gif)) : 0)
   })
 
   it("stays refused when complete is sent with an Idempotency-Key, and the asset stays FAILED", async () => {
-    const { assetId } = await assets.uploaded(gif)
+    const { assetId } = await assets().uploaded(gif)
     const key = { "idempotency-key": `complete-${assetId}` }
-    const [first, again] = [await assets.complete(assetId, key), await assets.complete(assetId, key)]
+    const [first, again] = [await assets().complete(assetId, key), await assets().complete(assetId, key)]
     assertInvalid(first, noImage("says it is a PNG but holds a GIF"))
     assertInvalid(again, noImage("says it is a PNG but holds a GIF"))
     assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
     assert.strictEqual(await statusOf(assetId), "FAILED")
-    await assets.put(assetId, png())
-    const later = await assets.complete(assetId, { "idempotency-key": `later-${assetId}` })
+    await assets().put(assetId, png())
+    const later = await assets().complete(assetId, { "idempotency-key": `later-${assetId}` })
     assert.deepStrictEqual([later.status, later.body.data.status], [200, "READY"])
   })
 
   it("takes no other bytes once it is ready", async () => {
-    const { assetId } = await assets.ready()
-    const before = await assets.record(assetId)
-    assertInvalid(await assets.put(assetId, png()), isReady)
+    const { assetId } = await assets().ready()
+    const before = await assets().record(assetId)
+    assertInvalid(await assets().put(assetId, png()), isReady)
     // Neither a body that is refused unread, nor one whose length nobody told, costs its sender the connection.
     assertInvalid(await sendBytes(assetId, png({ bytes: mostBytes })), isReady)
     assertInvalid(await sendBytes(assetId, [png({ bytes: mostBytes })]), isReady)
-    assert.strictEqual((await assets.record(assetId)).text, before.text)
+    assert.strictEqual((await assets().record(assetId)).text, before.text)
   })
 
   it("may replace bytes before they are looked at; the last ones count", async () => {
     const [first, last] = [png(), png()]
-    const { assetId } = await assets.uploaded(first)
-    await assets.put(assetId, last)
-    assert.strictEqual((await assets.complete(assetId)).body.data.etag, digestOf(last))
+    const { assetId } = await assets().uploaded(first)
+    await assets().put(assetId, last)
+    assert.strictEqual((await assets().complete(assetId)).body.data.etag, digestOf(last))
     assert.strictEqual(await blobsWith(digestOf(first)), 0)
   })
 
   it("needs bytes", async () => {
-    const { assetId } = await assets.declare()
+    const { assetId } = await assets().declare()
     assertInvalid(await sendBytes(assetId, new Uint8Array()), isEmpty)
     assertInvalid(await sendBytes(assetId, []), isEmpty)
-    assertInvalid(await assets.call("PUT", `/${assetId}/content`), isEmpty)
-    assertInvalid(await assets.complete(assetId), notUploaded)
+    assertInvalid(await assets().call("PUT", `/${assetId}/content`), isEmpty)
+    assertInvalid(await assets().complete(assetId), notUploaded)
   })
 
   const twoHalves = (bytes: Uint8Array) => [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]
@@ -209,30 +196,30 @@ describe("uploading an image", () => {
   ] as const) {
     it(`takes ${mostBytes} bytes and not one more, ${how}`, async () => {
       const most = png({ bytes: mostBytes })
-      const { assetId } = await assets.declare()
+      const { assetId } = await assets().declare()
       for (const more of [mostBytes + 1, 2 * mostBytes]) {
         assertFailure(await sendBytes(assetId, whole(png({ bytes: more }))), 413, tooLargeText)
-        assertInvalid(await assets.complete(assetId), notUploaded)
+        assertInvalid(await assets().complete(assetId), notUploaded)
       }
       assert.strictEqual((await sendBytes(assetId, whole(most))).status, 200)
-      const { body } = await assets.complete(assetId)
+      const { body } = await assets().complete(assetId)
       assert.deepInclude(body.data, { status: "READY", sizeBytes: mostBytes, etag: digestOf(most) })
       assert.strictEqual(await count("select count(*)::int from uploads where started_at > '-infinity'"), 0)
     })
   }
 
   it("leaves what was there before when a body is too large", async () => {
-    const { assetId } = await assets.uploaded(png())
+    const { assetId } = await assets().uploaded(png())
     assert.strictEqual((await sendBytes(assetId, png({ bytes: mostBytes + 1 }))).status, 413)
-    assert.strictEqual((await assets.complete(assetId)).status, 200)
+    assert.strictEqual((await assets().complete(assetId)).status, 200)
   })
 
   it("is listed page by page, its record read, changed and deleted", async () => {
-    const other = await service.newTenant()
-    const theirs = assetsIn(service, other)
+    const other = await at().service.newTenant()
+    const theirs = assetsIn(at().service, other)
     const made = []
     for (let n = 0; n < 5; n++) made.push(n % 2 === 0 ? await theirs.declare() : await theirs.ready())
-    const pages = await pagesOf(service, "/assets?limit=2", { as: "owner", tenant: other })
+    const pages = await pagesOf(at().service, "/assets?limit=2", { as: "owner", tenant: other })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),
       [2, 2, 1]
@@ -258,71 +245,71 @@ describe("uploading an image", () => {
   })
 
   it("lets nothing be changed but access and file name", async () => {
-    const { assetId } = await assets.declare()
-    const before = await assets.record(assetId)
+    const { assetId } = await assets().declare()
+    const before = await assets().record(assetId)
     const fixed = { kind: "BRANDING_BACKGROUND", contentType: "image/gif", sizeBytes: 1, status: "READY", etag: "e" }
     for (const [field, value] of Object.entries({ ...fixed, source: "GENERATED", url: "/", assetId: "ast_a" })) {
-      assertInvalid(await assets.patch(assetId, { [field]: value }), [field, "unknown", "is not a known property"])
+      assertInvalid(await assets().patch(assetId, { [field]: value }), [field, "unknown", "is not a known property"])
     }
-    assertInvalid(await assets.patch(assetId, { access: null }), ["access", "enum", "must be one of PUBLIC, SIGNED"])
-    assert.strictEqual((await assets.record(assetId)).text, before.text)
+    assertInvalid(await assets().patch(assetId, { access: null }), ["access", "enum", "must be one of PUBLIC, SIGNED"])
+    assert.strictEqual((await assets().record(assetId)).text, before.text)
   })
 
   for (const access of ["PUBLIC", "SIGNED"]) {
     it(`honours If-Match on the ${access} record, its bytes, its completion and its end`, async () => {
       const stale = { "if-match": '"stale"' }
-      const { assetId } = await assets.declare({ access })
-      const fresh = async () => ({ "if-match": (await assets.record(assetId)).headers.get("etag") ?? "" })
-      assert.strictEqual((await assets.put(assetId, png(), stale)).status, 412)
-      assert.strictEqual((await assets.put(assetId, png(), await fresh())).status, 200)
-      assert.strictEqual((await assets.complete(assetId, stale)).status, 412)
-      assert.strictEqual((await assets.complete(assetId, await fresh())).status, 200)
-      assert.strictEqual((await assets.patch(assetId, { originalFileName: "a" }, stale)).status, 412)
-      assert.strictEqual((await assets.patch(assetId, { originalFileName: "a" }, await fresh())).status, 200)
-      assert.strictEqual((await assets.remove(assetId, stale)).status, 412)
-      assert.strictEqual((await assets.remove(assetId, await fresh())).status, 204)
+      const { assetId } = await assets().declare({ access })
+      const fresh = async () => ({ "if-match": (await assets().record(assetId)).headers.get("etag") ?? "" })
+      assert.strictEqual((await assets().put(assetId, png(), stale)).status, 412)
+      assert.strictEqual((await assets().put(assetId, png(), await fresh())).status, 200)
+      assert.strictEqual((await assets().complete(assetId, stale)).status, 412)
+      assert.strictEqual((await assets().complete(assetId, await fresh())).status, 200)
+      assert.strictEqual((await assets().patch(assetId, { originalFileName: "a" }, stale)).status, 412)
+      assert.strictEqual((await assets().patch(assetId, { originalFileName: "a" }, await fresh())).status, 200)
+      assert.strictEqual((await assets().remove(assetId, stale)).status, 412)
+      assert.strictEqual((await assets().remove(assetId, await fresh())).status, 204)
     })
   }
 
   it("keeps equal bytes once for each tenant, and frees them with the last asset that has them", async () => {
     const bytes = png({ bytes: 300_000 })
     const digest = digestOf(bytes)
-    const elsewhere = assetsIn(service, await service.newTenant())
+    const elsewhere = assetsIn(at().service, await at().service.newTenant())
     const chunks = () =>
       count("select count(*)::int from blob_chunks c join blobs b on b.place = c.place where b.digest = $1", digest)
-    const first = await assets.ready({}, bytes)
+    const first = await assets().ready({}, bytes)
     const pieces = (await chunks()) ?? 0
     assert.isAbove(pieces, 1)
-    const [second, theirs] = [await assets.ready({}, bytes), await elsewhere.ready({}, bytes)]
+    const [second, theirs] = [await assets().ready({}, bytes), await elsewhere.ready({}, bytes)]
     assert.deepStrictEqual([await blobsWith(digest), await chunks()], [2, 2 * pieces])
 
-    assert.strictEqual((await assets.remove(first.assetId)).status, 204)
+    assert.strictEqual((await assets().remove(first.assetId)).status, 204)
     assert.deepStrictEqual([await blobsWith(digest), await chunks()], [2, 2 * pieces])
-    assert.strictEqual((await service.call("GET", second.url ?? "")).status, 200)
+    assert.strictEqual((await at().service.call("GET", second.url ?? "")).status, 200)
 
-    assert.strictEqual((await assets.remove(second.assetId)).status, 204)
+    assert.strictEqual((await assets().remove(second.assetId)).status, 204)
     assert.deepStrictEqual([await blobsWith(digest), await chunks()], [1, pieces])
-    assert.strictEqual((await service.call("GET", second.url ?? "")).status, 404)
-    assert.strictEqual((await service.call("GET", theirs.url ?? "")).status, 200)
+    assert.strictEqual((await at().service.call("GET", second.url ?? "")).status, 404)
+    assert.strictEqual((await at().service.call("GET", theirs.url ?? "")).status, 200)
   })
 
   it("finds bytes again or brings them anew while the last asset that has them is deleted", async () => {
     for (let round = 0; round < 15; round++) {
       const bytes = png()
-      const { assetId: old } = await assets.ready({}, bytes)
-      const { assetId } = await assets.declare()
-      const [put, removed] = await Promise.all([assets.put(assetId, bytes), assets.remove(old)])
+      const { assetId: old } = await assets().ready({}, bytes)
+      const { assetId } = await assets().declare()
+      const [put, removed] = await Promise.all([assets().put(assetId, bytes), assets().remove(old)])
       assert.deepStrictEqual([put.status, removed.status], [200, 204], put.text)
-      assert.strictEqual((await assets.complete(assetId)).status, 200)
-      assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
+      assert.strictEqual((await assets().complete(assetId)).status, 200)
+      assert.strictEqual((await at().service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
     }
   })
 
   it("shares nothing between tenants", async () => {
-    const stranger = assetsIn(service, await service.newTenant("stranger"), "stranger")
-    const { assetId } = await assets.ready()
-    for (const id of [assetId, await failed(), (await assets.declare()).assetId]) {
-      const before = await assets.record(id)
+    const stranger = assetsIn(at().service, await at().service.newTenant("stranger"), "stranger")
+    const { assetId } = await assets().ready()
+    for (const id of [assetId, await failed(), (await assets().declare()).assetId]) {
+      const before = await assets().record(id)
       for (const answer of [
         await stranger.record(id),
         await stranger.patch(id, { access: "PUBLIC" }),
@@ -332,7 +319,7 @@ describe("uploading an image", () => {
       ]) {
         assertFailure(answer, 404, notFoundText)
       }
-      assert.strictEqual((await assets.record(id)).text, before.text)
+      assert.strictEqual((await assets().record(id)).text, before.text)
     }
     assert.deepStrictEqual((await stranger.call("GET", "")).body.data, [])
   })

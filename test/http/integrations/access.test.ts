@@ -1,12 +1,11 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, startAuthorizationServer, trustedOrigin } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, beforeAll, describe, it } from "vitest"
+import { trustedOrigin } from "../../support/authorizationServer.ts"
+import { authorizingIn, leastDrive, startWithProviders } from "../../support/authorizing.ts"
 import { plantDelivery } from "../../support/deliveries.ts"
+import { forAll } from "../../support/forAll.ts"
 import { integrationsIn } from "../../support/integrations.ts"
+import { admit } from "../../support/members.ts"
 import { operationsOf } from "../../support/operations.ts"
-import { type Service, startService } from "../../support/service.ts"
 import { plantInbound, plantIssues } from "../../support/trackerRows.ts"
 
 const callers = ["VIEWER", "MEMBER", "ADMIN", "owner", "outsider"] as const
@@ -57,53 +56,40 @@ const bodies: Readonly<Record<string, object>> = {
 const isAuthorizing = (row: string) => /\/(authorize|confirm)$/.test(row)
 
 describe("roles and integrations", () => {
-  let server: AuthorizationServer
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  let sql: ReturnType<typeof openPool>
+  const at = forAll(startWithProviders)
   beforeAll(async () => {
-    server = await startAuthorizationServer()
-    service = await startService(server.environment)
-    sql = openPool(service.database.url)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
     for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-      const { status } = await service.api("POST", "/members", { as: "owner", tenant, body: { subject: role, role } })
-      assert.strictEqual(status, 201)
+      await admit(at().service, at().tenant, role, role)
     }
-  })
-  afterAll(async () => {
-    await sql.end()
-    await pool.end()
-    await service.stop()
-    await server.stop()
   })
 
   /** The path of a row about an authorization, and what a grant that waits is confirmed with. */
   const authorizing = async (row: string, home: string) => {
-    const ours = authorizingIn(service, server, home)
+    const ours = authorizingIn(at().service, at().server, home)
     const { id } = await ours.made(leastDrive)
     const confirmation = row.endsWith("/confirm") ? await ours.waiting(id) : undefined
     return { path: `/integrations/${id}/${row.split("/").at(-1)}`, ...(confirmation && { body: { confirmation } }) }
   }
 
   /** The path of a row, with something new to act on. */
-  const addressIn = async (row: string, home = tenant): Promise<{ readonly path: string; readonly body?: object }> => {
+  const addressIn = async (
+    row: string,
+    home = at().tenant
+  ): Promise<{ readonly path: string; readonly body?: object }> => {
     if (isAuthorizing(row)) return authorizing(row, home)
-    const ours = integrationsIn(service, home)
+    const ours = integrationsIn(at().service, home)
     const { id } = await ours.made()
     const subscription = await ours.madeSubscription(id)
     if (row.endsWith("/resume")) await ours.move(id, "pause")
     const { body } = await ours.move(id, "ping")
-    const delivery = await plantDelivery(sql, home, id)
+    const delivery = await plantDelivery(at().pool, home, id)
     const path = (row.split(" ")[1] ?? "")
       .replace("{integrationId}", id)
       .replace("{deliveryId}", delivery)
       .replace("{subscriptionId}", subscription.id)
       .replace("{eventId}", body.data.id)
-      .replace("{issueId}", await plantIssues(pool, home, id))
-      .replace("{webhookId}", await plantInbound(pool, home, id))
+      .replace("{issueId}", await plantIssues(at().pool, home, id))
+      .replace("{webhookId}", await plantInbound(at().pool, home, id))
     return { path }
   }
   const send = (
@@ -111,7 +97,11 @@ describe("roles and integrations", () => {
     { body = bodies[row], path }: { readonly path: string; readonly body?: object },
     as: string
   ) => {
-    return service.api(row.split(" ")[0] ?? "", path, { as, tenant, ...(body === undefined ? {} : { body }) })
+    return at().service.api(row.split(" ")[0] ?? "", path, {
+      as,
+      tenant: at().tenant,
+      ...(body === undefined ? {} : { body })
+    })
   }
 
   for (const [row, expected] of Object.entries(table)) {
@@ -124,14 +114,14 @@ describe("roles and integrations", () => {
 
     if (row.includes("{")) {
       it(`do not help with ${row} of another tenant`, async () => {
-        const { status } = await send(row, await addressIn(row, await service.newTenant()), "owner")
+        const { status } = await send(row, await addressIn(row, await at().service.newTenant()), "owner")
         assert.strictEqual(status, 404)
       })
     }
   }
 
   it("are decided here for every operation there is", () => {
-    const all = operationsOf(service.document).map(({ name }) => name.replace("/api/v1", ""))
+    const all = operationsOf(at().service.document).map(({ name }) => name.replace("/api/v1", ""))
     const own = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name))
     assert.sameMembers(own, Object.keys(table))
   })

@@ -1,56 +1,27 @@
 import { Effect, Layer } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { Grants } from "../../../src/layers/sql/integrations/Grants.ts"
 import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
-import { type AuthorizationServer, clientSecret, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
+import { clientSecret } from "../../support/authorizationServer.ts"
+import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
+import { everythingKept } from "../../support/everythingKept.ts"
+import { forAll } from "../../support/forAll.ts"
 import { liveOn } from "../../support/live.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import type { Answered } from "../../support/service.ts"
 
 describe("what a provider grants", () => {
-  let server: AuthorizationServer
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    server = await startAuthorizationServer()
-    service = await startService(server.environment)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-    await server.stop()
-  })
-  const ours = () => authorizingIn(service, server, tenant)
-  const live = () => liveOn(service.database.url, { DATA_DIR: service.dataDir, ...server.environment })
+  const at = forAll(startWithProviders)
+  const ours = () => authorizingIn(at().service, at().server, at().tenant)
+  const live = () => liveOn(at().service.database.url, { DATA_DIR: at().service.dataDir, ...at().server.environment })
   const round = () =>
     Effect.runPromise(Effect.provide(tidy, Layer.provideMerge(JanitorTools.pipe(Layer.provide(PostgresBlobs)), live())))
   const refreshed = (id: string) =>
-    Effect.flatMap(Grants, (grants) => grants.accessOf(TenantId.make(tenant), id)).pipe(
+    Effect.flatMap(Grants, (grants) => grants.accessOf(TenantId.make(at().tenant), id)).pipe(
       Effect.provide(Layer.provide(Grants.Default, live())),
       Effect.runPromise
     )
-
-  /** Every row of every table as text, the bytes in it both as they are written and as what they say. */
-  const everythingKept = async () => {
-    const { rows: tables } = await pool.query<{ name: string }>(
-      "select table_name as name from information_schema.tables where table_schema = current_schema()"
-    )
-    const kept: Array<string> = []
-    for (const { name } of tables) {
-      const { rows } = await pool.query<{ row: string }>(`select this::text as row from ${name} this`)
-      kept.push(...rows.map(({ row }) => row))
-    }
-    const text = kept.join("\n")
-    const said = [...text.matchAll(/\\x([0-9a-f]+)/g)].map(([, hex = ""]) => Buffer.from(hex, "hex").toString("latin1"))
-    return [text, ...said].join("\n")
-  }
 
   it("lies nowhere in the clear, and is told to nobody", async () => {
     const answers: Array<Answered> = []
@@ -64,22 +35,25 @@ describe("what a provider grants", () => {
       const headers = { "idempotency-key": `begin-${id}` }
       const body = { origin: "https://app.example.test" }
       const begun = await ours().call("POST", `/${id}/authorize`, body, headers)
-      const { code, state } = server.consent(begun.body.data.authorizationUrl)
+      const { code, state } = at().server.consent(begun.body.data.authorizationUrl)
       secrets.push(code, state)
       seen(await ours().callback({ code, state }))
       const confirmation = await ours().waiting(id)
       secrets.push(confirmation)
       seen(await ours().confirm(id, confirmation))
-      await pool.query("update grants set expires_at = now() where integration_id = $1", [id])
+      await at().pool.query("update grants set expires_at = now() where integration_id = $1", [id])
       await refreshed(id)
       seen(await ours().get(id))
       await ours().consented(id)
     }
-    seen(await service.api("GET", "/events", { as: "owner", tenant }))
-    secrets.push(...server.issued, ...server.asked.map(({ fields }) => fields["code_verifier"] ?? clientSecret))
+    seen(await at().service.api("GET", "/events", { as: "owner", tenant: at().tenant }))
+    secrets.push(
+      ...at().server.issued,
+      ...at().server.asked.map(({ fields }) => fields["code_verifier"] ?? clientSecret)
+    )
     assert.isAbove(secrets.length, 20)
-    const kept = await everythingKept()
-    const logged = service.logs.join("\n")
+    const kept = await everythingKept(at().pool)
+    const logged = at().service.logs.join("\n")
     const told = answers.map(({ headers, text }) => JSON.stringify([...headers]) + text).join("\n")
     assert.include(kept, "folder-1", "what is no secret is found this way")
     for (const secret of new Set(secrets)) {
@@ -89,36 +63,39 @@ describe("what a provider grants", () => {
     }
   })
 
-  const revoked = () => server.askedFor("/revoke").map(({ fields }) => fields["token"])
+  const revoked = () =>
+    at()
+      .server.askedFor("/revoke")
+      .map(({ fields }) => fields["token"])
 
   it("is given back to Google when the integration is deleted, which nobody waits for", async () => {
     const id = await ours().authorized()
-    const grant = server.issued.at(-1)
+    const grant = at().server.issued.at(-1)
     await ours().waiting(id)
-    const pending = server.issued.at(-1)
-    server.setDelay(1000)
+    const pending = at().server.issued.at(-1)
+    at().server.setDelay(1000)
     const started = performance.now()
     assert.strictEqual((await ours().remove(id)).status, 204)
     assert.isBelow(performance.now() - started, 900)
     await vi.waitFor(() => assert.includeMembers(revoked(), [grant, pending]), 5000)
-    server.setDelay(0)
-    const { rows } = await pool.query("select 1 from grants where integration_id = $1", [id])
+    at().server.setDelay(0)
+    const { rows } = await at().pool.query("select 1 from grants where integration_id = $1", [id])
     assert.isEmpty(rows)
   })
 
   it("is deleted all the same when Google does not take it back", async () => {
     const id = await ours().authorized()
-    server.answer("/revoke", { status: 500, body: {} })
+    at().server.answer("/revoke", { status: 500, body: {} })
     assert.strictEqual((await ours().remove(id)).status, 204)
-    server.answer("/revoke", undefined)
+    at().server.answer("/revoke", undefined)
     assert.strictEqual((await ours().get(id)).status, 404)
   })
 
   it("is deleted and discarded all the same when it does not open any more", async () => {
     const [id, other] = [await ours().authorized(), (await ours().made(leastDrive)).id]
     for (const each of [id, other]) await ours().waiting(each)
-    await pool.query("update grants set access = 'x' where integration_id = $1", [id])
-    await pool.query("update pending_grants set sealed = 'x' where integration_id in ($1, $2)", [id, other])
+    await at().pool.query("update grants set access = 'x' where integration_id = $1", [id])
+    await at().pool.query("update pending_grants set sealed = 'x' where integration_id in ($1, $2)", [id, other])
     assert.strictEqual((await ours().remove(id)).status, 204)
     await outlive("pending_grants", other)
     await round()
@@ -127,23 +104,23 @@ describe("what a provider grants", () => {
 
   it("cannot be given back to Jira", async () => {
     const id = await ours().authorized(leastJira)
-    const before = server.asked.length
+    const before = at().server.asked.length
     await ours().remove(id)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    assert.strictEqual(server.asked.length, before)
+    assert.strictEqual(at().server.asked.length, before)
   })
 
   const outlive = (table: string, id: string) =>
-    pool.query(`update ${table} set expires_at = now() - interval '1 second' where integration_id = $1`, [id])
+    at().pool.query(`update ${table} set expires_at = now() - interval '1 second' where integration_id = $1`, [id])
   const left = async (table: string, id: string) => {
-    const { rows } = await pool.query(`select 1 from ${table} where integration_id = $1`, [id])
+    const { rows } = await at().pool.query(`select 1 from ${table} where integration_id = $1`, [id])
     return rows.length
   }
 
   it("is discarded by the janitor and given back when nobody confirms it in time, and not before", async () => {
     const { id } = await ours().made(leastDrive)
     await ours().waiting(id)
-    const token = server.issued.at(-1)
+    const token = at().server.issued.at(-1)
     await round()
     assert.deepStrictEqual([await left("pending_grants", id), await left("oauth_states", id)], [1, 1])
     await outlive("pending_grants", id)

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, publicUrl, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
+import { publicUrl } from "../../support/authorizationServer.ts"
+import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
 import { assertInvalid, type Fault } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { setStatus } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats, leastWebhook } from "../../support/integrations.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startService } from "../../support/service.ts"
 
 const common = [
   "response_type",
@@ -20,22 +19,8 @@ const common = [
 ]
 
 describe("an integration that has to be authorized", () => {
-  let server: AuthorizationServer
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    server = await startAuthorizationServer()
-    service = await startService(server.environment)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-    await server.stop()
-  })
-  const ours = () => authorizingIn(service, server, tenant)
+  const at = forAll(startWithProviders)
+  const ours = () => authorizingIn(at().service, at().server, at().tenant)
 
   it.each([leastJira, leastDrive])("starts as $provider with nobody having done so", async (fields) => {
     const made = await ours().made(fields)
@@ -67,7 +52,7 @@ describe("an integration that has to be authorized", () => {
   it("is authorized with Jira at an address that says all it must", async () => {
     const { id } = await ours().made(leastJira)
     const url = new URL(await ours().begun(id))
-    assert.strictEqual(url.origin + url.pathname, `${server.url}/authorize`)
+    assert.strictEqual(url.origin + url.pathname, `${at().server.url}/authorize`)
     const { state = "", code_challenge = "", ...rest } = Object.fromEntries(url.searchParams)
     assert.deepStrictEqual(rest, {
       response_type: "code",
@@ -95,7 +80,7 @@ describe("an integration that has to be authorized", () => {
   it("is remembered by the hash of its state, for ten minutes, with who began and where", async () => {
     const { id } = await ours().made(leastDrive)
     const state = new URL(await ours().begun(id)).searchParams.get("state") ?? ""
-    const { rows } = await pool.query(
+    const { rows } = await at().pool.query(
       `select hash, provider, subject, origin, consumed_at,
          extract(epoch from expires_at - now()) between 590 and 600 as soon
        from oauth_states where integration_id = $1`,
@@ -134,10 +119,10 @@ describe("an integration that has to be authorized", () => {
   it("is authorized in every status but PAUSED", async () => {
     const { id } = await ours().made(leastDrive)
     for (const status of ["PENDING_AUTH", "ERROR", "ACTIVE"]) {
-      await setStatus(pool, id, status)
+      await setStatus(at().pool, id, status)
       await ours().begun(id)
     }
-    await setStatus(pool, id, "PAUSED")
+    await setStatus(at().pool, id, "PAUSED")
     assertInvalid(await ours().begin(id), [
       "status",
       "state",
@@ -147,7 +132,7 @@ describe("an integration that has to be authorized", () => {
 
   it("does not go on before it is authorized", async () => {
     const { id } = await ours().made(leastDrive)
-    await setStatus(pool, id, "ERROR")
+    await setStatus(at().pool, id, "ERROR")
     assertInvalid(await ours().move(id, "resume"), [
       "isAuthorized",
       "state",

@@ -1,42 +1,27 @@
 import { createHash } from "node:crypto"
-import type pg from "pg"
-import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, startAuthorizationServer, trustedOrigin } from "../../support/authorizationServer.ts"
-import { authorizingIn, dataIn, leastDrive, leastJira } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
+import { afterEach, assert, describe, it } from "vitest"
+import { trustedOrigin } from "../../support/authorizationServer.ts"
+import { authorizingIn, dataIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
 import { assertFailure, forbiddenText, unauthorizedText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
-import type { Answered, Service } from "../../support/service.ts"
-import { startService } from "../../support/service.ts"
+import { admit } from "../../support/members.ts"
+import type { Answered } from "../../support/service.ts"
 
 const sites = (...ids: ReadonlyArray<string>) =>
   ids.map((id) => ({ id, name: id.toUpperCase(), url: `https://${id}.example.test`, scopes: [] }))
 
 describe("coming back from a provider", () => {
-  let server: AuthorizationServer
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    server = await startAuthorizationServer()
-    service = await startService(server.environment)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
+  const at = forAll(startWithProviders)
   afterEach(() => {
-    server.answer("/token", undefined)
-    server.answer("/oauth/token/accessible-resources", undefined)
-    server.setSites(sites("site-1"))
+    at().server.answer("/token", undefined)
+    at().server.answer("/oauth/token/accessible-resources", undefined)
+    at().server.setSites(sites("site-1"))
   })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-    await server.stop()
-  })
-  const ours = (as?: string) => authorizingIn(service, server, tenant, as)
-  const exchanges = () => server.askedFor("/token").length
+  const ours = (as?: string) => authorizingIn(at().service, at().server, at().tenant, as)
+  const exchanges = () => at().server.askedFor("/token").length
   const count = async (table: string, id: string) => {
-    const { rows } = await pool.query(`select count(*)::int as n from ${table} where integration_id = $1`, [id])
+    const { rows } = await at().pool.query(`select count(*)::int as n from ${table} where integration_id = $1`, [id])
     return rows[0].n
   }
 
@@ -60,7 +45,7 @@ describe("coming back from a provider", () => {
     })
     assert.deepInclude(await ours().shown(id), { status: "ACTIVE", isAuthorized: true })
     assert.deepStrictEqual([await count("grants", id), await count("pending_grants", id)], [1, 0])
-    const events = await eventsOf(pool, id)
+    const events = await eventsOf(at().pool, id)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
       ["integration.created", "integration.updated"]
@@ -86,7 +71,7 @@ describe("coming back from a provider", () => {
   })
 
   it("with the bearer of somebody else is forbidden, and leaves the state to who began", async () => {
-    await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "other", role: "ADMIN" } })
+    await admit(at().service, at().tenant, "other", "ADMIN")
     const { id } = await ours().made(leastDrive)
     const query = await ours().consented(id)
     const before = exchanges()
@@ -97,14 +82,10 @@ describe("coming back from a provider", () => {
   })
 
   it("as somebody who is no ADMIN any more is forbidden", async () => {
-    const { body } = await service.api("POST", "/members", {
-      as: "owner",
-      tenant,
-      body: { subject: "leaver", role: "ADMIN" }
-    })
+    const member = await admit(at().service, at().tenant, "leaver", "ADMIN")
     const { id } = await ours("leaver").made(leastDrive)
     const query = await ours("leaver").consented(id)
-    await service.api("DELETE", `/members/${body.data.id}`, { as: "owner", tenant })
+    await at().service.api("DELETE", `/members/${member}`, { as: "owner", tenant: at().tenant })
     const before = exchanges()
     assertFailure(await ours().callback(query, "leaver"), 403, forbiddenText)
     assert.strictEqual(exchanges(), before)
@@ -115,13 +96,13 @@ describe("coming back from a provider", () => {
     const query = await ours().consented(id)
     for (const authorization of ["Bearer a.b.c", "Basic YTpi", ""]) {
       const address = `/integrations/oauth/callback?${new URLSearchParams(query)}`
-      assertFailure(await service.api("GET", address, { headers: { authorization } }), 401, unauthorizedText)
+      assertFailure(await at().service.api("GET", address, { headers: { authorization } }), 401, unauthorizedText)
     }
     assert.strictEqual((await ours().callback(query, "owner")).status, 200, "the state was not used up")
   })
 
   const expire = (id: string) =>
-    pool.query("update oauth_states set expires_at = now() where integration_id = $1", [id])
+    at().pool.query("update oauth_states set expires_at = now() where integration_id = $1", [id])
 
   it.each<[string, (query: { code: string; state: string }, id: string) => Promise<Record<string, string>>]>([
     ["missing", async ({ code }) => ({ code })],
@@ -159,18 +140,18 @@ describe("coming back from a provider", () => {
   })
 
   it("to a tenant that was deleted meanwhile is refused", async () => {
-    const gone = await service.newTenant()
-    const theirs = authorizingIn(service, server, gone)
+    const gone = await at().service.newTenant()
+    const theirs = authorizingIn(at().service, at().server, gone)
     const { id } = await theirs.made(leastDrive)
     const query = await theirs.consented(id)
-    await service.api("DELETE", `/tenants/${gone}`, { as: "owner" })
+    await at().service.api("DELETE", `/tenants/${gone}`, { as: "owner" })
     assertFailure(await theirs.callback(query), 401, unauthorizedText)
   })
 
   it("is not tried out with HEAD", async () => {
     const { id } = await ours().made(leastDrive)
     const query = await ours().consented(id)
-    const tried = await fetch(`${service.url}/api/v1/integrations/oauth/callback?${new URLSearchParams(query)}`, {
+    const tried = await fetch(`${at().service.url}/api/v1/integrations/oauth/callback?${new URLSearchParams(query)}`, {
       method: "HEAD"
     })
     assert.strictEqual(tried.status, 404)
@@ -210,7 +191,7 @@ describe("coming back from a provider", () => {
       [leastJira, "application/json"]
     ] as const) {
       await ours().authorized(fields)
-      const asked = server.askedFor("/token").at(-1)
+      const asked = at().server.askedFor("/token").at(-1)
       assert.strictEqual(asked?.contentType, contentType)
       assert.sameMembers(Object.keys(asked?.fields ?? {}), [
         ...["grant_type", "code", "redirect_uri", "code_verifier", "client_id", "client_secret"]
@@ -228,7 +209,7 @@ describe("coming back from a provider", () => {
   ])("when the provider %s comes to nothing", async (_, answer, code) => {
     const { id } = await ours().made(leastDrive)
     const query = await ours().consented(id)
-    server.answer("/token", answer)
+    at().server.answer("/token", answer)
     assertError(await ours().callback(query, "owner"), code, id)
     const { status, statusReason } = await ours().shown(id)
     assert.strictEqual(status, "PENDING_AUTH")
@@ -239,7 +220,7 @@ describe("coming back from a provider", () => {
   it("when the provider does not answer comes to nothing after ten seconds", { timeout: 30_000 }, async () => {
     const { id } = await ours().made(leastDrive)
     const query = await ours().consented(id)
-    server.answer("/token", "silence")
+    at().server.answer("/token", "silence")
     const started = performance.now()
     assertError(await ours().callback(query), "provider_unavailable", id)
     assert.isBelow(performance.now() - started, 13_000)
@@ -269,7 +250,7 @@ describe("coming back from a provider", () => {
   it("again, with success, replaces the grant", async () => {
     const id = await ours().authorized()
     await ours().callback(await ours().consented(id), "owner")
-    const { rows } = await pool.query("select generation from grants where integration_id = $1", [id])
+    const { rows } = await at().pool.query("select generation from grants where integration_id = $1", [id])
     assert.deepStrictEqual(rows, [{ generation: 2 }])
   })
 
@@ -283,19 +264,19 @@ describe("coming back from a provider", () => {
 
   describe("with a tracker", () => {
     const siteOf = async (id: string) => {
-      const { rows } = await pool.query("select site_id, site_url from grants where integration_id = $1", [id])
+      const { rows } = await at().pool.query("select site_id, site_url from grants where integration_id = $1", [id])
       return rows[0]
     }
     it("takes the only site there is", async () => {
       const id = await ours().authorized(leastJira)
       assert.deepStrictEqual(await siteOf(id), { site_id: "site-1", site_url: "https://site-1.example.test" })
       assert.match(
-        server.askedFor("/oauth/token/accessible-resources").at(-1)?.authorization ?? "",
+        at().server.askedFor("/oauth/token/accessible-resources").at(-1)?.authorization ?? "",
         /^Bearer planted-access/
       )
     })
     it("takes the site the settings name", async () => {
-      server.setSites(sites("a", "b", "c"))
+      at().server.setSites(sites("a", "b", "c"))
       const id = await ours().authorized({ ...leastJira, config: { siteId: "b" } })
       assert.deepInclude(await siteOf(id), { site_id: "b" })
     })
@@ -316,7 +297,7 @@ describe("coming back from a provider", () => {
       ],
       ["no site at all", [], {}, "site_not_reached", ["any site"]]
     ])("comes to nothing for %s", async (_, ids, config, code, words) => {
-      server.setSites(sites(...ids))
+      at().server.setSites(sites(...ids))
       const { id } = await ours().made({ ...leastJira, config })
       assertError(await ours().callback(await ours().consented(id), "owner"), code, id)
       const { isAuthorized, status, statusReason = "" } = await ours().shown(id)
@@ -324,7 +305,7 @@ describe("coming back from a provider", () => {
       for (const word of words) assert.include(statusReason, word)
     })
     it("comes to nothing when the sites are not told", async () => {
-      server.answer("/oauth/token/accessible-resources", { status: 401, body: {} })
+      at().server.answer("/oauth/token/accessible-resources", { status: 401, body: {} })
       const { id } = await ours().made(leastJira)
       assertError(await ours().callback(await ours().consented(id), "owner"), "provider_unavailable", id)
     })

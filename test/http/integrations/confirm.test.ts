@@ -1,34 +1,20 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
+import { assert, beforeAll, describe, it } from "vitest"
+import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
 import { assertFailure, assertInvalid, forbiddenText, notFoundText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { admit } from "../../support/members.ts"
 
 const unknown = ["confirmation", "exists", "is unknown, expired or used already"] as const
 
 describe("confirming an authorization", () => {
-  let server: AuthorizationServer
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    server = await startAuthorizationServer()
-    service = await startService(server.environment)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-    await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "other", role: "ADMIN" } })
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-    await server.stop()
-  })
-  const ours = (as?: string) => authorizingIn(service, server, tenant, as)
+  const at = forAll(startWithProviders)
+  beforeAll(() => admit(at().service, at().tenant, "other", "ADMIN"))
+  const ours = (as?: string) => authorizingIn(at().service, at().server, at().tenant, as)
   const grantsOf = async (id: string) => {
-    const { rows } = await pool.query("select generation, site_id, scopes from grants where integration_id = $1", [id])
+    const { rows } = await at().pool.query("select generation, site_id, scopes from grants where integration_id = $1", [
+      id
+    ])
     return rows
   }
 
@@ -40,7 +26,7 @@ describe("confirming an authorization", () => {
     assert.deepStrictEqual((await ours().get(id)).body, confirmed.body)
     const scopes = "read:jira-work manage:jira-webhook offline_access"
     assert.deepStrictEqual(await grantsOf(id), [{ generation: 1, site_id: "site-1", scopes }])
-    const events = await eventsOf(pool, id)
+    const events = await eventsOf(at().pool, id)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
       ["integration.created", "integration.updated"]
@@ -78,7 +64,7 @@ describe("confirming an authorization", () => {
     const [{ id }, other] = [await ours().made(leastDrive), await ours().made(leastDrive)]
     const confirmation = await ours().waiting(id)
     assertInvalid(await ours().confirm(other.id, confirmation), unknown)
-    const elsewhere = authorizingIn(service, server, await service.newTenant())
+    const elsewhere = authorizingIn(at().service, at().server, await at().service.newTenant())
     assertFailure(await elsewhere.confirm(id, confirmation), 404, notFoundText)
     assert.isEmpty(await grantsOf(id))
   })
@@ -86,7 +72,7 @@ describe("confirming an authorization", () => {
   it("comes too late after ten minutes", async () => {
     const { id } = await ours().made(leastDrive)
     const confirmation = await ours().waiting(id)
-    const { rows } = await pool.query(
+    const { rows } = await at().pool.query(
       `update pending_grants set expires_at = now() where integration_id = $1
        returning (select extract(epoch from p.expires_at - now()) between 590 and 600 as soon
          from pending_grants p where p.integration_id = $1)`,
@@ -113,7 +99,7 @@ describe("confirming an authorization", () => {
   it("opens nothing that was moved to another row", async () => {
     const [{ id }, other] = [await ours().made(leastDrive), await ours().made(leastDrive)]
     const confirmation = await ours().waiting(id)
-    await pool.query("update pending_grants set integration_id = $2 where integration_id = $1", [id, other.id])
+    await at().pool.query("update pending_grants set integration_id = $2 where integration_id = $1", [id, other.id])
     assert.strictEqual((await ours().confirm(other.id, confirmation)).status, 500)
     assert.isFalse((await ours().shown(other.id)).isAuthorized)
   })

@@ -1,28 +1,16 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
 import { assertInvalid, type Fault } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats, leastWebhook } from "../../support/integrations.ts"
 import { pagesOf } from "../../support/pages.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 const shownBy = (text: string) => text.slice('{"data":'.length, -1)
 
 describe("integrations", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const ours = () => integrationsIn(service, tenant)
+  const at = forAll(startInTenant)
+  const ours = () => integrationsIn(at().service, at().tenant)
 
   for (const [provider, body, config] of [
     ["WEBHOOK", leastWebhook, leastWebhook.config],
@@ -144,10 +132,10 @@ describe("integrations", () => {
   })
 
   it("are listed in pages", async () => {
-    const own = await service.newTenant()
+    const own = await at().service.newTenant()
     const made: Array<string> = []
-    for (let n = 0; n < 5; n++) made.push((await integrationsIn(service, own).made(leastNats)).id)
-    const pages = await pagesOf(service, "/integrations?limit=2", { as: "owner", tenant: own })
+    for (let n = 0; n < 5; n++) made.push((await integrationsIn(at().service, own).made(leastNats)).id)
+    const pages = await pagesOf(at().service, "/integrations?limit=2", { as: "owner", tenant: own })
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
       [made.slice(0, 2), made.slice(2, 4), made.slice(4)]
@@ -169,7 +157,7 @@ describe("integrations", () => {
     const ping = await ours().move(id, "ping")
     shown.push(shown.at(-1) ?? "")
     assert.strictEqual((await ours().remove(id)).status, 204)
-    const events = await eventsOf(pool, id)
+    const events = await eventsOf(at().pool, id)
     assert.deepStrictEqual(
       events.map(({ sequence, type }) => [sequence, type]),
       ["created", "updated", "paused", "resumed", "ping", "deleted"].map((action, n) => [
@@ -187,16 +175,16 @@ describe("integrations", () => {
   it("go with everything that hangs on them", async () => {
     const { id } = await ours().made()
     await ours().madeSubscription(id)
-    const [event] = await eventsOf(pool, id)
-    await pool.query(
+    const [event] = await eventsOf(at().pool, id)
+    await at().pool.query(
       `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
          created_at, updated_at) values ($1, $2, $3, $4, 'x', $3, 1, 'PENDING', now(), now())`,
-      [tenant, `dlv_${id}`, id, event?.id]
+      [at().tenant, `dlv_${id}`, id, event?.id]
     )
     assert.strictEqual((await ours().remove(id)).status, 204)
     assert.strictEqual((await ours().get(id)).status, 404)
     for (const table of ["subscriptions", "integration_secrets", "deliveries"]) {
-      const { rows } = await pool.query(`select 1 from ${table} where integration_id = $1`, [id])
+      const { rows } = await at().pool.query(`select 1 from ${table} where integration_id = $1`, [id])
       assert.lengthOf(rows, 0, table)
     }
   })

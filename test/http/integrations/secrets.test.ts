@@ -1,35 +1,24 @@
 import { Effect, Layer } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/sql/connection/Client.ts"
 import { Integrations } from "../../../src/layers/sql/integrations/Integrations.ts"
-import { openPool } from "../../support/database.ts"
+import { everythingKept } from "../../support/everythingKept.ts"
 import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats } from "../../support/integrations.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 describe("the secret of an integration", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const ours = () => integrationsIn(service, tenant)
+  const at = forAll(startInTenant)
+  const ours = () => integrationsIn(at().service, at().tenant)
 
-  const secretsOf = (id: string, home = tenant) =>
+  const secretsOf = (id: string, home = at().tenant) =>
     Effect.flatMap(Integrations, (integrations) => integrations.secretsOf(TenantId.make(home), id)).pipe(
       Effect.provide(Integrations.Default.pipe(Layer.provideMerge(SqlLive))),
-      Effect.provideService(Settings, service.settings),
+      Effect.provideService(Settings, at().service.settings),
       Effect.runPromise
     )
   const rotated = async (id: string, body?: object) => {
@@ -37,19 +26,6 @@ describe("the secret of an integration", () => {
     assert.strictEqual(answer.status, 200, answer.text)
     return String(answer.body.data.secret)
   }
-  /** Every row of every table, and every line of the log, as text. */
-  const everythingKept = async () => {
-    const { rows: tables } = await pool.query<{ name: string }>(
-      "select table_name as name from information_schema.tables where table_schema = current_schema()"
-    )
-    const kept = [service.logs.join("\n")]
-    for (const { name } of tables) {
-      const { rows } = await pool.query<{ row: string }>(`select this::text as row from ${name} this`)
-      kept.push(...rows.map(({ row }) => row))
-    }
-    return kept.join("\n")
-  }
-
   it("is 32 bytes of chance, another each time", async () => {
     const secrets = [await ours().made(), await ours().made()].map(({ secret = "" }) => secret)
     assert.lengthOf(new Set(secrets), 2)
@@ -76,7 +52,7 @@ describe("the secret of an integration", () => {
       await ours().move(id, "ping"),
       await ours().subscribe(id, { eventType: "client.*" })
     ]
-    const kept = await everythingKept()
+    const kept = [await everythingKept(at().pool), ...at().service.logs].join("\n")
     assert.include(kept, "http://127.0.0.1:9/once", "what is kept can be searched")
     for (const secret of [first, second]) {
       for (const shape of [secret, secret.slice(6), Buffer.from(secret).toString("hex")]) {
@@ -96,7 +72,7 @@ describe("the secret of an integration", () => {
     assert.deepStrictEqual(await secretsOf(id), [second, first])
     assert.deepStrictEqual((await ours().get(id)).body.data, shown)
     assert.strictEqual((await ours().get(id)).headers.get("etag"), answer.headers.get("etag"))
-    const { rows } = await pool.query(
+    const { rows } = await at().pool.query(
       `select generation, round(extract(epoch from expires_at - now()) / 3600)::int as hours
        from integration_secrets where integration_id = $1 order by generation`,
       [id]
@@ -106,7 +82,7 @@ describe("the secret of an integration", () => {
       { generation: 2, hours: null }
     ])
     assert.deepStrictEqual(
-      (await eventsOf(pool, id)).map(({ type }) => type),
+      (await eventsOf(at().pool, id)).map(({ type }) => type),
       ["integration.created", "integration.updated"]
     )
   })
@@ -117,9 +93,10 @@ describe("the secret of an integration", () => {
     const third = await rotated(id, { overlapHours: 0 })
     assert.deepStrictEqual(await secretsOf(id), [third, first])
     assert.notInclude(await secretsOf(id), second)
-    await pool.query("update integration_secrets set expires_at = now() where integration_id = $1 and generation = 1", [
-      id
-    ])
+    await at().pool.query(
+      "update integration_secrets set expires_at = now() where integration_id = $1 and generation = 1",
+      [id]
+    )
     assert.deepStrictEqual(await secretsOf(id), [third])
     const fourth = await rotated(id)
     assert.deepStrictEqual(await secretsOf(id), [fourth, third])
@@ -136,8 +113,8 @@ describe("the secret of an integration", () => {
   it("is for its own tenant and integration alone", async () => {
     const { id } = await ours().made()
     const other = await ours().made()
-    assert.deepStrictEqual(await secretsOf(id, await service.newTenant()), [])
-    await pool.query(
+    assert.deepStrictEqual(await secretsOf(id, await at().service.newTenant()), [])
+    await at().pool.query(
       `update integration_secrets set sealed = (select sealed from integration_secrets where integration_id = $1)
        where integration_id = $2`,
       [other.id, id]

@@ -1,16 +1,15 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/sql/connection/Client.ts"
 import { Integrations } from "../../../src/layers/sql/integrations/Integrations.ts"
-import { openPool } from "../../support/database.ts"
 import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf, setStatus } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats } from "../../support/integrations.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
@@ -25,39 +24,28 @@ const moves = {
 } as const
 
 describe("the status of an integration", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const ours = () => integrationsIn(service, tenant)
+  const at = forAll(startInTenant)
+  const ours = () => integrationsIn(at().service, at().tenant)
 
   /** What a worker does, beside the service. */
   const asWorker = <A>(work: (integrations: Integrations) => Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
     Effect.flatMap(Integrations, work).pipe(
       Effect.provide(Integrations.Default.pipe(Layer.provideMerge(SqlLive))),
-      Effect.provideService(Settings, service.settings),
+      Effect.provideService(Settings, at().service.settings),
       Effect.runPromise
     )
   const fail = (id: string, reason = "The endpoint answered 410") =>
-    asWorker((integrations) => integrations.fail(TenantId.make(tenant), id, reason))
+    asWorker((integrations) => integrations.fail(TenantId.make(at().tenant), id, reason))
 
   for (const [move, { event, from, rule, to }] of Object.entries(moves)) {
     for (const status of statuses) {
       const isLegal = (from as ReadonlyArray<string>).includes(status)
       it(`${isLegal ? `becomes ${to}` : "stays"} by ${move} of one that is ${status}`, async () => {
         const { id } = await ours().made(leastNats)
-        await setStatus(pool, id, status)
+        await setStatus(at().pool, id, status)
         const before = (await ours().get(id)).text
         const answer = await ours().move(id, move)
-        const types = (await eventsOf(pool, id)).map(({ type }) => type)
+        const types = (await eventsOf(at().pool, id)).map(({ type }) => type)
         if (isLegal) {
           assert.deepStrictEqual([answer.status, answer.body.data.status], [200, to])
           assert.deepStrictEqual(types, ["integration.created", event])
@@ -73,10 +61,10 @@ describe("the status of an integration", () => {
   for (const status of statuses) {
     it(`that is ${status} ${status === "ACTIVE" ? "becomes ERROR" : "stays"} when a worker gives up`, async () => {
       const { id } = await ours().made(leastNats)
-      await setStatus(pool, id, status)
+      await setStatus(at().pool, id, status)
       await fail(id)
       const { body } = await ours().get(id)
-      const types = (await eventsOf(pool, id)).map(({ type }) => type)
+      const types = (await eventsOf(at().pool, id)).map(({ type }) => type)
       if (status === "ACTIVE") {
         assert.deepInclude(body.data, { status: "ERROR", statusReason: "The endpoint answered 410" })
         assert.deepStrictEqual(types, ["integration.created", "integration.error"])
@@ -90,17 +78,17 @@ describe("the status of an integration", () => {
     const { id } = await ours().made(leastNats)
     await ours().remove(id)
     await fail(id)
-    assert.lengthOf(await eventsOf(pool, id), 2)
+    assert.lengthOf(await eventsOf(at().pool, id), 2)
   })
 
   it("forgets what went wrong when it is resumed", async () => {
     const { id } = await ours().made()
-    await pool.query("update integrations set failing_since = now() where id = $1", [id])
+    await at().pool.query("update integrations set failing_since = now() where id = $1", [id])
     await fail(id)
     const { body } = await ours().move(id, "resume")
     assert.strictEqual(body.data.status, "ACTIVE")
     assert.notProperty(body.data, "statusReason")
-    const { rows } = await pool.query("select status_reason, failing_since from integrations where id = $1", [id])
+    const { rows } = await at().pool.query("select status_reason, failing_since from integrations where id = $1", [id])
     assert.deepStrictEqual(rows, [{ status_reason: null, failing_since: null }])
   })
 
@@ -112,7 +100,7 @@ describe("the status of an integration", () => {
       1
     )
     assert.deepStrictEqual(
-      (await eventsOf(pool, id)).map(({ type }) => type),
+      (await eventsOf(at().pool, id)).map(({ type }) => type),
       ["integration.created", "integration.paused"]
     )
   })
@@ -121,7 +109,7 @@ describe("the status of an integration", () => {
     const { id } = await ours().made(leastNats)
     await Promise.all(Array.from({ length: 4 }, (_, n) => fail(id, `Reason ${n}`)))
     assert.deepStrictEqual(
-      (await eventsOf(pool, id)).map(({ type }) => type),
+      (await eventsOf(at().pool, id)).map(({ type }) => type),
       ["integration.created", "integration.error"]
     )
   })
@@ -131,11 +119,16 @@ describe("the status of an integration", () => {
     const before = await ours().get(id)
     const { body, status } = await ours().move(id, "ping")
     assert.strictEqual(status, 200)
-    assert.deepInclude(body.data, { type: "integration.ping", tenant, sequence: 2, data: before.body.data })
+    assert.deepInclude(body.data, {
+      type: "integration.ping",
+      tenant: at().tenant,
+      sequence: 2,
+      data: before.body.data
+    })
     assert.strictEqual((await ours().get(id)).headers.get("etag"), before.headers.get("etag"))
     assert.strictEqual((await ours().move(id, "pause")).status, 200)
     assert.deepStrictEqual(
-      (await eventsOf(pool, id)).map(({ sequence }) => sequence),
+      (await eventsOf(at().pool, id)).map(({ sequence }) => sequence),
       [1, 2, 3]
     )
   })
@@ -144,7 +137,7 @@ describe("the status of an integration", () => {
     "does not let %s be pinged, or rotate a secret it does not have",
     async (provider) => {
       const { id } = await ours().made(leastNats)
-      await pool.query("update integrations set provider = $2 where id = $1", [id, provider])
+      await at().pool.query("update integrations set provider = $2 where id = $1", [id, provider])
       assertInvalid(await ours().move(id, "ping"), [
         "provider",
         "state",

@@ -1,34 +1,24 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
+import { assert, beforeAll, describe, it } from "vitest"
 import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats } from "../../support/integrations.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { makerIn } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 
 const notAnEvent = "must be an event type such as client.created, or client.* for all of them"
 
 describe("subscriptions", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
+  const at = forAll(startInTenant)
   let client: string
   beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-    client = (await makerIn(service, tenant).make("clients")).id
+    client = (await makerIn(at().service, at().tenant).make("clients")).id
   })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const ours = () => integrationsIn(service, tenant)
+  const ours = () => integrationsIn(at().service, at().tenant)
   const shownIn = async (id: string) => (await ours().get(id)).body.data.subscriptions
   const rowsOf = async (id: string) => {
-    const { rows } = await pool.query(
+    const { rows } = await at().pool.query(
       `select id, event_type as "eventType", scope_key as "scopeKey", client_id as "clientId"
        from subscriptions where integration_id = $1 order by id`,
       [id]
@@ -55,7 +45,10 @@ describe("subscriptions", () => {
     )
     assert.deepStrictEqual(await shownIn(id), made)
     assert.deepStrictEqual(await rowsOf(id), made)
-    const pages = await pagesOf(service, `/integrations/${id}/subscriptions?limit=3`, { as: "owner", tenant })
+    const pages = await pagesOf(at().service, `/integrations/${id}/subscriptions?limit=3`, {
+      as: "owner",
+      tenant: at().tenant
+    })
     assert.deepStrictEqual(
       pages.map((page) => page.length),
       [3, 1]
@@ -69,7 +62,7 @@ describe("subscriptions", () => {
     assert.strictEqual(status, 201)
     const location = headers.get("location") ?? ""
     assert.strictEqual(location, `/api/v1/integrations/${id}/subscriptions/${body.data.id}`)
-    const read = await service.call("GET", location, { as: "owner", tenant })
+    const read = await at().service.call("GET", location, { as: "owner", tenant: at().tenant })
     assert.deepStrictEqual([read.body, read.headers.get("etag")], [body, headers.get("etag")])
     const other = await ours().made(leastNats)
     const misplaced = await ours().call("GET", `/${other.id}/subscriptions/${body.data.id}`)
@@ -88,7 +81,7 @@ describe("subscriptions", () => {
   it("name a client of the tenant and the scope that follows from it", async () => {
     const { id } = await ours().made(leastNats)
     const unknown = `clnt_${"0".repeat(26)}`
-    const foreign = await makerIn(service, await service.newTenant()).make("clients")
+    const foreign = await makerIn(at().service, await at().service.newTenant()).make("clients")
     for (const clientId of [unknown, foreign.id]) {
       assertInvalid(await ours().subscribe(id, { eventType: "client.*", clientId }), [
         "clientId",
@@ -121,7 +114,7 @@ describe("subscriptions", () => {
     }
     assert.lengthOf(await shownIn(id), 1)
     assert.deepStrictEqual(await rowsOf(id), await shownIn(id))
-    assert.lengthOf(await eventsOf(pool, id), 2)
+    assert.lengthOf(await eventsOf(at().pool, id), 2)
   })
 
   it("are all kept when different ones are made at the same time", async () => {
@@ -134,7 +127,10 @@ describe("subscriptions", () => {
       types
     )
     assert.sameDeepMembers(await rowsOf(id), [...shown])
-    const pages = await pagesOf(service, `/integrations/${id}/subscriptions?limit=2`, { as: "owner", tenant })
+    const pages = await pagesOf(at().service, `/integrations/${id}/subscriptions?limit=2`, {
+      as: "owner",
+      tenant: at().tenant
+    })
     assert.sameDeepMembers(pages.flat(), [...shown])
   })
 
@@ -150,7 +146,7 @@ describe("subscriptions", () => {
     )
     assert.deepStrictEqual(await shownIn(id), [kept])
     assert.deepStrictEqual(await rowsOf(id), [kept])
-    const events = await eventsOf(pool, id)
+    const events = await eventsOf(at().pool, id)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
       ["integration.created", "integration.updated", "integration.updated", "integration.updated"]
@@ -162,10 +158,10 @@ describe("subscriptions", () => {
   })
 
   it("keep their client from being deleted", async () => {
-    const other = (await makerIn(service, tenant).make("clients")).id
+    const other = (await makerIn(at().service, at().tenant).make("clients")).id
     const { id } = await ours().made(leastNats)
     const { id: subscription } = await ours().madeSubscription(id, { eventType: "client.*", clientId: other })
-    const remove = () => service.api("DELETE", `/clients/${other}`, { as: "owner", tenant })
+    const remove = () => at().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: at().tenant })
     assertInvalid(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
     await ours().unsubscribe(id, subscription)
     assert.strictEqual((await remove()).status, 204)
@@ -173,7 +169,7 @@ describe("subscriptions", () => {
 
   it("are at most 200", async () => {
     const { id } = await ours().made(leastNats)
-    await pool.query(
+    await at().pool.query(
       `update integrations set subscriptions = (
          select json_agg(json_build_object('id', 'sub_' || n, 'eventType', 'client.' || n, 'scopeKey', 'tenant'))
          from generate_series(1, 200) n) where id = $1`,

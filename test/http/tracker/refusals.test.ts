@@ -1,10 +1,14 @@
+import { createPublicKey } from "node:crypto"
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
+import { assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { assertFailure, assertInvalid, type Fault, notFoundText, unauthorizedText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { startIssuer } from "../../support/issuer.ts"
+import { admit } from "../../support/members.ts"
 import { send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startService } from "../../support/service.ts"
+import { makeSigningKey, signToken } from "../../support/signingKeys.ts"
+import { startInTenant } from "../../support/staging.ts"
 import {
   assertAccepted,
   clientSecret,
@@ -97,26 +101,17 @@ const broken: ReadonlyArray<readonly [what: string, body: unknown, ...faults: Re
 ]
 
 describe("a webhook is refused", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
+  const at = forAll(() => startInTenant(trackerSettings))
   let id: string
   let key: string
   beforeAll(async () => {
-    service = await startService(trackerSettings)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-    const made = await tracker().made(tenant)
+    const made = await tracker().made(at().tenant)
     id = made.id
     key = made.key
-    await authorize(pool, id, 1007)
+    await authorize(at().pool, id, 1007)
   })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const tracker = () => trackerOf(service)
-  const kept = async () => (await pool.query("select 1 from inbound_webhooks")).rows.length
+  const tracker = () => trackerOf(at().service)
+  const kept = async () => (await at().pool.query("select 1 from inbound_webhooks")).rows.length
 
   for (const [what, body, ...faults] of broken) {
     it(`with ${what}`, async () => {
@@ -129,7 +124,7 @@ describe("a webhook is refused", () => {
   it("without an identifier, or with an empty one, and told of its body's faults in the same answer", async () => {
     const headers = { authorization: `Bearer ${await trackerToken()}`, "content-type": "application/json" }
     const post = (body: unknown, more: Record<string, string> = {}) =>
-      send(service.url, {
+      send(at().service.url, {
         method: "POST",
         path: `/api/v1/webhooks/${key}`,
         headers: { ...headers, ...more },
@@ -211,45 +206,74 @@ describe("a webhook is refused", () => {
       assert.strictEqual(await answered(`${head}.${forged}.${signature}`), 401)
       assert.strictEqual(await answered(await trackerToken({ filler: "x".repeat(8192) })), 401)
       assert.strictEqual(await answered("nonsense.nonsense.nonsense"), 401)
-      assertFailure(await service.api("POST", `/webhooks/${key}`, { body: good }), 401, unauthorizedText)
+      assertFailure(await at().service.api("POST", `/webhooks/${key}`, { body: good }), 401, unauthorizedText)
     })
 
     it("an administrator's of the tenant, and to anybody else the key is not there", async () => {
       for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-        await service.api("POST", "/members", { as: "owner", tenant, body: { subject: role, role } })
+        await admit(at().service, at().tenant, role, role)
       }
       for (const [as, status] of Object.entries({ VIEWER: 404, MEMBER: 404, stranger: 404, ADMIN: 200, owner: 200 })) {
         assert.strictEqual((await tracker().send(key, good, { as })).status, status, as)
       }
       const unmatched = webhookOf("updated", { webhookIds: [] })
       assertAccepted(await tracker().send(key, unmatched, { as: "owner" }))
-      const pending = await tracker().made(tenant)
+      const pending = await tracker().made(at().tenant)
       assertAccepted(await tracker().send(pending.key, good, { as: "owner" }), false)
       assertFailure(await tracker().send(key, "{", { as: "stranger" }), 404, notFoundText)
     })
 
-    it("never another's: neither the public key for a secret, nor a stranger's key, nor the tracker's elsewhere", async () => {
-      const own = await service.token("owner")
+    it("never one that has an issuer's published key for its secret", async () => {
+      const signing = await makeSigningKey("RS256")
+      const issuer = await startIssuer(signing.jwk)
+      onTestFinished(issuer.stop)
+      const audience = "https://contracting.example"
+      const other = await startService({ ...trackerSettings, AUTH_ISSUER: issuer.url, AUTH_AUDIENCE: audience })
+      onTestFinished(other.stop)
+      const claims = { iss: issuer.url, aud: audience, sub: "owner", exp: now() + 600 }
+      const owner = await signToken(signing, claims)
+      const there = trackerOf(other)
+      const made = await there.made(await other.newTenant(owner), owner)
+      assertAccepted(await there.send(made.key, good, { as: owner }), false)
+
+      const { keys } = JSON.parse(await (await fetch(issuer.jwksUrl)).text())
+      assert.lengthOf(keys, 1)
+      const pem = String(createPublicKey({ key: keys[0], format: "jwk" }).export({ type: "spki", format: "pem" }))
+      for (const secret of [pem, pem.trimEnd(), JSON.stringify(keys[0])]) {
+        const forged = await new SignJWT(claims)
+          .setProtectedHeader({ alg: "HS256", kid: signing.kid, typ: "at+jwt" })
+          .sign(new TextEncoder().encode(secret))
+        assertFailure(await there.send(made.key, good, { as: forged }), 401, unauthorizedText, secret)
+        assertFailure(await other.api("GET", "/tenants", { as: forged }), 401, unauthorizedText, secret)
+      }
+    })
+
+    it("never another's: neither a stranger's key, nor the tracker's elsewhere", async () => {
+      const own = await at().service.token("owner")
       const [, claims] = own.split(".")
       const payload = JSON.parse(Buffer.from(claims ?? "", "base64url").toString())
-      const { publicKey } = JSON.parse(JSON.stringify({ publicKey: own }))
-      assert.strictEqual(await answered(await trackerToken(payload, publicKey)), 401)
       const { privateKey } = await generateKeyPair("ES256")
       const foreign = await new SignJWT(payload).setProtectedHeader({ alg: "ES256" }).sign(privateKey)
       assert.strictEqual(await answered(foreign), 401)
-      const elsewhere = await service.api("GET", `/integrations/${id}`, { as: await trackerToken(payload), tenant })
+      const elsewhere = await at().service.api("GET", `/integrations/${id}`, {
+        as: await trackerToken(payload),
+        tenant: at().tenant
+      })
       assert.strictEqual(elsewhere.status, 401)
     })
   })
 
   it("by a server that was told no secret", async () => {
     const { JIRA_CLIENT_SECRET: _, ...settings } = trackerSettings
-    const other = await startService(settings)
+    const same = { DATABASE_URL: at().service.database.url, DATA_DIR: at().service.dataDir }
+    const other = await startService({ ...settings, ...same })
+    onTestFinished(other.stop)
     const there = trackerOf(other)
-    for (const secret of [clientSecret, "x"]) {
+    assertAccepted(await there.send(key, good, { as: "owner" }))
+    for (const secret of [clientSecret, "x", "undefined"]) {
       const as = await trackerToken({}, secret)
-      assertFailure(await there.send("k".repeat(43), good, { as }), 401, unauthorizedText)
+      assertFailure(await there.send(key, good, { as }), 401, unauthorizedText, secret)
     }
-    await other.stop()
+    assertAccepted(await tracker().send(key, good))
   })
 })

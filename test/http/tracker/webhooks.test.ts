@@ -1,39 +1,30 @@
 import { createHash } from "node:crypto"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { assertFailure, assertUnavailable, notFoundText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { startProxy } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startService } from "../../support/service.ts"
+import { startInTenant } from "../../support/staging.ts"
 import { assertAccepted, keyOf, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
 import { authorize, registerAt } from "../../support/trackerRows.ts"
 
 describe("webhooks of a tracker", () => {
-  let service: Service
-  let pool: pg.Pool
-  let tenant: string
-  beforeAll(async () => {
-    service = await startService(trackerSettings)
-    pool = openPool(service.database.url)
-    tenant = await service.newTenant()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
-  const tracker = () => trackerOf(service)
+  const at = forAll(() => startInTenant(trackerSettings))
+  const tracker = () => trackerOf(at().service)
   const connected = async (...webhookIds: ReadonlyArray<number>) => {
-    const made = await tracker().made(tenant)
-    await authorize(pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
+    const made = await tracker().made(at().tenant)
+    await authorize(at().pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
     return made
   }
   const rowsOf = async (integration: string) => {
-    const { rows } = await pool.query("select * from inbound_webhooks where integration_id = $1 order by id", [
+    const { rows } = await at().pool.query("select * from inbound_webhooks where integration_id = $1 order by id", [
       integration
     ])
     return rows
   }
-  const move = (id: string, to: string) => service.api("POST", `/integrations/${id}/${to}`, { as: "owner", tenant })
+  const move = (id: string, to: string) =>
+    at().service.api("POST", `/integrations/${id}/${to}`, { as: "owner", tenant: at().tenant })
 
   for (const kind of ["created", "updated", "deleted"] as const) {
     it(`tell of an issue that was ${kind}, and are kept in the characters they came in`, async () => {
@@ -42,7 +33,7 @@ describe("webhooks of a tracker", () => {
       assertAccepted(await tracker().send(key, body, { identifier: "6f1c2b0e" }))
       const [row] = await rowsOf(id)
       assert.deepInclude(row, {
-        tenant_id: tenant,
+        tenant_id: at().tenant,
         identifier: "6f1c2b0e",
         kind: `jira:issue_${kind}`,
         issue_id: "24117",
@@ -55,44 +46,50 @@ describe("webhooks of a tracker", () => {
   }
 
   it("come in at an address that is shown once and lies nowhere in the clear", async () => {
-    const { id, key, webhookUrl } = await tracker().made(tenant)
+    const { id, key, webhookUrl } = await tracker().made(at().tenant)
     assert.match(webhookUrl, /^https:\/\/contracting\.example\/api\/v1\/webhooks\/[A-Za-z0-9_-]{43}$/)
-    const read = await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })
+    const read = await at().service.api("GET", `/integrations/${id}`, { as: "owner", tenant: at().tenant })
     assert.deepInclude(read.body.data, { status: "PENDING_AUTH", isAuthorized: false })
     assert.notInclude(read.text, "webhookUrl")
-    const { rows } = await pool.query("select key_hash, sealed from webhook_endpoints where integration_id = $1", [id])
+    const { rows } = await at().pool.query("select key_hash, sealed from webhook_endpoints where integration_id = $1", [
+      id
+    ])
     assert.deepStrictEqual(rows[0].key_hash, createHash("sha256").update(key).digest())
     assert.notInclude(rows[0].sealed.toString("latin1"), key)
-    const { rows: events } = await pool.query("select data::text as data from events where resource_id = $1", [id])
+    const { rows: events } = await at().pool.query("select data::text as data from events where resource_id = $1", [id])
     assert.notInclude(events[0].data, key)
   })
 
   it("come in at the address before for as long as was said when it was replaced", async () => {
     const { id, key } = await connected()
     const rotate = (overlapHours: number) =>
-      service.api("POST", `/integrations/${id}/rotate-secret`, { as: "owner", tenant, body: { overlapHours } })
+      at().service.api("POST", `/integrations/${id}/rotate-secret`, {
+        as: "owner",
+        tenant: at().tenant,
+        body: { overlapHours }
+      })
     const { body, status } = await rotate(1)
     assert.strictEqual(status, 200)
     const second = keyOf(body.data.webhookUrl)
     assert.notStrictEqual(second, key)
     assertAccepted(await tracker().send(key, webhookOf("updated")))
     assertAccepted(await tracker().send(second, webhookOf("updated")), false)
-    await pool.query(
+    await at().pool.query(
       "update webhook_endpoints set expires_at = now() where integration_id = $1 and expires_at > now()",
       [id]
     )
     assertFailure(await tracker().send(key, webhookOf("updated")), 404, notFoundText)
     const third = keyOf((await rotate(0)).body.data.webhookUrl)
     assertFailure(await tracker().send(second, webhookOf("updated")), 404, notFoundText)
-    await registerAt(pool, id, id, 2001)
+    await registerAt(at().pool, id, id, 2001)
     assertAccepted(await tracker().send(third, webhookOf("updated", { webhookIds: [2001] })))
-    const { rows } = await pool.query("select 1 from webhook_endpoints where integration_id = $1", [id])
+    const { rows } = await at().pool.query("select 1 from webhook_endpoints where integration_id = $1", [id])
     assert.lengthOf(rows, 2, "what expired before is forgotten")
   })
 
   it("are wanted by nobody before the authorization, nor with numbers that are not ours", async () => {
-    const pending = await tracker().made(tenant)
-    await registerAt(pool, pending.id, pending.id, 1007)
+    const pending = await tracker().made(at().tenant)
+    await registerAt(at().pool, pending.id, pending.id, 1007)
     assertAccepted(await tracker().send(pending.key, webhookOf("created")), false)
     const { id, key } = await connected(5, 6)
     for (const webhookIds of [[], [7], [1007, -5]]) {
@@ -107,24 +104,26 @@ describe("webhooks of a tracker", () => {
     const { id, key } = await connected()
     await move(id, "pause")
     assertAccepted(await tracker().send(key, webhookOf("created")))
-    await pool.query("update integrations set status = 'ERROR' where id = $1", [id])
+    await at().pool.query("update integrations set status = 'ERROR' where id = $1", [id])
     assertAccepted(await tracker().send(key, webhookOf("updated")))
     assert.lengthOf(await rowsOf(id), 2)
   })
 
   it("go to every integration that registered their numbers at the address, whosever they are", async () => {
     const first = await connected(1)
-    const theirs = await service.newTenant("neighbour")
+    const theirs = await at().service.newTenant("neighbour")
     const second = await tracker().made(theirs, "neighbour")
     const stranger = await tracker().made(theirs, "neighbour")
-    await pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [theirs])
-    await registerAt(pool, second.id, first.id, 2)
-    await registerAt(pool, stranger.id, stranger.id, 1, 2)
+    await at().pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [
+      theirs
+    ])
+    await registerAt(at().pool, second.id, first.id, 2)
+    await registerAt(at().pool, stranger.id, stranger.id, 1, 2)
     assertAccepted(await tracker().send(first.key, webhookOf("created", { webhookIds: [1, 2] })))
     assertAccepted(await tracker().send(first.key, webhookOf("updated", { webhookIds: [2] })))
     const counts = [first, second, stranger].map(async ({ id }) => (await rowsOf(id)).length)
     assert.deepStrictEqual(await Promise.all(counts), [1, 2, 0])
-    await service.api("DELETE", `/tenants/${theirs}`, { as: "neighbour" })
+    await at().service.api("DELETE", `/tenants/${theirs}`, { as: "neighbour" })
     assertAccepted(await tracker().send(first.key, webhookOf("updated", { webhookIds: [2] })), false)
   })
 

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { MetricsLive } from "../../../src/http/Metrics.ts"
 import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
 import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { openPool } from "../../support/database.ts"
 import { plantDelivery, plantEvent, plantIntegration } from "../../support/deliveries.ts"
+import { forAll } from "../../support/forAll.ts"
 import { liveOn } from "../../support/live.ts"
 import { parseMetrics } from "../../support/metrics.ts"
 import { closedPort } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startWithPool } from "../../support/staging.ts"
 
 const gauges = [
   "outbox_events",
@@ -30,27 +29,18 @@ const read = async (address: string) => {
 }
 
 describe("the metrics of deliveries", () => {
-  let service: Service
-  let pool: pg.Pool
-  beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-  })
-  afterAll(async () => {
-    await pool.end()
-    await service.stop()
-  })
+  const at = forAll(startWithPool)
 
   it("tell what is still to be done", async () => {
-    const idle = await read(`${service.url}/metrics`)
+    const idle = await read(`${at().service.url}/metrics`)
     for (const name of gauges) assert.strictEqual(idle(name), 0, name)
 
-    const tenant = await service.newTenant()
-    const { rows } = await pool.query<{ count: number }>("select count(*)::int from outbox")
-    await pool.query("update events set occurred_at = now() - interval '100 seconds'")
-    const integration = await plantIntegration(pool, tenant)
+    const tenant = await at().service.newTenant()
+    const { rows } = await at().pool.query<{ count: number }>("select count(*)::int from outbox")
+    await at().pool.query("update events set occurred_at = now() - interval '100 seconds'")
+    const integration = await plantIntegration(at().pool, tenant)
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
-    await plantEvent(pool, tenant, { fannedOut: false })
+    await plantEvent(at().pool, tenant, { fannedOut: false })
     for (const delivery of [
       { status: "PENDING", nextAttemptAt: ago(50) },
       { status: "PENDING", nextAttemptAt: ago(20) },
@@ -59,10 +49,10 @@ describe("the metrics of deliveries", () => {
       { status: "WAITING", nextAttemptAt: ago(90) },
       { status: "DELIVERED" }
     ] as const) {
-      await plantDelivery(pool, tenant, integration, delivery)
+      await plantDelivery(at().pool, tenant, integration, delivery)
     }
     await sleep(1100)
-    const busy = await read(`${service.url}/metrics`)
+    const busy = await read(`${at().service.url}/metrics`)
     assert.strictEqual(busy("outbox_events"), rows[0]?.count)
     assert.closeTo(busy("outbox_oldest_seconds") ?? 0, 100, 10)
     assert.strictEqual(busy("feed_waiting_events"), 1)

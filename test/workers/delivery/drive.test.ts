@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
 import { openPool } from "../../support/database.ts"
 import { type DriveServer, refuse, startDrive } from "../../support/driveServer.ts"
 import { plantAuthorized, plantGrant } from "../../support/grants.ts"
@@ -10,11 +11,13 @@ import { eventually, type RunningWorker, startWorker } from "../../support/worke
 describe("a finalized invoice", () => {
   let service: Service
   let drive: DriveServer
+  let google: AuthorizationServer
   let sql: ReturnType<typeof openPool>
   let running: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
     drive = await startDrive("folder")
-    service = await startService({ GOOGLE_API_URL: drive.url })
+    google = await startAuthorizationServer()
+    service = await startService({ ...google.environment, GOOGLE_API_URL: drive.url })
     sql = openPool(service.database.url)
     running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
   })
@@ -23,16 +26,23 @@ describe("a finalized invoice", () => {
     await Promise.all(running.map(({ stop }) => stop()))
     await sql.end()
     await service.stop()
+    await google.stop()
     await drive.stop()
   })
 
+  interface Connection {
+    readonly folderId?: string
+    readonly token?: string
+    readonly refresh?: string | undefined
+  }
+
   /** A tenant whose finalized invoices go into a drive. */
-  const connected = async ({ folderId = "folder", token = "valid" } = {}) => {
+  const connected = async ({ folderId = "folder", token = "valid", refresh }: Connection = {}) => {
     drive.meet(undefined)
     drive.rotate("valid")
     const tenant = await service.newTenant()
     const id = await plantAuthorized(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
-    await plantGrant(service, sql, { tenant, integration: id, token })
+    await plantGrant(service, sql, { tenant, integration: id, token, refresh })
     const call = (method: string, path: string, body?: object) =>
       service.api(method, `/integrations/${id}${path}`, {
         as: "owner",
@@ -173,14 +183,42 @@ describe("a finalized invoice", () => {
     assert.deepStrictEqual(outcomesOf(delivery), ["DELIVERED"])
   })
 
-  it("is not sent over and over when every token is refused", async () => {
-    const world = await connected({ token: "outdated" })
-    const before = drive.asked.length
+  /** The tokens among these that requests came with, in their order. */
+  const cameWith = (...tokens: ReadonlyArray<string>) =>
+    drive.asked
+      .map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "")
+      .filter((token) => tokens.includes(token))
+  const renewalsWith = (refresh: string) =>
+    google.askedFor("/token").filter(({ fields }) => fields["refresh_token"] === refresh)
+
+  it.each<[string, string, string | undefined, number]>([
+    ["nothing is there to get another with", "unrenewable", undefined, 0],
+    ["there is no other to be had", "withdrawn", "spent", 1]
+  ])("waits for a person when its token is refused and %s", async (_, token, refresh, renewals) => {
+    const world = await connected({ token, refresh })
     await world.invoicing.invoiceIn("FINALIZED")
-    const { attemptLog } = await world.delivery(wasTried, "one attempt")
+    const { attemptLog, status } = await world.delivery(wasTried, "one attempt")
     assert.strictEqual(attemptLog[0].outcome, "FAILED")
-    assert.isAtMost(drive.asked.length - before, 2)
-    assert.strictEqual((await world.integration()).status, "ERROR", "nothing is there to get another token with")
+    assert.strictEqual(status, "PENDING")
+    assert.deepStrictEqual(cameWith(token), [token])
+    assert.lengthOf(renewalsWith("spent"), renewals)
+    const integration = await world.integration()
+    assert.deepInclude(integration, { status: "ERROR", isAuthorized: false })
+    assert.match(integration.statusReason, /Authorize again/)
+  })
+
+  it("is sent once more with a token that was got for the refused one, and is left for later if that is too", async () => {
+    const world = await connected({ token: "stale", refresh: "renewing" })
+    google.answer("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
+    await world.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog, nextAttemptAt, status } = await world.delivery(wasTried, "one attempt")
+    google.answer("/token", undefined)
+    assert.deepInclude(attemptLog[0], { outcome: "FAILED", responseStatus: 401 })
+    assert.strictEqual(status, "PENDING")
+    assert.isDefined(nextAttemptAt)
+    assert.deepStrictEqual(cameWith("stale", "renewed"), ["stale", "renewed"])
+    assert.lengthOf(renewalsWith("renewing"), 1)
+    assert.deepInclude(await world.integration(), { status: "ACTIVE", isAuthorized: true })
   })
 
   const stops: ReadonlyArray<readonly [number, string, RegExp]> = [
@@ -298,16 +336,20 @@ describe("a finalized invoice", () => {
   })
 
   it("is all that can be subscribed to, and whatever else comes is done without a request", async () => {
-    const world = await connected()
+    const world = await connected({ token: "unasked" })
     for (const eventType of ["invoice.*", "client.created"]) {
       const { body, status } = await world.call("POST", "/subscriptions", { eventType })
       assert.strictEqual(status, 400)
       assert.deepInclude(body.details[0], { field: "eventType", constraint: "enum" })
     }
     await sql.query("update subscriptions set event_type = 'client.created' where integration_id = $1", [world.id])
-    const files = drive.files.size
+    drive.rotate("unasked")
     await service.api("POST", "/clients", { as: "owner", tenant: world.tenant, body: { name: "C" } })
     await world.delivery(isDelivered, "the delivery is finished")
-    assert.strictEqual(drive.files.size, files)
+    assert.deepStrictEqual(cameWith("unasked"), [])
+    assert.deepStrictEqual(
+      [...drive.files.values()].filter(({ appProperties }) => appProperties?.["tenantId"] === world.tenant),
+      []
+    )
   })
 })

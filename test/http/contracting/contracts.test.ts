@@ -1,0 +1,343 @@
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertInvalid, type Fault } from "../../support/failure.ts"
+import { holdRow } from "../../support/heldRow.ts"
+import { makerIn } from "../../support/resources.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const states = ["DRAFT", "ACTIVE", "ENDED"] as const
+type State = (typeof states)[number]
+
+/** How a contract gets into a state, and where it may go from there; it may always stay. */
+const life: Readonly<Record<State, { readonly by: ReadonlyArray<State>; readonly to: ReadonlyArray<State> }>> = {
+  DRAFT: { by: [], to: ["DRAFT", "ACTIVE"] },
+  ACTIVE: { by: ["ACTIVE"], to: ["ACTIVE", "ENDED"] },
+  ENDED: { by: ["ACTIVE", "ENDED"], to: ["ENDED"] }
+}
+
+const notAMoment = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+const noSuchCurrency: Fault = ["currencyCode", "currency", "must be an ISO 4217 currency code such as EUR"]
+const endsTooEarly: Fault = ["endsAt", "min", "must be after startsAt"]
+
+const day = (number: number) => `2026-03-${String(number).padStart(2, "0")}T00:00:00.000Z`
+
+describe("contracts", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  let clientId: string
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+    clientId = (await makerIn(service, tenant).make("clients")).id
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  const create = (fields: object = {}) =>
+    service.api("POST", "/contracts", {
+      as: "owner",
+      tenant,
+      body: { clientId, name: "Pumps", currencyCode: "EUR", ...fields }
+    })
+  const make = async (fields: object = {}) => {
+    const { body, status, text } = await create(fields)
+    assert.strictEqual(status, 201, text)
+    return String(body.data.id)
+  }
+  const change = (id: string, body: object) => service.api("PATCH", `/contracts/${id}`, { as: "owner", tenant, body })
+  const read = async (id: string) => (await service.api("GET", `/contracts/${id}`, { as: "owner", tenant })).body.data
+
+  describe("in their life", () => {
+    const inState = async (state: State) => {
+      const id = await make()
+      for (const status of life[state].by) assert.strictEqual((await change(id, { status })).status, 200)
+      assert.strictEqual((await read(id)).status, state)
+      return id
+    }
+
+    for (const from of states) {
+      for (const to of states) {
+        const may = life[from].to.includes(to)
+        it(`${may ? "go" : "do not go"} from ${from} to ${to}`, async () => {
+          const id = await inState(from)
+          const answer = await change(id, { status: to, name: "Renamed" })
+          if (may) assert.deepInclude(answer.body.data, { id, status: to, name: "Renamed" })
+          else assertInvalid(answer, ["status", "state", `cannot go from ${from} to ${to}`])
+          assert.deepInclude(await read(id), may ? { status: to, name: "Renamed" } : { status: from, name: "Pumps" })
+        })
+      }
+
+      it(`can be changed otherwise while they are ${from}`, async () => {
+        const id = await inState(from)
+        const { body } = await change(id, { name: "Renamed" })
+        assert.deepInclude(body.data, { status: from, name: "Renamed" })
+      })
+    }
+
+    it("know no other state", async () => {
+      const id = await make()
+      for (const status of ["", "draft", "OPEN", "VOID"]) {
+        assertInvalid(await change(id, { status }), ["status", "enum", "must be one of DRAFT, ACTIVE, ENDED"])
+        assertInvalid(await create({ status }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
+      }
+    })
+
+    it("never go back, however many move them at the same time", async () => {
+      const id = await inState("ACTIVE")
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => change(id, { status: n % 2 === 0 ? "ENDED" : "DRAFT" }))
+      )
+      const statuses = answers.map(({ status }) => status)
+      assert.deepStrictEqual(
+        statuses,
+        statuses.map((_, n) => (n % 2 === 0 ? 200 : 400))
+      )
+      assert.strictEqual((await read(id)).status, "ENDED")
+    })
+  })
+
+  it("begin as DRAFT, payable within 30 days, unless told otherwise", async () => {
+    const { body } = await create()
+    const { createdAt, id, updatedAt, ...rest } = body.data
+    assert.match(id, /^ctr_[0-9a-z]{26}$/)
+    assert.strictEqual(createdAt, updatedAt)
+    assert.deepStrictEqual(rest, {
+      client: clientId,
+      name: "Pumps",
+      status: "DRAFT",
+      currencyCode: "EUR",
+      paymentTermDays: 30
+    })
+    assert.deepStrictEqual(await read(id), body.data)
+  })
+
+  it("can begin as ACTIVE and with every term set", async () => {
+    const terms = {
+      description: "Valves as well",
+      status: "ACTIVE",
+      currencyCode: "JPY",
+      startsAt: day(1),
+      endsAt: day(2),
+      paymentTermDays: 0,
+      capMinor: 1_000_000,
+      order: 3
+    }
+    const { body, status } = await create(terms)
+    assert.strictEqual(status, 201)
+    assert.deepInclude(body.data, terms)
+    assert.deepStrictEqual(await read(body.data.id), body.data)
+  })
+
+  it("cannot begin at their end", async () => {
+    assertInvalid(await create({ status: "ENDED" }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
+  })
+
+  it("stay with their client", async () => {
+    const id = await make()
+    const other = (await makerIn(service, tenant).make("clients")).id
+    for (const field of ["client", "clientId"]) {
+      assertInvalid(await change(id, { [field]: other }), [field, "unknown", "is not a known property"])
+    }
+    assert.strictEqual((await read(id)).client, clientId)
+  })
+
+  describe("with a start and an end", () => {
+    it.each([
+      [10, 10],
+      [10, 9]
+    ])("cannot be created to last from day %i to day %i", async (from, to) => {
+      assertInvalid(await create({ startsAt: day(from), endsAt: day(to) }), endsTooEarly)
+    })
+
+    it("are compared to the millisecond, and by what is kept of them", async () => {
+      const first = "2026-03-10T00:00:00.001Z"
+      assert.strictEqual((await create({ startsAt: day(10), endsAt: first })).status, 201)
+      assertInvalid(await create({ startsAt: first, endsAt: day(10) }), endsTooEarly)
+      assertInvalid(await create({ startsAt: day(10), endsAt: "2026-03-10T00:00:00.000999Z" }), endsTooEarly)
+    })
+
+    const period = { startsAt: day(10), endsAt: day(20) }
+    const readPeriod = async (id: string) => {
+      const { endsAt, startsAt } = await read(id)
+      return JSON.parse(JSON.stringify({ startsAt, endsAt }))
+    }
+
+    it.each<[before: object, change: object, after: object]>([
+      [period, { endsAt: day(11) }, { startsAt: day(10), endsAt: day(11) }],
+      [period, { startsAt: day(19) }, { startsAt: day(19), endsAt: day(20) }],
+      [period, { startsAt: day(25), endsAt: day(26) }, { startsAt: day(25), endsAt: day(26) }],
+      [period, { startsAt: null }, { endsAt: day(20) }],
+      [period, { endsAt: null }, { startsAt: day(10) }],
+      [period, { startsAt: null, endsAt: null }, {}],
+      [period, { startsAt: null, endsAt: day(1) }, { endsAt: day(1) }],
+      [period, { startsAt: day(30), endsAt: null }, { startsAt: day(30) }],
+      [{ startsAt: day(10) }, { endsAt: day(11) }, { startsAt: day(10), endsAt: day(11) }],
+      [{ endsAt: day(20) }, { startsAt: day(19) }, { startsAt: day(19), endsAt: day(20) }]
+    ])("of %j, changed by %j, last %j", async (before, changes, after) => {
+      const id = await make(before)
+      const answer = await change(id, changes)
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual(await readPeriod(id), after)
+    })
+
+    it.each<[before: object, change: object]>([
+      [period, { endsAt: day(10) }],
+      [period, { endsAt: day(9) }],
+      [period, { startsAt: day(20) }],
+      [period, { startsAt: day(21) }],
+      [period, { startsAt: day(26), endsAt: day(25) }],
+      [{ startsAt: day(10) }, { endsAt: day(10) }],
+      [{ endsAt: day(20) }, { startsAt: day(20) }]
+    ])("of %j are not changed by %j", async (before, changes) => {
+      const id = await make(before)
+      assertInvalid(await change(id, changes), endsTooEarly)
+      assert.deepStrictEqual(await readPeriod(id), before)
+    })
+
+    it("are told of every objection at once", async () => {
+      const id = await make({ ...period, status: "ACTIVE" })
+      assertInvalid(
+        await change(id, { status: "DRAFT", endsAt: day(1) }),
+        ["status", "state", "cannot go from ACTIVE to DRAFT"],
+        endsTooEarly
+      )
+    })
+
+    it("keep that order when two changes, each good alone, come at the same moment", async () => {
+      for (let round = 0; round < 10; round++) {
+        const id = await make(period)
+        const held = await holdRow(
+          pool,
+          "select 1 from contracts where tenant_id = $1 and id = $2 for update",
+          tenant,
+          id
+        )
+        const racing = Promise.all([change(id, { startsAt: day(18) }), change(id, { endsAt: day(15) })])
+        try {
+          await held.until(2)
+        } finally {
+          await held.release()
+        }
+        const answers = await racing
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 400])
+        for (const answer of answers) if (answer.status === 400) assertInvalid(answer, endsTooEarly)
+        const { endsAt, startsAt } = await read(id)
+        assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
+      }
+    })
+
+    it("keep that order when many change either end without waiting", async () => {
+      const id = await make(period)
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, (_, n) =>
+          change(id, n % 2 === 0 ? { startsAt: day(n + 1) } : { endsAt: day(n + 1) })
+        )
+      )
+      for (const answer of answers) if (answer.status !== 200) assertInvalid(answer, endsTooEarly)
+      const { endsAt, startsAt } = await read(id)
+      assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
+    })
+  })
+
+  describe("take moments in UTC", () => {
+    it.each([
+      ["2026-01-31T09:30:00Z", "2026-01-31T09:30:00.000Z"],
+      ["2026-01-31T09:30:00.1Z", "2026-01-31T09:30:00.100Z"],
+      ["2026-01-31T09:30:00.12Z", "2026-01-31T09:30:00.120Z"],
+      ["2026-01-31T09:30:00.123Z", "2026-01-31T09:30:00.123Z"],
+      ["2026-01-31T09:30:00.123456Z", "2026-01-31T09:30:00.123Z"],
+      ["2026-01-31T09:30:00.999999999Z", "2026-01-31T09:30:00.999Z"],
+      ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
+      ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+      ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+      ["0099-06-01T00:00:00Z", "0099-06-01T00:00:00.000Z"],
+      ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
+    ])("such as %s, and show it as %s", async (given, shown) => {
+      for (const field of ["startsAt", "endsAt"]) {
+        const created = await create({ [field]: given })
+        assert.strictEqual(created.status, 201, created.text)
+        assert.strictEqual(created.body.data[field], shown)
+        assert.strictEqual((await read(created.body.data.id))[field], shown)
+        const id = await make({ [field]: day(1) })
+        assert.strictEqual((await change(id, { [field]: given })).body.data[field], shown)
+        assert.strictEqual((await read(id))[field], shown)
+      }
+    })
+
+    it.each([
+      "2026-01-31T09:30:00+01:00",
+      "2026-01-31T09:30:00+00:00",
+      "2026-01-31T09:30:00-00:00",
+      "2026-01-31T09:30:00",
+      "2026-01-31T09:30Z",
+      "2026-01-31T09Z",
+      "2026-01-31",
+      "2026-01",
+      "2026-01-31 09:30:00Z",
+      "2026-01-31t09:30:00z",
+      "2026-02-30T00:00:00Z",
+      "2026-02-29T00:00:00Z",
+      "2026-04-31T00:00:00Z",
+      "2026-13-01T00:00:00Z",
+      "2026-00-01T00:00:00Z",
+      "2026-01-00T00:00:00Z",
+      "2026-01-32T00:00:00Z",
+      "2026-01-31T24:00:00Z",
+      "2026-01-31T25:00:00Z",
+      "2026-01-31T23:60:00Z",
+      "2026-01-31T23:59:60Z",
+      "2026-01-31T09:30:00.Z",
+      "2026-01-31T09:30:00,5Z",
+      "2026-01-31T09:30:00.1234567890Z",
+      "0000-01-01T00:00:00Z",
+      "+002026-01-31T00:00:00Z",
+      "-002026-01-31T00:00:00Z",
+      "12026-01-31T00:00:00Z",
+      "26-01-31T00:00:00Z",
+      " 2026-01-31T09:30:00Z",
+      "2026-01-31T09:30:00Z ",
+      "2026-01-31T09:30:00Z\n",
+      "2026-W05-6T09:30:00Z",
+      "Sat, 31 Jan 2026 09:30:00 GMT",
+      "1769851800",
+      "now",
+      "infinity",
+      ""
+    ])("but not %j", async (given) => {
+      const faults: ReadonlyArray<Fault> = [
+        ["startsAt", "format", notAMoment],
+        ["endsAt", "format", notAMoment]
+      ]
+      assertInvalid(await create({ startsAt: given, endsAt: given }), ...faults)
+      assertInvalid(await change(await make(), { startsAt: given, endsAt: given }), ...faults)
+    })
+
+    it.each([0, 1769851800000, true, {}, []])("but not %j, which is no text", async (given) => {
+      const fault: Fault = ["startsAt", "type", "must be a string"]
+      assertInvalid(await create({ startsAt: given }), fault)
+      assertInvalid(await change(await make(), { startsAt: given }), fault)
+    })
+  })
+
+  describe("are kept in a currency", () => {
+    const money = "EUR USD GBP CHF JPY KRW KWD BHD CLF SLE VED ZWG XAF XOF XPF XCD XCG".split(" ")
+    it.each(money)("such as %s", async (currencyCode) => {
+      const { body, status } = await create({ currencyCode })
+      assert.deepStrictEqual([status, body.data.currencyCode], [201, currencyCode])
+      const changed = await change(await make(), { currencyCode })
+      assert.deepStrictEqual([changed.status, changed.body.data.currencyCode], [200, currencyCode])
+    })
+
+    const notMoney = ["eur", "Eur", "EU", "EURO", " EUR", "EUR ", "€", "978", "ZZZ", "DEM", "FRF", "HRK", "BTC", ""]
+    const metalsAndUnits = ["XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XBA", "XBB", "XBC", "XBD", "XTS", "XXX"]
+    it.each([...notMoney, ...metalsAndUnits, "constructor", "__proto__"])("but not %j", async (currencyCode) => {
+      assertInvalid(await create({ currencyCode }), noSuchCurrency)
+      assertInvalid(await change(await make(), { currencyCode }), noSuchCurrency)
+    })
+  })
+})

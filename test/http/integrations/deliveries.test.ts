@@ -1,0 +1,157 @@
+import { assert, beforeEach, describe, it } from "vitest"
+import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { pagesOf } from "../../support/pages.ts"
+import type { CallOptions } from "../../support/service.ts"
+import { startWithPool } from "../../support/staging.ts"
+
+describe("deliveries", () => {
+  const at = forAll(startWithPool)
+  let tenant: string
+  let integration: string
+  beforeEach(async () => {
+    tenant = await at().service.newTenant()
+    integration = await plantIntegration(at().pool, tenant)
+  })
+
+  const plant = (...[delivery]: [Parameters<typeof plantDelivery>[3]?]) =>
+    plantDelivery(at().pool, tenant, integration, delivery)
+  const as = () => ({ as: "owner", tenant })
+  const call = (method: string, path: string, options: CallOptions = {}) =>
+    at().service.api(method, `/integrations/${integration}${path}`, { ...as(), ...options })
+  const listed = async (query: string) => {
+    const { body, status, text } = await call("GET", `/deliveries?${query}`)
+    assert.strictEqual(status, 200, text)
+    return body.data.map(({ id }: { id: string }) => id)
+  }
+
+  it("are shown with what came of them, and one with its attempts", async () => {
+    const id = await plant({ status: "EXHAUSTED", attempts: 2 })
+    const { body } = await call("GET", "/deliveries")
+    const [shown] = body.data
+    assert.hasAllKeys(
+      shown,
+      "id integration event eventType status attempts responseStatus error createdAt updatedAt".split(" ")
+    )
+    assert.deepInclude(shown, { id, integration, status: "EXHAUSTED", attempts: 2, error: "answered 500" })
+    const one = await call("GET", `/deliveries/${id}`)
+    const { attemptLog, ...rest } = one.body.data
+    assert.deepStrictEqual(rest, shown)
+    assert.deepStrictEqual(
+      attemptLog.map(({ attemptedAt: _, ...attempt }: { attemptedAt: string }) => attempt),
+      [1, 2].map((number) => ({
+        number,
+        outcome: "FAILED",
+        latencyMs: 12,
+        responseStatus: 500,
+        responseBody: "no",
+        error: "answered 500"
+      }))
+    )
+  })
+
+  it("show the last hundred attempts of many", async () => {
+    const id = await plant({ attempts: 105 })
+    const { body } = await call("GET", `/deliveries/${id}`)
+    assert.strictEqual(body.data.attempts, 105)
+    const numbers = body.data.attemptLog.map(({ number }: { number: number }) => number)
+    assert.deepStrictEqual([numbers.length, numbers[0], numbers.at(-1)], [100, 6, 105])
+  })
+
+  it("are found by status, type and time, and listed page by page", async () => {
+    const [a, b, c, d] = [
+      await plant({ at: "2026-01-01T00:00:00.000Z" }),
+      await plant({ at: "2026-01-02T00:00:00.000Z", type: "client.deleted", status: "EXHAUSTED" }),
+      await plant({ at: "2026-01-03T00:00:00.000Z", type: "clients.created" }),
+      await plant({ at: "2026-01-04T00:00:00.000Z", type: "invoice.voided", status: "PENDING" })
+    ]
+    await plantDelivery(at().pool, tenant, await plantIntegration(at().pool, tenant))
+    assert.deepStrictEqual(await listed(""), [a, b, c, d])
+    assert.deepStrictEqual(await listed("status=EXHAUSTED"), [b])
+    assert.deepStrictEqual(await listed("eventType=client.created"), [a])
+    assert.deepStrictEqual(await listed("eventType=client.*"), [a, b])
+    assert.deepStrictEqual(await listed("since=2026-01-02T00:00:00Z"), [b, c, d])
+    assert.deepStrictEqual(await listed("until=2026-01-02T00:00:00Z"), [a, b])
+    assert.deepStrictEqual(await listed("since=2026-01-02T00:00:00Z&until=2026-01-03T00:00:00Z&eventType=client.*"), [
+      b
+    ])
+    assert.deepStrictEqual(await listed("status=WAITING"), [])
+    const pages = await pagesOf(at().service, `/integrations/${integration}/deliveries?limit=3`, as())
+    assert.deepStrictEqual(
+      pages.map((page) => page.map(({ id }) => id)),
+      [[a, b, c], [d]]
+    )
+    assertInvalid(
+      await call("GET", "/deliveries?eventType=*&status=LOST"),
+      ["status", "enum", "must be one of WAITING, PENDING, DELIVERED, EXHAUSTED"],
+      ["eventType", "pattern", "must be a type of events such as client.created, or client.* for all of a resource"]
+    )
+  })
+
+  it("are sent again one by one, unless another version is meant", async () => {
+    const id = await plant({ attempts: 3 })
+    const { headers } = await call("GET", `/deliveries/${id}`)
+    const etag = headers.get("etag") ?? ""
+    const send = (tag: string) => call("POST", `/deliveries/${id}/redeliver`, { headers: { "if-match": tag } })
+    const first = await send(etag)
+    assert.strictEqual(first.status, 200)
+    assert.deepInclude(first.body.data, { id, status: "PENDING", attempts: 3 })
+    assert.notProperty(first.body.data, "deliveredAt")
+    assert.deepStrictEqual((await call("GET", `/deliveries/${id}`)).body, first.body)
+    assert.strictEqual((await send(etag)).status, 412)
+    assert.strictEqual((await send(first.headers.get("etag") ?? "")).status, 200)
+  })
+
+  it("are sent again all at once, of a time and a status", async () => {
+    const times = [1, 2, 3, 4].map((day) => `2026-01-0${day}T00:00:00.000Z`)
+    for (const [n, at] of times.entries()) await plant({ at, status: n % 2 === 0 ? "DELIVERED" : "EXHAUSTED" })
+    await plant({ at: "2026-01-02T12:00:00.000Z", status: "PENDING" })
+    const all = async (body: object) => {
+      const answer = await call("POST", "/redeliver", { body })
+      assert.strictEqual(answer.status, 200, answer.text)
+      return answer.body
+    }
+    assert.deepStrictEqual(await all({ since: times[1], until: times[2], status: "EXHAUSTED" }), {
+      data: { redelivered: 1 }
+    })
+    assert.deepStrictEqual(await all({ since: times[1], until: times[2] }), { data: { redelivered: 1 } })
+    assert.lengthOf(await listed("status=PENDING"), 3)
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 2 } })
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 0 } })
+  })
+
+  it("are sent again once for one Idempotency-Key", async () => {
+    await plant()
+    const send = () =>
+      call("POST", "/redeliver", { body: { since: "2026-01-01T00:00:00Z" }, headers: { "idempotency-key": "k" } })
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    await at().pool.query("update deliveries set status = 'DELIVERED'")
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    assert.lengthOf(await listed("status=DELIVERED"), 1)
+  })
+
+  it("are not sent again for a time that ends before it begins", async () => {
+    const body = { since: "2026-01-02T00:00:00Z", until: "2026-01-01T23:59:59Z" }
+    assertInvalid(await call("POST", "/redeliver", { body }), ["until", "min", "must not be before since"])
+    assertInvalid(await call("POST", "/redeliver", { body: {} }), ["since", "required", "is required"])
+    const same = { since: body.since, until: body.since }
+    assert.strictEqual((await call("POST", "/redeliver", { body: same })).status, 200)
+  })
+
+  it("are found under their own integration only", async () => {
+    const id = await plant()
+    const other = await plantIntegration(at().pool, tenant)
+    const under = (method: string, integration: string, rest: string, body?: object) =>
+      at().service.api(method, `/integrations/${integration}${rest}`, {
+        ...as(),
+        ...(body === undefined ? {} : { body })
+      })
+    assert.strictEqual((await under("GET", other, `/deliveries/${id}`)).status, 404)
+    assert.strictEqual((await under("POST", other, `/deliveries/${id}/redeliver`)).status, 404)
+    assert.deepStrictEqual((await under("GET", other, "/deliveries")).body, { data: [] })
+    assert.strictEqual((await under("GET", "int_unknown", "/deliveries")).status, 404)
+    const body = { since: "2026-01-01T00:00:00Z" }
+    assert.strictEqual((await under("POST", "int_unknown", "/redeliver", body)).status, 404)
+  })
+})

@@ -1,0 +1,179 @@
+import { Effect, Layer } from "effect"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventTypes } from "../../../src/domain/events/Catalogue.ts"
+import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
+import { Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/sql/connection/Client.ts"
+import { Integrations } from "../../../src/layers/sql/integrations/Integrations.ts"
+import { assetsIn } from "../../support/assets.ts"
+import { openPool } from "../../support/database.ts"
+import { makeEventCheck } from "../../support/eventSchemas.ts"
+import { placeEvents } from "../../support/integrationRows.ts"
+import { integrationsIn } from "../../support/integrations.ts"
+import { invoicingIn } from "../../support/invoicing.ts"
+import { pagesOf } from "../../support/pages.ts"
+import { type Kind, makerIn } from "../../support/resources.ts"
+import { type Service, startService } from "../../support/service.ts"
+import {
+  assertAccepted,
+  type Kind as TrackerKind,
+  trackerOf,
+  trackerSettings,
+  webhookOf
+} from "../../support/tracker.ts"
+import { authorize } from "../../support/trackerRows.ts"
+import { eventually, startWorker } from "../../support/workers.ts"
+
+const plain = [
+  "addresses",
+  "contacts",
+  "emails",
+  "contracts",
+  "projects",
+  "clients"
+] as const satisfies ReadonlyArray<Kind>
+
+describe("the events of whole lives", () => {
+  let service: Service
+  let pool: pg.Pool
+  let tenant: string
+  let shown: ReadonlyArray<{ readonly id: string; readonly type: string; readonly data: object }>
+  beforeAll(async () => {
+    service = await startService(trackerSettings)
+    pool = openPool(service.database.url)
+    tenant = await service.newTenant()
+    await livePlainly()
+    await liveAsMember()
+    await liveAsInvoice()
+    await liveAsAsset()
+    await liveAsIntegration()
+    await liveAsIssue()
+    await send("PATCH", `/tenants/${tenant}`, 200, { description: "Described" })
+    await placeEvents(pool, tenant)
+    const pages = await pagesOf(service, "/events?limit=200", { as: "owner", tenant })
+    shown = pages.flat() as unknown as typeof shown // what the conformance check has seen
+    await send("DELETE", `/tenants/${tenant}`, 204)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  const send = async (method: string, path: string, expected: number, body?: unknown) => {
+    const answer = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
+    assert.strictEqual(answer.status, expected, `${method} ${path}: ${answer.text}`)
+    return answer.body?.data
+  }
+
+  const livePlainly = async () => {
+    for (const kind of plain) {
+      const { id } = await makerIn(service, tenant).make(kind)
+      await send("PATCH", `/${kind}/${id}`, 200, { order: 3 })
+      await send("DELETE", `/${kind}/${id}`, 204)
+    }
+  }
+
+  const liveAsMember = async () => {
+    const { id } = await send("POST", "/members", 201, { subject: "somebody", role: "VIEWER" })
+    await send("PATCH", `/members/${id}`, 200, { role: "MEMBER" })
+    await send("DELETE", `/members/${id}`, 204)
+  }
+
+  const liveAsInvoice = async () => {
+    const invoicing = invoicingIn(service, tenant)
+    await invoicing.invoiceIn("PAID")
+    await invoicing.invoiceIn("VOID", {}, { referenceType: "issue", referenceId: "A-1", metadata: { a: "b" } })
+    const { id, line } = await invoicing.invoiceIn("DRAFT")
+    await send("PATCH", `/billables/${line}`, 200, { quantity: 1.5 })
+    await send("DELETE", `/billables/${line}`, 204)
+    await send("DELETE", `/invoices/${id}`, 204)
+  }
+
+  const liveAsAsset = async () => {
+    const assets = assetsIn(service, tenant)
+    const failed = await assets.uploaded(Buffer.from("no image"))
+    assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
+    await send("DELETE", `/assets/${failed.assetId}`, 204)
+    const { assetId } = await assets.ready({ access: "SIGNED", originalFileName: "logo.png" })
+    await send("PUT", `/tenants/${tenant}/media/logo`, 200, { assetId })
+    const client = await makerIn(service, tenant).make("clients")
+    await send("PUT", `/clients/${client.id}/media/logo`, 200, { assetId: (await assets.ready()).assetId })
+    await send("DELETE", `/clients/${client.id}/media/logo`, 204)
+  }
+
+  const liveAsIntegration = async () => {
+    const ours = integrationsIn(service, tenant)
+    const { id } = await ours.made()
+    await ours.madeSubscription(id, { eventType: "integration.*" })
+    await send("POST", `/integrations/${id}/ping`, 200)
+    await send("POST", `/integrations/${id}/pause`, 200)
+    await send("POST", `/integrations/${id}/resume`, 200)
+    await Effect.flatMap(Integrations, (integrations) =>
+      integrations.fail(TenantId.make(tenant), id, "Nothing but failures for 72 hours")
+    ).pipe(
+      Effect.provide(Integrations.Default.pipe(Layer.provideMerge(SqlLive))),
+      Effect.provideService(Settings, service.settings),
+      Effect.runPromise
+    )
+    await send("DELETE", `/integrations/${id}`, 204)
+  }
+
+  /** An issue that is billed before it changes and vanishes. */
+  const liveAsIssue = async () => {
+    const { id, key } = await trackerOf(service).made(tenant)
+    await authorize(pool, id, 1007)
+    const worker = await startWorker(service, "intake")
+    const tell = async (kind: TrackerKind, timestamp: number, title: string) => {
+      assertAccepted(await trackerOf(service).send(key, webhookOf(kind, { timestamp, title })))
+      await eventually(
+        async () => (await send("GET", `/integrations/${id}/inbound?status=RECEIVED`, 200)).length === 0,
+        "it is worked"
+      )
+    }
+    await tell("created", 1, "One")
+    const invoice = await invoicingIn(service, tenant).draft()
+    const wish = { integrationId: id, filter: {}, amountMinor: 100 }
+    await send("POST", `/invoices/${invoice.id}/billables/from-issues`, 201, wish)
+    await tell("updated", 2, "Two")
+    await tell("deleted", 3, "Two")
+    await worker.stop()
+  }
+
+  /** Every event there is, in the form it is shown in. */
+  const recorded = async () => {
+    const { rows } = await pool.query(
+      `select id, type, occurred_at as timestamp, tenant_id as tenant, client_id as client, sequence, data
+       from events order by id`
+    )
+    return rows.map(({ client, timestamp, ...event }) => ({
+      ...event,
+      timestamp: timestamp.toISOString(),
+      ...(client === null ? {} : { client })
+    }))
+  }
+
+  it("are all of the types in the catalogue, and no others", async () => {
+    const types = (await recorded()).map(({ type }) => type)
+    assert.sameMembers(
+      [...new Set(types)],
+      eventTypes.map(({ type }) => type)
+    )
+  })
+
+  it("are as the document describes them, each by its own type", async () => {
+    const check = makeEventCheck(service.document)
+    const events = await recorded()
+    for (const event of events) check(event)
+    assert.throws(() => check({ ...events[0], sequence: 0 }))
+    assert.throws(() => check({ ...events[0], data: {} }))
+  })
+
+  it("are shown by the feed as they were recorded", async () => {
+    const events = await recorded()
+    assert.sameDeepMembers(
+      [...shown],
+      events.filter(({ type }) => type !== "tenant.deleted")
+    )
+  })
+})

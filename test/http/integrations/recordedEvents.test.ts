@@ -1,0 +1,136 @@
+import { assert, describe, it } from "vitest"
+import { forAll } from "../../support/forAll.ts"
+import { type Kind, makerIn, type Shown } from "../../support/resources.ts"
+import type { Answered } from "../../support/service.ts"
+import { startWithPool } from "../../support/staging.ts"
+
+/** A resource, what its events call it, and a change it can take. */
+const told: ReadonlyArray<readonly [kind: Kind, name: string, change: object]> = [
+  ["addresses", "address", { address2: "Back door", order: 2 }],
+  ["contacts", "contact", { role: "Buyer", order: null }],
+  ["emails", "email", { address: "other@example.test" }],
+  ["contracts", "contract", { status: "ACTIVE", startsAt: "2026-01-01T00:00:00Z", capMinor: 9007199254740991 }],
+  ["projects", "project", { description: '"Quoted" \u2028 \u{1F600}', order: 0 }]
+]
+
+const shownBy = ({ text }: Answered) => text.slice('{"data":'.length, -1)
+
+describe("recorded events", () => {
+  const at = forAll(startWithPool)
+
+  const eventsOf = async (resource: string) => {
+    const { rows } = await at().pool.query(
+      `select type, tenant_id, client_id, sequence, data::text as data, xmin::text as transaction
+       from events where resource_id = $1 order by sequence`,
+      [resource]
+    )
+    return rows
+  }
+  const eventsIn = async (tenant: string) => {
+    const { rows } = await at().pool.query("select * from events where tenant_id = $1 order by id", [tenant])
+    return rows
+  }
+  /** The transaction that wrote a row as it is now. */
+  const writerOf = async (kind: Kind, id: string) => {
+    const { rows } = await at().pool.query(`select xmin::text as transaction from ${kind} where id = $1`, [id])
+    return rows[0]?.transaction
+  }
+
+  /** A tenant, a client of it, and what a resource of this kind belongs to so that it is the client's. */
+  const stage = async (kind: Kind) => {
+    const tenant = await at().service.newTenant()
+    const { bodyOf, make } = makerIn(at().service, tenant)
+    const client = (await make("clients")).id
+    const parents: Partial<Record<Kind, () => Promise<object>>> = {
+      emails: async () => ({ contactId: (await make("contacts", { clientId: client })).id }),
+      projects: async () => ({ contractId: (await make("contracts", { clientId: client })).id })
+    }
+    const call = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+      at().service.api(method, path, { as: "owner", tenant, headers, ...(body === undefined ? {} : { body }) })
+    const body = await bodyOf(kind, (await parents[kind]?.()) ?? { clientId: client })
+    return { tenant, client, call, body, make }
+  }
+
+  for (const [kind, name, change] of told) {
+    it(`tell of ${kind} what the API showed, when it did, and whose client it is about`, async () => {
+      const { body, call, client, tenant } = await stage(kind)
+      const created = await call("POST", `/${kind}`, body)
+      const { id } = created.body.data
+      const path = `/${kind}/${id}`
+      const transactions = [await writerOf(kind, id)]
+      const changed = await call("PATCH", path, change)
+      transactions.push(await writerOf(kind, id))
+      assert.deepStrictEqual([created.status, changed.status], [201, 200])
+      assert.strictEqual((await call("DELETE", path)).status, 204)
+
+      const events = await eventsOf(id)
+      assert.deepStrictEqual(
+        events.map(({ client_id, sequence, tenant_id, type }) => [type, sequence, tenant_id, client_id]),
+        ["created", "updated", "deleted"].map((action, n) => [`${name}.${action}`, n + 1, tenant, client])
+      )
+      assert.deepStrictEqual(
+        events.map(({ data }) => data),
+        [created, changed, changed].map(shownBy)
+      )
+      assert.deepStrictEqual(
+        events.slice(0, 2).map(({ transaction }) => transaction),
+        transactions
+      )
+    })
+
+    it(`tell of ${kind} once, however often the request is sent`, async () => {
+      const { body, call } = await stage(kind)
+      const headers = { "idempotency-key": "once" }
+      const [first] = await Promise.all([1, 2, 3].map(() => call("POST", `/${kind}`, body, headers)))
+      assert.lengthOf(await eventsOf(first?.body.data.id), 1)
+    })
+
+    it(`tell nothing of ${kind} when a write was refused`, async () => {
+      const { body, call, make, tenant } = await stage(kind)
+      await call("POST", "/members", { subject: "viewer", role: "VIEWER" })
+      const { id } = (await call("POST", `/${kind}`, body)).body.data
+      if (kind === "contacts") await make("emails", { contactId: id })
+      if (kind === "contracts") await make("projects", { contractId: id })
+      const path = `/${kind}/${id}`
+      const before = await eventsIn(tenant)
+
+      const [reference] = Object.entries(body).filter(([field]) => /^(client|contact|contract)Id$/.test(field))
+      const nobody = `${String(reference?.[1]).split("_", 1)}_none`
+      const stale = { "if-match": '"stale"' }
+      const outside = { as: "viewer", tenant, body: change }
+      const refused: ReadonlyArray<readonly [number, Promise<Answered>]> = [
+        [400, call("POST", `/${kind}`, { ...body, colour: "red" })],
+        [400, call("POST", `/${kind}`, { ...body, [reference?.[0] ?? ""]: nobody })],
+        [400, call("PATCH", path, {})],
+        [400, call("PATCH", path, { order: -1 })],
+        [412, call("PATCH", path, change, stale)],
+        [412, call("DELETE", path, undefined, stale)],
+        [404, call("PATCH", `/${kind}/${id.slice(0, -26)}none`, change)],
+        [404, call("DELETE", `/${kind}/${id.slice(0, -26)}none`)],
+        [403, at().service.api("PATCH", path, outside)],
+        ...(kind === "contacts" ? [[400, call("DELETE", path)] as const] : []),
+        ...(kind === "contracts"
+          ? [[400, call("DELETE", path)] as const, [400, call("PATCH", path, { status: "ENDED" })] as const]
+          : [])
+      ]
+      for (const [status, answer] of refused) assert.strictEqual((await answer).status, status, (await answer).text)
+      assert.deepStrictEqual(await eventsIn(tenant), before)
+
+      assert.strictEqual((await call("PATCH", path, change)).status, 200)
+      assert.strictEqual((await eventsOf(id)).at(-1)?.sequence, 2, "counts only what was done")
+    })
+  }
+
+  it("tell of the tenant's own address without a client", async () => {
+    const { call, make } = await stage("addresses")
+    const own: Shown = await make("addresses", { clientId: undefined })
+    await call("PATCH", `/addresses/${own.id}`, { order: 1 })
+    await call("DELETE", `/addresses/${own.id}`)
+    const events = await eventsOf(own.id)
+    assert.deepStrictEqual(
+      events.map(({ client_id, sequence }) => [client_id, sequence]),
+      [1, 2, 3].map((sequence) => [null, sequence])
+    )
+    assert.deepStrictEqual(JSON.parse(events[0]?.data), own)
+  })
+})

@@ -1,0 +1,155 @@
+import { assert, describe, it } from "vitest"
+import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { billedUnder, invoicingIn, ledgerOf } from "../../support/invoicing.ts"
+import { startWithPool } from "../../support/staging.ts"
+
+const most = 9007199254740991
+
+const full = {
+  name: "Pumps",
+  quantity: 3,
+  amountMinor: 1_000,
+  currencyCode: "EUR",
+  referenceType: "work",
+  referenceId: "1",
+  description: "Delivered",
+  metadata: { a: "1", b: "2" },
+  order: 4
+}
+
+describe("a line of a draft", () => {
+  const at = forAll(startWithPool)
+
+  /** A draft with a line that says everything, and another line beside it. */
+  const stage = async () => {
+    const invoicing = invoicingIn(at().service, await at().service.newTenant())
+    const { id: contractId } = await invoicing.contract()
+    const { id } = await invoicing.draft({ contractId })
+    const [line, other] = await invoicing.add(id, full, { amountMinor: 10 })
+    if (line === undefined || other === undefined) return assert.fail("two lines were added")
+    const path = `/billables/${line.id}`
+    const change = (body: unknown) => invoicing.call("PATCH", path, body)
+    return { ...invoicing, contractId, id, line, other, path, change }
+  }
+
+  it.each<[change: object, lineTotalMinor: number]>([
+    [{ name: "Valves" }, 3_000],
+    [{ quantity: 2.5 }, 2_500],
+    [{ quantity: 0 }, 0],
+    [{ quantity: -1.0005 }, -1_001],
+    [{ amountMinor: 7 }, 21],
+    [{ amountMinor: -7, quantity: 0.5 }, -4],
+    [{ currencyCode: "EUR" }, 3_000],
+    [{ referenceId: "2" }, 3_000],
+    [{ referenceType: "issue", referenceId: "9" }, 3_000],
+    [{ description: "" }, 3_000],
+    [{ metadata: {} }, 3_000],
+    [{ metadata: { c: "3" } }, 3_000],
+    [{ order: 0 }, 3_000]
+  ])("can be changed by %j, and the invoice's total follows", async (change, lineTotalMinor) => {
+    const { change: apply, contractId, id, line, path, call, read } = await stage()
+    const { body, headers, status, text } = await apply(change)
+    assert.strictEqual(status, 200, text)
+    assert.deepStrictEqual(body.data, { ...line, ...change, lineTotalMinor, updatedAt: body.data.updatedAt })
+    const again = await call("GET", path)
+    assert.deepStrictEqual([again.text, again.headers.get("etag")], [text, headers.get("etag")])
+    const totalMinor = lineTotalMinor + 10
+    assert.deepInclude(await read(id), { subtotalMinor: totalMinor, totalMinor, billableCount: 2 })
+    assert.strictEqual(await billedUnder(at().pool, contractId), totalMinor)
+  })
+
+  const clearable: ReadonlyArray<ReadonlyArray<string>> = [
+    ["description"],
+    ["metadata"],
+    ["order"],
+    ["referenceType", "referenceId"],
+    ["description", "metadata", "order", "referenceType", "referenceId"]
+  ]
+  it.each(clearable.map((names) => ({ names })))("can be rid of its $names", async ({ names }) => {
+    const { change, line, path, call } = await stage()
+    const { body, status } = await change(Object.fromEntries(names.map((name) => [name, null])))
+    assert.strictEqual(status, 200)
+    const kept = Object.entries(line).filter(([name]) => !names.includes(name))
+    assert.deepStrictEqual(body.data, { ...Object.fromEntries(kept), updatedAt: body.data.updatedAt })
+    assert.deepStrictEqual((await call("GET", path)).body, body)
+  })
+
+  const together = "referenceType and referenceId come together"
+  it.each<[change: object, ...faults: ReadonlyArray<Fault>]>([
+    [{}, ["body", "required", "must name at least one field to change"]],
+    [{ name: null }, ["name", "type", "must be a string"]],
+    [{ quantity: null }, ["quantity", "type", "must be a number"]],
+    [{ amountMinor: null }, ["amountMinor", "type", "must be a number"]],
+    [{ currencyCode: null }, ["currencyCode", "type", "must be a string"]],
+    [{ referenceType: null }, ["referenceType", "required", together]],
+    [{ referenceId: null }, ["referenceId", "required", together]],
+    [{ currencyCode: "USD" }, ["currencyCode", "currency", "must be the invoice's, EUR"]],
+    [{ quantity: most, amountMinor: 2 }, ["quantity", "max", `times amountMinor must stay within ±${most}`]],
+    [{ quantity: 1, amountMinor: most }, ["quantity", "max", `would take the total beyond ±${most}`]],
+    [{ lineTotalMinor: 1 }, ["lineTotalMinor", "unknown", "is not a known property"]],
+    [{ invoiceId: "inv_a" }, ["invoiceId", "unknown", "is not a known property"]],
+    [{ invoice: "inv_a" }, ["invoice", "unknown", "is not a known property"]],
+    [
+      { currencyCode: "JPY", referenceId: null, quantity: most },
+      ["currencyCode", "currency", "must be the invoice's, EUR"],
+      ["referenceId", "required", together],
+      ["quantity", "max", `times amountMinor must stay within ±${most}`]
+    ]
+  ])("is not changed by %j", async (body, ...faults) => {
+    const { change, tenant } = await stage()
+    const before = await ledgerOf(at().pool, tenant)
+    assertInvalid(await change(body), ...faults)
+    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+  })
+
+  it("can be deleted, and the invoice's total follows", async () => {
+    const { call, contractId, id, lines, other, path, read } = await stage()
+    const removed = await call("DELETE", path)
+    assert.deepStrictEqual([removed.status, removed.text], [204, ""])
+    assert.deepInclude(await read(id), { subtotalMinor: 10, totalMinor: 10, billableCount: 1 })
+    assert.deepStrictEqual(await lines(id), [other])
+    for (const [method, body] of [["GET"], ["PATCH", { order: 1 }], ["DELETE"]] as const) {
+      assertFailure(await call(method, path, body), 404, notFoundText)
+    }
+    assert.strictEqual((await call("DELETE", `/billables/${other.id}`)).status, 204)
+    assert.deepInclude(await read(id), { subtotalMinor: 0, totalMinor: 0, billableCount: 0 })
+    assert.strictEqual(await billedUnder(at().pool, contractId), 0)
+  })
+
+  it("stays when the rest would come to more than can be told", async () => {
+    const { add, call, draft, tenant } = await stage()
+    const { id } = await draft()
+    const [, less] = await add(id, { amountMinor: most }, { amountMinor: -most }, { amountMinor: most })
+    const before = await ledgerOf(at().pool, tenant)
+    assertInvalid(await call("DELETE", `/billables/${less?.id}`), ["id", "max", `would take the total beyond ±${most}`])
+    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+  })
+
+  it("is changed or deleted only in the version that was seen", async () => {
+    const { call, path } = await stage()
+    const etag = (await call("GET", path)).headers.get("etag") ?? ""
+    assert.strictEqual((await call("PATCH", path, { order: 9 }, { "if-match": etag })).status, 200)
+    assert.strictEqual((await call("PATCH", path, { order: 8 }, { "if-match": etag })).status, 412)
+    assert.strictEqual((await call("DELETE", path, undefined, { "if-match": etag })).status, 412)
+    const newest = (await call("GET", path)).headers.get("etag") ?? ""
+    assert.strictEqual((await call("DELETE", path, undefined, { "if-match": newest })).status, 204)
+  })
+
+  it("is counted once, however many change and delete the lines at the same time", async () => {
+    const { add, call, contractId, id, lines, read } = await stage()
+    const made = await add(id, ...Array.from({ length: 10 }, () => ({})))
+    const answers = await Promise.all(
+      made.flatMap(({ id }, n) => [
+        call("PATCH", `/billables/${id}`, { amountMinor: n }),
+        call("DELETE", `/billables/${id}`),
+        call("PATCH", `/billables/${id}`, { quantity: n })
+      ])
+    )
+    for (const { status, text } of answers) assert.include([200, 204, 404], status, text)
+    const left = await lines(id)
+    assert.lengthOf(left, 2)
+    assert.deepInclude(await read(id), { totalMinor: 3_010, billableCount: 2 })
+    assert.strictEqual(await billedUnder(at().pool, contractId), 3_010)
+  })
+})

@@ -1,0 +1,112 @@
+import { assert, describe, it } from "vitest"
+import { inDays } from "../../support/days.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { invoicingIn } from "../../support/invoicing.ts"
+import { makerIn, type Shown } from "../../support/resources.ts"
+import { startWithPool } from "../../support/staging.ts"
+
+describe("an invoice that is finalized", () => {
+  const at = forAll(startWithPool)
+  const stage = async () => invoicingIn(at().service, await at().service.newTenant())
+
+  it.each([0, 1, 30, 365])("is due after the %i days of its contract", async (paymentTermDays) => {
+    const { add, contract, draft, move } = await stage()
+    const { id } = await draft({ contractId: (await contract({ paymentTermDays })).id })
+    await add(id, {})
+    const { dueAt, issuedAt } = await move(id, "finalize")
+    assert.strictEqual(dueAt, inDays(paymentTermDays, issuedAt))
+  })
+
+  it("keeps a due date of its own", async () => {
+    const { add, draft, move } = await stage()
+    const dueAt = inDays(3)
+    const { id } = await draft({ dueAt })
+    await add(id, {})
+    assert.strictEqual((await move(id, "finalize"))["dueAt"], dueAt)
+  })
+
+  it("cannot be due before it is issued, and takes no number in the attempt", async () => {
+    const { add, call, draft, move, read, tryMove } = await stage()
+    const { id } = await draft({ dueAt: "2020-01-01T00:00:00Z" })
+    await add(id, {})
+    const before = await read(id)
+    assertInvalid(await tryMove(id, "finalize"), ["dueAt", "min", "must not be before the invoice is issued"])
+    assert.deepStrictEqual(await read(id), before)
+    assert.strictEqual((await call("PATCH", `/invoices/${id}`, { dueAt: null })).status, 200)
+    assert.match(String((await move(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
+  })
+
+  it("needs a line", async () => {
+    const { add, call, draft, move, tryMove } = await stage()
+    const { id } = await draft()
+    const empty = ["billableCount", "min", "must be at least 1 to be finalized"] as const
+    assertInvalid(await tryMove(id, "finalize"), empty)
+    const [line] = await add(id, {})
+    await call("DELETE", `/billables/${line?.id}`)
+    assertInvalid(await tryMove(id, "finalize"), empty)
+    await add(id, {})
+    await move(id, "finalize")
+  })
+
+  it("cannot come to less than nothing, but can come to nothing", async () => {
+    const { add, draft, move, tryMove } = await stage()
+    const { id } = await draft()
+    await add(id, { amountMinor: -1 })
+    assertInvalid(await tryMove(id, "finalize"), ["totalMinor", "min", "must not be negative to be finalized"])
+    await add(id, { amountMinor: 1 })
+    assert.deepInclude(await move(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })
+  })
+
+  it("gets the next number of its tenant, and its date never goes back", async () => {
+    const one = await stage()
+    const other = await stage()
+    const issued: Array<string> = []
+    for (let n = 1; n <= 3; n++) {
+      const { id } = await one.draft()
+      await one.add(id, {})
+      const { invoiceNumber, issuedAt } = await one.move(id, "finalize")
+      assert.match(String(invoiceNumber), new RegExp(`^INV-\\d{4}-00000${n}$`))
+      issued.push(String(issuedAt))
+    }
+    assert.deepStrictEqual(issued, [...issued].sort())
+    const { id } = await other.draft()
+    await other.add(id, {})
+    assert.match(String((await other.move(id, "finalize"))["invoiceNumber"]), /-000001$/)
+  })
+
+  it("keeps its parties, whatever becomes of them", async () => {
+    const { add, call, draft, move, tenant } = await stage()
+    const { make } = makerIn(at().service, tenant)
+    const client: Shown = await make("clients", { name: "Northwind" })
+    const theirs = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
+    await make("addresses", { clientId: client.id, name: "Warehouse", order: 2 })
+    const ours = await make("addresses", { clientId: undefined, name: "Harbour Works" })
+    const agreed = await make("contracts", { clientId: client.id, name: "Pumps", status: "ACTIVE" })
+    const { id } = await draft({ contractId: agreed.id })
+    await add(id, {})
+    await move(id, "finalize")
+    const frozen = async () => {
+      const { rows } = await at().pool.query<{ parties: unknown }>("select parties from invoices where id = $1", [id])
+      return rows[0]?.parties
+    }
+    const parties = {
+      tenant: { name: "Tenant", address: ours },
+      client: { name: "Northwind", address: theirs },
+      contract: { name: "Pumps" }
+    }
+    assert.deepStrictEqual(await frozen(), parties)
+
+    const changes: ReadonlyArray<Promise<{ readonly status: number }>> = [
+      call("PATCH", `/clients/${client.id}`, { name: "Southwind" }),
+      call("PATCH", `/contracts/${agreed.id}`, { name: "Valves", paymentTermDays: 1 }),
+      call("PATCH", `/tenants/${tenant}`, { name: "Renamed" }),
+      call("PATCH", `/addresses/${ours.id}`, { city: "Oslo" })
+    ]
+    for (const { status } of await Promise.all(changes)) assert.strictEqual(status, 200)
+    assert.strictEqual((await call("DELETE", `/addresses/${theirs.id}`)).status, 204)
+    const paid = await move(id, "pay")
+    assert.strictEqual(paid["dueAt"], inDays(30, paid["issuedAt"]))
+    assert.deepStrictEqual(await frozen(), parties)
+  })
+})

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "vitest"
+import { inDays, moment } from "../../support/days.ts"
+import { forAll } from "../../support/forAll.ts"
+import { invoicingIn } from "../../support/invoicing.ts"
+import { startService } from "../../support/service.ts"
+
+describe("an invoice", () => {
+  const at = forAll(startService)
+  const stage = async () => invoicingIn(at(), await at().newTenant())
+
+  it("goes from draft to paid", async () => {
+    const { add, call, contract, draft, move, read } = await stage()
+    const { id: contractId } = await contract({ paymentTermDays: 14 })
+    const created = await draft({ contractId })
+    const { id } = created
+    await add(id, { name: "Pumps", quantity: 1.5, amountMinor: 333 }, { name: "Discount", amountMinor: -100 })
+    const drafted = await read(id)
+    assert.deepStrictEqual(drafted, {
+      ...created,
+      subtotalMinor: 400,
+      totalMinor: 400,
+      billableCount: 2,
+      updatedAt: drafted.updatedAt
+    })
+
+    const finalized = await move(id, "finalize")
+    const { dueAt, invoiceNumber, issuedAt, updatedAt } = finalized
+    assert.deepStrictEqual(finalized, {
+      ...drafted,
+      status: "FINALIZED",
+      invoiceNumber,
+      issuedAt,
+      dueAt,
+      updatedAt
+    })
+    assert.match(String(issuedAt), moment)
+    assert.strictEqual(invoiceNumber, `INV-${String(issuedAt).slice(0, 4)}-000001`)
+    assert.strictEqual(dueAt, inDays(14, issuedAt))
+    assert.deepStrictEqual(await read(id), finalized)
+
+    const paid = await move(id, "pay")
+    assert.match(String(paid["paidAt"]), moment)
+    assert.deepStrictEqual(paid, { ...finalized, status: "PAID", paidAt: paid["paidAt"], updatedAt: paid.updatedAt })
+    assert.deepStrictEqual(await read(id), paid)
+    assert.strictEqual((await call("GET", `/invoices/${id}/explain`)).body.data.totalMinor, 400)
+  })
+
+  describe("when it is void", () => {
+    it("keeps its number, its total and its lines", async () => {
+      const { invoiceIn, lines, move, read } = await stage()
+      const { id } = await invoiceIn("FINALIZED")
+      const before = await read(id)
+      const ofBefore = await lines(id)
+      const after = await move(id, "void")
+      assert.deepStrictEqual(after, { ...before, status: "VOID", updatedAt: after.updatedAt })
+      assert.deepStrictEqual(await lines(id), ofBefore)
+    })
+
+    it("has no number if it was a draft", async () => {
+      const { invoiceIn, move } = await stage()
+      const after = await move((await invoiceIn("DRAFT")).id, "void")
+      assert.deepInclude(after, { status: "VOID", totalMinor: 100, billableCount: 1 })
+      for (const field of ["invoiceNumber", "issuedAt", "dueAt", "paidAt"]) assert.notProperty(after, field)
+    })
+  })
+})

@@ -1,0 +1,104 @@
+import { assert, describe, it } from "vitest"
+import { inDays } from "../../support/days.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { invoicingIn } from "../../support/invoicing.ts"
+import type { Shown } from "../../support/resources.ts"
+import { startService } from "../../support/service.ts"
+
+describe("an invoice", () => {
+  const at = forAll(startService)
+  const stage = async () => invoicingIn(at(), await at().newTenant())
+
+  it("explains each product, each rounding and each sum", async () => {
+    const { add, call, contract, draft } = await stage()
+    const { id } = await draft({ contractId: (await contract({ currencyCode: "KWD" })).id })
+    const [half, tiny, less] = await add(
+      id,
+      { name: "Half", quantity: 1.005, amountMinor: 100, order: 2 },
+      { name: "Tiny", quantity: 1e-12, amountMinor: 3, order: 1 },
+      { name: "Less", quantity: -2.5, amountMinor: 1 }
+    )
+    const { body } = await call("GET", `/invoices/${id}/explain`)
+    assert.deepStrictEqual(body.data, {
+      invoice: id,
+      currencyCode: "KWD",
+      decimals: 3,
+      rounding: "half away from zero, once for each line",
+      lines: [
+        {
+          billable: tiny?.id,
+          name: "Tiny",
+          quantity: "0.000000000001",
+          amountMinor: 3,
+          product: "0.000000000003",
+          roundedBy: "-0.000000000003",
+          lineTotalMinor: 0,
+          runningTotalMinor: 0
+        },
+        {
+          billable: half?.id,
+          name: "Half",
+          quantity: "1.005",
+          amountMinor: 100,
+          product: "100.5",
+          roundedBy: "0.5",
+          lineTotalMinor: 101,
+          runningTotalMinor: 101
+        },
+        {
+          billable: less?.id,
+          name: "Less",
+          quantity: "-2.5",
+          amountMinor: 1,
+          product: "-2.5",
+          roundedBy: "-0.5",
+          lineTotalMinor: -3,
+          runningTotalMinor: 98
+        }
+      ],
+      subtotalMinor: 98,
+      totalMinor: 98
+    })
+  })
+
+  it("is found by its contract, its status and whether it is overdue", async () => {
+    const { call, contract, draft, invoiceIn } = await stage()
+    const [late, early] = [await contract({ paymentTermDays: 0 }), await contract()]
+    const made: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: inDays(-1) })).id }
+    for (const status of ["DRAFT", "FINALIZED", "PAID", "VOID"] as const) {
+      made[`${status} late`] = (await invoiceIn(status, { contractId: late.id })).id
+      made[`${status} early`] = (await invoiceIn(status, { contractId: early.id })).id
+    }
+    const found = async (query: string) => {
+      const { body, status, text } = await call("GET", `/invoices?${query}`)
+      assert.strictEqual(status, 200, text)
+      const ids = body.data.map(({ id }: Shown) => id)
+      return Object.keys(made).filter((name) => ids.includes(made[name]))
+    }
+    const all = Object.keys(made)
+    const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
+      "": all,
+      [`contractId=${late.id}`]: all.filter((name) => name.endsWith("late")),
+      [`contractId=${early.id}`]: all.filter((name) => !name.endsWith("late")),
+      "status=DRAFT": ["bare", "DRAFT late", "DRAFT early"],
+      "status=FINALIZED": ["FINALIZED late", "FINALIZED early"],
+      "status=PAID": ["PAID late", "PAID early"],
+      "status=VOID": ["VOID late", "VOID early"],
+      "overdue=true": ["FINALIZED late"],
+      "overdue=false": all.filter((name) => name !== "FINALIZED late"),
+      "overdue=false&status=FINALIZED": ["FINALIZED early"],
+      "overdue=true&status=PAID": [],
+      [`overdue=true&contractId=${early.id}`]: [],
+      [`contractId=${late.id}&status=PAID`]: ["PAID late"],
+      "contractId=ctr_none": []
+    }
+    for (const [query, names] of Object.entries(expected)) assert.deepStrictEqual(await found(query), names, query)
+    assertInvalid(
+      await call("GET", "/invoices?status=OVERDUE&overdue=yes&contractId=inv_a"),
+      ["contractId", "format", "must be a contract identifier (ctr_…)"],
+      ["status", "enum", "must be one of DRAFT, FINALIZED, PAID, VOID"],
+      ["overdue", "enum", "must be one of true, false"]
+    )
+  })
+})

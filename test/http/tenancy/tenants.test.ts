@@ -1,0 +1,158 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { addressOf, operationsOf } from "../../support/operations.ts"
+import { pagesOf } from "../../support/pages.ts"
+import { type Answered, type Service, startService } from "../../support/service.ts"
+
+const forbidden = { status: 403, text: `{"error":"Forbidden","message":"Forbidden"}` }
+const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
+const unknown = `tnt_${"0".repeat(26)}`
+
+const brief = ({ status, text }: Answered) => ({ status, text })
+
+describe("tenants", () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService()
+  })
+  afterAll(() => service.stop())
+
+  const statusOf = async (...request: Parameters<Service["api"]>) => (await service.api(...request)).status
+  const letIn = async (tenant: string, subject: string, role: string) => {
+    const answer = await service.api("POST", "/members", { as: "owner", tenant, body: { subject, role } })
+    assert.strictEqual(answer.status, 201)
+  }
+
+  it("are created, read, changed and listed", async () => {
+    const body = { name: "Ünïcode & Söhne", description: "Pumps" }
+    const created = await service.api("POST", "/tenants", { as: "anna", body })
+    assert.strictEqual(created.status, 201)
+    const { id } = created.body.data
+    assert.match(id, /^tnt_[0-9a-z]{26}$/)
+    assert.strictEqual(created.headers.get("location"), `/api/v1/tenants/${id}`)
+    assert.deepInclude(created.body.data, { ...body, media: [] })
+    assert.deepStrictEqual((await service.api("GET", `/tenants/${id}`, { as: "anna" })).body, created.body)
+
+    const change = { name: "Söhne", description: null }
+    const changed = await service.api("PATCH", `/tenants/${id}`, { as: "anna", body: change })
+    assert.strictEqual(changed.status, 200)
+    assert.deepInclude(changed.body.data, { id, name: "Söhne", createdAt: created.body.data.createdAt })
+    assert.notProperty(changed.body.data, "description")
+
+    const listed = await service.api("GET", "/tenants", { as: "anna" })
+    assert.deepStrictEqual(listed.body.data, [changed.body.data])
+  })
+
+  it("make whoever creates them their OWNER, and their only member", async () => {
+    const tenant = await service.newTenant("bert")
+    const { body } = await service.api("GET", "/members", { as: "bert", tenant })
+    assert.lengthOf(body.data, 1)
+    assert.deepInclude(body.data[0], { subject: "bert", role: "OWNER" })
+  })
+
+  it("can be created by anyone, whatever tenant a header names", async () => {
+    const tenant = await service.newTenant()
+    for (const named of [tenant, unknown, "nonsense"]) {
+      assert.strictEqual(
+        await statusOf("POST", "/tenants", { as: "newcomer", tenant: named, body: { name: "N" } }),
+        201
+      )
+    }
+  })
+
+  const badBodies: Readonly<Record<string, [body: object, field: string, constraint: string]>> = {
+    "no name": [{}, "name", "required"],
+    "an empty name": [{ name: "" }, "name", "minLength"],
+    "a long name": [{ name: "n".repeat(201) }, "name", "maxLength"],
+    "a long description": [{ name: "n", description: "d".repeat(1025) }, "description", "maxLength"],
+    "an unknown property": [{ name: "n", plan: "gold" }, "plan", "unknown"],
+    "NUL in a name": [{ name: "a\u0000b" }, "name", "pattern"]
+  }
+  for (const [what, [body, field, constraint]] of Object.entries(badBodies)) {
+    it(`are not created with ${what}`, async () => {
+      const answer = await service.api("POST", "/tenants", { as: "anna", body })
+      assert.strictEqual(answer.status, 400)
+      assert.lengthOf(answer.body.details, 1)
+      assert.deepInclude(answer.body.details[0], { field, constraint })
+    })
+  }
+
+  it("are listed to their members alone, page by page and in order", async () => {
+    const made: Array<string> = []
+    for (let n = 0; n < 7; n++) made.push(await service.newTenant("carl"))
+    const shared = await service.newTenant("owner")
+    await letIn(shared, "carl", "VIEWER")
+    await service.newTenant("someone")
+    for (const limit of [1, 3, 4, 8, 200]) {
+      const pages = await pagesOf(service, `/tenants?limit=${limit}`, { as: "carl" })
+      assert.deepStrictEqual(
+        pages.flat().map(({ id }) => id),
+        [...made, shared]
+      )
+      assert.lengthOf(pages, Math.ceil(8 / limit))
+    }
+    assert.deepStrictEqual((await service.api("GET", "/tenants", { as: "nobody" })).body, { data: [] })
+  })
+
+  it("look to outsiders as if they were not there", async () => {
+    const tenant = await service.newTenant()
+    const body = { name: "Taken over" }
+    for (const id of [tenant, unknown, "tnt_", "nonsense", "%00"]) {
+      assert.deepStrictEqual(brief(await service.api("GET", `/tenants/${id}`, { as: "outsider" })), notFound)
+      assert.deepStrictEqual(brief(await service.api("PATCH", `/tenants/${id}`, { as: "outsider", body })), notFound)
+      assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${id}`, { as: "outsider" })), notFound)
+    }
+    const { body: kept } = await service.api("GET", `/tenants/${tenant}`, { as: "owner" })
+    assert.strictEqual(kept.data.name, "Tenant")
+  })
+
+  it("are found at their own address and at no variation of it", async () => {
+    const tenant = await service.newTenant()
+    for (const more of ["/", ";x", "%3Bx", "%20", "."]) {
+      const answer = await service.api("GET", `/tenants/${tenant}${more}`, { as: "owner" })
+      assert.deepStrictEqual(brief(answer), notFound, more)
+    }
+  })
+
+  it("are changed by an ADMIN but not by a MEMBER, and deleted by neither", async () => {
+    const tenant = await service.newTenant()
+    const body = { name: "Renamed" }
+    for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
+      await letIn(tenant, role, role)
+      const patched = await service.api("PATCH", `/tenants/${tenant}`, { as: role, body })
+      if (role === "ADMIN") assert.strictEqual(patched.status, 200)
+      else assert.deepStrictEqual(brief(patched), forbidden)
+      assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${tenant}`, { as: role })), notFound)
+    }
+    assert.strictEqual(await statusOf("GET", `/tenants/${tenant}`, { as: "VIEWER" }), 200)
+  })
+
+  it("are gone for everyone once their OWNER deletes them", async () => {
+    const tenant = await service.newTenant()
+    await letIn(tenant, "VIEWER", "VIEWER")
+    const client = await service.api("POST", "/clients", { as: "owner", tenant, body: { name: "C" } })
+    const { body: members } = await service.api("GET", "/members", { as: "owner", tenant })
+
+    const deleted = await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
+    assert.deepStrictEqual(brief(deleted), { status: 204, text: "" })
+
+    const ids: Readonly<Record<string, string>> = {
+      tenantId: tenant,
+      clientId: client.body.data.id,
+      memberId: members.data[0].id
+    }
+    for (const as of ["owner", "VIEWER"]) {
+      for (const operation of operationsOf(service.document).filter((each) => each.tenant !== "none")) {
+        const address = addressOf(operation, (name) => ids[name] ?? name)
+        const body = operation.body === undefined ? {} : { body: {} }
+        const answer = await service.call(operation.method, address, { as, tenant, ...body })
+        assert.deepStrictEqual(brief(answer), operation.tenant === "path" ? notFound : forbidden, operation.name)
+      }
+      const { body } = await service.api("GET", "/tenants?limit=200", { as })
+      assert.notInclude(
+        body.data.map(({ id }: { id: string }) => id),
+        tenant
+      )
+    }
+    assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })), notFound)
+  })
+})
