@@ -11,6 +11,7 @@ import { Broker } from "../layers/nats/Broker.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
+import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { assemble } from "./api/Assemble.ts"
 import { documentOf } from "./api/Document.ts"
@@ -40,7 +41,7 @@ const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<
 })
 
 /** What handlers may work with. */
-export type HandlerNeeds = SqlClient | Settings | BlobStore | Broker
+export type HandlerNeeds = SqlClient | Settings | BlobStore | Broker | IntakeMetrics
 
 /** The HTTP side of what is mounted; it needs settings and a database, which outlive it and so serve to the last request. */
 export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, HandlerNeeds>>) =>
@@ -54,6 +55,7 @@ export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiG
       RequestMetrics.Default,
       MetricsRegistry.Default,
       DeliveryMetrics.Default,
+      IntakeMetrics.Default,
       Broker.Default,
       BlobStoreLive
     ])

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Settings } from "../layers/config/Settings.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
+import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { makePlainListener, type PlainRoute } from "./edge/Listener.ts"
 import { RequestMetrics } from "./edge/pages/RequestMetrics.ts"
@@ -8,13 +9,13 @@ import { listen } from "./edge/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {
   const { registry } = yield* MetricsRegistry
-  const { refresh } = yield* DeliveryMetrics
+  const backlogs = [(yield* DeliveryMetrics).refresh, (yield* IntakeMetrics).refresh]
   const headers = { "content-type": registry.contentType }
   return {
     path: "/metrics",
     answer: Effect.map(
       Effect.zipRight(
-        refresh,
+        Effect.all(backlogs, { concurrency: "unbounded", discard: true }),
         Effect.promise(() => registry.metrics())
       ),
       (body) => ({
@@ -36,5 +37,5 @@ export const serveMetrics = Effect.gen(function* () {
 
 /** The metrics of a process that serves nothing else. */
 export const MetricsLive = Layer.scopedDiscard(serveMetrics).pipe(
-  Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default])
+  Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default, IntakeMetrics.Default])
 )

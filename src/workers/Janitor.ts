@@ -10,6 +10,8 @@ import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
 import { GivingBack } from "../layers/sql/integrations/GivingBack.ts"
 import { Integrations } from "../layers/sql/integrations/Integrations.ts"
 import { OAuthStates } from "../layers/sql/integrations/OAuthStates.ts"
+import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
+import { InboundRetention } from "../layers/sql/tracker/InboundRetention.ts"
 import { keepTrackers } from "./Trackers.ts"
 
 const batch = 1000
@@ -25,9 +27,13 @@ export const tidy = Effect.gen(function* () {
   const keys = yield* IdempotencyKeys
   const erasure = yield* Erasure
   const retention = yield* Retention
+  const inbound = yield* InboundRetention
   yield* untilDone(keys.purge(batch), (purged) => purged < batch)
   yield* untilDone((yield* OAuthStates).sweep(batch), (swept) => swept < batch)
   yield* untilDone((yield* GivingBack).sweep(fewer), (swept) => swept < fewer)
+  yield* untilDone((yield* WebhookEndpoints).sweep(batch), (swept) => swept < batch)
+  yield* untilDone(inbound.empty(batch), (emptied) => emptied < batch)
+  yield* untilDone(inbound.forget(batch), (forgotten) => forgotten < batch)
   yield* untilDone(retention.emptyAttempts(batch), (emptied) => emptied < batch)
   yield* untilDone(retention.forgetSecrets(batch), (forgotten) => forgotten < batch)
   yield* failLongFailing((yield* Integrations).fail)
@@ -51,7 +57,9 @@ export const JanitorTools = Layer.mergeAll(
   Retention.Default,
   Integrations.Default,
   OAuthStates.Default,
-  GivingBack.Default
+  GivingBack.Default,
+  WebhookEndpoints.Default,
+  InboundRetention.Default
 )
 
 export const JanitorLive = Layer.scopedDiscard(

@@ -15,16 +15,34 @@ export const plantIssues = async (pool: pg.Pool, tenant: string, integration: st
   return ids[0] ?? ""
 }
 
-/** Puts a webhook into the database that was worked already, with the address it came in at; tells its id. */
-export const plantInbound = async (pool: pg.Pool, tenant: string, integration: string) => {
+interface PlantedInbound {
+  readonly status?: "RECEIVED" | "DONE" | "STALE" | "FAILED"
+  /** When it came in and was worked. */
+  readonly at?: string
+}
+
+/** Puts a webhook into the database, worked already unless told otherwise; tells its id. */
+export const plantInboundRow = async (
+  pool: pg.Pool,
+  tenant: string,
+  integration: string,
+  { at = new Date().toISOString(), status = "DONE" }: PlantedInbound = {}
+) => {
   const id = makeId("whk")
-  const keyHash = randomBytes(32)
   await pool.query(
     `insert into inbound_webhooks (tenant_id, id, integration_id, identifier, kind, issue_id, issue_key, happened_at,
-       body, status, attempts, received_at, processed_at)
-     values ($1, $2, $3, $2, 'jira:issue_updated', '1', 'WORLD-0', 1000, '{}', 'DONE', 1, now(), now())`,
-    [tenant, id, integration]
+       body, status, attempts, error, received_at, processed_at)
+     values ($1, $2, $3, $2, 'jira:issue_updated', '1', 'WORLD-0', 1000, '{}', $4, 1,
+       case when $4 = 'FAILED' then 'quoted' end, $5, $5)`,
+    [tenant, id, integration, status, at]
   )
+  return id
+}
+
+/** Puts a webhook into the database that was worked already, with the address it came in at; tells its id. */
+export const plantInbound = async (pool: pg.Pool, tenant: string, integration: string) => {
+  const id = await plantInboundRow(pool, tenant, integration)
+  const keyHash = randomBytes(32)
   await pool.query(
     "insert into webhook_endpoints (tenant_id, integration_id, key_hash, sealed) values ($1, $2, $3, 'sealed')",
     [tenant, integration, keyHash]

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto"
-import { Effect, Layer, Logger, ManagedRuntime } from "effect"
+import { Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
 import type pg from "pg"
 import { Settings } from "../../src/layers/config/Settings.ts"
 import { TrackerUpkeep } from "../../src/layers/providers/tracker/TrackerUpkeep.ts"
@@ -7,12 +7,19 @@ import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
 import { plantAuthorized, plantGrant, sealKey } from "./grants.ts"
 import type { Service } from "./service.ts"
 
-/** One process that looks after trackers, whose rounds are begun by hand. */
-export const startUpkeep = (service: Service) => {
+/** One process that looks after trackers, whose rounds are begun by hand; what it logs goes to `lines`. */
+export const startUpkeep = (service: Service, lines: Array<string> = []) => {
   const live = TrackerUpkeep.Default.pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
-    Layer.provide([Logger.remove(Logger.defaultLogger), Layer.setTracerEnabled(false)])
+    Layer.provide([
+      Logger.replace(
+        Logger.defaultLogger,
+        Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
+      ),
+      Logger.minimumLogLevel(LogLevel.Debug),
+      Layer.setTracerEnabled(false)
+    ])
   )
   const runtime = ManagedRuntime.make(live)
   return {

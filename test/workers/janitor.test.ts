@@ -1,28 +1,15 @@
-import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
-import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
-import { JanitorTools, tidy } from "../../src/workers/Janitor.ts"
 import { plantDelivery, plantEvent, plantIntegration } from "../support/deliveries.ts"
 import { forAll } from "../support/forAll.ts"
 import { holdRow } from "../support/heldRow.ts"
-import { liveOn } from "../support/live.ts"
+import { tidyOnce } from "../support/janitor.ts"
 import { startWithPool } from "../support/staging.ts"
 import { makeWorld } from "../support/world.ts"
 
 describe("the janitor", () => {
   const at = forAll(startWithPool)
 
-  const round = (environment: Readonly<Record<string, string>> = {}) =>
-    Effect.runPromise(
-      tidy.pipe(
-        Effect.provide(
-          Layer.provideMerge(
-            JanitorTools.pipe(Layer.provide(PostgresBlobs)),
-            liveOn(at().service.database.url, { DATA_DIR: at().service.dataDir, ...environment })
-          )
-        )
-      )
-    )
+  const round = (environment: Readonly<Record<string, string>> = {}) => tidyOnce(at().service, environment)
 
   const filledTenant = async () => {
     const tenant = await at().service.newTenant()

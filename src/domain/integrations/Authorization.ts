@@ -44,6 +44,7 @@ export const authorizationFaults = {
   insufficient_scope: "Not everything that is needed was allowed. Please begin again and leave every box ticked.",
   site_not_chosen: "The account reaches several sites. Please name one in the settings of the integration first.",
   site_not_reached: "The account does not reach the site that the settings of the integration name.",
+  site_changed: "The settings of the integration name another site by now. Please begin again.",
   integration_gone: "The integration is not there any more."
 } as const
 

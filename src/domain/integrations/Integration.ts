@@ -10,11 +10,17 @@ import { Subscription } from "./Subscription.ts"
 export const IntegrationId = id("int", "integration")
 export type IntegrationId = typeof IntegrationId.Type
 
+export const mostOfSiteId = 100
+
 /** Every setting some provider knows; which of them, a table below says. */
 const Config = body({
   url: optional(text(1, 2000)),
   folderId: optional(text(1, 200)),
-  siteId: optional(text(1, 100)),
+  siteId: optional(
+    text(1, mostOfSiteId).annotations({
+      description: "The tracker's site; the authorization fills it in, and from then on it stays what it is"
+    })
+  ),
   jql: optional(text(1, 500))
 }).annotations({ identifier: "IntegrationConfig" })
 export type Config = typeof Config.Type
@@ -79,6 +85,24 @@ export const configFaults = (provider: Provider, config: Config): ReadonlyArray<
       )
   ]
 }
+
+/**
+ * The settings after a change. What was tracked of one site is no part of another, where the same names mean other issues:
+ * so the site stays, once there is one that was authorized.
+ */
+export const configAfter = ({ config, status }: Integration, wanted: Config) => {
+  const { siteId } = config
+  if (status === "PENDING_AUTH" || siteId === undefined) return Effect.succeed(wanted)
+  if (wanted.siteId === undefined || wanted.siteId === siteId) return Effect.succeed({ ...wanted, siteId })
+  const message = `is ${siteId} since the integration was authorized; make another integration for another site`
+  return Effect.fail(breaks("config.siteId", "state", message))
+}
+
+/** Fails when the settings name another site by now than the one that was authorized. */
+export const mayBind = ({ config }: Integration, siteId: string | undefined) =>
+  siteId === undefined || config.siteId === undefined || config.siteId === siteId
+    ? Effect.void
+    : Effect.fail(breaks("config.siteId", "state", "was changed since the authorization began; authorize again"))
 
 /** Fails for a provider this server was not told how to reach: the settings `missing` would have told. */
 export const mayConnect = (provider: Provider, missing: ReadonlyArray<string>) =>

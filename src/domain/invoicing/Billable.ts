@@ -16,9 +16,11 @@ const mostDecimals = 12
 
 const Quantity = decimal(-mostMinor, mostMinor, mostDecimals, (value) => decimalOf(value).scale)
 
-const most = { keys: 50, key: 40, value: 500 }
+/** The most characters of one value. */
+export const mostInMetadata = 500
+const most = { keys: 50, key: 40 }
 
-const Metadata = Schema.Record({ key: Schema.String, value: text(0, most.value) }).pipe(
+const Metadata = Schema.Record({ key: Schema.String, value: text(0, mostInMetadata) }).pipe(
   Schema.filter(
     (metadata) => Object.keys(metadata).length <= most.keys,
     rule("maxItems", `must have at most ${most.keys} keys`, { maxProperties: most.keys })

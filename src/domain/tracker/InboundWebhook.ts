@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { breaks } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { integer, oneOf, optional, Timestamp } from "../Schemas.ts"
@@ -31,6 +32,16 @@ export type InboundWebhook = typeof InboundWebhook.Type
 
 export const InboundWebhookInFull = Schema.Struct({
   ...InboundWebhook.fields,
-  body: Schema.String.annotations({ description: "The body in the very characters that came in" })
+  body: optional(
+    Schema.String.annotations({
+      description: "The body in the very characters that came in; left out once it is no longer kept"
+    })
+  )
 }).annotations({ identifier: "InboundWebhookInFull" })
 export type InboundWebhookInFull = typeof InboundWebhookInFull.Type
+
+/** Fails for one of which there is nothing left to work. */
+export const mayReplay = ({ body }: InboundWebhookInFull) =>
+  body === undefined
+    ? Effect.fail(breaks("body", "state", "is not kept any more, so there is nothing to be worked again"))
+    : Effect.void

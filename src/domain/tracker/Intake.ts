@@ -84,3 +84,7 @@ export const isDrift = (before: TrackedIssue | undefined, after: IssueFacts) =>
   after.isDeleted ||
   (before !== undefined &&
     (before.title !== after.title || before.state !== after.state || before.issueKey !== after.issueKey))
+
+/** What came of working a webhook. One that could not be is tried again a few times before it has FAILED. */
+export const workResults = ["DONE", "STALE", "RETRIED", "FAILED"] as const
+export type WorkResult = (typeof workResults)[number]

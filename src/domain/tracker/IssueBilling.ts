@@ -1,12 +1,25 @@
 import { Schema } from "effect"
 import { breaks, ValidationError } from "../Errors.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
-import { mostAtOnce, type NewLine, writable } from "../invoicing/Billable.ts"
+import { mostAtOnce, mostInMetadata, type NewLine, writable } from "../invoicing/Billable.ts"
 import { body, defaulting, optional, rule, text } from "../Schemas.ts"
 import { mostKept, type TrackedIssue } from "./TrackedIssue.ts"
 
 /** What the lines of issues refer to: their key, which is what people know them by. */
 export const issueReference = "jira"
+
+interface Referring {
+  readonly referenceType?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/** The site whose issue a line refers to, as far as it says: two sites may have issues of the same key. */
+export const siteOfLine = ({ metadata, referenceType }: Referring) =>
+  referenceType === issueReference ? metadata?.["siteId"] : undefined
+
+/** Whether two that bear the same key may be the same issue. One that names no site may be of any. */
+export const mayBeOfSameSite = (one: string | undefined, other: string | undefined) =>
+  one === undefined || other === undefined || one === other
 
 const Keys = Schema.Array(text(1, 100)).pipe(
   Schema.filter((keys) => keys.length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
@@ -45,6 +58,7 @@ const cut = (words: string, most: number) => [...words].slice(0, most).join("")
 /** The line an issue becomes. */
 export const lineOfIssue = (
   { id, issueKey, state, title, url }: TrackedIssue,
+  siteId: string | undefined,
   { amountMinor, name, quantity = 1 }: CreateBillablesFromIssues
 ): NewLine => ({
   name: name ?? cut(title === undefined || title === "" ? issueKey : `${issueKey}: ${title}`, 255),
@@ -52,7 +66,14 @@ export const lineOfIssue = (
   quantity,
   referenceType: issueReference,
   referenceId: issueKey,
-  metadata: { issueKey, issueId: id, ...(url === undefined ? {} : { url }), ...(state === undefined ? {} : { state }) }
+  metadata: {
+    issueKey,
+    issueId: id,
+    ...(siteId === undefined ? {} : { siteId }),
+    ...(title === undefined ? {} : { title: cut(title, mostInMetadata) }),
+    ...(url === undefined ? {} : { url }),
+    ...(state === undefined ? {} : { state })
+  }
 })
 
 /** Faults of lines in the words of who asked for issues. */

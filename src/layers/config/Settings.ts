@@ -163,9 +163,13 @@ export const settings = {
   EVENT_RETENTION_DAYS: withDefault(
     natural(0, 3650),
     30,
-    "days events and their deliveries are kept, unless they are still to be delivered"
+    "days events, their deliveries and a tracker's webhooks are kept, unless they are still to be worked"
   ),
-  PAYLOAD_RETENTION_DAYS: withDefault(natural(0, 3650), 7, "days the answers of receivers and their faults are kept"),
+  PAYLOAD_RETENTION_DAYS: withDefault(
+    natural(0, 3650),
+    7,
+    "days the answers of receivers, the bodies of a tracker's webhooks and the faults of both are kept"
+  ),
   LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "least severe log line that is written"),
   LOG_FORMAT: Schema.optionalWith(
     described(oneOf("json", "pretty"), "json in production and files, pretty in a terminal unless set"),

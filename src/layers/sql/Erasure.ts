@@ -1,19 +1,23 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
 import { atomically } from "./connection/Transaction.ts"
+import { TenantFarewell } from "./integrations/TenantFarewell.ts"
 
 /** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
+  dependencies: [TenantFarewell.Default],
   effect: Effect.gen(function* () {
+    const farewell = yield* TenantFarewell
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
     const { TENANT_RETENTION_DAYS } = yield* Settings
 
     const isOverdue = sql`deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})`
 
-    const overdue = sql<{ id: string }>`select id from tenants where ${isOverdue} order by random() limit 1`
+    const overdue = sql<{ id: TenantId }>`select id from tenants where ${isOverdue} order by random() limit 1`
 
     /** Nothing of a tenant can be added while it is held. Another copy may hold it already, or have erased it. */
     const hold = (tenant: string) => sql`
@@ -64,12 +68,13 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     return {
       /**
        * Erases one tenant whose time has come; tells which, or nothing when there is none that no other copy is at.
-       * What the store holds goes first, since nobody knows of it once the rows are gone, and outside of the
-       * transaction, which may not take long.
+       * Whom it had let us in with is told first and what the store holds goes next, since nobody knows of either once
+       * the rows are gone, and outside of the transaction, which may not take long.
        */
       next: Effect.gen(function* () {
         const [tenant] = yield* overdue
         if (tenant === undefined) return undefined
+        yield* farewell.of(tenant.id)
         const places = yield* placesOf(tenant.id)
         yield* emptyStore(tenant.id, places)
         const isErased = yield* atomically(sql)(eraseHeld(tenant.id, new Set(places)))

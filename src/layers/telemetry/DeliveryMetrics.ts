@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Counter, Gauge, type Registry } from "prom-client"
+import { Counter } from "prom-client"
 import { AttemptOutcome } from "../../domain/delivery/Delivery.ts"
+import { makeBacklog } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
-/** What is read from the database when somebody asks, so that it is the same whichever process is asked. */
 const backlog = {
   outbox_events: "Events nobody has looked at yet",
   outbox_oldest_seconds: "How long ago the first of these happened",
@@ -13,14 +13,9 @@ const backlog = {
   deliveries_in_flight: "Deliveries that are being sent",
   deliveries_oldest_due_seconds: "For how long the first of those that are due has been so"
 }
-type Name = keyof typeof backlog
-const names = Object.keys(backlog) as ReadonlyArray<Name> // keys of the literal above
-
-const makeGauges = (registry: Registry) =>
-  names.map((name) => [name, new Gauge({ name, help: backlog[name], registers: [registry] })] as const)
 
 /** A statement of which every part is answered by an index that holds only what is still to be done. */
-const reading = (sql: SqlClient.SqlClient) => sql<Record<Name, number>>`
+const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, number>>`
   with due as (
     select count(*) as count, extract(epoch from now() - min(next_attempt_at)) as seconds from deliveries
     where status = 'PENDING' and lease is null and next_attempt_at <= now()
@@ -41,7 +36,6 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { registry } = yield* MetricsRegistry
-    const gauges = makeGauges(registry)
     const attempts = new Counter({
       name: "delivery_attempts_total",
       help: "Attempts to deliver an event, by what came of them",
@@ -55,30 +49,11 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
     })
     for (const outcome of AttemptOutcome.literals) attempts.inc({ outcome }, 0)
 
-    /** A number that is not known is not told, rather than an old one. */
-    const set = (numbers: Partial<Record<Name, number>> | undefined) => {
-      for (const [name, gauge] of gauges) {
-        const value = numbers?.[name]
-        if (value === undefined) gauge.remove()
-        else gauge.set(Math.max(0, value))
-      }
-    }
-
-    /** Once a second at the most, since anyone may ask. A database that does not answer hides nothing of the process. */
-    const refresh = yield* reading(sql).pipe(
-      // The statement itself cannot be interrupted, so it is left behind.
-      Effect.disconnect,
-      Effect.timeout("2 seconds"),
-      Effect.match({ onFailure: () => undefined, onSuccess: ([numbers]) => numbers }),
-      Effect.map(set),
-      Effect.cachedWithTTL("1 second")
-    )
-
     return {
       attempted: (outcome: AttemptOutcome, count = 1) => attempts.inc({ outcome }, count),
       published: (count = 1) => published.inc(count),
       /** Reads the backlog anew. */
-      refresh
+      refresh: yield* makeBacklog(registry, backlog, reading(sql))
     }
   })
 }) {}

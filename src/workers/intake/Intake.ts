@@ -3,6 +3,7 @@ import type { JsMsg } from "nats"
 import { asking, Broker } from "../../layers/nats/Broker.ts"
 import { InboundStream } from "../../layers/nats/InboundStream.ts"
 import { Intake } from "../../layers/sql/tracker/Intake.ts"
+import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 import { forEver } from "../ForEver.ts"
 import { makeWorking, type Working } from "./Working.ts"
 
@@ -88,4 +89,4 @@ export const IntakeLive = Layer.scopedDiscard(
     yield* consume(working)
     yield* Effect.forkScoped(forEver("Looking for webhooks that wait", yield* poll(working)))
   })
-).pipe(Layer.provide([Intake.Default, InboundStream.Default]), Layer.provide(Broker.Default))
+).pipe(Layer.provide([Intake.Default, InboundStream.Default, IntakeMetrics.Default]), Layer.provide(Broker.Default))

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Broker } from "../../layers/nats/Broker.ts"
 import { Intake, type IssueKey } from "../../layers/sql/tracker/Intake.ts"
+import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 
 /** So many issues at once in one process; each takes a connection to the database. */
 const mostAtOnce = 6
@@ -10,11 +11,18 @@ const nameOf = ({ integration, issue, tenant }: IssueKey) => JSON.stringify([ten
 /** Works off what waits for issues, each once, and tells which are not finished. */
 export const makeWorking = Effect.gen(function* () {
   const intake = yield* Intake
+  const metrics = yield* IntakeMetrics
   const { wake } = yield* Broker
 
   const work = (key: IssueKey) =>
-    Effect.catchAllCause(intake.workOff(key), (cause) =>
-      Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} could not be worked`, cause), true)
+    intake.workOff(key).pipe(
+      Effect.map(({ isMore, results }) => {
+        for (const result of results) metrics.worked(result)
+        return isMore
+      }),
+      Effect.catchAllCause((cause) =>
+        Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} could not be worked`, cause), true)
+      )
     )
 
   return Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {

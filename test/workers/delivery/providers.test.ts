@@ -88,7 +88,8 @@ describe("delivering", { timeout: 90_000 }, () => {
     for (const name of more) await call("PATCH", `/clients/${id}`, { name })
     return String(id)
   }
-  const ledger = (id: string): Promise<ReadonlyArray<Ledgered>> => call("GET", `/integrations/${id}/deliveries?limit=200`)
+  const ledger = (id: string): Promise<ReadonlyArray<Ledgered>> =>
+    call("GET", `/integrations/${id}/deliveries?limit=200`)
   const is = (id: string, status: string, count = 1) =>
     eventually(
       async () => (await ledger(id)).filter((one) => one.status === status).length === count,

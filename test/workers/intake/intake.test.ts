@@ -242,7 +242,7 @@ describe("the intake", () => {
         lineTotalMinor: 18_000,
         referenceType: "jira",
         referenceId: `${project}-2`,
-        metadata: { issueKey: `${project}-2`, issueId: known?.id, state: "Done" }
+        metadata: { issueKey: `${project}-2`, issueId: known?.id, title: "Two", state: "Done" }
       })
       assert.strictEqual(one.name, `${project}-1: ${"x".repeat(300)}`.slice(0, 255))
       assert.strictEqual((await read(`/invoices/${invoice}`)).totalMinor, 36_000)

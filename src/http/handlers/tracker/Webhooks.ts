@@ -2,17 +2,19 @@ import { Effect, Layer } from "effect"
 import { identifierHeader } from "../../../domain/tracker/IssueWebhook.ts"
 import { InboundStream } from "../../../layers/nats/InboundStream.ts"
 import { Receiving } from "../../../layers/sql/tracker/Receiving.ts"
+import { IntakeMetrics } from "../../../layers/telemetry/IntakeMetrics.ts"
 import { WebhooksApi } from "../../api/groups/tracker/Webhooks.ts"
 import { handle } from "../../edge/Handlers.ts"
 
-const needs = Effect.all({ receiving: Receiving, stream: InboundStream }).pipe(
+const needs = Effect.all({ metrics: IntakeMetrics, receiving: Receiving, stream: InboundStream }).pipe(
   Effect.provide(Layer.merge(Receiving.Default, InboundStream.Default))
 )
 
-export const webhooks = handle(WebhooksApi, needs, ({ receiving, stream }) => ({
+export const webhooks = handle(WebhooksApi, needs, ({ metrics, receiving, stream }) => ({
   receive: ({ bytes, headers, payload }) =>
     Effect.gen(function* () {
       const { accepted, added } = yield* receiving.receive(headers[identifierHeader], payload, bytes.toString("utf8"))
+      metrics.received(added.length > 0 ? "ACCEPTED" : accepted ? "DUPLICATE" : "UNWANTED")
       yield* stream.announce(added)
       return { accepted }
     })

@@ -42,6 +42,13 @@ const readText = async (body: Dispatcher.ResponseData["body"], host: string) => 
   return Buffer.concat(pieces).toString()
 }
 
+/** An answer that repeats a secret it was asked with, without it: what providers say is kept, logged and told. */
+export const withoutSecret = (reply: Reply, secret: string): Reply => {
+  if (!reply.text.includes(secret)) return reply
+  const text = reply.text.replaceAll(secret, "[secret]")
+  return { ...reply, text, json: readJson(text) }
+}
+
 /** An address that paths can be put behind. */
 export const withoutSlash = (url: string) => url.replace(/\/+$/, "")
 

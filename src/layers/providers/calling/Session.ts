@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Grants } from "../../sql/integrations/Grants.ts"
-import { type Call, call } from "./Calls.ts"
+import { type Call, call, withoutSecret } from "./Calls.ts"
 
 /** Calls in the name of whoever authorized an integration. */
 export const openSession = (tenant: TenantId, integration: string) =>
@@ -9,8 +9,11 @@ export const openSession = (tenant: TenantId, integration: string) =>
     const grants = yield* Grants
     let access = yield* grants.accessOf(tenant, integration)
 
-    const send = (one: Call) =>
-      call({ ...one, headers: { ...one.headers, authorization: `Bearer ${access.accessToken}` } })
+    const send = (one: Call) => {
+      const { accessToken } = access
+      const asked = call({ ...one, headers: { ...one.headers, authorization: `Bearer ${accessToken}` } })
+      return Effect.map(asked, (reply) => withoutSecret(reply, accessToken))
+    }
 
     return {
       siteId: access.siteId,

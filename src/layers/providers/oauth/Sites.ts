@@ -1,7 +1,9 @@
 import { Data, Effect, Option, Schema } from "effect"
+import { mostOfSiteId } from "../../../domain/integrations/Integration.ts"
 import { ask, ProviderAway } from "./Ask.ts"
 
-export const Site = Schema.Struct({ id: Schema.String, url: Schema.String, name: Schema.String })
+const SiteId = Schema.NonEmptyString.pipe(Schema.maxLength(mostOfSiteId))
+export const Site = Schema.Struct({ id: SiteId, url: Schema.String, name: Schema.String })
 export type Site = typeof Site.Type
 
 const sitesOf = Schema.decodeUnknownOption(Schema.Array(Site))

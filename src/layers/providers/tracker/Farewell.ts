@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { type Cause, Effect } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Settings } from "../../config/Settings.ts"
 import { Grants } from "../../sql/integrations/Grants.ts"
 import { TrackerWebhooks } from "../../sql/integrations/TrackerWebhooks.ts"
@@ -20,8 +21,7 @@ export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/T
     const grants = yield* Grants
 
     /** What is registered and the way there, which is not to be found any more once the integration is gone. */
-    const registeredOf = Effect.fnUntraced(function* (integration: string) {
-      const tenant = yield* CurrentTenant
+    const registeredOf = Effect.fnUntraced(function* (tenant: TenantId, integration: string) {
       const kept = yield* webhooks.keptOf({ tenant, integration })
       const [first] = kept
       if (first === undefined) return undefined
@@ -30,15 +30,26 @@ export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/T
       return { ids, tracker: trackerOver(session, withoutSlash(JIRA_API_URL), first.site) }
     })
 
+    const untold = (cause: Cause.Cause<unknown>) =>
+      Effect.logInfo("A tracker is not told that nobody listens any more", cause)
+
     return {
+      /** Removes what is registered for an integration that is there yet, if that can be done. */
+      before: (tenant: TenantId, integration: string) =>
+        registeredOf(tenant, integration).pipe(
+          Effect.flatMap((registered) =>
+            registered === undefined ? Effect.void : registered.tracker.remove(registered.ids)
+          ),
+          Effect.timeout(longPatience),
+          Effect.catchAllCause(untold)
+        ),
+
       /** Removes an integration by `remove`, and then what is registered for it, if that can be done. */
       after: <A, E, R>(integration: string, remove: Effect.Effect<A, E, R>) =>
         Effect.gen(function* () {
-          const registered = yield* registeredOf(integration).pipe(
+          const registered = yield* registeredOf(yield* CurrentTenant, integration).pipe(
             Effect.timeout(patience),
-            Effect.catchAllCause((cause) =>
-              Effect.as(Effect.logInfo("A tracker is not told that nobody listens any more", cause), undefined)
-            )
+            Effect.catchAllCause((cause) => Effect.as(untold(cause), undefined))
           )
           const removed = yield* remove
           if (registered !== undefined) {

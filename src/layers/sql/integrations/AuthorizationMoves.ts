@@ -30,11 +30,12 @@ export class AuthorizationMoves extends Effect.Service<AuthorizationMoves>()("la
       )
 
     return {
-      /** For a version that is held. One that was paused meanwhile stays paused. */
-      authorized: ({ sequence, value }: Versioned<Integration>) => {
+      /** For a version that is held, with the site it is for from now on. One that was paused meanwhile stays paused. */
+      authorized: ({ sequence, value }: Versioned<Integration>, siteId: string | undefined) => {
         const { statusReason: _, ...rest } = value
         const status = canMove(value.status, "authorize") ? integrationMoves.authorize.to : value.status
-        const next = { ...rest, status, isAuthorized: true }
+        const config = siteId === undefined ? value.config : { ...value.config, siteId }
+        const next = { ...rest, config, status, isAuthorized: true }
         const { event } = integrationMoves.authorize
         const along = { columns: { failing_since: null }, isLast: true }
         return Effect.orDie(integrations.rewrite({ sequence, value }, event, next, along))

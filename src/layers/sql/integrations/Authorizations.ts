@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { breaks, Forbidden, Unauthorized } from "../../../domain/Errors.ts"
 import { type CallbackQuery, oauthProviderOf } from "../../../domain/integrations/Authorization.ts"
-import { type Integration, mayConnect } from "../../../domain/integrations/Integration.ts"
+import { type Integration, mayBind, mayConnect } from "../../../domain/integrations/Integration.ts"
 import { mayMove } from "../../../domain/integrations/IntegrationStatus.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { mayActAs } from "../../../domain/tenancy/Roles.ts"
@@ -62,9 +62,10 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
     const settle = Effect.fnUntraced(function* (seen: Versioned<Integration>, grant: Grant, person: Person) {
       const tenant = yield* CurrentTenant
       const { id } = seen.value
+      yield* mayBind(seen.value, grant.siteId)
       yield* pending.dropOthers(tenant, id, person)
       yield* rows.put(tenant, id, grant, yield* rows.held(tenant, id))
-      return yield* moves.authorized(seen)
+      return yield* moves.authorized(seen, grant.siteId)
     })
 
     const begunBy = (state: string | undefined, person: Person | undefined) =>
@@ -95,6 +96,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
           : ({ begun, confirmation } satisfies Outcome)
       }
       yield* Effect.flatMap(integrations.held(begun.integration), (seen) => settle(seen, grant, person)).pipe(
+        Effect.catchTag("ValidationError", () => Effect.fail(fruitless("site_changed"))),
         atomically(sql)
       )
       return { begun } satisfies Outcome

@@ -40,14 +40,24 @@ export class GivingBack extends Effect.Service<GivingBack>()("layers/GivingBack"
       )
     })
 
+    const tokensWith = (provider: Provider, tenant: string, id: string) =>
+      isOAuth(provider) ? tokensOf(tenant, id) : Effect.succeed([])
+
+    const giveBackAll = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
+      Effect.forEach(tokens, (each) => giveBack(provider, each), { discard: true })
+
     return {
+      /** Gives back everything an integration that is there yet was granted. */
+      all: (tenant: string, id: string, provider: Provider) =>
+        Effect.flatMap(tokensWith(provider, tenant, id), (tokens) => giveBackAll(provider, tokens)),
+
       /** Deletes an integration. Its provider is told afterwards, and nobody waits for that. */
       remove: Effect.fnUntraced(function* (id: string) {
         const tenant = yield* CurrentTenant
         const { provider } = yield* integrations.get(id)
-        const tokens = isOAuth(provider) ? yield* tokensOf(tenant, id) : []
+        const tokens = yield* tokensWith(provider, tenant, id)
         yield* integrations.remove(id)
-        yield* Effect.forkDaemon(Effect.forEach(tokens, (each) => giveBack(provider, each), { discard: true }))
+        yield* Effect.forkDaemon(giveBackAll(provider, tokens))
       }),
 
       /** Discards grants nobody confirmed in time; tells how many. */

@@ -5,6 +5,7 @@ import type { EventType } from "../../../domain/events/Catalogue.ts"
 import {
   type Config,
   type CreateIntegration,
+  configAfter,
   configFaults,
   freshFor,
   Integration,
@@ -126,7 +127,11 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
           // Where an address leads is looked up before anything is held; the provider never changes.
           const { provider } = yield* integrations.get(id)
           if (change.config !== undefined) yield* mayUse(provider, change.config)
-          return yield* integrations.revise(id, (before) => Effect.succeed(patched(before, change)))
+          return yield* integrations.revise(id, (before) =>
+            Effect.map(configAfter(before, change.config ?? before.config), (config) =>
+              patched(before, { ...change, config })
+            )
+          )
         }),
 
       pause: moving("pause"),

@@ -67,7 +67,14 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
             where e.key_hash = ${keyHash} and (e.expires_at is null or e.expires_at > now())`),
           ([row]): WebhookEndpoint | undefined => (row === undefined ? undefined : { ...row, keyHash })
         )
-      }
+      },
+
+      /** Forgets keys that open nothing any more; tells how many that were. */
+      sweep: (most: number) =>
+        Effect.orDie(sql<object>`
+          delete from webhook_endpoints where ctid = any (array(
+            select ctid from webhook_endpoints where expires_at <= now() limit ${most}
+          )) returning 1`).pipe(Effect.map((rows) => rows.length))
     }
   })
 }) {}

@@ -86,7 +86,11 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
         ...(yield* references.taken(lines, (index) => `billables[${index}].referenceId`))
       ])
       const made = lines.filter(isTold)
-      const { part, values } = yield* billables.creatingMany(made, contract.client, "reference_type, reference_id")
+      const { part, values } = yield* billables.creatingMany(
+        made,
+        contract.client,
+        "reference_type, reference_id, metadata ->> 'siteId'"
+      )
       const by = made.map(({ lineTotalMinor }) => lineTotalMinor)
       yield* amend(opened, { by, lines: made.length, field: "billables", besides: [part] })
       return values

@@ -2,13 +2,26 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { mayBeOfSameSite, siteOfLine } from "../../../domain/tracker/IssueBilling.ts"
 
 interface Referring {
   readonly referenceType?: string | undefined
   readonly referenceId?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/** A line that bears a reference. `invoice` is left out for one that is about to be added. */
+interface Bearer {
+  readonly site: string | undefined
+  readonly invoice?: string
 }
 
 const keyOf = ({ referenceId, referenceType }: Referring) => JSON.stringify([referenceType, referenceId])
+
+const add = (bearers: Map<string, Array<Bearer>>, line: Referring, bearer: Bearer) => {
+  const key = keyOf(line)
+  bearers.set(key, [...(bearers.get(key) ?? []), bearer])
+}
 
 /**
  * What was billed is not billed again, until the invoice it is on is void. The unique index of the table decides; this
@@ -22,11 +35,17 @@ export class References extends Effect.Service<References>()("layers/References"
     const bearers = (wanted: ReadonlyArray<Referring>) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Referring & { invoice: string }>`
-          select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice
+          select reference_type as "referenceType", reference_id as "referenceId", metadata, invoice_id as invoice
           from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted ("referenceType" text, "referenceId" text)
           join billables on tenant_id = ${tenant} and not released
             and reference_type = wanted."referenceType" and reference_id = wanted."referenceId"`)
-      ).pipe(Effect.map((rows) => new Map(rows.map((row) => [keyOf(row), row.invoice]))))
+      ).pipe(
+        Effect.map((rows) => {
+          const billed = new Map<string, Array<Bearer>>()
+          for (const row of rows) add(billed, row, { site: siteOfLine(row), invoice: row.invoice })
+          return billed
+        })
+      )
 
     return {
       /** A fault for each line that refers to what is billed already, or to what a line before it refers to. */
@@ -36,14 +55,13 @@ export class References extends Effect.Service<References>()("layers/References"
         )
         if (wanted.length === 0) return []
         const billed = yield* bearers(wanted)
-        const seen = new Set<string>()
         return lines.flatMap((line, index): ReadonlyArray<Detail> => {
           if (line.referenceId === undefined || line.referenceType === undefined) return []
-          const key = keyOf(line)
-          const invoice = billed.get(key)
-          const isRepeated = seen.has(key)
-          seen.add(key)
-          if (invoice === undefined && !isRepeated) return []
+          const site = siteOfLine(line)
+          const bearer = billed.get(keyOf(line))?.find((one) => mayBeOfSameSite(one.site, site))
+          add(billed, line, { site })
+          if (bearer === undefined) return []
+          const { invoice } = bearer
           const message = invoice === undefined ? "is on a line before" : `is billed already, on invoice ${invoice}`
           return [{ field: fieldOf(index), constraint: "unique", message }]
         })

@@ -85,8 +85,9 @@ create table billables (
 );
 create index billables_in_order on billables (tenant_id, (coalesce("order", 9223372036854775807)), id);
 create index billables_of_invoice on billables (tenant_id, invoice_id, (coalesce("order", 9223372036854775807)), id);
--- What was billed is not billed again.
-create unique index billables_reference_id_key on billables (tenant_id, reference_type, reference_id)
+-- What was billed is not billed again. The keys of a tracker's issues are its own: another site may have the same.
+create unique index billables_reference_id_key on billables (tenant_id, reference_type, reference_id,
+    (case when reference_type = 'jira' then coalesce(metadata ->> 'siteId', '') else '' end))
   where reference_id is not null and not released;
 
 create table invoice_series (

@@ -65,6 +65,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_integration_id_fkey foreign key (tenant_id, integration_id)
     references integrations (tenant_id, id) on delete cascade
 );
+create index webhook_endpoints_expiring on webhook_endpoints (expires_at) where expires_at is not null;
 
 -- What was registered with a tracker. An endpoint may be shared by integrations of one site: the numbers tell them apart.
 create table tracker_webhooks (
@@ -74,7 +75,6 @@ create table tracker_webhooks (
   site_id        text not null,
   key_hash       bytea not null,
   expires_at     timestamptz(3) not null,
-  failures       integer not null default 0,
   primary key (tenant_id, integration_id, webhook_id),
   constraint tracker_webhooks_integration_id_fkey foreign key (tenant_id, integration_id)
     references integrations (tenant_id, id) on delete cascade
@@ -82,7 +82,7 @@ create table tracker_webhooks (
 create index tracker_webhooks_of_endpoint on tracker_webhooks (key_hash, webhook_id);
 create index tracker_webhooks_expiring on tracker_webhooks (expires_at);
 
--- Every webhook as it came in, once for each integration it concerns.
+-- Every webhook as it came in, once for each integration it concerns. Its body is kept for a while after it was worked.
 create table inbound_webhooks (
   tenant_id      text not null,
   id             text not null,
@@ -92,21 +92,25 @@ create table inbound_webhooks (
   issue_id       text not null,
   issue_key      text not null,
   happened_at    bigint not null,
-  body           text not null,
+  body           text,
   status         text not null check (status in ('RECEIVED', 'DONE', 'STALE', 'FAILED')),
   attempts       integer not null default 0,
   error          text,
   received_at    timestamptz(3) not null,
   processed_at   timestamptz(3),
   primary key (tenant_id, id),
+  check (body is not null or status <> 'RECEIVED'),
   constraint inbound_webhooks_identifier_key unique (tenant_id, integration_id, identifier),
   constraint inbound_webhooks_integration_id_fkey foreign key (tenant_id, integration_id)
     references integrations (tenant_id, id) on delete cascade
 );
 -- What waits is found issue by issue, whatever waits besides for integrations that are paused.
 create index inbound_webhooks_waiting on inbound_webhooks (tenant_id, integration_id, issue_id, happened_at)
-  where status = 'RECEIVED';
+  include (received_at) where status = 'RECEIVED';
 create index inbound_webhooks_of_integration on inbound_webhooks (tenant_id, integration_id, id);
+create index inbound_webhooks_worked on inbound_webhooks (processed_at) where status <> 'RECEIVED';
+create index inbound_webhooks_in_full on inbound_webhooks (processed_at)
+  where status <> 'RECEIVED' and body is not null;
 
 -- The tracker's issues as far as webhooks told of them. One that was deleted stays, to keep what comes late from
 -- bringing it back.

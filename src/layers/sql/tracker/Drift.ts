@@ -6,8 +6,11 @@ import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
 import type { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
 import { recording } from "../resource/EventLog.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
+import { mayBill } from "./MayBill.ts"
 
 export interface Change {
+  /** Whose issue it is, as far as that is known. */
+  readonly site: string | null
   readonly before: TrackedIssue | undefined
   readonly after: TrackedIssue
 }
@@ -22,9 +25,10 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
   const record = recording(sql, sql.literal("changed"))
 
   /** The lines that bill any of these keys; their invoices are held, as for every other change of a line. */
-  const billed = Effect.fnUntraced(function* (tenant: string, keys: ReadonlyArray<string>) {
+  const billed = Effect.fnUntraced(function* (tenant: string, site: string | null, keys: ReadonlyArray<string>) {
     const bill = sql`b.tenant_id = ${tenant} and not b.released and b.reference_type = ${issueReference}
-      and b.reference_id in (select json_array_elements_text(${JSON.stringify(keys)}::json))`
+      and b.reference_id in (select json_array_elements_text(${JSON.stringify(keys)}::json))
+      and ${mayBill(sql, sql`${site}::text`)}`
     const held = yield* sql<object>`
       select 1 from invoices i where i.tenant_id = ${tenant} and i.id in (select b.invoice_id from billables b where ${bill})
       order by i.id for no key update`
@@ -57,6 +61,6 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
   return (tenant: string, change: Change) =>
     Effect.gen(function* () {
       const keys = [...new Set([change.before?.issueKey ?? change.after.issueKey, change.after.issueKey])]
-      for (const { id } of yield* billed(tenant, keys)) yield* tellOf(tenant, id, change)
+      for (const { id } of yield* billed(tenant, change.site, keys)) yield* tellOf(tenant, id, change)
     })
 }

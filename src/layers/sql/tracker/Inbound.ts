@@ -4,7 +4,12 @@ import { Effect } from "effect"
 import { NotFound, PreconditionFailed } from "../../../domain/Errors.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
-import { type InboundStatus, InboundWebhook, InboundWebhookInFull } from "../../../domain/tracker/InboundWebhook.ts"
+import {
+  type InboundStatus,
+  InboundWebhook,
+  InboundWebhookInFull,
+  mayReplay
+} from "../../../domain/tracker/InboundWebhook.ts"
 import { atomically } from "../connection/Transaction.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
@@ -62,6 +67,7 @@ export class Inbound extends Effect.Service<Inbound>()("layers/Inbound", {
         Effect.gen(function* () {
           const found = yield* inFull(integration, id, "for update of this")
           if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
+          yield* mayReplay(found)
           yield* again(id)
           return yield* inFull(integration, id)
         }).pipe(atomically(sql))

@@ -4,7 +4,15 @@ import { Cause, Data, Effect } from "effect"
 import { prefixOf } from "../../../domain/Ids.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { eventOf, isDrift, judge, type Known, readTold, type Told } from "../../../domain/tracker/Intake.ts"
+import {
+  eventOf,
+  isDrift,
+  judge,
+  type Known,
+  readTold,
+  type Told,
+  type WorkResult
+} from "../../../domain/tracker/Intake.ts"
 import { type TrackedIssue, TrackedIssueId } from "../../../domain/tracker/TrackedIssue.ts"
 import { makeId } from "../../Ids.ts"
 import { isOutage } from "../connection/Outage.ts"
@@ -26,6 +34,7 @@ interface Waiting {
   readonly id: string
   readonly body: string
   readonly attempts: number
+  readonly site: string | null
   readonly siteUrl: string | null
 }
 
@@ -73,7 +82,7 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
 
     /** What waits for an issue, as it happened; nothing while its integration is not at work. */
     const waiting = ({ integration, issue, tenant }: IssueKey) => sql<Waiting>`
-      select w.id, w.body, w.attempts, g.site_url as "siteUrl"
+      select w.id, w.body, w.attempts, i.config ->> 'siteId' as site, g.site_url as "siteUrl"
       from inbound_webhooks w
       join integrations i on i.tenant_id = w.tenant_id and i.id = w.integration_id and i.status = 'ACTIVE'
       join tenants t on t.id = w.tenant_id and t.deleted_at is null
@@ -132,7 +141,7 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
       .join(", ")
 
     /** Does what one webhook asks for. */
-    const work = Effect.fnUntraced(function* (key: IssueKey, { body, id, siteUrl }: Waiting) {
+    const work = Effect.fnUntraced(function* (key: IssueKey, { body, id, site, siteUrl }: Waiting) {
       const told = yield* Effect.mapError(readTold(body), (cause) => new Unworkable({ cause }))
       const before = yield* known(key)
       const verdict = judge(before, told)
@@ -140,16 +149,25 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
         const after = next(key, before, told, siteUrl)
         const happenedAt = Math.max(told.happenedAt, before?.happenedAt ?? told.happenedAt)
         yield* write(key.tenant, after, { ...told, happenedAt }, (before?.sequence ?? 0) + 1)
-        if (isDrift(before?.issue, told.facts)) yield* drift(key.tenant, { before: before?.issue, after })
+        if (isDrift(before?.issue, told.facts)) yield* drift(key.tenant, { site, before: before?.issue, after })
       }
-      yield* finish(key.tenant, id, verdict === "stale" ? "STALE" : "DONE")
+      const result: "DONE" | "STALE" = verdict === "stale" ? "STALE" : "DONE"
+      yield* finish(key.tenant, id, result)
+      return result
     })
 
-    const fail = ({ tenant }: IssueKey, { attempts, id }: Waiting, cause: unknown) => sql`
-      update inbound_webhooks
-      set attempts = attempts + 1, error = ${errorOf(cause).slice(0, 1000)},
-        status = ${attempts + 1 < mostAttempts ? "RECEIVED" : "FAILED"}, processed_at = now()
-      where tenant_id = ${tenant} and id = ${id}`
+    const fail = ({ tenant }: IssueKey, { attempts, id }: Waiting, cause: unknown) => {
+      const isLast = attempts + 1 >= mostAttempts
+      const result: WorkResult = isLast ? "FAILED" : "RETRIED"
+      return Effect.as(
+        sql`
+          update inbound_webhooks
+          set attempts = attempts + 1, error = ${errorOf(cause).slice(0, 1000)},
+            status = ${isLast ? "FAILED" : "RECEIVED"}, processed_at = now()
+          where tenant_id = ${tenant} and id = ${id}`,
+        result
+      )
+    }
 
     /** One that cannot be worked leaves no traces but the reason why, and stops no other. */
     const workOrFail = (key: IssueKey, webhook: Waiting) =>
@@ -162,15 +180,15 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
 
     return {
       /**
-       * Works off what waits for an issue, in the order it happened. Tells whether there is more: left over, or in the
-       * hands of another worker.
+       * Works off what waits for an issue, in the order it happened. Tells what came of each webhook, and whether there
+       * are more: left over, or in the hands of another worker.
        */
       workOff: (key: IssueKey) =>
         Effect.gen(function* () {
-          if (!(yield* hold(key))) return true
+          if (!(yield* hold(key))) return { results: [], isMore: true }
           const webhooks = yield* waiting(key)
-          for (const webhook of webhooks) yield* workOrFail(key, webhook)
-          return webhooks.length === mostTogether
+          const results = yield* Effect.forEach(webhooks, (webhook) => workOrFail(key, webhook))
+          return { results, isMore: webhooks.length === mostTogether }
         }).pipe(atomically(sql), Effect.provideService(CurrentTenant, key.tenant), Effect.orDie),
 
       /** The issues that these webhooks are about, as far as they still wait. */

@@ -48,13 +48,13 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
         const fault = choiceFault(wish)
         if (fault !== undefined) return yield* Effect.fail(fault)
         const { filter = {}, integrationId, issueKeys } = wish
-        yield* Effect.catchTag(issues.isThere(integrationId), "NotFound", () =>
+        const site = yield* Effect.catchTag(issues.siteOf(integrationId), "NotFound", () =>
           Effect.fail(breaks("integrationId", "exists", "names nothing in this tenant"))
         )
         const chosen = yield* issueKeys === undefined
           ? filtered(integrationId, filter)
           : named(integrationId, issueKeys)
-        const lines = chosen.map((issue) => lineOfIssue(issue, wish))
+        const lines = chosen.map((issue) => lineOfIssue(issue, site, wish))
         const made = billables.create({ invoiceId: InvoiceId.make(invoice.id), billables: lines })
         return yield* issueKeys === undefined
           ? made

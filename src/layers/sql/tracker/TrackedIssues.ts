@@ -10,6 +10,7 @@ import { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { makeIsThere } from "./IsThere.ts"
+import { mayBill } from "./MayBill.ts"
 
 export const issueShape: Shape = { table: "tracked_issues", fields: TrackedIssue.fields, relations: ["integration"] }
 
@@ -34,11 +35,23 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
       )
 
     const unbilled = sql`not exists (
-      select 1 from billables b where b.tenant_id = this.tenant_id and not b.released
-        and b.reference_type = ${issueReference} and b.reference_id = this.issue_key)`
+      select 1 from billables b
+      join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
+      where b.tenant_id = this.tenant_id and not b.released
+        and b.reference_type = ${issueReference} and b.reference_id = this.issue_key
+        and ${mayBill(sql, sql.literal("i.config ->> 'siteId'"))})`
 
     return {
-      isThere,
+      /** The site an integration is for, as far as that is known. */
+      siteOf: (integration: string) =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(sql<{ site: string | null }>`
+            select config ->> 'siteId' as site from integrations where tenant_id = ${tenant} and id = ${integration}`)
+        ).pipe(
+          Effect.flatMap(([row]) =>
+            row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(row.site ?? undefined)
+          )
+        ),
 
       page: (integration: string, window: Window, { deleted, key, projectKey, state }: Filter) =>
         reading

@@ -40,5 +40,10 @@ export class InboundApi extends HttpApiGroup.make("inbound")
     HttpApiEndpoint.post("replay", "/integrations/:integrationId/inbound/:webhookId/replay")
       .setPath(path)
       .addSuccess(data(InboundWebhookInFull))
-      .annotateContext(operation("Work a webhook again; what is older still changes nothing newer", inTenant("ADMIN")))
+      .annotateContext(
+        operation(
+          "Work a webhook again; what is older still changes nothing newer, and without its body it is refused",
+          inTenant("ADMIN")
+        )
+      )
   ) {}

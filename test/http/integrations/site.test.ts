@@ -1,0 +1,80 @@
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
+import { authorizingIn, dataIn, leastJira } from "../../support/authorizing.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const sites = (...ids: ReadonlyArray<string>) =>
+  ids.map((id) => ({ id, name: id, url: `https://${id}.example.test`, scopes: [] }))
+
+describe("the site of a tracker's integration", () => {
+  let server: AuthorizationServer
+  let service: Service
+  let tenant: string
+  beforeAll(async () => {
+    server = await startAuthorizationServer()
+    service = await startService(server.environment)
+    tenant = await service.newTenant()
+  })
+  afterEach(() => server.setSites(sites("site-1")))
+  afterAll(async () => {
+    await service.stop()
+    await server.stop()
+  })
+  const ours = () => authorizingIn(service, server, tenant)
+  const configOf = async (id: string) => (await ours().shown(id)).config
+
+  it("is shown in its settings once it is authorized", async () => {
+    const id = await ours().authorized({ ...leastJira, config: { jql: "project = A" } })
+    assert.deepStrictEqual(await configOf(id), { jql: "project = A", siteId: "site-1" })
+  })
+
+  it("is changed at will before that", async () => {
+    const { id } = await ours().made({ ...leastJira, config: { siteId: "a" } })
+    assert.strictEqual((await ours().patch(id, { config: { siteId: "b" } })).status, 200)
+    assert.strictEqual((await ours().patch(id, { config: {} })).status, 200)
+    assert.deepStrictEqual(await configOf(id), {})
+  })
+
+  it("stays after that, whatever else changes and wherever the integration stands", async () => {
+    const id = await ours().authorized(leastJira)
+    const refused = [
+      "config.siteId",
+      "state",
+      "is site-1 since the integration was authorized; make another integration for another site"
+    ] as const
+    assertInvalid(await ours().patch(id, { config: { siteId: "other" } }), refused)
+    assert.strictEqual((await ours().patch(id, { config: { jql: "project = B" } })).status, 200)
+    assert.deepStrictEqual(await configOf(id), { jql: "project = B", siteId: "site-1" })
+    assert.strictEqual((await ours().patch(id, { name: "Renamed", config: { siteId: "site-1" } })).status, 200)
+    assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
+    await ours().move(id, "pause")
+    assertInvalid(await ours().patch(id, { config: { siteId: "other" } }), refused)
+  })
+
+  it("stays when an account that does not reach it authorizes again", async () => {
+    const id = await ours().authorized(leastJira)
+    server.setSites(sites("other"))
+    const page = await ours().callback(await ours().consented(id), "owner")
+    assert.strictEqual(dataIn(page).message?.code, "site_not_reached")
+    assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
+    server.setSites(sites("other", "site-1"))
+    await ours().callback(await ours().consented(id), "owner")
+    assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
+  })
+
+  it("is not authorized when the settings name another one by the time of the confirmation", async () => {
+    server.setSites(sites("a", "b"))
+    const { id } = await ours().made({ ...leastJira, config: { siteId: "a" } })
+    const confirmation = await ours().waiting(id)
+    await ours().patch(id, { config: { siteId: "b" } })
+    assertInvalid(await ours().confirm(id, confirmation), [
+      "config.siteId",
+      "state",
+      "was changed since the authorization began; authorize again"
+    ])
+    assert.deepInclude(await ours().shown(id), { isAuthorized: false, config: { siteId: "b" } })
+    assert.strictEqual((await ours().confirm(id, await ours().waiting(id))).status, 200)
+    assert.deepInclude(await ours().shown(id), { isAuthorized: true, config: { siteId: "b" } })
+  })
+})

@@ -1,0 +1,20 @@
+import { Effect, Layer } from "effect"
+import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
+import { JanitorTools, tidy } from "../../src/workers/Janitor.ts"
+import { liveOn } from "./live.ts"
+import type { Service } from "./service.ts"
+
+/** One round of upkeep on the database of a service, as a janitor with these settings does it. */
+export const tidyOnce = (
+  { dataDir, database }: Pick<Service, "dataDir" | "database">,
+  environment: Readonly<Record<string, string>> = {}
+) =>
+  Effect.runPromise(
+    Effect.provide(
+      tidy,
+      Layer.provideMerge(
+        JanitorTools.pipe(Layer.provide(PostgresBlobs)),
+        liveOn(database.url, { DATA_DIR: dataDir, ...environment })
+      )
+    )
+  )

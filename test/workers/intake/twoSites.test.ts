@@ -1,0 +1,122 @@
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertInvalid } from "../../support/failure.ts"
+import { eventsOf } from "../../support/integrationRows.ts"
+import { invoicingIn } from "../../support/invoicing.ts"
+import { type Service, startService } from "../../support/service.ts"
+import { assertAccepted, keyOf, type Told, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { authorize } from "../../support/trackerRows.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+
+describe("issues of the same key at two sites", () => {
+  let service: Service
+  let pool: pg.Pool
+  let worker: RunningWorker
+  beforeAll(async () => {
+    service = await startService(trackerSettings)
+    pool = openPool(service.database.url)
+    worker = await startWorker(service, "intake")
+  })
+  afterAll(async () => {
+    await worker.stop()
+    await pool.end()
+    await service.stop()
+  })
+
+  const worldOf = async () => {
+    const tenant = await service.newTenant()
+    const invoicing = invoicingIn(service, tenant)
+    const connected = async (siteId: string) => {
+      const { body } = await invoicing.call("POST", "/integrations", {
+        provider: "JIRA",
+        name: "J",
+        config: { siteId }
+      })
+      const { id, webhookUrl } = body.data
+      await authorize(pool, id, 1007)
+      const tell = async (kind: "created" | "updated", told: Told) => {
+        assertAccepted(await trackerOf(service).send(keyOf(webhookUrl), webhookOf(kind, told)))
+        await eventually(async () => {
+          const { rows } = await pool.query("select 1 from inbound_webhooks where status = 'RECEIVED'")
+          return rows.length === 0
+        }, "it is worked")
+      }
+      await tell("created", { key: "ABC-1", title: `Of ${siteId}`, timestamp: 1 })
+      return { id: String(id), tell }
+    }
+    const bill = (invoice: string, integrationId: string, choice: object = { issueKeys: ["ABC-1"] }) =>
+      invoicing.call("POST", `/invoices/${invoice}/billables/from-issues`, { integrationId, amountMinor: 5, ...choice })
+    return { invoicing, connected, bill, draft: async () => (await invoicing.draft()).id }
+  }
+
+  it("are billed once each", async () => {
+    const { bill, connected, draft } = await worldOf()
+    const [one, two] = [await connected("one"), await connected("two")]
+    const invoices = [await draft(), await draft()] as const
+    const lines = [await bill(invoices[0], one.id), await bill(invoices[1], two.id)].map(({ body }) => body.data[0])
+    assert.deepStrictEqual(
+      lines.map(({ metadata, referenceId, referenceType }) => [
+        referenceType,
+        referenceId,
+        metadata.siteId,
+        metadata.title
+      ]),
+      [
+        ["jira", "ABC-1", "one", "Of one"],
+        ["jira", "ABC-1", "two", "Of two"]
+      ]
+    )
+    const taken = (invoice: string) => ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
+    assertInvalid(await bill(await draft(), one.id), taken(invoices[0]))
+    assertInvalid(await bill(await draft(), two.id), taken(invoices[1]))
+    const again = await connected("one")
+    assertInvalid(await bill(await draft(), again.id), taken(invoices[0]))
+  })
+
+  it("are left out by a filter only where they are billed", async () => {
+    const { bill, connected, draft } = await worldOf()
+    const [one, two] = [await connected("one"), await connected("two")]
+    await bill(await draft(), one.id)
+    const choice = { filter: { projectKey: "ABC" } }
+    assertInvalid(await bill(await draft(), one.id, choice), [
+      "filter",
+      "minItems",
+      "leaves no issue that is not billed yet"
+    ])
+    assert.strictEqual((await bill(await draft(), two.id, choice)).status, 201)
+  })
+
+  it("are billed once each by many who try at once", async () => {
+    const { bill, connected, draft } = await worldOf()
+    const [one, two] = [await connected("one"), await connected("two")]
+    const tries = await Promise.all(
+      [one, two, one, two, one, two].map(async ({ id }) => (await bill(await draft(), id)).status)
+    )
+    assert.deepStrictEqual(tries.toSorted(), [201, 201, 400, 400, 400, 400])
+  })
+
+  it("are both billed by a line that says of no site", async () => {
+    const { bill, connected, draft, invoicing } = await worldOf()
+    const [one, two] = [await connected("one"), await connected("two")]
+    const invoice = await draft()
+    await invoicing.add(invoice, { referenceType: "jira", referenceId: "ABC-1" })
+    for (const { id } of [one, two])
+      assertInvalid(await bill(await draft(), id), [
+        "issueKeys[0]",
+        "unique",
+        `is billed already, on invoice ${invoice}`
+      ])
+  })
+
+  it("are told of apart when they change", async () => {
+    const { bill, connected, draft } = await worldOf()
+    const [one, two] = [await connected("one"), await connected("two")]
+    const lines = [await bill(await draft(), one.id), await bill(await draft(), two.id)]
+    await two.tell("updated", { key: "ABC-1", title: "Changed", timestamp: 2 })
+    const types = await Promise.all(
+      lines.map(async ({ body }) => (await eventsOf(pool, body.data[0].id)).map(({ type }) => type))
+    )
+    assert.deepStrictEqual(types, [["billable.created"], ["billable.created", "billable.reference_changed"]])
+  })
+})
