@@ -102,7 +102,28 @@ export const startAuthorizationServer = async () => {
     if (answer === "silence") return
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body))
   }
-  const { stop, url } = await serveOnLoopback((request, response) => void serve(request, response))
+  /** Consents to what an authorization asks for, or to less, and tells what the browser is sent back with. */
+  const consent = (authorizationUrl: string, scope?: string) => {
+    const asks = new URL(authorizationUrl).searchParams
+    const code = word("code")
+    issuing.consents.set(code, {
+      challenge: asks.get("code_challenge") ?? "",
+      redirectUri: asks.get("redirect_uri") ?? "",
+      scope: scope ?? asks.get("scope") ?? ""
+    })
+    return { code, state: asks.get("state") ?? "" }
+  }
+  /** The page on which somebody who asks no questions consents at once. */
+  const sendBack = (authorizationUrl: string, response: ServerResponse) => {
+    const target = new URL(new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "")
+    target.search = new URLSearchParams(consent(authorizationUrl)).toString()
+    response.writeHead(302, { location: target.href }).end()
+  }
+  const { stop, url } = await serveOnLoopback((request, response) =>
+    request.method === "GET" && request.url?.startsWith("/authorize?")
+      ? sendBack(new URL(request.url, url).href, response)
+      : void serve(request, response)
+  )
 
   return {
     url,
@@ -120,17 +141,7 @@ export const startAuthorizationServer = async () => {
     setSites: (all: ReadonlyArray<object>) => {
       sites = all
     },
-    /** Consents to what an authorization asks for, or to less, and tells what the browser is sent back with. */
-    consent: (authorizationUrl: string, scope?: string) => {
-      const asks = new URL(authorizationUrl).searchParams
-      const code = word("code")
-      issuing.consents.set(code, {
-        challenge: asks.get("code_challenge") ?? "",
-        redirectUri: asks.get("redirect_uri") ?? "",
-        scope: scope ?? asks.get("scope") ?? ""
-      })
-      return { code, state: asks.get("state") ?? "" }
-    }
+    consent
   }
 }
 

@@ -1,28 +1,12 @@
 import { assert } from "vitest"
 import { type AuthorizationServer, startAuthorizationServer, trustedOrigin } from "./authorizationServer.ts"
+import { dataIn } from "./callbackPage.ts"
 import { integrationsIn, type ShownIntegration } from "./integrations.ts"
-import type { Answered, Service } from "./service.ts"
+import type { Service } from "./service.ts"
 import { startInTenant } from "./staging.ts"
 
 export const leastJira = { provider: "JIRA", name: "Tracker" }
 export const leastDrive = { provider: "GOOGLE_DRIVE", name: "Drive", config: { folderId: "folder-1" } }
-
-/** What the page tells the window that opened it, and where that is. */
-export interface PageData {
-  readonly origin?: string
-  readonly message?: {
-    readonly type: string
-    readonly v: number
-    readonly status: string
-    readonly integrationId: string
-    readonly provider: string
-    readonly confirmation?: string
-    readonly code?: string
-  }
-}
-
-export const dataIn = ({ text }: Pick<Answered, "text">): PageData =>
-  JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1] ?? assert.fail(text))
 
 /** The steps of an authorization in a tenant, one request each. What is named in the past tense must succeed. */
 export const authorizingIn = (service: Service, server: AuthorizationServer, tenant: string, as = "owner") => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
-import { type Asked, answerJson, startJsonServer } from "./jsonServer.ts"
+import { type Asked, answerJson, bearerOf, startJsonServer } from "./jsonServer.ts"
 
 export interface StoredFile {
   readonly id: string
@@ -34,7 +34,7 @@ const partsOf = ({ body, headers }: Asked) => {
 
 /** Google's drive, as far as we use it: folders that exist, one token that counts, and files by their identifiers. */
 export const startDrive = async (...folders: ReadonlyArray<string>) => {
-  const state = { token: "valid", ids: 0 }
+  const state = { accepts: (token: string): boolean => token === "valid", ids: 0 }
   const files = new Map<string, StoredFile>()
   const sessions = new Map<string, { readonly described: StoredFile; readonly isNew: boolean }>()
 
@@ -90,7 +90,7 @@ export const startDrive = async (...folders: ReadonlyArray<string>) => {
     const session = sessions.get(asked.url.pathname.split("/").at(-1) ?? "")
     if (asked.method === "PUT" && session !== undefined)
       return store(response, session.described, asked.body, session.isNew)
-    if (asked.headers.authorization !== `Bearer ${state.token}`) return refuse(response, 401, "authError")
+    if (!state.accepts(bearerOf(asked))) return refuse(response, 401, "authError")
     return asked.url.pathname.startsWith("/upload/") ? upload(asked, response) : read(asked, response)
   })
 
@@ -99,7 +99,11 @@ export const startDrive = async (...folders: ReadonlyArray<string>) => {
     files,
     /** From now on no other token counts. */
     rotate: (token: string) => {
-      state.token = token
+      state.accepts = (given) => given === token
+    },
+    /** From now on those tokens count that somebody else says so of. */
+    trust: (accepts: (token: string) => boolean) => {
+      state.accepts = accepts
     },
     uploads: () => server.asked.filter(({ method, url }) => method !== "GET" && url.pathname.startsWith("/upload/"))
   }

@@ -17,6 +17,8 @@ export const answerJson = (
   headers: Record<string, string> = {}
 ) => void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 
+export const bearerOf = ({ headers }: Pick<Asked, "headers">) => headers.authorization?.replace(/^Bearer /, "") ?? ""
+
 /** A server of somebody else's API. Whoever is set to meet requests answers before it, unless they leave that to it. */
 export const startJsonServer = async (usual: Answers) => {
   const asked: Array<Asked> = []

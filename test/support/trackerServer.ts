@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { type Asked, answerJson, startJsonServer } from "./jsonServer.ts"
+import { type Asked, answerJson, bearerOf, startJsonServer } from "./jsonServer.ts"
 
 export interface Hook {
   readonly id: number
@@ -10,11 +10,20 @@ export interface Hook {
   expirationDate: number
 }
 
+/** What an account reaches. */
+const sites = [{ id: "site-1", name: "One", url: "https://one.example.test", scopes: [] }]
+
 const month = 30 * 24 * 60 * 60 * 1000
 
 /** The webhooks of a tracker's sites, as its REST API shows them to one app. */
 export const startTracker = async () => {
-  const state = { token: "valid", ids: 0, isOneUrlOnly: false, tellsText: false, badFilter: "no such field = 1" }
+  const state = {
+    accepts: (token: string): boolean => token === "valid",
+    ids: 0,
+    isOneUrlOnly: false,
+    tellsText: false,
+    badFilter: "no such field = 1"
+  }
   const hooks = new Map<number, Hook>()
 
   const at = (site: string) => [...hooks.values()].filter((hook) => hook.site === site)
@@ -61,15 +70,25 @@ export const startTracker = async () => {
 
   const server = await startJsonServer((asked, response) => {
     const [, site, rest] = /^\/ex\/jira\/([^/]+)\/rest\/api\/3\/webhook(\/refresh)?$/.exec(asked.url.pathname) ?? []
-    if (asked.headers.authorization !== `Bearer ${state.token}`)
-      return answerJson(response, 401, { code: 401, message: "Unauthorized" })
+    if (!state.accepts(bearerOf(asked))) return answerJson(response, 401, { code: 401, message: "Unauthorized" })
+    if (asked.url.pathname === "/oauth/token/accessible-resources") return answerJson(response, 200, sites)
     if (site === undefined) return answerJson(response, 404, {})
     if (rest !== undefined) return refresh(site, asked, response)
     const answers = { POST: register, GET: list, DELETE: remove }[asked.method]
     return answers === undefined ? answerJson(response, 405, {}) : answers(site, asked, response)
   })
 
-  return { ...server, hooks, at, state, made: (method: string) => server.asked.filter((one) => one.method === method) }
+  return {
+    ...server,
+    hooks,
+    at,
+    state,
+    /** From now on those tokens count that somebody else says so of. */
+    trust: (accepts: (token: string) => boolean) => {
+      state.accepts = accepts
+    },
+    made: (method: string) => server.asked.filter((one) => one.method === method)
+  }
 }
 
 export type TrackerServer = Awaited<ReturnType<typeof startTracker>>

@@ -24,6 +24,7 @@ export const startUpkeep = (service: Service, lines: Array<string> = []) => {
   const runtime = ManagedRuntime.make(live)
   return {
     round: () => runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ round }) => round)),
+    greet: () => runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ greet }) => greet)),
     stop: async () => {
       await runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ resign }) => resign))
       await runtime.dispose()

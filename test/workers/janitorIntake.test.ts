@@ -5,8 +5,9 @@ import { assertInvalid } from "../support/failure.ts"
 import { holdRow } from "../support/heldRow.ts"
 import { tidyOnce } from "../support/janitor.ts"
 import { type Service, startService } from "../support/service.ts"
-import { assertAccepted, keyOf, trackerOf, trackerSettings, webhookOf } from "../support/tracker.ts"
+import { assertAccepted, keyOf, trackerOf, trackerSettings } from "../support/tracker.ts"
 import { authorize, plantInboundRow } from "../support/trackerRows.ts"
+import { webhookOf } from "../support/trackerWebhook.ts"
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
 

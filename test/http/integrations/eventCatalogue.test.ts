@@ -15,14 +15,9 @@ import { invoicingIn } from "../../support/invoicing.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { type Kind, makerIn } from "../../support/resources.ts"
 import { type Service, startService } from "../../support/service.ts"
-import {
-  assertAccepted,
-  type Kind as TrackerKind,
-  trackerOf,
-  trackerSettings,
-  webhookOf
-} from "../../support/tracker.ts"
+import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize } from "../../support/trackerRows.ts"
+import { type Kind as TrackerKind, webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually, startWorker } from "../../support/workers.ts"
 
 const plain = [

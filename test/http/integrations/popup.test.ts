@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
@@ -5,10 +6,11 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
-import { leastDrive, type PageData } from "../../support/authorizing.ts"
+import { leastDrive } from "../../support/authorizing.ts"
+import type { PageData } from "../../support/callbackPage.ts"
 import { startConsentServer } from "../../support/consentServer.ts"
 import { openPool } from "../../support/database.ts"
-import { integrationsIn } from "../../support/integrations.ts"
+import { integrationsIn, type ShownIntegration } from "../../support/integrations.ts"
 import { liveOn } from "../../support/live.ts"
 import { serveOnLoopback } from "../../support/loopback.ts"
 import { closedPort } from "../../support/proxy.ts"
@@ -29,6 +31,11 @@ const application = `<!doctype html><title>app</title><button>Connect</button><s
   addEventListener("message", ({ data, origin }) => heard.push({ data, origin }))
   document.querySelector("button").onclick = () => window.open(window.address, "popup", "width=500,height=600")
 </script>`
+
+const page = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
+  .split("### Authorizing in a popup\n")[1]
+  ?.split("```js\n")[1]
+  ?.split("```")[0]
 
 describe.skipIf(program === undefined)(
   program === undefined ? `a popup, left out since ${withoutBrowser}` : "the popup of an authorization",
@@ -134,6 +141,23 @@ describe.skipIf(program === undefined)(
       }).then(({ status }) => status)`)
       assert.strictEqual(status, 200)
       assert.deepInclude(await shown(id), { isAuthorized: true, status: "ACTIVE" })
+    })
+
+    it("is opened, listened to and confirmed by a page as the README has it", async () => {
+      const { id } = await integrationsIn(service, tenant).made(leastDrive)
+      const app = await applicationAt(trusted.url)
+      const known = { api: service.url, token: await service.token("owner"), tenant }
+      await app.evaluate(`Object.assign(window, ${JSON.stringify(known)})`)
+      await app.addScriptTag({ content: page ?? assert.fail("no page in the README") })
+      await app.evaluate(`document.querySelector("button").onclick = () => { window.authorizing = authorize("${id}") }`)
+      const opening = context.waitForEvent("page")
+      await app.click("button")
+      const popup = await opening
+      await logIn(popup)
+      await popup.click("button[type=submit]")
+      const authorized = await app.evaluate<ShownIntegration>("new Promise((resolve) => resolve(window.authorizing))")
+      assert.deepInclude(authorized, { id, isAuthorized: true, status: "ACTIVE" })
+      assert.deepStrictEqual(await shown(id), authorized)
     })
 
     it("tells that it was declined, and stays to say so", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { authorizingIn, dataIn, leastJira } from "../../support/authorizing.ts"
+import { authorizingIn, leastJira } from "../../support/authorizing.ts"
+import { dataIn } from "../../support/callbackPage.ts"
 import { assertInvalid } from "../../support/failure.ts"
 import { type Service, startService } from "../../support/service.ts"
 

@@ -9,15 +9,9 @@ import { send } from "../../support/rawHttp.ts"
 import { startService } from "../../support/service.ts"
 import { makeSigningKey, signToken } from "../../support/signingKeys.ts"
 import { startInTenant } from "../../support/staging.ts"
-import {
-  assertAccepted,
-  clientSecret,
-  trackerOf,
-  trackerSettings,
-  trackerToken,
-  webhookOf
-} from "../../support/tracker.ts"
+import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize } from "../../support/trackerRows.ts"
+import { clientSecret, trackerToken, webhookOf } from "../../support/trackerWebhook.ts"
 
 const good = webhookOf("updated")
 const withIssue = (change: object) => ({ ...good, issue: { ...good.issue, ...change } })

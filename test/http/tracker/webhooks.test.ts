@@ -6,8 +6,9 @@ import { forAll } from "../../support/forAll.ts"
 import { startProxy } from "../../support/proxy.ts"
 import { startService } from "../../support/service.ts"
 import { startInTenant } from "../../support/staging.ts"
-import { assertAccepted, keyOf, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { assertAccepted, keyOf, trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize, registerAt } from "../../support/trackerRows.ts"
+import { webhookOf } from "../../support/trackerWebhook.ts"
 
 describe("webhooks of a tracker", () => {
   const at = forAll(() => startInTenant(trackerSettings))

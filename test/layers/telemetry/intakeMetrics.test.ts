@@ -5,8 +5,9 @@ import { openPool } from "../../support/database.ts"
 import { parseMetrics } from "../../support/metrics.ts"
 import { closedPort } from "../../support/proxy.ts"
 import { type Service, startService } from "../../support/service.ts"
-import { trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize, plantInboundRow } from "../../support/trackerRows.ts"
+import { webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually, startWorker } from "../../support/workers.ts"
 
 const read = async (address: string) => {

@@ -6,8 +6,9 @@ import { assertInvalid } from "../../support/failure.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { invoicingIn } from "../../support/invoicing.ts"
 import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, type Kind, type Told, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize } from "../../support/trackerRows.ts"
+import { type Kind, type Told, webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
 
 interface ShownIssue {

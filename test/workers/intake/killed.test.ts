@@ -10,8 +10,9 @@ import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
 import { openPool } from "../../support/database.ts"
 import { closedPort } from "../../support/proxy.ts"
-import { type Kind, keyOf, trackerSettings, trackerToken, webhookOf } from "../../support/tracker.ts"
+import { keyOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize } from "../../support/trackerRows.ts"
+import { type Kind, trackerToken, webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually } from "../../support/workers.ts"
 
 const count = Math.min(5000, Number(process.env["INTAKE_WEBHOOKS"] ?? 600))

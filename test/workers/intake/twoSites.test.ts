@@ -5,8 +5,9 @@ import { assertInvalid } from "../../support/failure.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { invoicingIn } from "../../support/invoicing.ts"
 import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, keyOf, type Told, trackerOf, trackerSettings, webhookOf } from "../../support/tracker.ts"
+import { assertAccepted, keyOf, trackerOf, trackerSettings } from "../../support/tracker.ts"
 import { authorize } from "../../support/trackerRows.ts"
+import { type Told, webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
 
 describe("issues of the same key at two sites", () => {

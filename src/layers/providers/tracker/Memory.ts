@@ -23,6 +23,13 @@ export const makeMemory = () => {
   }
 
   return {
+    /** True the first time only, whatever comes of it then. */
+    isFirstSight: (id: string) => {
+      const isKnown = entries.has(id)
+      note(id, {})
+      return !isKnown
+    },
+
     rests: (id: string, now: number) => of(id).restUntil > now,
 
     /** Once a day, and as soon as somebody wants to hear of other issues. */

@@ -87,6 +87,9 @@ export class TrackerUpkeep extends Effect.Service<TrackerUpkeep>()("layers/Track
         )
       )
 
+    const lookAfterEach = (all: ReadonlyArray<Connected>, now: number) =>
+      Effect.forEach(all, (one) => lookAfter(one, now), { concurrency: atOnce, discard: true })
+
     return {
       /** Does what is due for every tracker, unless another copy does. */
       round: Effect.gen(function* () {
@@ -94,10 +97,19 @@ export class TrackerUpkeep extends Effect.Service<TrackerUpkeep>()("layers/Track
         const all = yield* webhooks.connected
         const now = yield* Clock.currentTimeMillis
         memory.keepOnly(new Set(all.map(({ integration }) => integration)))
-        yield* Effect.forEach(
+        yield* lookAfterEach(
           all.filter(({ integration }) => !memory.rests(integration, now)),
-          (one) => lookAfter(one, now),
-          { concurrency: atOnce, discard: true }
+          now
+        )
+      }),
+
+      /** Does so for those alone who have come since, so that nobody who has just authorized us waits for a round. */
+      greet: Effect.gen(function* () {
+        if (PUBLIC_URL === undefined) return
+        const all = yield* webhooks.unregistered
+        yield* lookAfterEach(
+          all.filter(({ integration }) => memory.isFirstSight(integration)),
+          yield* Clock.currentTimeMillis
         )
       }),
 

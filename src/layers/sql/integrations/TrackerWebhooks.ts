@@ -55,6 +55,13 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/T
       `e.tenant_id as tenant, e.integration_id as integration, e.key_hash as "keyHash", e.sealed`
     )
 
+    /** Paused ones are among them: what their trackers tell is kept until they go on. */
+    const connected = sql.literal(`
+      select i.tenant_id as tenant, i.id as integration, i.config ->> 'jql' as jql, g.site_id as site from integrations i
+      join tenants t on t.id = i.tenant_id and t.deleted_at is null
+      join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
+      where i.provider = 'JIRA' and i.is_authorized and i.status in ('ACTIVE', 'PAUSED')`)
+
     return {
       /** Whether this holder looks after trackers; it does from now on if nobody else does. */
       lead: (holder: string) =>
@@ -70,12 +77,12 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/T
       resign: (holder: string) =>
         Effect.orDie(sql`update leases set until = now() where name = 'trackers' and holder = ${holder}`),
 
-      /** Paused ones are among them: what their trackers tell is kept until they go on. */
-      connected: Effect.orDie(sql<Connected>`
-        select i.tenant_id as tenant, i.id as integration, i.config ->> 'jql' as jql, g.site_id as site from integrations i
-        join tenants t on t.id = i.tenant_id and t.deleted_at is null
-        join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
-        where i.provider = 'JIRA' and i.is_authorized and i.status in ('ACTIVE', 'PAUSED')
+      connected: Effect.orDie(sql<Connected>`${connected} order by i.tenant_id, i.id`),
+
+      /** Those of them for whom nothing is registered. */
+      unregistered: Effect.orDie(sql<Connected>`
+        ${connected} and not exists (
+          select 1 from tracker_webhooks w where w.tenant_id = i.tenant_id and w.integration_id = i.id)
         order by i.tenant_id, i.id`),
 
       keptOf: ({ integration, tenant }: Place) =>

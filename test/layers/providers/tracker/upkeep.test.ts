@@ -28,7 +28,7 @@ describe("a tracker's webhook", () => {
   })
   afterEach(async () => {
     tracker.meet(undefined)
-    Object.assign(tracker.state, { token: "valid", isOneUrlOnly: false, tellsText: false })
+    Object.assign(tracker.state, { isOneUrlOnly: false, tellsText: false })
     await upkeep.stop()
     await sql.query("update integrations set status = 'ERROR' where provider = 'JIRA'")
   })
@@ -71,6 +71,19 @@ describe("a tracker's webhook", () => {
       events: ["jira:issue_created", "jira:issue_updated", "jira:issue_deleted"]
     })
     assert.deepStrictEqual(await keptOf(integration), [{ id: hook?.id, site, hash: hashOf(key), fresh: true }])
+  })
+
+  it("is registered at once for who has just come; who was refused is asked for again in a round only", async () => {
+    const { integration } = await connected({ jql: tracker.state.badFilter })
+    const well = await connected()
+    const asked = tracker.made("POST").length
+    for (let n = 0; n < 4; n++) await upkeep.greet()
+    assert.lengthOf(await keptOf(well.integration), 1)
+    assert.strictEqual(tracker.made("POST").length - asked, 2)
+    assert.deepInclude(await statusOf(integration), { status: "ACTIVE" })
+    await rounds(2)
+    assert.deepInclude(await statusOf(integration), { status: "ERROR" })
+    assert.lengthOf(tracker.at(site), 1)
   })
 
   it("is registered by the janitor without anybody asking", async () => {

@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { apiAt } from "../examples/walkthrough/api.ts"
+import { authorize } from "../examples/walkthrough/integrations.ts"
+import { tellOfIssue, tracked } from "../examples/walkthrough/issues.ts"
+import { type StandIns, startStandIns } from "../examples/walkthrough/standIns.ts"
+import { closedPort } from "./support/proxy.ts"
+import { type Service, startService } from "./support/service.ts"
+import { type RunningWorker, startWorker } from "./support/workers.ts"
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+
+const shellUnder = (heading: string) =>
+  readme
+    .split(`# ${heading}\n`)[1]
+    ?.split(/\n##+ /)[0]
+    ?.split("```sh\n")[1]
+    ?.split("```")[0] ?? ""
+
+describe("the README's tracker and drive", { timeout: 90_000 }, () => {
+  let service: Service
+  let standIns: StandIns
+  let workers: ReadonlyArray<RunningWorker>
+  beforeAll(async () => {
+    standIns = await startStandIns()
+    const port = await closedPort()
+    service = await startService({ ...standIns.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
+    workers = [await startWorker(service, "intake"), await startWorker(service, "janitor")]
+  })
+  afterAll(async () => {
+    await Promise.all(workers.map(({ stop }) => stop()))
+    await service.stop()
+    await standIns.stop()
+  })
+
+  const bash = async (...commands: ReadonlyArray<string>) => {
+    const script = commands
+      .join("\n")
+      .replaceAll("http://localhost:3000", service.url)
+      .replaceAll("/tmp/invoice.pdf", join(service.dataDir, "invoice.pdf"))
+    const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
+      env: { ...process.env, DATA_DIR: service.dataDir },
+      cwd: new URL("..", import.meta.url)
+    })
+    return stdout
+      .replaceAll("}{", "}\n{")
+      .split("\n")
+      .map((line) => JSON.parse(line))
+  }
+
+  it("are made, bring issues onto an invoice and show what came in when copied", async () => {
+    const shell = join(service.dataDir, "shell")
+    const made = await bash(
+      shellUnder("The first five minutes"),
+      shellUnder("Setting it up"),
+      `{ declare -p API TOKEN TENANT CONTRACT TRACKER; declare -f api field; } > ${shell}`
+    )
+    const [subscription, { data: tracker }] = made.slice(-2)
+    assert.deepInclude(subscription.data, { eventType: "invoice.finalized", scopeKey: "tenant" })
+    assert.deepInclude(tracker, { provider: "JIRA", status: "PENDING_AUTH", isAuthorized: false })
+
+    const tenant = /TENANT="(\w+)"/.exec(readFileSync(shell, "utf8"))?.[1]
+    const api = apiAt(service.url, await service.token("alice"), tenant)
+    await authorize(api, tracker)
+    await tellOfIssue(standIns, "NORTH-7", "Replace the valve", 30)
+    await tracked(api, tracker, "NORTH-7", 30)
+
+    const [issues, lines, stale, replayed, ...more] = await bash(`source ${shell}`, shellUnder("Issues"))
+    assert.lengthOf(more, 0)
+    assert.deepInclude(issues.data[0], { issueKey: "NORTH-7", projectKey: "NORTH" })
+    assert.deepInclude(lines.data[0], { name: "NORTH-7: Replace the valve", lineTotalMinor: 18_000 })
+    assert.deepStrictEqual(stale.data, [])
+    assert.deepInclude(replayed.data, { issueKey: "NORTH-7", status: "RECEIVED" })
+  })
+})
