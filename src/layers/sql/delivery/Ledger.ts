@@ -14,6 +14,7 @@ import { etagOf } from "../../../domain/Etag.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { atomically, consistently } from "../connection/Transaction.ts"
+import { makeIsThere } from "../integrations/IsThere.ts"
 import { present, type Row, type Shape, selectList } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { makeRedelivering } from "./Redelivering.ts"
@@ -37,15 +38,7 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Ledger", {
     const redelivering = makeRedelivering(sql)
     const attemptColumns = sql.literal(selectList(attempts))
 
-    const isThere = (integration: string) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<object>`select 1 from integrations where tenant_id = ${tenant} and id = ${integration}`)
-      ).pipe(
-        Effect.filterOrFail(
-          (rows) => rows.length === 1,
-          () => new NotFound()
-        )
-      )
+    const isThere = makeIsThere(sql)
 
     const ofType = (eventType: string) =>
       eventType.endsWith(".*")

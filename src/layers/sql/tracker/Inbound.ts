@@ -11,10 +11,10 @@ import {
   mayReplay
 } from "../../../domain/tracker/InboundWebhook.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { makeIsThere } from "../integrations/IsThere.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { isMet } from "../resource/ResourceWriting.ts"
-import { makeIsThere } from "./IsThere.ts"
 
 interface Filter {
   readonly status?: InboundStatus | undefined

@@ -7,9 +7,9 @@ import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
 import { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
+import { makeIsThere } from "../integrations/IsThere.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
-import { makeIsThere } from "./IsThere.ts"
 import { mayBill } from "./MayBill.ts"
 
 export const issueShape: Shape = { table: "tracked_issues", fields: TrackedIssue.fields, relations: ["integration"] }
