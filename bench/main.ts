@@ -4,6 +4,7 @@ import { say, step } from "../src/layers/local/Say.ts"
 import { startIssuer } from "./caller.ts"
 import { costTable } from "./costReport.ts"
 import { measureDelivery } from "./delivery/measureDelivery.ts"
+import { measureIntake } from "./intake/measureIntake.ts"
 import { measure, type Result, serversOf } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
 import { failed, machine, table } from "./report.ts"
@@ -79,7 +80,16 @@ const delivery = (options: Options) =>
     yield* measureDelivery({ stage, jwksUrl }, token, options)
   }).pipe(Effect.scoped)
 
+const intake = (options: Options) =>
+  Effect.gen(function* () {
+    const stage = yield* settingStage
+    const { jwksUrl, token } = yield* startIssuer
+    const refused = yield* measureIntake({ stage, jwksUrl }, token, options)
+    if (refused > 0) return yield* new BenchFailed({ message: `${refused} webhooks were not taken` })
+  }).pipe(Effect.scoped)
+
 const modeOf = (options: Options) => {
+  if (options.intake) return intake(options)
   if (options.delivery) return delivery(options)
   return options.scale ? scale(options) : bench(options)
 }

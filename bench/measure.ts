@@ -4,6 +4,7 @@ import { load, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"
 import type { Row } from "./row.ts"
+import { rotated } from "./running/inTurns.ts"
 import type { Server } from "./serverProcess.ts"
 import { supplyOf } from "./supply.ts"
 
@@ -28,12 +29,6 @@ const summary = (row: Row, server: Server, samples: ReadonlyArray<Sample>): Resu
   cpuMillis: median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis)),
   memory: server.memory()
 })
-
-/** Each round begins with another of them, so that none always follows the same neighbour. */
-const rotated = <A>(items: ReadonlyArray<A>, by: number) => [
-  ...items.slice(by % items.length),
-  ...items.slice(0, by % items.length)
-]
 
 /** A server to be measured, and with what. */
 export interface Candidate {

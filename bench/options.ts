@@ -8,7 +8,9 @@ npm run bench -- <options>
   --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
   --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
   --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
-  --part <words>      of --delivery only the parts whose name holds the words: latency, drain, dead`
+  --intake            measure none of the rows, but how fast webhooks of a tracker are answered and worked; --rounds counts
+  --part <words>      only the parts whose name holds the words, of --delivery: latency, drain, dead; of --intake:
+                      arriving, flooding, backlog`
 
 export interface Options {
   readonly help: boolean
@@ -18,6 +20,7 @@ export interface Options {
   readonly profile: string | undefined
   readonly scale: boolean
   readonly delivery: boolean
+  readonly intake: boolean
   readonly part: string
 }
 
@@ -38,6 +41,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       profile: { type: "string" },
       scale: { type: "boolean", default: false },
       delivery: { type: "boolean", default: false },
+      intake: { type: "boolean", default: false },
       part: { type: "string", default: "" }
     }
   })
@@ -49,6 +53,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     profile: values.profile,
     scale: values.scale,
     delivery: values.delivery,
+    intake: values.intake,
     part: values.part
   }
 }

@@ -45,11 +45,14 @@ export interface Setting {
   readonly jwksUrl: string
 }
 
+/** Connections each process has to the database. */
+export const databasePool = 10
+
 export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   NODE_ENV: "production",
   DATA_DIR: stage.folder,
   DATABASE_URL: stage.databaseUrl,
-  DATABASE_POOL: "10",
+  DATABASE_POOL: String(databasePool),
   NATS_URL: stage.natsUrl,
   AUTH_JWKS_URL: jwksUrl,
   AUTH_ISSUER: caller.issuer,

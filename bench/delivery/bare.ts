@@ -3,7 +3,7 @@ import { AckPolicy, type Consumer, connect, StorageType } from "nats"
 import pg from "pg"
 import { Pool } from "undici"
 import { step } from "../../src/layers/local/Say.ts"
-import { rateOf } from "./pace.ts"
+import { rateOf } from "../running/pace.ts"
 import type { Receivers } from "./receivers.ts"
 
 const seconds = 4

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type pg from "pg"
 import { step } from "../../src/layers/local/Say.ts"
-import { steadily } from "./pace.ts"
+import { steadily } from "../running/pace.ts"
+import { type Spread, spreadOf, told } from "../running/spread.ts"
+import type { BenchTenant } from "../running/tenant.ts"
 import type { Arrival, Behaviour } from "./receivers/orders.ts"
 import type { Receivers } from "./receivers.ts"
-import { type Spread, spreadOf, told } from "./spread.ts"
-import type { BenchTenant } from "./tenant.ts"
 
 const integrations = 50
 const perSecond = 4

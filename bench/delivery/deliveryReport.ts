@@ -1,16 +1,12 @@
 import { type Column, markdown } from "../markdown.ts"
 import { median } from "../median.ts"
+import { type Spread, spreadColumnsTo } from "../running/spread.ts"
 import type { Rate } from "./bare.ts"
 import type { Phase } from "./dead.ts"
 import type { Drain } from "./drain.ts"
 import type { Latency } from "./latency.ts"
-import type { Spread } from "./spread.ts"
 
-const spreadColumns: ReadonlyArray<Column<Spread>> = [
-  { title: "p50 ms", cell: ({ p50 }) => p50.toFixed(0) },
-  { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(0) },
-  { title: "max ms", cell: ({ max }) => max.toFixed(0) }
-]
+const spreadColumns = spreadColumnsTo(0)
 
 const latencyColumns: ReadonlyArray<Column<Latency>> = [
   { title: "commit to first attempt", words: true, cell: () => "one receiver" },
@@ -68,17 +64,3 @@ const deadColumns: ReadonlyArray<Column<Others>> = [
 
 export const deadTable = (phases: ReadonlyArray<Phase>) =>
   markdown(deadColumns, [summary(phases, "healthy"), summary(phases, "dead")])
-
-interface Effort {
-  readonly name: string
-  readonly during: string
-  readonly share: number
-}
-
-const effortColumns: ReadonlyArray<Column<Effort>> = [
-  { title: "process", words: true, cell: ({ name }) => name },
-  { title: "during", words: true, cell: ({ during }) => during },
-  { title: "% of a core", cell: ({ share }) => (share * 100).toFixed(0) }
-]
-
-export const effortTable = (efforts: ReadonlyArray<Effort>) => markdown(effortColumns, efforts)

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import type pg from "pg"
 import { step } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
-import { together } from "./pace.ts"
+import { together } from "../running/pace.ts"
+import type { BenchTenant } from "../running/tenant.ts"
 import type { Receivers } from "./receivers.ts"
-import type { BenchTenant } from "./tenant.ts"
 
 const events = 10_000
 const atOnce = 32

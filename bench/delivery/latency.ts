@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { step } from "../../src/layers/local/Say.ts"
-import { steadily } from "./pace.ts"
+import { steadily } from "../running/pace.ts"
+import { type Spread, spreadOf, told } from "../running/spread.ts"
+import type { BenchTenant } from "../running/tenant.ts"
 import type { Receivers } from "./receivers.ts"
-import { type Spread, spreadOf, told } from "./spread.ts"
-import type { BenchTenant } from "./tenant.ts"
 
 const perSecond = 200
 const warmUpSeconds = 8

@@ -3,31 +3,19 @@ import { say, step } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
 import type { Options } from "../options.ts"
 import { machine } from "../report.ts"
-import type { Running } from "../serverProcess.ts"
+import { effortTable, withEffort } from "../running/computing.ts"
+import { startPrograms } from "../running/programs.ts"
+import { makeTenant } from "../running/tenant.ts"
 import type { Setting } from "../servers.ts"
 import { measureBare } from "./bare.ts"
 import { measureDead } from "./dead.ts"
-import { deadTable, drainTable, effortTable, latencyTable, rateTable } from "./deliveryReport.ts"
+import { deadTable, drainTable, latencyTable, rateTable } from "./deliveryReport.ts"
 import { measureDrains } from "./drain.ts"
 import { measureLatency } from "./latency.ts"
-import { startPrograms } from "./programs.ts"
 import { startReceivers } from "./receivers.ts"
-import { makeTenant } from "./tenant.ts"
 
-/** What the processes computed during some work, beside what came of it. */
-const withEffort = <A, E, R>(running: ReadonlyArray<Running>, during: string, work: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const before = running.map(({ cpu }) => cpu() ?? Number.NaN)
-    const began = performance.now()
-    const found = yield* work
-    const took = performance.now() - began
-    const efforts = running.map(({ cpu, name }, n) => ({
-      name,
-      during,
-      share: ((cpu() ?? Number.NaN) - (before[n] ?? 0)) / took
-    }))
-    return { found, efforts }
-  })
+/** Receivers are on this machine, where nothing is sent to otherwise. */
+const loopback = { DELIVERY_ALLOW: "127.0.0.0/8" }
 
 /** Measures how fast events get from their commits to receivers of webhooks. */
 export const measureDelivery = (setting: Setting, token: string, { part, profile, rounds }: Options) =>
@@ -35,7 +23,7 @@ export const measureDelivery = (setting: Setting, token: string, { part, profile
     const { stage } = setting
     const client = yield* connected(stage.databaseUrl)
     const receivers = yield* startReceivers
-    const starting = startPrograms(setting, profile)
+    const starting = startPrograms(setting, profile, { workers: ["relay", "delivery"], extra: loopback })
     const { api, running } = yield* step("Starting api, relay and delivery", starting, () => "Processes ready")
     const tenant = Effect.acquireRelease(
       Effect.promise(() => makeTenant(api, token)),

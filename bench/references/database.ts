@@ -1,4 +1,5 @@
 import pg from "pg"
+import { planning } from "../../src/layers/sql/connection/Planning.ts"
 import { toIso } from "../../src/layers/sql/connection/Timestamps.ts"
 import { environment } from "./environment.ts"
 
@@ -9,5 +10,5 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 export const pool = new pg.Pool({
   connectionString: environment.databaseUrl,
   max: environment.databasePool,
-  options: "-c timezone=UTC"
+  options: `-c timezone=UTC ${planning}`
 })

@@ -3,7 +3,7 @@ import { breaks, ValidationError } from "../Errors.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { mostAtOnce, mostInMetadata, type NewLine, writable } from "../invoicing/Billable.ts"
 import { body, defaulting, optional, rule, text } from "../Schemas.ts"
-import { mostKept, type TrackedIssue } from "./TrackedIssue.ts"
+import { mostKept, type TrackedIssue, TrackedIssueId } from "./TrackedIssue.ts"
 
 /** What the lines of issues refer to: their key, which is what people know them by. */
 export const issueReference = "jira"
@@ -16,6 +16,12 @@ interface Referring {
 /** The site whose issue a line refers to, as far as it says: two sites may have issues of the same key. */
 export const siteOfLine = ({ metadata, referenceType }: Referring) =>
   referenceType === issueReference ? metadata?.["siteId"] : undefined
+
+/** The tracked issue a line was made of, if it was: its key may have been another one then. */
+export const issueOfLine = ({ metadata, referenceType }: Referring) => {
+  const issue = metadata?.["issueId"]
+  return referenceType === issueReference && Schema.is(TrackedIssueId)(issue) ? issue : undefined
+}
 
 /** Whether two that bear the same key may be the same issue. One that names no site may be of any. */
 export const mayBeOfSameSite = (one: string | undefined, other: string | undefined) =>

@@ -56,5 +56,8 @@ export class SentAgain extends Context.Reference<SentAgain>()("http/SentAgain", 
 /** Whether reading does something that can be done once only: nothing is to be kept, compared, or tried with HEAD. */
 export class OnceOnly extends Context.Reference<OnceOnly>()("http/OnceOnly", { defaultValue: () => false }) {}
 
+/** Whether an operation makes no events, so that nobody needs to be told of new ones. */
+export class Eventless extends Context.Reference<Eventless>()("http/Eventless", { defaultValue: () => false }) {}
+
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}

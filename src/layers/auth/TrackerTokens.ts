@@ -1,3 +1,4 @@
+import { webcrypto } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose"
 import { Unauthorized } from "../../domain/Errors.ts"
@@ -27,12 +28,23 @@ const isYoung = ({ iat }: JWTPayload) => {
   return typeof iat === "number" && age <= longestLifeSeconds + toleranceSeconds && age >= -toleranceSeconds
 }
 
+const keyOf = (secret: Redacted.Redacted) =>
+  webcrypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(Redacted.value(secret)),
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["verify"]
+  )
+
 /** Bearers a tracker signs with the secret of our app there. They say nothing of who sends, only that it is the tracker. */
 export class TrackerTokens extends Effect.Service<TrackerTokens>()("layers/TrackerTokens", {
-  effect: Effect.map(Settings, ({ JIRA_CLIENT_SECRET }) => ({
-    verify: (token: string): Effect.Effect<void, Unauthorized> => {
-      if (JIRA_CLIENT_SECRET === undefined || token.length > longestToken) return Effect.fail(new Unauthorized())
-      const key = new TextEncoder().encode(Redacted.value(JIRA_CLIENT_SECRET))
+  effect: Effect.gen(function* () {
+    const { JIRA_CLIENT_SECRET } = yield* Settings
+    // Anything but a key of this kind would be made into one for every token.
+    const key = JIRA_CLIENT_SECRET === undefined ? undefined : yield* Effect.promise(() => keyOf(JIRA_CLIENT_SECRET))
+    const verify = (token: string): Effect.Effect<void, Unauthorized> => {
+      if (key === undefined || token.length > longestToken) return Effect.fail(new Unauthorized())
       return Effect.tryPromise({
         try: () => jwtVerify(token, key, { algorithms: [algorithm], clockTolerance: toleranceSeconds }),
         catch: () => new Unauthorized()
@@ -44,5 +56,6 @@ export class TrackerTokens extends Effect.Service<TrackerTokens>()("layers/Track
         Effect.asVoid
       )
     }
-  }))
+    return { verify }
+  })
 }) {}

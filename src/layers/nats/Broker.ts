@@ -10,6 +10,9 @@ export const asking = <A>(ask: () => Promise<A>) =>
 /** How long anybody waits for an answer of the broker. */
 export const patience = 5_000
 
+/** What is tossed within so long is sent at once: each trip to the socket costs more than what it carries. */
+const gatherMillis = 5
+
 /** The client takes no notice of a name and password that are part of the address. */
 const optionsOf = (address: string): ConnectionOptions => {
   const url = new URL(address)
@@ -80,6 +83,13 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       )
     }
 
+    let tossed: Array<{ readonly subject: string; readonly text: string }> = []
+    const sendTossed = () => {
+      if (current !== undefined && reachable && !current.isClosed())
+        for (const { subject, text } of tossed) current.publish(subject, text)
+      tossed = []
+    }
+
     const connection = Effect.suspend(() => {
       if (NATS_URL === undefined) return Effect.fail(new BrokerError({ cause: "No message broker is configured" }))
       if (current === undefined || !reachable)
@@ -101,7 +111,8 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       /** Sends without waiting to hear that it was taken. It may get lost: who sends keeps what it is about elsewhere. */
       toss: (subject: string, text: string) =>
         Effect.sync(() => {
-          if (current !== undefined && reachable && !current.isClosed()) current.publish(subject, text)
+          if (tossed.length === 0) setTimeout(sendTossed, gatherMillis)
+          tossed.push({ subject, text })
         }),
 
       jetstream: Effect.map(connection, (current) => current.jetstream({ timeout: patience })),

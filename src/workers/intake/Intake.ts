@@ -10,6 +10,8 @@ import { makeWorking, type Working } from "./Working.ts"
 const mostFetched = 200
 const fetchMillis = 1000
 const againMillis = 500
+/** Many in one transaction cost little more than one, and whoever passes their events on is woken once. */
+const gatherMillis = 50
 const mostPolled = 200
 const pollMillis = 1000
 
@@ -60,11 +62,13 @@ const consume = (working: Working) =>
 
     /** What waits no more, or not for now, needs no message: who is paused is found again in the database. */
     const work = Effect.gen(function* () {
-      const batch = [...(yield* Queue.takeBetween(arrived, 1, mostFetched))]
+      const first = yield* Queue.take(arrived)
+      yield* Effect.sleep(gatherMillis)
+      const batch = [first, ...(yield* Queue.takeUpTo(arrived, mostFetched - 1))]
       const found = yield* Effect.tapErrorCause(intake.issuesOf(batch.map(({ id, tenant }) => ({ id, tenant }))), () =>
         Effect.sync(() => settle(batch, () => true))
       )
-      const isFinished = yield* working(found)
+      const { isFinished } = yield* working(found)
       const left = new Set(found.filter((key) => !isFinished(key)).map(({ id }) => id))
       settle(batch, (id) => left.has(id))
     })
@@ -78,8 +82,8 @@ const poll = (working: Working) =>
   Effect.map(Intake, (intake) =>
     Effect.gen(function* () {
       const found = yield* intake.forgotten(mostPolled)
-      yield* working(found)
-      if (found.length < mostPolled) yield* Effect.sleep(pollMillis)
+      const { isAnyLeft } = yield* working(found)
+      if (found.length < mostPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
     })
   )
 

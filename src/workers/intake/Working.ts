@@ -1,38 +1,38 @@
-import { Effect } from "effect"
+import { Array as Chunks, Effect } from "effect"
 import { Broker } from "../../layers/nats/Broker.ts"
-import { Intake, type IssueKey } from "../../layers/sql/tracker/Intake.ts"
+import { Intake } from "../../layers/sql/tracker/Intake.ts"
+import { type IssueKey, nameOf } from "../../layers/sql/tracker/intake/IssueKey.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 
-/** So many issues at once in one process; each takes a connection to the database. */
-const mostAtOnce = 6
+/** So many issues in one transaction, and so many transactions at once in one process. */
+const mostTogether = 50
+const mostAtOnce = 2
 
-const nameOf = ({ integration, issue, tenant }: IssueKey) => JSON.stringify([tenant, integration, issue])
+const namesOf = (keys: ReadonlyArray<IssueKey>) => new Set(keys.map(nameOf))
 
-/** Works off what waits for issues, each once, and tells which are not finished. */
+/** Works off what waits for issues, each once, and tells for which more is left and which are not finished. */
 export const makeWorking = Effect.gen(function* () {
   const intake = yield* Intake
   const metrics = yield* IntakeMetrics
   const { wake } = yield* Broker
 
-  const work = (key: IssueKey) =>
-    intake.workOff(key).pipe(
-      Effect.map(({ isMore, results }) => {
-        for (const result of results) metrics.worked(result)
-        return isMore
-      }),
-      Effect.catchAllCause((cause) =>
-        Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} could not be worked`, cause), true)
-      )
+  const work = (keys: ReadonlyArray<IssueKey>) =>
+    Effect.catchAllCause(intake.workOff(keys), (cause) =>
+      Effect.as(Effect.logWarning(`The webhooks of ${keys.length} issues could not be worked`, cause), {
+        results: [],
+        left: [],
+        busy: keys
+      })
     )
 
   return Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
-    const issues = new Map(keys.map((key) => [nameOf(key), key]))
-    const results = yield* Effect.forEach(issues, ([name, key]) => Effect.map(work(key), (more) => ({ name, more })), {
-      concurrency: mostAtOnce
-    })
-    if (results.length > 0) yield* wake
-    const unfinished = new Set(results.flatMap(({ more, name }) => (more ? [name] : [])))
-    return (key: IssueKey) => !unfinished.has(nameOf(key))
+    const issues = [...new Map(keys.map((key) => [nameOf(key), key])).values()]
+    const rests = yield* Effect.forEach(Chunks.chunksOf(issues, mostTogether), work, { concurrency: mostAtOnce })
+    if (rests.length > 0) yield* wake
+    for (const { results } of rests) results.forEach(metrics.worked)
+    const left = rests.flatMap((rest) => rest.left)
+    const unfinished = namesOf([...left, ...rests.flatMap(({ busy }) => busy)])
+    return { isAnyLeft: left.length > 0, isFinished: (key: IssueKey) => !unfinished.has(nameOf(key)) }
   })
 })
 

@@ -15,7 +15,7 @@ import { authorize } from "../../support/trackerRows.ts"
 import { type Kind, trackerToken, webhookOf } from "../../support/trackerWebhook.ts"
 import { eventually } from "../../support/workers.ts"
 
-const count = Math.min(5000, Number(process.env["INTAKE_WEBHOOKS"] ?? 600))
+const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 5000)
 const perIssue = 6
 
 interface Sent {

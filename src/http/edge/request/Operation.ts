@@ -67,7 +67,8 @@ export const makeOperation = Effect.gen(function* () {
     const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
     if (isRead) return yield* answer
     // A body that is taken as it comes may come slowly.
-    return yield* Effect.zipLeft(route.isStreamed ? answer : inTurn(identity.tenant, answer), wake)
+    const done = route.isStreamed ? answer : inTurn(identity.tenant, answer)
+    return yield* route.isEventless ? done : Effect.zipLeft(done, wake)
   })
 
   return (route: Route, call: Call) => {

@@ -3,7 +3,7 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type H
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { invalid, NotFound } from "../../../domain/Errors.ts"
-import { Access, type AccessRule, BodyLimit, OnceOnly, SentAgain, Streamed } from "../../api/Access.ts"
+import { Access, type AccessRule, BodyLimit, Eventless, OnceOnly, SentAgain, Streamed } from "../../api/Access.ts"
 import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
 import { detailsOf } from "./Issues.ts"
 
@@ -31,6 +31,7 @@ export interface Route {
   readonly hasPayload: boolean
   readonly isStreamed: boolean
   readonly isSentAgain: boolean
+  readonly isEventless: boolean
   readonly isOnceOnly: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
   readonly decodeRest: (
@@ -96,6 +97,7 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     hasPayload: Option.isSome(endpoint.payloadSchema),
     isStreamed: Context.get(endpoint.annotations, Streamed),
     isSentAgain: Context.get(endpoint.annotations, SentAgain),
+    isEventless: Context.get(endpoint.annotations, Eventless),
     isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
     decodePath: pathDecoder(endpoint),
     decodeRest: restDecoder(endpoint),

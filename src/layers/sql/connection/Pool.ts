@@ -1,6 +1,7 @@
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
 import { Settings, SettingsError } from "../../config/Settings.ts"
+import { planning } from "./Planning.ts"
 import { toIso } from "./Timestamps.ts"
 
 /** Rows arrive in the form the domain speaks: timestamps as ISO text, integers and decimals as numbers. */
@@ -31,13 +32,6 @@ const limits = {
   lock_timeout: Duration.toMillis("2 seconds"),
   idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
 }
-
-/**
- * Tables of work grow from nothing to thousands of rows in no time, and a statement may keep the plan it was given when
- * they were empty. That plan must be to look rows up by their keys, although reading them all seemed as good then: so a
- * look-up is said to cost hardly more than reading on, which on today's disks it does.
- */
-const planning = "-c random_page_cost=1.1"
 
 export const makePool = Effect.gen(function* () {
   const { DATABASE_POOL, DATABASE_URL } = yield* Settings

@@ -2,7 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { mayBeOfSameSite, siteOfLine } from "../../../domain/tracker/IssueBilling.ts"
+import { issueOfLine, mayBeOfSameSite, siteOfLine } from "../../../domain/tracker/IssueBilling.ts"
+import { wasMadeOf } from "../tracker/MayBill.ts"
 
 interface Referring {
   readonly referenceType?: string | undefined
@@ -10,17 +11,33 @@ interface Referring {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
+type Billed = Referring & { readonly invoice: string }
+
 /** A line that bears a reference. `invoice` is left out for one that is about to be added. */
 interface Bearer {
   readonly site: string | undefined
-  readonly invoice?: string
+  readonly invoice: string | undefined
 }
 
 const keyOf = ({ referenceId, referenceType }: Referring) => JSON.stringify([referenceType, referenceId])
 
-const add = (bearers: Map<string, Array<Bearer>>, line: Referring, bearer: Bearer) => {
-  const key = keyOf(line)
-  bearers.set(key, [...(bearers.get(key) ?? []), bearer])
+/** Lines by what they refer to: by the reference itself, and by the issue they were made of. */
+class Bearers {
+  readonly #byKey = new Map<string, Array<Bearer>>()
+  readonly #byIssue = new Map<string, Bearer>()
+
+  add(line: Referring, invoice?: string) {
+    const bearer = { site: siteOfLine(line), invoice }
+    const issue = issueOfLine(line)
+    this.#byKey.set(keyOf(line), [...(this.#byKey.get(keyOf(line)) ?? []), bearer])
+    if (issue !== undefined) this.#byIssue.set(issue, bearer)
+  }
+
+  find(line: Referring) {
+    const site = siteOfLine(line)
+    const alike = this.#byKey.get(keyOf(line))?.find((one) => mayBeOfSameSite(one.site, site))
+    return alike ?? this.#byIssue.get(issueOfLine(line) ?? "")
+  }
 }
 
 /**
@@ -31,35 +48,45 @@ export class References extends Effect.Service<References>()("layers/References"
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** The invoices that bear these references already. */
-    const bearers = (wanted: ReadonlyArray<Referring>) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<Referring & { invoice: string }>`
-          select reference_type as "referenceType", reference_id as "referenceId", metadata, invoice_id as invoice
-          from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted ("referenceType" text, "referenceId" text)
-          join billables on tenant_id = ${tenant} and not released
-            and reference_type = wanted."referenceType" and reference_id = wanted."referenceId"`)
-      ).pipe(
-        Effect.map((rows) => {
-          const billed = new Map<string, Array<Bearer>>()
-          for (const row of rows) add(billed, row, { site: siteOfLine(row), invoice: row.invoice })
-          return billed
-        })
-      )
+    const select = sql.literal(
+      `select reference_type as "referenceType", reference_id as "referenceId", metadata, invoice_id as invoice`
+    )
+
+    /** The lines that bear these references already. */
+    const bearing = (tenant: string, wanted: ReadonlyArray<Referring>) => sql<Billed>`
+      ${select} from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted ("referenceType" text, "referenceId" text)
+      join billables on tenant_id = ${tenant} and not released
+        and reference_type = wanted."referenceType" and reference_id = wanted."referenceId"`
+
+    /** The lines that were made of these issues already, under whatever key. */
+    const madeOf = (tenant: string, issues: ReadonlyArray<string>) =>
+      issues.length === 0
+        ? Effect.succeed([])
+        : sql<Billed>`
+            ${select} from json_array_elements_text(${JSON.stringify(issues)}::json) as wanted
+            join billables b on b.tenant_id = ${tenant} and not b.released and ${wasMadeOf(sql, sql.literal("wanted"))}`
+
+    const billedOf = Effect.fnUntraced(function* (wanted: ReadonlyArray<Referring>) {
+      const tenant = yield* CurrentTenant
+      const issues = wanted.flatMap((line) => issueOfLine(line) ?? [])
+      const billed = new Bearers()
+      for (const row of yield* bearing(tenant, wanted)) billed.add(row, row.invoice)
+      for (const row of yield* madeOf(tenant, issues)) billed.add(row, row.invoice)
+      return billed
+    }, Effect.orDie)
 
     return {
       /** A fault for each line that refers to what is billed already, or to what a line before it refers to. */
       taken: Effect.fnUntraced(function* (lines: ReadonlyArray<Referring>, fieldOf: (index: number) => string) {
-        const wanted = lines.flatMap(({ referenceId, referenceType }) =>
-          referenceId === undefined || referenceType === undefined ? [] : [{ referenceId, referenceType }]
+        const wanted = lines.filter(
+          ({ referenceId, referenceType }) => referenceId !== undefined && referenceType !== undefined
         )
         if (wanted.length === 0) return []
-        const billed = yield* bearers(wanted)
+        const billed = yield* billedOf(wanted)
         return lines.flatMap((line, index): ReadonlyArray<Detail> => {
-          if (line.referenceId === undefined || line.referenceType === undefined) return []
-          const site = siteOfLine(line)
-          const bearer = billed.get(keyOf(line))?.find((one) => mayBeOfSameSite(one.site, site))
-          add(billed, line, { site })
+          if (!wanted.includes(line)) return []
+          const bearer = billed.find(line)
+          billed.add(line)
           if (bearer === undefined) return []
           const { invoice } = bearer
           const message = invoice === undefined ? "is on a line before" : `is billed already, on invoice ${invoice}`
@@ -74,7 +101,8 @@ export class References extends Effect.Service<References>()("layers/References"
       onceMore: <A, E extends WireError, R>(work: Effect.Effect<A, E, R>) =>
         Effect.catchIf(
           work,
-          (error) => error._tag === "ValidationError" && error.details?.[0]?.field === "referenceId",
+          (error) =>
+            error._tag === "ValidationError" && ["referenceId", "issueId"].includes(error.details?.[0]?.field ?? ""),
           () => work
         )
     }

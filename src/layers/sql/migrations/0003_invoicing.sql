@@ -89,6 +89,9 @@ create index billables_of_invoice on billables (tenant_id, invoice_id, (coalesce
 create unique index billables_reference_id_key on billables (tenant_id, reference_type, reference_id,
     (case when reference_type = 'jira' then coalesce(metadata ->> 'siteId', '') else '' end))
   where reference_id is not null and not released;
+-- Nor is an issue that the tracker has given another key since.
+create unique index billables_issue_id_key on billables (tenant_id, (metadata ->> 'issueId'))
+  where reference_type = 'jira' and starts_with(metadata ->> 'issueId', 'iss_') and not released;
 
 create table invoice_series (
   tenant_id   text primary key references tenants (id),

@@ -31,6 +31,23 @@ export const recording =
         from ${source}`
     })
 
+/** The insert that records what happened to many, whatever it was, in the order it happened. */
+export const recordingEach = (sql: SqlClient.SqlClient) => (happenings: ReadonlyArray<Happening>) => {
+  const rows = happenings.map(({ at, client, data, resource, sequence, tenant, type }) => ({
+    tenant_id: tenant,
+    id: makeId("evt"),
+    type,
+    resource_id: resource,
+    client_id: client,
+    sequence,
+    occurred_at: at,
+    data
+  }))
+  return sql`
+    insert into events (${sql.literal(columns)}) select ${sql.literal(columns)}
+    from json_populate_recordset(null::events, ${JSON.stringify(rows)}::json)`
+}
+
 /** What happened to one of many at the same moment; `data` is JSON already. */
 export type Share = Pick<Happening, "resource" | "sequence"> & { readonly data: string }
 

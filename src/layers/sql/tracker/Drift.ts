@@ -6,7 +6,7 @@ import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
 import type { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
 import { recording } from "../resource/EventLog.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
-import { mayBill } from "./MayBill.ts"
+import { mayBill, wasMadeOf } from "./MayBill.ts"
 
 export interface Change {
   /** Whose issue it is, as far as that is known. */
@@ -24,11 +24,15 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
   )
   const record = recording(sql, sql.literal("changed"))
 
-  /** The lines that bill any of these keys; their invoices are held, as for every other change of a line. */
-  const billed = Effect.fnUntraced(function* (tenant: string, site: string | null, keys: ReadonlyArray<string>) {
-    const bill = sql`b.tenant_id = ${tenant} and not b.released and b.reference_type = ${issueReference}
-      and b.reference_id in (select json_array_elements_text(${JSON.stringify(keys)}::json))
-      and ${mayBill(sql, sql`${site}::text`)}`
+  /** The lines that bill an issue, by its key or that of before; their invoices are held, as for every change of a line. */
+  const billed = Effect.fnUntraced(function* (tenant: string, { after, before, site }: Change) {
+    const keys = JSON.stringify([after.issueKey, before?.issueKey ?? after.issueKey])
+    const bill = sql`b.id in (
+      select b.id from billables b where b.tenant_id = ${tenant} and not b.released and b.reference_type = ${issueReference}
+        and b.reference_id in (select json_array_elements_text(${keys}::json)) and ${mayBill(sql, sql`${site}::text`)}
+      union
+      select b.id from billables b where b.tenant_id = ${tenant} and not b.released
+        and ${wasMadeOf(sql, sql`${after.id}`)}) and b.tenant_id = ${tenant} and not b.released`
     const held = yield* sql<object>`
       select 1 from invoices i where i.tenant_id = ${tenant} and i.id in (select b.invoice_id from billables b where ${bill})
       order by i.id for no key update`
@@ -60,7 +64,6 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
   /** To be done in the transaction of the change itself. */
   return (tenant: string, change: Change) =>
     Effect.gen(function* () {
-      const keys = [...new Set([change.before?.issueKey ?? change.after.issueKey, change.after.issueKey])]
-      for (const { id } of yield* billed(tenant, change.site, keys)) yield* tellOf(tenant, id, change)
+      for (const { id } of yield* billed(tenant, change)) yield* tellOf(tenant, id, change)
     })
 }

@@ -10,7 +10,7 @@ import { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
 import { makeIsThere } from "../integrations/IsThere.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
-import { mayBill } from "./MayBill.ts"
+import { mayBill, wasMadeOf } from "./MayBill.ts"
 
 export const issueShape: Shape = { table: "tracked_issues", fields: TrackedIssue.fields, relations: ["integration"] }
 
@@ -39,7 +39,10 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
       join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
       where b.tenant_id = this.tenant_id and not b.released
         and b.reference_type = ${issueReference} and b.reference_id = this.issue_key
-        and ${mayBill(sql, sql.literal("i.config ->> 'siteId'"))})`
+        and ${mayBill(sql, sql.literal("i.config ->> 'siteId'"))})
+      and not exists (
+        select 1 from billables b
+        where b.tenant_id = this.tenant_id and not b.released and ${wasMadeOf(sql, sql.literal("this.id"))})`
 
     return {
       /** The site an integration is for, as far as that is known. */

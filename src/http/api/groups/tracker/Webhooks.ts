@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { EndpointKey, IssueWebhook, WebhookHeaders, WebhookReceipt } from "../../../../domain/tracker/IssueWebhook.ts"
-import { BodyLimit, operation, SentAgain, trackers } from "../../Access.ts"
+import { BodyLimit, Eventless, operation, SentAgain, trackers } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
@@ -15,4 +15,5 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .annotateContext(operation("Receive a webhook of an issue tracker", trackers))
       .annotate(BodyLimit, 5 * 1024 * 1024)
       .annotate(SentAgain, true)
+      .annotate(Eventless, true)
   ) {}

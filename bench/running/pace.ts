@@ -1,12 +1,15 @@
-/** Begins something so often in a second, evenly and whatever becomes of it; ends when all of it has. */
-export const steadily = async (perSecond: number, seconds: number, begin: () => Promise<unknown>) => {
+/**
+ * Begins something so often in a second, evenly and whatever becomes of it; ends when all of it has. Each is told when it
+ * was due, which is what it counts from: it may be begun late because the machine is busy with others.
+ */
+export const steadily = async (perSecond: number, seconds: number, begin: (due: number) => Promise<unknown>) => {
   const total = perSecond * seconds
   const began = performance.now()
   const begun: Array<Promise<unknown>> = []
   while (begun.length < total) {
     const due = Math.min(total, Math.floor(((performance.now() - began) / 1000) * perSecond) + 1)
     while (begun.length < due) {
-      const one = begin()
+      const one = begin(began + (begun.length * 1000) / perSecond)
       one.catch(() => {}) // it is told at the end, where all are waited for
       begun.push(one)
     }

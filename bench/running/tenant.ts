@@ -51,6 +51,8 @@ export const makeTenant = async ({ base }: Pick<Server, "base">, token: string) 
       await made(`/integrations/${id}/subscriptions`, { eventType: "client.*" })
       return id
     },
+    /** An integration with a tracker, which nobody has authorized yet. */
+    tracker: () => made("/integrations", { provider: "JIRA", name: "Tracker" }),
     pause: (integration: string) => call("POST", `/integrations/${integration}/pause`),
     resume: (integration: string) => call("POST", `/integrations/${integration}/resume`),
     addClient: () => made("/clients", { name: `Client ${clients++}` }),

@@ -1,3 +1,5 @@
+import type { Column } from "../markdown.ts"
+
 /** How long things took, in milliseconds. */
 export interface Spread {
   readonly count: number
@@ -14,3 +16,9 @@ export const spreadOf = (millis: ReadonlyArray<number>): Spread => {
 
 export const told = ({ max, p50, p99 }: Spread) =>
   `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, max ${max.toFixed(0)} ms`
+
+export const spreadColumnsTo = (digits: number): ReadonlyArray<Column<Spread>> => [
+  { title: "p50 ms", cell: ({ p50 }) => p50.toFixed(digits) },
+  { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(digits) },
+  { title: "max ms", cell: ({ max }) => max.toFixed(digits) }
+]

@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import pg from "pg"
+import { Pool } from "undici"
+import { makeId } from "../../src/layers/Ids.ts"
+import { connections } from "../load.ts"
+import type { Server } from "../serverProcess.ts"
+import { databasePool } from "../servers.ts"
+import type { Connected } from "./scene.ts"
+import type { Webhook } from "./webhooks.ts"
+
+/** Whoever takes a webhook; tells whether it was taken. */
+export interface Taker {
+  readonly name: string
+  readonly take: (webhook: Webhook) => Promise<boolean>
+}
+
+/** The service, asked as the tracker does. */
+export const serviceTaker = ({ base }: Pick<Server, "base">, { key }: Connected) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Pool(base, { connections })),
+    (pool) => Effect.promise(() => pool.close())
+  ).pipe(
+    Effect.map(
+      (pool): Taker => ({
+        name: "service",
+        take: async ({ bearer, body, identifier }) => {
+          const answer = await pool.request({
+            method: "POST",
+            path: `/api/v1/webhooks/${key}`,
+            headers: {
+              authorization: `Bearer ${bearer}`,
+              "content-type": "application/json; charset=utf-8",
+              "x-atlassian-webhook-identifier": identifier
+            },
+            body
+          })
+          return (await answer.body.text()) === '{"data":{"accepted":true}}' && answer.statusCode === 200
+        }
+      })
+    )
+  )
+
+const insert = `
+  insert into inbound_webhooks (tenant_id, id, integration_id, identifier, kind, issue_id, issue_key, happened_at, body,
+    status, received_at)
+  values ($1, $2, $3, $4, 'jira:issue_updated', $5, $6, $7, $8, 'RECEIVED', now()) on conflict do nothing`
+
+/** The same rows written straight into the database, over as many connections as the service has. */
+export const bareTaker = (connectionString: string, { id, tenant }: Connected) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new pg.Pool({ connectionString, max: databasePool })),
+    (pool) => Effect.promise(() => pool.end())
+  ).pipe(
+    Effect.map(
+      (pool): Taker => ({
+        name: "bare inserts",
+        take: async ({ body, happenedAt, identifier, issue, key }) => {
+          const values = [tenant, makeId("whk"), id, identifier, issue, key, happenedAt, body]
+          await pool.query({ name: "insert", text: insert, values })
+          return true
+        }
+      })
+    )
+  )
