@@ -4,7 +4,7 @@ import { prefixOf } from "../../../domain/Ids.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { makeId } from "../../Ids.ts"
-import { arranger, rowMaker, type Shape } from "./Columns.ts"
+import { rowMaker, type Shape, textsMaker } from "./Columns.ts"
 import { recordingAll } from "./EventLog.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
 
@@ -15,12 +15,11 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
   shape: Shape
 ) => {
   const table = sql.literal(spec.table)
-  const arrange = arranger(shape)
-  const rowOf = rowMaker(shape)
+  const textsOf = textsMaker(shape)
   const prefix = prefixOf(spec.entity.fields.id)
   const recordAll = recordingAll(sql)
   const columns = sql.literal(
-    ["tenant_id", ...Object.keys(rowOf({})), "sequence"].map((column) => `"${column}"`).join(", ")
+    ["tenant_id", ...Object.keys(rowMaker(shape)({})), "sequence"].map((column) => `"${column}"`).join(", ")
   )
 
   const typed = (action: string) => `${spec.name}.${action}`
@@ -28,7 +27,7 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
   return {
     /**
      * What creates them all as a part of another change, in the order of `sorted` columns, so that those who create the
-     * same never wait in a circle. Each is put into JSON once, for its event and for the answer.
+     * same never wait in a circle. Each is put into JSON once, for its row, its event and the answer.
      */
     creatingMany: Effect.fnUntraced(function* (
       all: ReadonlyArray<Omit<A, keyof Stamped>>,
@@ -37,18 +36,21 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
     ) {
       const tenant = yield* CurrentTenant
       const at = new Date().toISOString()
-      const entities = all.map((fields) => ({ ...fields, id: makeId(prefix), createdAt: at, updatedAt: at }))
-      const rows = entities.map((entity) => Object.assign(rowOf(entity), { tenant_id: tenant, sequence: 1 }))
-      const texts = entities.map((entity) => JSON.stringify(arrange(entity)))
-      const shares = entities.map(({ id }, n) => ({ resource: id, sequence: 1, data: texts[n] ?? "" }))
+      const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
+      const made = all.map((fields) => {
+        const id = makeId(prefix)
+        return { id, ...textsOf({ ...fields, id, createdAt: at, updatedAt: at }, common) }
+      })
+      const shares = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
+      const rows = `[${made.map(({ row }) => row).join(",")}]`
       const events = yield* recordAll({ tenant, client, at, type: typed("created") }, shares)
       const part = sql`
         made as (
           insert into ${table} (${columns})
-          select ${columns} from json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::json)
+          select ${columns} from json_populate_recordset(null::${table}, ${rows}::json)
           order by ${sql.literal(sorted)}
         ), told as (${events})`
-      return { part, values: new JsonText<ReadonlyArray<A>>(`[${texts.join(",")}]`) }
+      return { part, values: new JsonText<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
     }),
 
     /** What takes versions that are held away, all at once, as a part of another change. */
