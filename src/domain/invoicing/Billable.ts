@@ -65,16 +65,16 @@ const NewLine = body({
 export type NewLine = typeof NewLine.Type
 
 /** The line on its invoice, with what it left out filled in and what it comes to, as far as that can be told. */
-export const lineOn = (
-  { currencyCode, id }: Pick<Invoice, "id" | "currencyCode">,
-  { currencyCode: own = currencyCode, quantity = 1, ...line }: NewLine
-) => ({
-  ...line,
-  invoice: id,
-  quantity,
-  currencyCode: own,
-  lineTotalMinor: lineTotal(quantity, line.amountMinor)
-})
+export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode">, line: NewLine) => {
+  const { quantity = 1 } = line
+  return {
+    ...line,
+    invoice: id,
+    quantity,
+    currencyCode: line.currencyCode ?? currencyCode,
+    lineTotalMinor: lineTotal(quantity, line.amountMinor)
+  }
+}
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,

@@ -1,4 +1,5 @@
 import pg from "pg"
+import { NamedQuery } from "./NamedQuery.ts"
 
 /** The statements that open and close a transaction. Once prepared on a connection, they can go along with another one. */
 export const borders = {
@@ -27,7 +28,7 @@ const perform = (connection: pg.Connection, { name }: { readonly name: string })
  * A prepared statement that also opens a transaction, closes it, or both, in one message to the server. Alone, each
  * border would cost as much time on the way as any other statement, and locks would be held as much longer.
  */
-export class CrossingQuery extends pg.Query {
+export class CrossingQuery extends NamedQuery {
   crossing: Crossing = { opens: false, closes: false }
   private done = 0
 

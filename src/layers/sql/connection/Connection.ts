@@ -1,8 +1,9 @@
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
-import pg from "pg"
+import type pg from "pg"
 import { type Crossing, CrossingQuery } from "./Borders.ts"
+import { NamedQuery } from "./NamedQuery.ts"
 import { isLost } from "./Outage.ts"
 
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
@@ -59,7 +60,7 @@ export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing
   else {
     const { name, text, values } = query
     // The driver's types call the result a builder; by the time it is handed over it is built.
-    const Kind = crossing === undefined ? pg.Query : CrossingQuery
+    const Kind = crossing === undefined ? NamedQuery : CrossingQuery
     const built = Object.assign(
       new Kind(text, values, settle as never),
       { ...patience, name },

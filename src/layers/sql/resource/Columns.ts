@@ -59,16 +59,17 @@ export interface Texts {
 }
 
 /**
- * Writes resources as JSON, in the field order of their schema, and the columns of their rows beside `more`, which is JSON
- * without its brackets. Each value is written once: objects made for each only to be written cost several times as much.
+ * Writes resources as JSON, given in two parts, in the field order of their schema, and the columns of their rows beside
+ * `more`, which is JSON without its brackets. Each value is written once: objects made for each only to be written cost
+ * several times as much.
  */
 export const textsMaker = (shape: Shape) => {
   const names = Object.keys(shape.fields).map((name) => [name, `"${name}":`, `"${columnOf(shape, name)}":`] as const)
-  return (entity: Row, more: string): Texts => {
+  return (stamps: Row, fields: Row, more: string): Texts => {
     let shown = ""
     let row = more
     for (const [name, key, column] of names) {
-      const value = entity[name]
+      const value = stamps[name] ?? fields[name]
       if (value === null || value === undefined) continue
       const text = JSON.stringify(value)
       shown += `${shown === "" ? "" : ","}${key}${text}`

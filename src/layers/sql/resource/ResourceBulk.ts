@@ -39,7 +39,8 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
       const made = all.map((fields) => {
         const id = makeId(prefix)
-        return { id, ...textsOf({ ...fields, id, createdAt: at, updatedAt: at }, common) }
+        const { row, shown } = textsOf({ id, createdAt: at, updatedAt: at }, fields, common)
+        return { id, row, shown }
       })
       const shares = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${made.map(({ row }) => row).join(",")}]`
