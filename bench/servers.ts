@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { build, stop } from "esbuild"
 import { localhost, stablePort } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
+import { roomyHeap } from "../src/layers/local/process/Heap.ts"
 import { supervisedFlag } from "../src/layers/local/process/Supervised.ts"
 import { caller } from "./caller.ts"
 import { startServer } from "./serverProcess.ts"
@@ -65,7 +66,7 @@ const start = (setting: Setting, name: string, args: ReadonlyArray<string>, extr
   Effect.flatMap(stablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
     startServer({
       name,
-      args,
+      args: [...roomyHeap, ...args],
       env: { ...environmentOf(setting), ...extra, PORT: String(port) },
       base: `http://${localhost}:${port}`,
       logFile: setting.stage.logOf(name)

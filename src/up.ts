@@ -9,6 +9,7 @@ import { localhost, PortTaken, requireFree } from "./layers/local/Ports.ts"
 import { projectRoot } from "./layers/local/ProjectRoot.ts"
 import { startPostgres } from "./layers/local/postgres/Postgres.ts"
 import { describe, type Program, run } from "./layers/local/process/Child.ts"
+import { roomyHeap } from "./layers/local/process/Heap.ts"
 import { lastLines } from "./layers/local/process/LogFile.ts"
 import { stopAsked } from "./layers/local/process/StopSignals.ts"
 import { supervise } from "./layers/local/process/Supervise.ts"
@@ -89,10 +90,11 @@ const start = (settings: SettingsShape) =>
     const place = yield* claimDataDir(settings.DATA_DIR)
     yield* claimPort(settings, place)
     const urls = { DATABASE_URL: yield* database(settings, place), NATS_URL: yield* broker(settings, place) }
+    const main = join(projectRoot, "dist", "main.js")
     const own = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
       name,
       command: process.execPath,
-      args: [join(projectRoot, "dist", "main.js"), ...args],
+      args: name === "api" ? [...roomyHeap, main, ...args] : [main, ...args],
       env: { ...process.env, ...urls, DATA_DIR: place.folder, [supervisedFlag]: "1", ...extra },
       logFile: place.logOf(name),
       stop: [["SIGTERM", "20 seconds"]]

@@ -11,7 +11,8 @@ import { makeWebhooks } from "./webhooks.ts"
 
 export const perSecond = 300
 const issues = 200
-const warmUpSeconds = 8
+/** Until the processes have compiled what they run all the time; before that they are several times slower. */
+const warmUpSeconds = 15
 const seconds = 10
 
 /** How long webhooks took to be answered, from when they were due. */
