@@ -1,55 +1,12 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
+import { assert, describe, it } from "vitest"
 import { assertInvalid } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, keyOf, trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { type Told, webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { issueWorld, startWithIntake } from "../../support/issueWorld.ts"
 
 describe("issues of the same key at two sites", () => {
-  let service: Service
-  let pool: pg.Pool
-  let worker: RunningWorker
-  beforeAll(async () => {
-    service = await startService(trackerSettings)
-    pool = openPool(service.database.url)
-    worker = await startWorker(service, "intake")
-  })
-  afterAll(async () => {
-    await worker.stop()
-    await pool.end()
-    await service.stop()
-  })
-
-  const worldOf = async () => {
-    const tenant = await service.newTenant()
-    const invoicing = invoicingIn(service, tenant)
-    const connected = async (siteId: string) => {
-      const { body } = await invoicing.call("POST", "/integrations", {
-        provider: "JIRA",
-        name: "J",
-        config: { siteId }
-      })
-      const { id, webhookUrl } = body.data
-      await authorize(pool, id, 1007)
-      const tell = async (kind: "created" | "updated", told: Told) => {
-        assertAccepted(await trackerOf(service).send(keyOf(webhookUrl), webhookOf(kind, told)))
-        await eventually(async () => {
-          const { rows } = await pool.query("select 1 from inbound_webhooks where status = 'RECEIVED'")
-          return rows.length === 0
-        }, "it is worked")
-      }
-      await tell("created", { key: "ABC-1", title: `Of ${siteId}`, timestamp: 1 })
-      return { id: String(id), tell }
-    }
-    const bill = (invoice: string, integrationId: string, choice: object = { issueKeys: ["ABC-1"] }) =>
-      invoicing.call("POST", `/invoices/${invoice}/billables/from-issues`, { integrationId, amountMinor: 5, ...choice })
-    return { invoicing, connected, bill, draft: async () => (await invoicing.draft()).id }
-  }
+  const at = forAll(startWithIntake)
+  const worldOf = () => issueWorld(at().service, at().pool)
 
   it("are billed once each", async () => {
     const { bill, connected, draft } = await worldOf()
@@ -116,7 +73,7 @@ describe("issues of the same key at two sites", () => {
     const lines = [await bill(await draft(), one.id), await bill(await draft(), two.id)]
     await two.tell("updated", { key: "ABC-1", title: "Changed", timestamp: 2 })
     const types = await Promise.all(
-      lines.map(async ({ body }) => (await eventsOf(pool, body.data[0].id)).map(({ type }) => type))
+      lines.map(async ({ body }) => (await eventsOf(at().pool, body.data[0].id)).map(({ type }) => type))
     )
     assert.deepStrictEqual(types, [["billable.created"], ["billable.created", "billable.reference_changed"]])
   })
