@@ -4,7 +4,7 @@ import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
 import { atomically } from "./connection/Transaction.ts"
-import { TenantFarewell } from "./integrations/TenantFarewell.ts"
+import { TenantFarewell } from "./integrations/authorization/TenantFarewell.ts"
 
 /** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import { authorizationFaults } from "../../../domain/integrations/Authorization.ts"
-import type { Outcome } from "../../../layers/sql/integrations/Authorizations.ts"
+import type { Outcome } from "../../../layers/sql/integrations/authorization/Authorizations.ts"
 
 /** The same for everybody, so that nothing but it may run; what differs is read from the page as data. */
 const script = `

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { Grants } from "../../sql/integrations/Grants.ts"
+import { Grants } from "../../sql/integrations/authorization/Grants.ts"
 import { type Call, call, withoutSecret } from "./Calls.ts"
 
 /** Calls in the name of whoever authorized an integration. */

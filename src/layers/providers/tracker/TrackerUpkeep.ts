@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { Settings } from "../../config/Settings.ts"
 import { makeId } from "../../Ids.ts"
-import { Grants } from "../../sql/integrations/Grants.ts"
+import { Grants } from "../../sql/integrations/authorization/Grants.ts"
 import { Integrations } from "../../sql/integrations/Integrations.ts"
 import { type Connected, TrackerWebhooks } from "../../sql/integrations/TrackerWebhooks.ts"
 import { withoutSlash } from "../calling/Calls.ts"

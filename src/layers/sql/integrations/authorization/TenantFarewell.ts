@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { isTracker } from "../../../domain/integrations/Integration.ts"
-import type { Provider } from "../../../domain/integrations/Provider.ts"
-import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { TrackerFarewell } from "../../providers/tracker/Farewell.ts"
+import { isTracker } from "../../../../domain/integrations/Integration.ts"
+import type { Provider } from "../../../../domain/integrations/Provider.ts"
+import type { TenantId } from "../../../../domain/tenancy/Tenant.ts"
+import { TrackerFarewell } from "../../../providers/tracker/Farewell.ts"
 import { GivingBack } from "./GivingBack.ts"
 
 interface Connected {

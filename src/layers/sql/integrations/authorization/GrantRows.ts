@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Secrets } from "../../secrets/Secrets.ts"
+import { Secrets } from "../../../secrets/Secrets.ts"
 import type { Grant } from "./PendingGrants.ts"
 
 interface Row {

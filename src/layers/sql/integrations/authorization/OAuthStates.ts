@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { OAuthProvider } from "../../../domain/integrations/Authorization.ts"
-import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
-import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { hashOf, newOneTime } from "../../secrets/OneTime.ts"
-import { Secrets } from "../../secrets/Secrets.ts"
+import type { OAuthProvider } from "../../../../domain/integrations/Authorization.ts"
+import { CurrentTenant, Principal } from "../../../../domain/tenancy/Caller.ts"
+import type { TenantId } from "../../../../domain/tenancy/Tenant.ts"
+import { hashOf, newOneTime } from "../../../secrets/OneTime.ts"
+import { Secrets } from "../../../secrets/Secrets.ts"
 
 type Person = Principal["Type"]
 

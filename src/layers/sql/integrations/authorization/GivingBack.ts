@@ -1,11 +1,11 @@
 import { Array as Arr, Effect, identity, Option } from "effect"
-import { isOAuth } from "../../../domain/integrations/Authorization.ts"
-import type { Provider } from "../../../domain/integrations/Provider.ts"
-import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { OAuthApps } from "../../providers/oauth/Apps.ts"
-import { revoke } from "../../providers/oauth/TokenEndpoint.ts"
+import { isOAuth } from "../../../../domain/integrations/Authorization.ts"
+import type { Provider } from "../../../../domain/integrations/Provider.ts"
+import { CurrentTenant } from "../../../../domain/tenancy/Caller.ts"
+import { OAuthApps } from "../../../providers/oauth/Apps.ts"
+import { revoke } from "../../../providers/oauth/TokenEndpoint.ts"
+import { Integrations } from "../Integrations.ts"
 import { GrantRows } from "./GrantRows.ts"
-import { Integrations } from "./Integrations.ts"
 import { PendingGrants } from "./PendingGrants.ts"
 
 interface Tokens {

@@ -1,12 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Integration } from "../../../domain/integrations/Integration.ts"
-import { canMove, integrationMoves } from "../../../domain/integrations/IntegrationStatus.ts"
-import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { atomically } from "../connection/Transaction.ts"
-import type { Versioned } from "../resource/ResourceSpec.ts"
-import { Integrations } from "./Integrations.ts"
+import type { Integration } from "../../../../domain/integrations/Integration.ts"
+import { canMove, integrationMoves } from "../../../../domain/integrations/IntegrationStatus.ts"
+import { CurrentTenant } from "../../../../domain/tenancy/Caller.ts"
+import type { TenantId } from "../../../../domain/tenancy/Tenant.ts"
+import { atomically } from "../../connection/Transaction.ts"
+import type { Versioned } from "../../resource/ResourceSpec.ts"
+import { Integrations } from "../Integrations.ts"
 
 /** What comes of an integration when it is authorized, when that fails, and when it is over. */
 export class AuthorizationMoves extends Effect.Service<AuthorizationMoves>()("layers/AuthorizationMoves", {

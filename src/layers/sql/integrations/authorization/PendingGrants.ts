@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schema } from "effect"
-import { breaks, Forbidden } from "../../../domain/Errors.ts"
-import type { Provider } from "../../../domain/integrations/Provider.ts"
-import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
-import { Granted } from "../../providers/oauth/TokenEndpoint.ts"
-import { hashOf, newOneTime } from "../../secrets/OneTime.ts"
-import { Secrets } from "../../secrets/Secrets.ts"
+import { breaks, Forbidden } from "../../../../domain/Errors.ts"
+import type { Provider } from "../../../../domain/integrations/Provider.ts"
+import { CurrentTenant, Principal } from "../../../../domain/tenancy/Caller.ts"
+import { Granted } from "../../../providers/oauth/TokenEndpoint.ts"
+import { hashOf, newOneTime } from "../../../secrets/OneTime.ts"
+import { Secrets } from "../../../secrets/Secrets.ts"
 import type { Begun } from "./OAuthStates.ts"
 
 /** What a provider granted, and the site it is for where there are several. */
