@@ -2,6 +2,7 @@ import { Effect, Schedule } from "effect"
 import { type ConnectionOptions, connect, type JetStreamManager, type NatsConnection } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { BrokerError } from "./BrokerError.ts"
+import { spaced } from "./Spaced.ts"
 import { names } from "./Subjects.ts"
 
 export const asking = <A>(ask: () => Promise<A>) =>
@@ -12,6 +13,9 @@ export const patience = 5_000
 
 /** What is tossed within so long is sent at once: each trip to the socket costs more than what it carries. */
 const gatherMillis = 5
+
+/** Whoever is woken takes all there is: being told of each event would cost the server more than taking it. */
+const wakePauseMillis = 10
 
 /** The client takes no notice of a name and password that are part of the address. */
 const optionsOf = (address: string): ConnectionOptions => {
@@ -104,9 +108,11 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       connection,
 
       /** Tells whoever passes events on that there are new ones. It may get lost: they look for themselves as well. */
-      wake: Effect.sync(() => {
-        if (current !== undefined && reachable && !current.isClosed()) current.publish(named.wake)
-      }),
+      wake: Effect.sync(
+        spaced(wakePauseMillis, () => {
+          if (current !== undefined && reachable && !current.isClosed()) current.publish(named.wake)
+        })
+      ),
 
       /** Sends without waiting to hear that it was taken. It may get lost: who sends keeps what it is about elsewhere. */
       toss: (subject: string, text: string) =>
