@@ -124,6 +124,28 @@ describe("members who act at the same moment", () => {
     assert.strictEqual(await ownersOf(tenant), 1)
   })
 
+  it("are outside with the first request after they were removed, however many they sent at once", async () => {
+    const tenant = await at().service.newTenant("0")
+    const vera = await letIn(tenant, "vera", "VIEWER", "0")
+    let isRemoved = false
+    const read = async () => {
+      const statuses: Array<{ readonly isAfter: boolean; readonly status: number }> = []
+      const until = () => statuses.filter(({ isAfter }) => isAfter).length >= 3
+      while (!until()) {
+        const isAfter = isRemoved
+        const { status } = await at().service.api("GET", "/clients", { as: "vera", tenant })
+        statuses.push({ isAfter, status })
+      }
+      return statuses
+    }
+    const crowd = Promise.all(Array.from({ length: 20 }, read))
+    assert.strictEqual((await remove(tenant, "0", vera)()).status, 204)
+    isRemoved = true
+    const answers = (await crowd).flat()
+    assert.deepStrictEqual([...new Set(answers.filter(({ isAfter }) => isAfter).map(({ status }) => status))], [403])
+    assert.isTrue(answers.some(({ status }) => status === 200))
+  })
+
   it("change nothing in a tenant that is deleted meanwhile", async () => {
     const tenant = await at().service.newTenant("0")
     const request = () =>

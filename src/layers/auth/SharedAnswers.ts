@@ -1,0 +1,37 @@
+import { Effect, type Exit } from "effect"
+
+/**
+ * Lets those share an answer who ask the same at the same time. Whoever asks while an answer is on its way waits for the
+ * next one: no answer is older than its question, and a crowd asks twice instead of once each.
+ */
+export const sharingAnswers = <A, E>() => {
+  type Share = (answer: Effect.Effect<A, E>) => void
+  /** Who waits for the next answer, for each question that has one on its way. */
+  const waiting = new Map<string, Share[]>()
+
+  /** Asks, shares what comes of it, and sends the first of those who came meanwhile to ask for all of them. */
+  const askFor = (question: string, ask: Effect.Effect<A, E>, sharing: ReadonlyArray<Share>): Effect.Effect<A, E> => {
+    const shared = (answer: Exit.Exit<A, E>) => {
+      for (const share of sharing) share(answer)
+      const [next, ...others] = waiting.get(question) ?? []
+      if (next === undefined) waiting.delete(question)
+      else {
+        waiting.set(question, [])
+        next(askFor(question, ask, others))
+      }
+      return answer
+    }
+    return Effect.flatMap(Effect.exit(ask), shared)
+  }
+
+  /** Not to be interrupted: others wait for what one of them does. */
+  return (question: string, ask: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.uninterruptible(
+      Effect.suspend(() => {
+        const line = waiting.get(question)
+        if (line !== undefined) return Effect.async<A, E>((resume) => void line.push(resume))
+        waiting.set(question, [])
+        return askFor(question, ask, [])
+      })
+    )
+}
