@@ -1,4 +1,6 @@
 import pg from "pg"
+import { serialize } from "pg-protocol"
+import type { Letter } from "./Letter.ts"
 import { NamedQuery } from "./NamedQuery.ts"
 
 /** The statements that open and close a transaction. Once prepared on a connection, they can go along with another one. */
@@ -19,10 +21,10 @@ const note: (this: pg.Query, message: unknown, connection: unknown) => void = Re
   "handleCommandComplete"
 )
 
-const perform = (connection: pg.Connection, { name }: { readonly name: string }) => {
-  connection.bind({ statement: name, values: [] }, true)
-  connection.execute({}, true)
-}
+const messageOf = ({ name }: { readonly name: string }) =>
+  Buffer.concat([serialize.bind({ statement: name, values: [] }), serialize.execute({})])
+const opening = messageOf(borders.open)
+const closing = messageOf(borders.close)
 
 /**
  * A prepared statement that also opens a transaction, closes it, or both, in one message to the server. Alone, each
@@ -32,22 +34,16 @@ export class CrossingQuery extends NamedQuery {
   crossing: Crossing = { opens: false, closes: false }
   private done = 0
 
-  override submit = (connection: pg.Connection) => {
-    connection.stream.cork()
-    try {
-      if (this.crossing.opens) perform(connection, borders.open)
-      // What is not to be sent at all is returned as an error, which the types leave out as well.
-      return pg.Query.prototype.submit.call(this, connection)
-    } finally {
-      connection.stream.uncork()
-    }
+  protected override write(letter: Letter) {
+    if (this.crossing.opens) letter.add(opening)
+    super.write(letter)
   }
 
   /** The driver runs what it has bound, and ends its message. */
-  _getRows(connection: pg.Connection) {
-    connection.execute({}, true)
-    if (this.crossing.closes) perform(connection, borders.close)
-    connection.sync()
+  _getRows(letter: Letter) {
+    letter.execute({})
+    if (this.crossing.closes) letter.add(closing)
+    letter.sync()
   }
 
   /** Of all that is done, only the statement itself has a result. */

@@ -54,7 +54,13 @@ export const isPrepared = (query: Query) => query.name !== undefined && !("rowMo
  * copied property by property, which shows on every request.
  */
 export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
-  const settle = (error: Error | null | undefined, result: pg.QueryResult) => done(error ?? undefined, result)
+  let isSettled = false
+  const settle = (error: Error | null | undefined, result: pg.QueryResult) => {
+    // The driver tells a second time of a query that it could not send, when its connection is thrown away.
+    if (isSettled) return
+    isSettled = true
+    done(error ?? undefined, result)
+  }
   const isBuilt = isPrepared(query) || isBorder(query.text)
   if (!isBuilt) client.query(query, settle)
   else {

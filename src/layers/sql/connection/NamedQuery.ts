@@ -1,4 +1,5 @@
 import pg from "pg"
+import { Letter } from "./Letter.ts"
 
 /** What the driver makes of a description of rows; its types leave all of this out. */
 interface Description {
@@ -13,28 +14,48 @@ interface Inside {
   _accumulateRows: boolean
 }
 
-const describe: (this: pg.Query, message: unknown) => void = Reflect.get(pg.Query.prototype, "handleRowDescription")
+const ofDriver = <F>(method: string): F => Reflect.get(pg.Query.prototype, method)
+const prepare = ofDriver<(this: pg.Query, letter: Letter) => void>("prepare")
+const finish = ofDriver<(this: pg.Query, connection: unknown) => void>("handleReadyForQuery")
 
+/** The descriptions by the names of the statements, empty ones of those without rows included. */
 const known = new Map<string, Description>()
 
 /**
- * A prepared statement. The server describes its rows each time it runs, and always alike: what the driver makes of that
- * is kept, which costs a good deal more than parsing a row.
+ * A prepared statement. The driver has its rows described whenever it runs, which PostgreSQL does in the same words each
+ * time and both sides spend a while on: here that is done once for each connection.
  */
 export class NamedQuery extends pg.Query {
-  handleRowDescription(message: unknown) {
+  private isDescribed = false
+
+  /** The messages to the server. */
+  protected write(letter: Letter) {
+    prepare.call(this, letter)
+  }
+
+  /** Called by the driver to send them. */
+  prepare(connection: pg.Connection) {
     const inside = this as unknown as Inside // private to the driver
-    const { _result: result, name = "" } = inside
-    const description = known.get(name)
-    if (description === undefined) {
-      describe.call(this, message)
+    const description = known.get(inside.name ?? "")
+    const letter = new Letter(connection, description === undefined)
+    this.write(letter)
+    letter.post()
+    this.isDescribed = letter.asksForDescription
+    if (description === undefined || letter.asksForDescription) return
+    const { _result: result } = inside
+    result.fields = description.fields
+    result._parsers = description._parsers
+    result._prebuiltEmptyResultObject = description._prebuiltEmptyResultObject
+    inside._accumulateRows = true
+  }
+
+  /** Called by the driver when all went well. */
+  handleReadyForQuery(connection: unknown) {
+    const { _result: result, name } = this as unknown as Inside // as above
+    if (this.isDescribed && name !== undefined) {
       const { _parsers, _prebuiltEmptyResultObject, fields } = result
-      if (name !== "") known.set(name, { fields, _parsers, _prebuiltEmptyResultObject })
-    } else {
-      result.fields = description.fields
-      result._parsers = description._parsers
-      result._prebuiltEmptyResultObject = description._prebuiltEmptyResultObject
-      inside._accumulateRows = true
+      known.set(name, { fields, _parsers, _prebuiltEmptyResultObject })
     }
+    finish.call(this, connection)
   }
 }

@@ -1,0 +1,87 @@
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Cause, type Effect, Exit, ManagedRuntime } from "effect"
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { finishing } from "../../../../src/layers/sql/connection/Transactions.ts"
+import { openPool } from "../../../support/database.ts"
+import { liveOn } from "../../../support/live.ts"
+import { loggedDatabase } from "../../../support/statements.ts"
+
+// One connection only: what it learns when a statement first runs, it uses the next times.
+describe("a prepared statement on the only connection there is", () => {
+  let database: Awaited<ReturnType<typeof loggedDatabase>>
+  let pool: pg.Pool
+  let runtime: ManagedRuntime.ManagedRuntime<SqlClient, unknown>
+  let sql: SqlClient
+  beforeAll(async () => {
+    database = await loggedDatabase()
+    pool = openPool(database.url)
+    await pool.query("create table things (id int primary key, what text, since timestamptz, many bigint)")
+    await pool.query(
+      "insert into things values (1, 'one', '2026-01-02T03:04:05Z', 9007199254740991), (2, null, null, null)"
+    )
+    runtime = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "1" }))
+    sql = await runtime.runPromise(SqlClient)
+  })
+  afterAll(async () => {
+    await runtime.dispose()
+    await pool.end()
+    await database.drop()
+  })
+
+  const run = <A, E>(work: Effect.Effect<A, E>) => runtime.runPromise(work)
+  const failureOf = async (work: Effect.Effect<unknown, unknown>) =>
+    Exit.match(await runtime.runPromiseExit(work), {
+      onSuccess: () => "",
+      onFailure: (cause) => String(Reflect.get(Object(Cause.squash(cause)), "cause"))
+    })
+
+  const stored = [
+    { id: 1, what: "one", since: "2026-01-02T03:04:05.000Z", many: Number.MAX_SAFE_INTEGER },
+    { id: 2, what: null, since: null, many: null }
+  ]
+  const select = (least: number) => sql`select * from things where id >= ${least} order by id`
+
+  it("brings the same rows each time, also none, also in a transaction it opens and closes", async () => {
+    for (const _ of [1, 2, 3]) {
+      assert.deepStrictEqual(await run(select(1)), stored)
+      assert.deepStrictEqual(await run(select(3)), [])
+      assert.deepStrictEqual(await run(sql.withTransaction(select(2))), stored.slice(1))
+      assert.deepStrictEqual(await run(sql.withTransaction(finishing(select(1)))), stored)
+    }
+  })
+
+  it("brings no rows each time when it has none", async () => {
+    for (const id of [11, 12, 13]) assert.deepStrictEqual(await run(sql`insert into things values (${id})`), [])
+    assert.lengthOf(await run(select(11)), 3)
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(sql`delete from things where id > ${10}`), [])
+  })
+
+  it("may fail at first, and works the next times", async () => {
+    const divide = (by: number) => sql`select ${1}::int / ${by}::int as quotient`
+    assert.include(await failureOf(divide(0)), "division by zero")
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(divide(1)), [{ quotient: 1 }])
+    assert.include(await failureOf(divide(0)), "division by zero")
+    assert.deepStrictEqual(await run(divide(1)), [{ quotient: 1 }])
+  })
+
+  it("leaves the connection as good as before when a value cannot be sent", async () => {
+    const unwritable = { toPostgres: () => assert.fail("is not to be written") }
+    const echo = (value: unknown) => sql`select ${value as string}::text as echo` // for what the types keep out
+    assert.include(await failureOf(echo(unwritable)), "is not to be written")
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(echo("said")), [{ echo: "said" }])
+    assert.include(await failureOf(echo(unwritable)), "is not to be written")
+    assert.deepStrictEqual(await run(echo("said")), [{ echo: "said" }])
+  })
+
+  it("is read anew on another connection, where its columns may be others", async () => {
+    const lengths = () => sql`select id, many from things where id = ${1}`
+    const backend = () => sql<{ pid: number }>`select pg_backend_pid() as pid where ${1} = 1`
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(lengths()), [{ id: 1, many: Number.MAX_SAFE_INTEGER }])
+    const [before] = await run(backend())
+    await pool.query("alter table things alter many type text using 'text now'")
+    await pool.query("select pg_terminate_backend($1)", [before?.pid])
+    await failureOf(backend())
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(lengths()), [{ id: 1, many: "text now" }])
+  })
+})
