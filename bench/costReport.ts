@@ -1,7 +1,8 @@
 import { type Column, markdown } from "./markdown.ts"
 import type { Result } from "./measure.ts"
-import { known } from "./report.ts"
+import { rates } from "./report.ts"
 import type { Row } from "./row.ts"
+import { ratioOf, toldRatio } from "./running/ratio.ts"
 
 /** What a server was found to do in a row, and in the row its cost is told beside. */
 interface Line {
@@ -13,13 +14,12 @@ const columns: ReadonlyArray<Column<Line>> = [
   { title: "row", words: true, cell: ({ result }) => result.row },
   { title: "beside", words: true, cell: ({ base }) => base.row },
   { title: "server", words: true, cell: ({ result }) => result.server },
-  { title: "× requests/s", cell: ({ base, result }) => (result.perSecond / base.perSecond).toFixed(2) },
-  { title: "× time/request", cell: ({ base, result }) => (base.perSecond / result.perSecond).toFixed(2) },
-  { title: "× CPU ms/request", cell: ({ base, result }) => known(cpuRatio(result, base), 2) }
+  { title: "× requests/s", cell: ({ base, result }) => toldRatio(ratioOf(rates(result), rates(base))) },
+  { title: "× time/request", cell: ({ base, result }) => toldRatio(ratioOf(rates(base), rates(result))) },
+  { title: "× CPU ms/request", cell: ({ base, result }) => toldRatio(ratioOf(efforts(result), efforts(base))) }
 ]
 
-const cpuRatio = ({ cpuMillis }: Result, { cpuMillis: base }: Result) =>
-  cpuMillis === undefined || base === undefined ? undefined : cpuMillis / base
+const efforts = ({ rounds }: Result) => rounds.map(({ cpuMillis = Number.NaN }) => cpuMillis)
 
 const linesOf = (results: ReadonlyArray<Result>, { beside, name }: Row): ReadonlyArray<Line> =>
   results

@@ -13,6 +13,8 @@ export interface Result extends Sample {
   readonly row: string
   readonly server: string
   readonly memory: number | undefined
+  /** What the rest is the median of, in the order it was measured. */
+  readonly rounds: ReadonlyArray<Sample>
 }
 
 const warmUpSeconds = 8
@@ -27,7 +29,8 @@ const summary = (row: Row, server: Server, samples: ReadonlyArray<Sample>): Resu
   p99: median(samples.map(({ p99 }) => p99)),
   failures: samples.reduce((sum, { failures }) => sum + failures, 0),
   cpuMillis: median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis)),
-  memory: server.memory()
+  memory: server.memory(),
+  rounds: samples
 })
 
 /** A server to be measured, and with what. */

@@ -3,8 +3,8 @@ import { parseArgs } from "node:util"
 export const help = `npm run bench                 measure the service beside Fastify and bare node:http, on a database of its own
 npm run bench -- <options>
   --row <words>       only rows whose name holds the words, for example --row POST
-  --rounds <n>        measurements of each server in each row, of which the median counts [3]
-  --seconds <n>       length of each measurement [4]
+  --rounds <n>        measurements of each server in each row, in turns, of which the median counts [12; below: 3]
+  --seconds <n>       length of each measurement [1; with --scale: 4]
   --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
   --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
   --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
@@ -36,8 +36,8 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     options: {
       help: { type: "boolean", default: false },
       row: { type: "string", default: "" },
-      rounds: { type: "string", default: "3" },
-      seconds: { type: "string", default: "4" },
+      rounds: { type: "string" },
+      seconds: { type: "string" },
       profile: { type: "string" },
       scale: { type: "boolean", default: false },
       delivery: { type: "boolean", default: false },
@@ -45,11 +45,12 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       part: { type: "string", default: "" }
     }
   })
+  const isOfRows = !(values.scale || values.delivery || values.intake)
   return {
     help: values.help,
     row: values.row,
-    rounds: positive("rounds", values.rounds),
-    seconds: positive("seconds", values.seconds),
+    rounds: positive("rounds", values.rounds ?? (isOfRows ? "12" : "3")),
+    seconds: positive("seconds", values.seconds ?? (isOfRows ? "1" : "4")),
     profile: values.profile,
     scale: values.scale,
     delivery: values.delivery,

@@ -2,10 +2,13 @@ import { cpus } from "node:os"
 import { connections } from "./load.ts"
 import { type Column, markdown } from "./markdown.ts"
 import type { Result } from "./measure.ts"
+import { ratioOf, toldRatio } from "./running/ratio.ts"
 
-const ratio = (results: ReadonlyArray<Result>, { perSecond, row }: Result, server: string) => {
-  const other = results.find((result) => result.row === row && result.server === server)
-  return other === undefined ? "" : (perSecond / other.perSecond).toFixed(2)
+export const rates = ({ rounds }: Result) => rounds.map(({ perSecond }) => perSecond)
+
+const ratio = (results: ReadonlyArray<Result>, one: Result, server: string) => {
+  const other = results.find((result) => result.row === one.row && result.server === server)
+  return other === undefined ? "" : toldRatio(ratioOf(rates(one), rates(other)))
 }
 
 export const known = (value: number | undefined, digits: number) =>

@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 
-/** Each round begins with another of them, so that none always follows the same neighbour. */
-export const rotated = <A>(items: ReadonlyArray<A>, by: number) => [
-  ...items.slice(by % items.length),
-  ...items.slice(0, by % items.length)
-]
+/** Each round begins with another of them, and goes the other way round: none always follows the same neighbour. */
+export const rotated = <A>(items: ReadonlyArray<A>, round: number) => {
+  const by = round % items.length
+  const turned = [...items.slice(by), ...items.slice(0, by)]
+  return round % 2 === 0 ? turned : turned.toReversed()
+}
 
 /** Does something with each of them, round by round: what disturbs the machine for a while disturbs all alike. */
 export const inTurns = <A, B, E, R>(

@@ -1,6 +1,7 @@
 import { type Column, markdown } from "../markdown.ts"
 import type { Result } from "../measure.ts"
-import { known } from "../report.ts"
+import { known, rates } from "../report.ts"
+import { ratioOf, toldRatio } from "../running/ratio.ts"
 import type { Effort } from "./effort.ts"
 
 /** What was found in a database of this many projects. */
@@ -31,7 +32,7 @@ const columns: ReadonlyArray<Column<Line<Result>>> = [
   { title: "p50 ms", cell: ({ p50 }) => p50.toFixed(1) },
   { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(1) },
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
-  { title: "× small", cell: ({ perSecond, small }) => (perSecond / small.perSecond).toFixed(2) },
+  { title: "× small", cell: ({ small, ...result }) => toldRatio(ratioOf(rates(result), rates(small))) },
   { title: "CPU ms/request", cell: ({ cpuMillis }) => known(cpuMillis, 3) }
 ]
 

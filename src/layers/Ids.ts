@@ -1,5 +1,4 @@
 import { randomFillSync } from "node:crypto"
-import { Effect } from "effect"
 
 /** Base 32 without the letters people misread, in ascending order, so that text order is time order. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -7,6 +6,7 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const symbols = 16
 const random = new Uint8Array(symbols)
 let latest = 0
+let latestText = ""
 
 /** Within one millisecond the random part counts up, so that identifiers made one after the other sort that way. */
 const countUp = () => {
@@ -39,13 +39,12 @@ const encodeTime = (time: number) => {
 export const suffix = (now: number) => {
   if (now > latest) {
     latest = now
+    latestText = encodeTime(now)
     refill()
   } else countUp()
-  let text = encodeTime(latest)
+  let text = latestText
   for (const value of random) text += alphabet.charAt(value)
   return text
 }
 
 export const makeId = (prefix: string) => `${prefix}_${suffix(Date.now())}`
-
-export const newId = (prefix: string) => Effect.sync(() => makeId(prefix))

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
-import { newId, suffix } from "../../src/layers/Ids.ts"
+import { makeId, suffix } from "../../src/layers/Ids.ts"
 
 describe("identifiers", () => {
   it("are a prefix and 26 lowercase base-32 characters", () => {
-    assert.match(Effect.runSync(newId("clnt")), /^clnt_[0-9a-hjkmnp-tv-z]{26}$/)
+    assert.match(makeId("clnt"), /^clnt_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
   it("sort in the order they were made, within a millisecond and when the clock steps back", () => {

@@ -1,4 +1,4 @@
-import { Effect, type Exit } from "effect"
+import { Effect, Exit } from "effect"
 
 /**
  * Lets those share an answer who ask the same at the same time. Whoever asks while an answer is on its way waits for the
@@ -11,7 +11,7 @@ export const sharingAnswers = <A, E>() => {
 
   /** Asks, shares what comes of it, and sends the first of those who came meanwhile to ask for all of them. */
   const askFor = (question: string, ask: Effect.Effect<A, E>, sharing: ReadonlyArray<Share>): Effect.Effect<A, E> => {
-    const shared = (answer: Exit.Exit<A, E>) => {
+    const tell = (answer: Exit.Exit<A, E>) => {
       for (const share of sharing) share(answer)
       const [next, ...others] = waiting.get(question) ?? []
       if (next === undefined) waiting.delete(question)
@@ -21,7 +21,10 @@ export const sharingAnswers = <A, E>() => {
       }
       return answer
     }
-    return Effect.flatMap(Effect.exit(ask), shared)
+    return Effect.matchCauseEffect(ask, {
+      onSuccess: (value) => tell(Exit.succeed(value)),
+      onFailure: (cause) => tell(Exit.failCause(cause))
+    })
   }
 
   /** Not to be interrupted: others wait for what one of them does. */

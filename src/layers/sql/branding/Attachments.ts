@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type AttachMedia, inMediaOrder, type MediaItem, mediaItem } from "../../../domain/branding/Media.ts"
 import { breaks, NotFound, type WireError } from "../../../domain/Errors.ts"
 import { CurrentTenant, type IfMatch } from "../../../domain/tenancy/Caller.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
 
@@ -47,7 +47,7 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
         const tenant = yield* CurrentTenant
         const [row] = yield* sql<{ id: string }>`
           insert into attachments (tenant_id, id, client_id, slot, asset_id)
-          values (${tenant}, ${yield* newId("att")}, ${client ?? null}, ${slot}, ${assetId})
+          values (${tenant}, ${makeId("att")}, ${client ?? null}, ${slot}, ${assetId})
           on conflict (tenant_id, client_id, slot) do update set asset_id = excluded.asset_id
           returning id`
         return row?.id ?? ""

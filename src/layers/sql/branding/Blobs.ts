@@ -3,7 +3,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Option, Stream } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { BlobStore } from "../../blobs/BlobStore.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 
 /** Bytes that were written but are no blob yet. */
 export interface Uploaded {
@@ -47,7 +47,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
       upload: <E>(bytes: Stream.Stream<Uint8Array, E>, size: number | undefined) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
-          const place = yield* newId("upl")
+          const place = makeId("upl")
           const hash = createHash("sha256")
           let sizeBytes = 0
           const measured = Stream.tap(bytes, (piece) =>

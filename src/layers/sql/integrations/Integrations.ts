@@ -95,7 +95,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       yield* mayPing(seen.value)
       const tenant = yield* CurrentTenant
       const sequence = seen.sequence + 1
-      const event = yield* record({
+      const event = record({
         tenant,
         type: "integration.ping" satisfies EventType,
         resource: id,

@@ -11,7 +11,7 @@ import {
 import { type Subscription, SubscriptionId } from "../../../domain/integrations/Subscription.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { isMet } from "../resource/ResourceWriting.ts"
 import { Integrations } from "./Integrations.ts"
@@ -72,7 +72,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
           yield* canTell(seen.value.provider, eventType)
           yield* maySubscribe(subscriptions, subject)
-          const added = { id: SubscriptionId.make(yield* newId(prefixOf(SubscriptionId))), ...subject }
+          const added = { id: SubscriptionId.make(makeId(prefixOf(SubscriptionId))), ...subject }
           const next = { ...seen.value, subscriptions: [...subscriptions, added] }
           const besides = [yield* adding(integrationId, added)]
           yield* integrations.rewrite(seen, "updated", next, { besides, isLast: true })

@@ -43,8 +43,9 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
       work: (contract: HeldContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
     ) =>
       guard.hold(id).pipe(
-        Effect.tap(({ invoice }) => invoices.accepted(invoice)),
-        Effect.flatMap(({ contract, invoice }) => work(contract, invoice)),
+        Effect.flatMap(({ contract, invoice }) =>
+          Effect.flatMap(invoices.accepted(invoice), (seen) => work(contract, seen))
+        ),
         atomically(sql)
       )
 

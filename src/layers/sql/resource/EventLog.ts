@@ -1,7 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import { Effect } from "effect"
-import { makeId, newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 
 export interface Happening<Client = string | undefined> {
   readonly tenant: string
@@ -21,15 +20,13 @@ const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred
  * `source`, the rows that statement changed, is empty.
  */
 export const recording =
-  (sql: SqlClient.SqlClient, source: Fragment) => (happening: Happening<string | Fragment | undefined>) =>
-    Effect.map(newId("evt"), (id) => {
-      const { at, client, data, resource, sequence, tenant, type } = happening
-      return sql`
-        insert into events (${sql.literal(columns)})
-        select ${tenant}, ${id}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer, ${at}::timestamptz,
-          ${JSON.stringify(data)}::json
-        from ${source}`
-    })
+  (sql: SqlClient.SqlClient, source: Fragment) =>
+  ({ at, client, data, resource, sequence, tenant, type }: Happening<string | Fragment | undefined>) =>
+    sql`
+      insert into events (${sql.literal(columns)})
+      select ${tenant}, ${makeId("evt")}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer,
+        ${at}::timestamptz, ${JSON.stringify(data)}::json
+      from ${source}`
 
 /** The insert that records what happened to many, whatever it was, in the order it happened. */
 export const recordingEach = (sql: SqlClient.SqlClient) => (happenings: ReadonlyArray<Happening>) => {
@@ -54,14 +51,13 @@ export type Share = Pick<Happening, "resource" | "sequence"> & { readonly data: 
 /** The insert that records what happened to many at once. */
 export const recordingAll =
   (sql: SqlClient.SqlClient) =>
-  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, shares: ReadonlyArray<Share>) =>
-    Effect.sync(() => {
-      const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
-      const rows = shares.map(
-        ({ data, resource, sequence }) =>
-          `{"id":"${makeId("evt")}","resource_id":"${resource}","sequence":${sequence},"data":${data},${common}`
-      )
-      return sql`
-        insert into events (${sql.literal(columns)}) select ${sql.literal(columns)}
-        from json_populate_recordset(null::events, ${`[${rows.join(",")}]`}::json)`
-    })
+  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, shares: ReadonlyArray<Share>) => {
+    const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
+    const rows = shares.map(
+      ({ data, resource, sequence }) =>
+        `{"id":"${makeId("evt")}","resource_id":"${resource}","sequence":${sequence},"data":${data},${common}`
+    )
+    return sql`
+      insert into events (${sql.literal(columns)}) select ${sql.literal(columns)}
+      from json_populate_recordset(null::events, ${`[${rows.join(",")}]`}::json)`
+  }

@@ -44,7 +44,7 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
       })
       const shares = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${made.map(({ row }) => row).join(",")}]`
-      const events = yield* recordAll({ tenant, client, at, type: typed("created") }, shares)
+      const events = recordAll({ tenant, client, at, type: typed("created") }, shares)
       const part = sql`
         made as (
           insert into ${table} (${columns})
@@ -63,7 +63,7 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
         data: JSON.stringify(value)
       }))
       const at = new Date().toISOString()
-      const events = yield* recordAll({ tenant, client, at, type: typed("deleted") }, shares)
+      const events = recordAll({ tenant, client, at, type: typed("deleted") }, shares)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
       return sql`
         gone as (

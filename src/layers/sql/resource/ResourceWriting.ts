@@ -7,7 +7,7 @@ import type { ActionOf, ResourceName } from "../../../domain/events/Catalogue.ts
 import { prefixOf } from "../../../domain/Ids.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { finishing } from "../connection/Transactions.ts"
 import { arranger, driverRow, type Row, rowMaker, type Shape } from "./Columns.ts"
@@ -16,7 +16,7 @@ import type { Reading } from "./ResourceReading.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
 import { refusing } from "./Violations.ts"
 
-const now = Effect.sync(() => new Date().toISOString())
+const now = () => new Date().toISOString()
 
 /** Whether a caller who names these tags, if any, accepts this version. */
 export const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
@@ -60,12 +60,12 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
 
   const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped>, givenId?: string) {
     const tenant = yield* CurrentTenant
-    const at = yield* now
-    const id = givenId ?? (yield* newId(prefix))
+    const at = now()
+    const id = givenId ?? makeId(prefix)
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(arrange(entity))
     const row = { [tenantColumn]: tenant, ...driverRow(rowOf(entity)), sequence: 1 }
-    const event = yield* recordOf(tenant, "created", value, 1, at)
+    const event = recordOf(tenant, "created", value, 1, at)
     yield* refuse(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
     return value
   })
@@ -108,19 +108,19 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
     columns: Row = {}
   ) {
     const tenant = yield* CurrentTenant
-    const at = yield* now
+    const at = now()
     const sequence = seen.sequence + 1
     const { createdAt, id } = seen.value
     const entity = { ...next, id, createdAt, updatedAt: at }
     const value = read(arrange(entity))
-    const event = yield* recordOf(tenant, action, value, sequence, at)
+    const event = recordOf(tenant, action, value, sequence, at)
     const update = sql`update ${table} this set ${sql.update({ ...driverRow(rowOf(entity)), ...columns, sequence })}`
     return { change: parts(tenant, seen, update, event), value }
   })
 
   const removing = Effect.fnUntraced(function* (seen: Versioned<A>) {
     const tenant = yield* CurrentTenant
-    const event = yield* recordOf(tenant, "deleted", seen.value, seen.sequence + 1, yield* now)
+    const event = recordOf(tenant, "deleted", seen.value, seen.sequence + 1, now())
     const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
     return { change: parts(tenant, seen, removal, event), value: seen.value }
   })

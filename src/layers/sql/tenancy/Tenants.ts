@@ -4,7 +4,7 @@ import { prefixOf } from "../../../domain/Ids.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { newId } from "../../Ids.ts"
+import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { resource } from "../resource/Resource.ts"
 import { Members } from "./Members.ts"
@@ -28,12 +28,13 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
 
       /** A tenant and its first OWNER, whoever creates it. */
       create: (fields: typeof CreateTenant.Type) =>
-        Effect.flatMap(newId(prefixOf(TenantId)), (id) =>
-          Effect.zipLeft(tenants.create({ ...fields, media: [] }, id), members.found).pipe(
+        Effect.suspend(() => {
+          const id = makeId(prefixOf(TenantId))
+          return Effect.zipLeft(tenants.create({ ...fields, media: [] }, id), members.found).pipe(
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             atomically(sql)
           )
-        ),
+        }),
 
       /** The tenants the caller is a member of, in the order they were made. */
       ofCaller: ({ after, limit }: Window) =>

@@ -46,7 +46,7 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
 
   const tellOf = Effect.fnUntraced(function* (tenant: string, id: string, { after, before }: Change) {
     const { sequence, value } = yield* Effect.orDie(billables.current(id))
-    const event = yield* record({
+    const event = record({
       tenant,
       type: "billable.reference_changed" satisfies EventType,
       resource: id,
