@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
+import { Context, Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { NotFound, type WireError } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
@@ -77,8 +77,12 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
     const metrics = yield* RequestMetrics
     const find = makeRouter(routes, plain, operation)
     const cors = makeCors(CORS_ORIGINS)
-    // Counting fibers is the runtime's own metric, which nobody reads here.
-    const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
+    // Nothing in a request asks for what is around it here, which would be copied with all it is given. Counting fibers
+    // is the runtime's own metric, which nobody reads.
+    const runtime = (yield* Effect.runtime<never>()).pipe(
+      Runtime.updateContext(() => Context.empty()),
+      Runtime.disableRuntimeFlag(RuntimeFlags.RuntimeMetrics)
+    )
     const runFork = Runtime.runFork(runtime)
 
     const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>): Fiber.RuntimeFiber<void> => {

@@ -4,9 +4,9 @@ import { SqlError } from "@effect/sql/SqlError"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
-import { connectionOver, sendOver } from "./Connection.ts"
+import { Pooled } from "./Connection.ts"
 import { makePool } from "./Pool.ts"
-import { prepareBorders, type Transacting, transacting } from "./Transacting.ts"
+import { prepareBorders, Transacting } from "./Transacting.ts"
 import { makeTransactions } from "./Transactions.ts"
 import { untraced } from "./Untraced.ts"
 
@@ -18,7 +18,7 @@ const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
     pool.connect((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(notAcquired(cause)))
       prepareBorders(client, (error) => {
-        if (error === undefined) return resume(Effect.succeed(transacting(client, release)))
+        if (error === undefined) return resume(Effect.succeed(new Transacting(client, release)))
         release(true)
         resume(Effect.fail(notAcquired(error)))
       })
@@ -29,7 +29,7 @@ const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
 export const SqlLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.flatMap(makePool, (pool) => {
-    const pooled = connectionOver(sendOver(pool))
+    const pooled = new Pooled(pool)
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
       transactionAcquirer: Effect.dieMessage("transactions are our own"),

@@ -9,9 +9,6 @@ import { isLost } from "./Outage.ts"
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
 export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
 
-/** Sends one query and says what came of it. */
-export type Send = (query: Query, done: Done) => void
-
 /** Texts with placeholders are few and constant; beyond this many the server would hoard plans, so the rest go unnamed. */
 const mostNames = 500
 const names = new Map<string, string>()
@@ -47,6 +44,8 @@ const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
   ...(values.length === 0 ? {} : { values: [...values] })
 })
 
+const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
+
 export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
 
 /**
@@ -76,28 +75,18 @@ export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing
   }
 }
 
-/** Over whichever connection of the pool is free. One that merely refused a statement is as good as before. */
-export const sendOver =
-  (pool: pg.Pool): Send =>
-  (query, done) =>
-    pool.connect((error, client, release) => {
-      if (client === undefined) return done(error)
-      submit(client, query, (error, result) => {
-        release(error !== undefined && isLost(error))
-        done(error, result)
-      })
-    })
-
 /**
  * What `@effect/sql` needs of a connection. Statements run to their end even when the fiber that asked is interrupted:
  * cancelling one through another connection may hit whoever was lent the connection next (Effect-TS/effect#8068). The
- * server's own timeouts bound them.
+ * server's own timeouts bound them. A class, because one is made for every transaction.
  */
-export const connectionOver = (send: Send): Connection => {
-  const run = <A>(query: Query, read: (result: pg.QueryResult) => A) =>
-    Effect.uninterruptible(
+export abstract class Sending implements Connection {
+  protected abstract send(query: Query, done: Done): void
+
+  private run<A>(query: Query, read: (result: pg.QueryResult) => A) {
+    return Effect.uninterruptible(
       Effect.async<A, SqlError>((resume) =>
-        send(query, (cause, result) =>
+        this.send(query, (cause, result) =>
           resume(
             result === undefined || cause !== undefined
               ? Effect.fail(new SqlError({ cause, message: "Failed to execute statement" }))
@@ -106,12 +95,45 @@ export const connectionOver = (send: Send): Connection => {
         )
       )
     )
-  return {
-    execute: (text, values) => run(prepared(text, values), (result) => result.rows),
-    executeRaw: (text, values) => run(prepared(text, values), (result) => result),
-    executeValues: (text, values) =>
-      run({ ...prepared(text, values), rowMode: "array", types: asText }, (result) => result.rows),
-    executeUnprepared: (text, values) => run(unprepared(text, values), (result) => result.rows ?? []),
-    executeStream: () => Stream.die("statements are not streamed: page through them instead")
+  }
+
+  execute(text: string, values: ReadonlyArray<unknown>) {
+    return this.run(prepared(text, values), rowsOf)
+  }
+
+  executeRaw(text: string, values: ReadonlyArray<unknown>) {
+    return this.run(prepared(text, values), (result) => result)
+  }
+
+  executeValues(text: string, values: ReadonlyArray<unknown>) {
+    return this.run({ ...prepared(text, values), rowMode: "array", types: asText }, rowsOf)
+  }
+
+  executeUnprepared(text: string, values: ReadonlyArray<unknown>) {
+    return this.run(unprepared(text, values), rowsOf)
+  }
+
+  executeStream() {
+    return Stream.die("statements are not streamed: page through them instead")
+  }
+}
+
+/** Over whichever connection of the pool is free. One that merely refused a statement is as good as before. */
+export class Pooled extends Sending {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    super()
+    this.#pool = pool
+  }
+
+  protected send(query: Query, done: Done) {
+    this.#pool.connect((error, client, release) => {
+      if (client === undefined) return done(error)
+      submit(client, query, (error, result) => {
+        release(error !== undefined && isLost(error))
+        done(error, result)
+      })
+    })
   }
 }

@@ -1,21 +1,9 @@
-import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type pg from "pg"
 import { borders } from "./Borders.ts"
-import { connectionOver, type Done, isPrepared, type Query, submit } from "./Connection.ts"
+import { type Done, isPrepared, type Query, Sending, submit } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
-
-/** A connection for one transaction alone, which its first statement opens. */
-export interface Transacting {
-  readonly connection: Connection
-  /** Lets the next statement be the last one: it closes the transaction as well. */
-  readonly closeWithNext: () => void
-  /** Ends what there still is to be ended. A commit that turns out to have undone everything is a failure. */
-  readonly end: (how: "COMMIT" | "ROLLBACK") => Effect.Effect<void, SqlError>
-  /** Thrown away, if it cannot be used again. */
-  readonly giveBack: () => void
-}
 
 /** Connections on which the borders are prepared. */
 const ready = new WeakSet<pg.ClientBase>()
@@ -37,50 +25,64 @@ const undone = new Error("A statement of this transaction failed, so that nothin
 
 const notEnded = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
 
-export const transacting = (client: pg.ClientBase, release: (destroy: boolean) => void): Transacting => {
-  // Closed is what takes no more statements; open is what still has to be ended, even then if its closing failed.
-  const state = { isOpen: false, isClosing: false, isClosed: false, isUndone: false, isLost: false }
+/** A connection for one transaction alone, which its first statement opens. */
+export class Transacting extends Sending {
+  readonly #client: pg.ClientBase
+  readonly #release: (destroy: boolean) => void
+  #isOpen = false
+  #isClosing = false
+  /** Takes no more statements; even so it has to be ended if it is still open, because its closing failed. */
+  #isClosed = false
+  #isUndone = false
+  #isLost = false
 
-  const hand = (query: Query, done: Done) => {
-    const opens = !state.isOpen
-    const closes = state.isClosing && isPrepared(query)
-    state.isOpen = true
-    state.isClosed ||= closes
-    const settle: Done = (error, result) => {
-      if (error !== undefined) state.isLost ||= isLost(error)
-      if (closes) state.isOpen = state.isUndone = error !== undefined
-      done(error, result)
-    }
-    if (isPrepared(query)) return submit(client, query, settle, opens || closes ? { opens, closes } : undefined)
-    // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
-    if (opens) submit(client, borders.open, () => {})
-    submit(client, query, settle)
+  constructor(client: pg.ClientBase, release: (destroy: boolean) => void) {
+    super()
+    this.#client = client
+    this.#release = release
   }
 
-  const connection = connectionOver((query, done) => (state.isClosed ? done(closedAlready) : hand(query, done)))
+  /** Lets the next statement be the last one: it closes the transaction as well. */
+  closeWithNext() {
+    this.#isClosing = true
+  }
 
-  const sendEnd = (how: "COMMIT" | "ROLLBACK") =>
-    Effect.async<void, SqlError>((resume) =>
-      submit(client, { text: state.isUndone ? "ROLLBACK" : how }, (error, result) => {
+  protected send(query: Query, done: Done) {
+    if (this.#isClosed) return done(closedAlready)
+    const opens = !this.#isOpen
+    const closes = this.#isClosing && isPrepared(query)
+    this.#isOpen = true
+    this.#isClosed ||= closes
+    const settle: Done = (error, result) => {
+      if (error !== undefined) this.#isLost ||= isLost(error)
+      if (closes) this.#isOpen = this.#isUndone = error !== undefined
+      done(error, result)
+    }
+    if (isPrepared(query)) return submit(this.#client, query, settle, opens || closes ? { opens, closes } : undefined)
+    // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
+    if (opens) submit(this.#client, borders.open, () => {})
+    submit(this.#client, query, settle)
+  }
+
+  #sendEnd(how: "COMMIT" | "ROLLBACK") {
+    return Effect.async<void, SqlError>((resume) =>
+      submit(this.#client, { text: this.#isUndone ? "ROLLBACK" : how }, (error, result) => {
         // A commit that is refused has ended the transaction all the same.
-        if (error !== undefined) state.isLost ||= how === "ROLLBACK" || isLost(error)
+        if (error !== undefined) this.#isLost ||= how === "ROLLBACK" || isLost(error)
         const fault = error ?? (result?.command === how ? undefined : undone)
         resume(fault === undefined ? Effect.void : Effect.fail(notEnded(fault)))
       })
     )
+  }
 
-  const end = (how: "COMMIT" | "ROLLBACK") =>
-    Effect.suspend(() => {
-      state.isClosed = true
-      return state.isOpen ? sendEnd(how) : Effect.void
-    })
+  /** Ends what there still is to be ended. A commit that turns out to have undone everything is a failure. */
+  end(how: "COMMIT" | "ROLLBACK"): Effect.Effect<void, SqlError> {
+    this.#isClosed = true
+    return this.#isOpen ? this.#sendEnd(how) : Effect.void
+  }
 
-  return {
-    connection,
-    closeWithNext: () => {
-      state.isClosing = true
-    },
-    end,
-    giveBack: () => release(state.isLost)
+  /** Thrown away, if it cannot be used again. */
+  giveBack() {
+    this.#release(this.#isLost)
   }
 }
