@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { body, rule, text } from "../Schemas.ts"
+import { body, optional, rule, text } from "../Schemas.ts"
 
 const place = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
 
@@ -34,14 +34,17 @@ export const numberOf = (pattern: string, issuedAt: string, seq: number) =>
 
 const Count = Schema.NonNegativeInt
 
-/** The proof that no number is missing or given twice, for each period. */
+/**
+ * The proof that no number is missing or given twice, for each period. The first and the last number are those that are
+ * there, and left out where none is.
+ */
 export const InvoiceSeries = Schema.Struct({
   pattern: NumberPattern,
   periods: Schema.Array(
     Schema.Struct({
       period: Schema.String,
-      first: Schema.String,
-      last: Schema.String,
+      first: optional(Schema.String),
+      last: optional(Schema.String),
       count: Count,
       voids: Count,
       gaps: Schema.Array(Schema.Struct({ from: Count, to: Count }))

@@ -1,8 +1,11 @@
 import sharp from "sharp"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { drawableImages } from "../../../src/layers/pdf/drawing/Images.ts"
+import { forAll } from "../../support/forAll.ts"
+import { holdRow } from "../../support/heldRow.ts"
 import { makerIn, type Shown } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
+import type { Service } from "../../support/service.ts"
+import { startWithPool } from "../../support/staging.ts"
 
 const formats = ["png", "jpeg", "webp", "gif"] as const
 type Format = (typeof formats)[number]
@@ -13,14 +16,14 @@ const imageOf = (format: Format, background: string, size = { width: 300, height
     .toBuffer()
 
 describe("an invoice's branding", () => {
+  const at = forAll(startWithPool)
   let service: Service
   let tenant: string
   let client: Shown
   let contract: Shown
-  beforeAll(async () => {
-    service = await startService()
+  beforeAll(() => {
+    service = at().service
   })
-  afterAll(() => service.stop())
 
   const send = async (method: string, path: string, body?: object) => {
     const answer = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
@@ -91,6 +94,26 @@ describe("an invoice's branding", () => {
     await send("DELETE", `/tenants/${tenant}/media/logo`)
     assert.isTrue(issued.equals(await pdfOf(invoice)))
     assert.isBelow(imagesIn(await pdfOf(await draft())), imagesIn(issued))
+  })
+
+  it("is without an image that goes away while the invoice is issued", async () => {
+    await stage()
+    const plain = imagesIn(await pdfOf(await draft()))
+    const logo = await readyAsset("png", "BRANDING_LOGO", await imageOf("png", "#123456"))
+    await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
+    const invoice = await draft()
+    const held = await holdRow(at().pool, "delete from attachments where tenant_id = $1", tenant)
+    await held.meanwhile("update tenants set media = '[]' where id = $1", tenant)
+    await held.meanwhile("delete from assets where tenant_id = $1", tenant)
+    await held.meanwhile("delete from blobs where tenant_id = $1", tenant)
+    const issuing = send("POST", `/invoices/${invoice}/finalize`)
+    try {
+      await held.until(1)
+    } finally {
+      await held.release()
+    }
+    assert.strictEqual((await issuing).body.data.status, "FINALIZED")
+    assert.strictEqual(imagesIn(await pdfOf(invoice)), plain)
   })
 
   it("takes of each kind the first in order, and a client's background instead of the tenant's", async () => {

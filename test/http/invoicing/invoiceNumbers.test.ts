@@ -227,6 +227,12 @@ describe("invoice numbers", () => {
       ])
     })
 
+    it("are one gap where nothing of a period is left", async () => {
+      assert.deepStrictEqual(await without(1, 2, 3, 4, 5, 6), [
+        { period: "all", count: 0, voids: 0, gaps: [{ from: 1, to: 6 }] }
+      ])
+    })
+
     it("are a gap where the count was raised, before and after the next number", async () => {
       const { next, series, tenant, using } = await newSeries(at().service)
       await using("N-{seq}")

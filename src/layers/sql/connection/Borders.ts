@@ -1,7 +1,7 @@
 import pg from "pg"
 import { serialize } from "pg-protocol"
 import type { Letter } from "./Letter.ts"
-import { NamedQuery } from "./NamedQuery.ts"
+import { NamedQuery, type Settle } from "./NamedQuery.ts"
 
 /** The statements that open and close a transaction. Once prepared on a connection, they can go along with another one. */
 export const borders = {
@@ -31,8 +31,13 @@ const closing = messageOf(borders.close)
  * border would cost as much time on the way as any other statement, and locks would be held as much longer.
  */
 export class CrossingQuery extends NamedQuery {
-  crossing: Crossing = { opens: false, closes: false }
+  private readonly crossing: Crossing
   private done = 0
+
+  constructor(query: pg.QueryConfig, settle: Settle, crossing: Crossing) {
+    super(query, settle)
+    this.crossing = crossing
+  }
 
   protected override write(letter: Letter) {
     if (this.crossing.opens) letter.add(opening)

@@ -3,7 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
 import { type Crossing, CrossingQuery } from "./Borders.ts"
-import { NamedQuery } from "./NamedQuery.ts"
+import { NamedQuery, patience, type Settle } from "./NamedQuery.ts"
 import { isLost } from "./Outage.ts"
 
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
@@ -21,9 +21,6 @@ const nameOf = (text: string) => {
   return name
 }
 
-/** For a server that no longer answers at all, and so does not keep the limits it was given. */
-const patience = { query_timeout: 17_000 }
-
 /** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
 const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
@@ -39,7 +36,6 @@ const prepared = (text: string, values: ReadonlyArray<unknown>): Query => {
 
 /** Without values a text may hold several statements, as a migration does. */
 const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
-  ...(isBorder(text) ? patience : {}),
   text,
   ...(values.length === 0 ? {} : { values: [...values] })
 })
@@ -48,31 +44,17 @@ const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
 export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
 
-/**
- * Hands a query to the driver. A plain one is made into the driver's own form here: left to the driver, it would be
- * copied property by property, which shows on every request.
- */
+/** Hands a query to the driver: one that is prepared, or a border, in the form it has here. */
 export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
   let isSettled = false
-  const settle = (error: Error | null | undefined, result: pg.QueryResult) => {
+  const settle: Settle = (error, result) => {
     // The driver tells a second time of a query that it could not send, when its connection is thrown away.
     if (isSettled) return
     isSettled = true
     done(error ?? undefined, result)
   }
-  const isBuilt = isPrepared(query) || isBorder(query.text)
-  if (!isBuilt) client.query(query, settle)
-  else {
-    const { name, text, values } = query
-    // The driver's types call the result a builder; by the time it is handed over it is built.
-    const Kind = crossing === undefined ? NamedQuery : CrossingQuery
-    const built = Object.assign(
-      new Kind(text, values, settle as never),
-      { ...patience, name },
-      crossing && { crossing }
-    )
-    client.query(built)
-  }
+  if (!isPrepared(query) && !isBorder(query.text)) client.query(query, settle)
+  else client.query(crossing === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, crossing))
 }
 
 /**

@@ -9,7 +9,6 @@ interface Description {
 }
 
 interface Inside {
-  readonly name?: string
   readonly _result: Description
   _accumulateRows: boolean
 }
@@ -17,6 +16,11 @@ interface Inside {
 const ofDriver = <F>(method: string): F => Reflect.get(pg.Query.prototype, method)
 const prepare = ofDriver<(this: pg.Query, letter: Letter) => void>("prepare")
 const finish = ofDriver<(this: pg.Query, connection: unknown) => void>("handleReadyForQuery")
+
+/** For a server that no longer answers at all, and so does not keep the limits it was given; the types leave it out. */
+export const patience = { query_timeout: 17_000 }
+
+export type Settle = (error: Error | null | undefined, result: pg.QueryResult) => void
 
 /** The descriptions by the names of the statements, empty ones of those without rows included. */
 const known = new Map<string, Description>()
@@ -26,7 +30,17 @@ const known = new Map<string, Description>()
  * time and both sides spend a while on: here that is done once for each connection.
  */
 export class NamedQuery extends pg.Query {
+  /** The driver's own. */
+  declare name: string | undefined
+  readonly query_timeout = patience.query_timeout
   private isDescribed = false
+
+  constructor({ name, text, values }: pg.QueryConfig, settle: Settle) {
+    // Given all at once, the driver would copy it property by property. Its types call the result a builder; by the time
+    // it is handed over it is built.
+    super(text, values, settle as never)
+    this.name = name
+  }
 
   /** The messages to the server. */
   protected write(letter: Letter) {
@@ -36,7 +50,7 @@ export class NamedQuery extends pg.Query {
   /** Called by the driver to send them. */
   prepare(connection: pg.Connection) {
     const inside = this as unknown as Inside // private to the driver
-    const description = known.get(inside.name ?? "")
+    const description = known.get(this.name ?? "")
     const letter = new Letter(connection, description === undefined)
     this.write(letter)
     letter.post()
@@ -51,10 +65,10 @@ export class NamedQuery extends pg.Query {
 
   /** Called by the driver when all went well. */
   handleReadyForQuery(connection: unknown) {
-    const { _result: result, name } = this as unknown as Inside // as above
-    if (this.isDescribed && name !== undefined) {
+    if (this.isDescribed && this.name !== undefined) {
+      const { _result: result } = this as unknown as Inside // as above
       const { _parsers, _prebuiltEmptyResultObject, fields } = result
-      known.set(name, { fields, _parsers, _prebuiltEmptyResultObject })
+      known.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
     }
     finish.call(this, connection)
   }

@@ -43,12 +43,13 @@ export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/Invoi
       )
 
     return {
-      /** Keeps the images of an invoice that is being issued, whatever becomes of their assets. */
+      /** Keeps the images of an invoice that is being issued, whatever becomes of their assets: those still there. */
       freeze: (invoice: string, contract: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql`
             insert into invoice_images (tenant_id, invoice_id, role, digest, content_type)
-            select ${tenant}, ${invoice}, role, digest, content_type from (${hanging(tenant, contract)}) hanging`)
+            select ${tenant}, ${invoice}, role, digest, content_type from (${hanging(tenant, contract)}) hanging,
+              lateral (select from blobs where tenant_id = ${tenant} and digest = hanging.digest for key share) kept`)
         ),
 
       /** The files of an invoice's images, kept ones if it was issued. */

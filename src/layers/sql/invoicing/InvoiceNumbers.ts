@@ -5,6 +5,16 @@ import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 
+/** A period as it is read: all that was given in it may be missing. */
+type FoundPeriod = Omit<Period, "first" | "last"> & { readonly first: string | null; readonly last: string | null }
+
+const shown = ({ first, last, period, ...counts }: FoundPeriod): Period => ({
+  period,
+  ...(first === null ? {} : { first }),
+  ...(last === null ? {} : { last }),
+  ...counts
+})
+
 /** Numbers without a gap: given under the lock of the tenant's series, and only together with the invoice that bears it. */
 export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
   effect: Effect.gen(function* () {
@@ -30,7 +40,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       )
 
     /** A place is missing where the one before it is not the one it follows; the counter stands for the place to come. */
-    const periods = (tenant: string) => sql<Period>`
+    const periods = (tenant: string) => sql<FoundPeriod>`
       with placed as (
         select period, place, invoice_number, status from invoices where tenant_id = ${tenant} and place is not null
       ), followed as (
@@ -38,16 +48,16 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
         from (select period, place from placed union all
           select period, last + 1 from invoice_counters where tenant_id = ${tenant}) places
       ), ends as (
-        select period, min(place) as first, max(place) as last, count(*) as count,
+        select period, min(placed.place) as first, max(placed.place) as last, count(placed.place) as count,
           count(*) filter (where status = 'VOID') as voids
-        from placed group by period
+        from (select distinct period from followed) periods left join placed using (period) group by period
       )
       select ends.period, f.invoice_number as first, l.invoice_number as last, ends.count, ends.voids,
         coalesce((select json_agg(json_build_object('from', before + 1, 'to', place - 1) order by place)
           from followed where followed.period = ends.period and place <> before + 1), '[]') as gaps
       from ends
-      join placed f on f.period = ends.period and f.place = ends.first
-      join placed l on l.period = ends.period and l.place = ends.last
+      left join placed f on f.period = ends.period and f.place = ends.first
+      left join placed l on l.period = ends.period and l.place = ends.last
       order by ends.period`
 
     return {
@@ -65,7 +75,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
 
       prove: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        return { pattern: yield* pattern(tenant), periods: yield* periods(tenant) }
+        return { pattern: yield* pattern(tenant), periods: (yield* periods(tenant)).map(shown) }
       }).pipe(Effect.orDie),
 
       /** What numbers look like from the next one on. */
