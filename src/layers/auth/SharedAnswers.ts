@@ -27,14 +27,19 @@ export const sharingAnswers = <A, E>() => {
     })
   }
 
-  /** Not to be interrupted: others wait for what one of them does. */
+  /**
+   * Not to be interrupted: others wait for what one of them does. Looked up and entered in one step, since a fiber may
+   * have to let others go first between two.
+   */
   return (question: string, ask: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptible(
-      Effect.suspend(() => {
+      Effect.async((resume) => {
         const line = waiting.get(question)
-        if (line !== undefined) return Effect.async<A, E>((resume) => void line.push(resume))
-        waiting.set(question, [])
-        return askFor(question, ask, [])
+        if (line !== undefined) line.push(resume)
+        else {
+          waiting.set(question, [])
+          resume(askFor(question, ask, []))
+        }
       })
     )
 }

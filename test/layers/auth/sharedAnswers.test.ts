@@ -29,6 +29,11 @@ const makeSource = () => {
 /** Lets every fiber go as far as it can. */
 const settled = Effect.promise(() => new Promise<void>((resume) => setImmediate(resume)))
 
+const steps = (count: number) => {
+  let done = 0
+  return Effect.whileLoop({ while: () => done++ < count, body: () => Effect.void, step: () => {} })
+}
+
 const run = <A, E>(work: Effect.Effect<A, E>) => Effect.runPromise(work)
 
 describe("sharing answers", () => {
@@ -122,6 +127,29 @@ describe("sharing answers", () => {
         yield* answer(2)
         expect(yield* Fiber.join(following)).toBe(2)
       })
+    ))
+
+  // A fiber lets others go first after 2048 steps: whichever of those here that falls on.
+  it("leaves nobody waiting who has to let others go first while asking", () =>
+    run(
+      Effect.forEach(Array.from({ length: 100 }), (_, n) =>
+        Effect.gen(function* () {
+          const { answer, ask, times } = makeSource()
+          const share = sharingAnswers<number, Error>()
+          const first = yield* Effect.fork(share("a", ask))
+          yield* settled
+          const late = yield* answer(1).pipe(
+            Effect.zipRight(steps(1960 + n)),
+            Effect.zipRight(share("a", ask)),
+            Effect.fork
+          )
+          yield* settled
+          expect(times()).toBe(2)
+          yield* answer(2)
+          expect(yield* Fiber.join(first)).toBe(1)
+          expect(yield* Fiber.join(late)).toBe(2)
+        })
+      )
     ))
 
   it("gives nobody an answer that was asked for before the question came, whatever the order", () =>

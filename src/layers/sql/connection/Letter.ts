@@ -15,15 +15,16 @@ export class Letter {
   readonly parsedStatements: Statements["parsedStatements"]
   readonly submittedNamedStatements: Statements["submittedNamedStatements"]
   /** Whether the server is asked what the rows will be. */
-  asksForDescription: boolean
+  isAskedToDescribe = false
+  #isToDescribe: boolean
   readonly #stream: pg.Connection["stream"]
   readonly #messages: Uint8Array[] = []
 
-  constructor(connection: pg.Connection, asksForDescription: boolean) {
+  constructor(connection: pg.Connection, isToDescribe: boolean) {
     const statements = connection as pg.Connection & Statements // see there
     this.parsedStatements = statements.parsedStatements
     this.submittedNamedStatements = statements.submittedNamedStatements
-    this.asksForDescription = asksForDescription
+    this.#isToDescribe = isToDescribe
     this.#stream = connection.stream
   }
 
@@ -33,7 +34,7 @@ export class Letter {
 
   /** What the server has not seen before, it has to describe. */
   parse(query: Parameters<typeof serialize.parse>[0]) {
-    this.asksForDescription = true
+    this.#isToDescribe = true
     this.add(serialize.parse(query))
   }
 
@@ -42,7 +43,9 @@ export class Letter {
   }
 
   describe(what: Parameters<typeof serialize.describe>[0]) {
-    if (this.asksForDescription) this.add(serialize.describe(what))
+    if (!this.#isToDescribe) return
+    this.isAskedToDescribe = true
+    this.add(serialize.describe(what))
   }
 
   execute(what: Parameters<typeof serialize.execute>[0]) {

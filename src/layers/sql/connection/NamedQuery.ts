@@ -54,8 +54,8 @@ export class NamedQuery extends pg.Query {
     const letter = new Letter(connection, description === undefined)
     this.write(letter)
     letter.post()
-    this.isDescribed = letter.asksForDescription
-    if (description === undefined || letter.asksForDescription) return
+    this.isDescribed = letter.isAskedToDescribe
+    if (description === undefined || this.isDescribed) return
     const { _result: result } = inside
     result.fields = description.fields
     result._parsers = description._parsers

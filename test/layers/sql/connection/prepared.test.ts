@@ -74,6 +74,18 @@ describe("a prepared statement on the only connection there is", () => {
     assert.deepStrictEqual(await run(echo("said")), [{ echo: "said" }])
   })
 
+  it("is read as before when a value cannot be sent on another connection", async () => {
+    const echo = (value: unknown) => sql`select ${value as string}::text as said, 7 as seven` // as above
+    for (const _ of [1, 2]) assert.deepStrictEqual(await run(echo("a")), [{ said: "a", seven: 7 }])
+    const other = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "1" }))
+    const elsewhere = await other.runPromise(SqlClient)
+    const unwritable = { toPostgres: () => assert.fail("is not to be written") } as unknown as string // as above
+    const attempt = elsewhere`select ${unwritable}::text as said, 7 as seven`
+    assert.isTrue(Exit.isFailure(await other.runPromiseExit(elsewhere.withTransaction(attempt))))
+    await other.dispose()
+    assert.deepStrictEqual(await run(echo("b")), [{ said: "b", seven: 7 }])
+  })
+
   it("is read anew on another connection, where its columns may be others", async () => {
     const lengths = () => sql`select id, many from things where id = ${1}`
     const backend = () => sql<{ pid: number }>`select pg_backend_pid() as pid where ${1} = 1`
