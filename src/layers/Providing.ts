@@ -1,12 +1,12 @@
 import { Context, Effect, type Fiber, FiberRef } from "effect"
 
-/** A fiber's own way to set what is kept with it, which its types leave out. */
 interface Setting {
   readonly setFiberRef: <A>(ref: FiberRef.FiberRef<A>, value: A) => void
 }
 
+// Cast because the types of a fiber leave its `setFiberRef` out, which `FiberRef.set` calls in three steps of its own.
 const setContext = (fiber: Fiber.RuntimeFiber<unknown, unknown>, context: Context.Context<never>) =>
-  (fiber as unknown as Setting).setFiberRef(FiberRef.currentContext, context) // see there
+  (fiber as unknown as Setting).setFiberRef(FiberRef.currentContext, context)
 
 /**
  * Provides work with more context in a quarter of the steps `Effect.provide` takes, which shows where every request

@@ -87,10 +87,13 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       )
     }
 
+    const publish = (subject: string, text?: string) => {
+      if (current !== undefined && reachable && !current.isClosed()) current.publish(subject, text)
+    }
+
     let tossed: Array<{ readonly subject: string; readonly text: string }> = []
     const sendTossed = () => {
-      if (current !== undefined && reachable && !current.isClosed())
-        for (const { subject, text } of tossed) current.publish(subject, text)
+      for (const { subject, text } of tossed) publish(subject, text)
       tossed = []
     }
 
@@ -108,11 +111,7 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       connection,
 
       /** Tells whoever passes events on that there are new ones. It may get lost: they look for themselves as well. */
-      wake: Effect.sync(
-        spaced(wakePauseMillis, () => {
-          if (current !== undefined && reachable && !current.isClosed()) current.publish(named.wake)
-        })
-      ),
+      wake: Effect.sync(spaced(wakePauseMillis, () => publish(named.wake))),
 
       /** Sends without waiting to hear that it was taken. It may get lost: who sends keeps what it is about elsewhere. */
       toss: (subject: string, text: string) =>

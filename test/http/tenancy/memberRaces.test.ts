@@ -1,5 +1,7 @@
+import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import { forAll } from "../../support/forAll.ts"
+import { holdRow } from "../../support/heldRow.ts"
 import { holdTenant } from "../../support/heldTenant.ts"
 import type { Answered } from "../../support/service.ts"
 import { startWithPool } from "../../support/staging.ts"
@@ -144,6 +146,26 @@ describe("members who act at the same moment", () => {
     const answers = (await crowd).flat()
     assert.deepStrictEqual([...new Set(answers.filter(({ isAfter }) => isAfter).map(({ status }) => status))], [403])
     assert.isTrue(answers.some(({ status }) => status === 200))
+  })
+
+  it("are looked up once for a whole crowd of requests that waits", async () => {
+    const tenant = await at().service.newTenant("0")
+    const read = () => at().service.api("GET", "/clients", { as: "0", tenant })
+    await read()
+    const held = await holdRow(at().pool, "lock table members in access exclusive mode")
+    const first = read()
+    let answers: Promise<ReadonlyArray<Answered>>
+    try {
+      await held.until(1)
+      answers = Promise.all(Array.from({ length: 20 }, read))
+      // Each on its own would take a connection and wait for the table, as the first one does.
+      await setTimeout(500)
+      await held.until(1)
+    } finally {
+      await held.release()
+    }
+    assert.strictEqual((await first).status, 200)
+    assert.deepStrictEqual([...new Set((await answers).map(({ status }) => status))], [200])
   })
 
   it("change nothing in a tenant that is deleted meanwhile", async () => {

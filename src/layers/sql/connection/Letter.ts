@@ -21,7 +21,7 @@ export class Letter {
   readonly #messages: Uint8Array[] = []
 
   constructor(connection: pg.Connection, isToDescribe: boolean) {
-    const statements = connection as pg.Connection & Statements // see there
+    const statements = connection as pg.Connection & Statements // of which the types know only the first half
     this.parsedStatements = statements.parsedStatements
     this.submittedNamedStatements = statements.submittedNamedStatements
     this.#isToDescribe = isToDescribe

@@ -42,6 +42,11 @@ export class NamedQuery extends pg.Query {
     this.name = name
   }
 
+  /** Cast because the driver's types leave out what it keeps of a result while the rows come. */
+  private inside() {
+    return this as unknown as Inside
+  }
+
   /** The messages to the server. */
   protected write(letter: Letter) {
     prepare.call(this, letter)
@@ -49,13 +54,13 @@ export class NamedQuery extends pg.Query {
 
   /** Called by the driver to send them. */
   prepare(connection: pg.Connection) {
-    const inside = this as unknown as Inside // private to the driver
     const description = known.get(this.name ?? "")
     const letter = new Letter(connection, description === undefined)
     this.write(letter)
     letter.post()
     this.isDescribed = letter.isAskedToDescribe
     if (description === undefined || this.isDescribed) return
+    const inside = this.inside()
     const { _result: result } = inside
     result.fields = description.fields
     result._parsers = description._parsers
@@ -66,8 +71,7 @@ export class NamedQuery extends pg.Query {
   /** Called by the driver when all went well. */
   handleReadyForQuery(connection: unknown) {
     if (this.isDescribed && this.name !== undefined) {
-      const { _result: result } = this as unknown as Inside // as above
-      const { _parsers, _prebuiltEmptyResultObject, fields } = result
+      const { _parsers, _prebuiltEmptyResultObject, fields } = this.inside()._result
       known.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
     }
     finish.call(this, connection)

@@ -1,32 +1,26 @@
+import { Socket } from "node:net"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Cause, type Effect, Exit, ManagedRuntime } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import pg from "pg"
+import { assert, beforeAll, describe, it, vi } from "vitest"
 import { finishing } from "../../../../src/layers/sql/connection/Transactions.ts"
-import { openPool } from "../../../support/database.ts"
+import { forAll } from "../../../support/forAll.ts"
 import { liveOn } from "../../../support/live.ts"
-import { loggedDatabase } from "../../../support/statements.ts"
+import { type OnlyConnection, startOnOnlyConnection } from "../../../support/onlyConnection.ts"
+
+const schema = `
+  create table things (id int primary key, what text, since timestamptz, many bigint);
+  insert into things values (1, 'one', '2026-01-02T03:04:05Z', 9007199254740991), (2, null, null, null)`
 
 // One connection only: what it learns when a statement first runs, it uses the next times.
 describe("a prepared statement on the only connection there is", () => {
-  let database: Awaited<ReturnType<typeof loggedDatabase>>
-  let pool: pg.Pool
-  let runtime: ManagedRuntime.ManagedRuntime<SqlClient, unknown>
-  let sql: SqlClient
-  beforeAll(async () => {
-    database = await loggedDatabase()
-    pool = openPool(database.url)
-    await pool.query("create table things (id int primary key, what text, since timestamptz, many bigint)")
-    await pool.query(
-      "insert into things values (1, 'one', '2026-01-02T03:04:05Z', 9007199254740991), (2, null, null, null)"
-    )
-    runtime = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "1" }))
-    sql = await runtime.runPromise(SqlClient)
-  })
-  afterAll(async () => {
-    await runtime.dispose()
-    await pool.end()
-    await database.drop()
+  const at = forAll(() => startOnOnlyConnection(schema))
+  let database: OnlyConnection["database"]
+  let pool: OnlyConnection["pool"]
+  let runtime: OnlyConnection["runtime"]
+  let sql: OnlyConnection["sql"]
+  beforeAll(() => {
+    ;({ database, pool, runtime, sql } = at())
   })
 
   const run = <A, E>(work: Effect.Effect<A, E>) => runtime.runPromise(work)
@@ -55,6 +49,23 @@ describe("a prepared statement on the only connection there is", () => {
     for (const id of [11, 12, 13]) assert.deepStrictEqual(await run(sql`insert into things values (${id})`), [])
     assert.lengthOf(await run(select(11)), 3)
     for (const _ of [1, 2]) assert.deepStrictEqual(await run(sql`delete from things where id > ${10}`), [])
+  })
+
+  it("goes to the server in one piece, and is described the first time only", async () => {
+    const told = vi.spyOn(pg.Query.prototype as object as { handleRowDescription: () => void }, "handleRowDescription") // untyped
+    const written = vi.spyOn(Socket.prototype, "write")
+    const statement = () => sql.withTransaction(finishing(sql`select ${"described"}::text as word`))
+    try {
+      await run(statement())
+      assert.strictEqual(told.mock.calls.length, 1)
+      written.mockClear()
+      assert.deepStrictEqual(await run(statement()), [{ word: "described" }])
+      assert.strictEqual(told.mock.calls.length, 1)
+      assert.strictEqual(written.mock.calls.length, 1)
+    } finally {
+      told.mockRestore()
+      written.mockRestore()
+    }
   })
 
   it("may fail at first, and works the next times", async () => {

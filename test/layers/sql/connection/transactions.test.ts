@@ -1,12 +1,10 @@
-import { SqlClient } from "@effect/sql/SqlClient"
-import { Cause, Effect, Either, Exit, Fiber, ManagedRuntime } from "effect"
-import type pg from "pg"
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { Cause, Effect, Either, Exit, Fiber } from "effect"
+import { assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { finishing } from "../../../../src/layers/sql/connection/Transactions.ts"
-import { openPool } from "../../../support/database.ts"
+import { forAll } from "../../../support/forAll.ts"
 import { holdRow } from "../../../support/heldRow.ts"
 import { invoicingIn } from "../../../support/invoicing.ts"
-import { liveOn } from "../../../support/live.ts"
+import { type OnlyConnection, startOnOnlyConnection } from "../../../support/onlyConnection.ts"
 import { startService } from "../../../support/service.ts"
 import { loggedDatabase } from "../../../support/statements.ts"
 
@@ -23,25 +21,17 @@ const refusal = new Error("the work was refused")
 
 // One connection only: one that does not come back, or comes back in a transaction, fails whatever is next.
 describe("a transaction on the only connection there is", () => {
-  let database: Awaited<ReturnType<typeof loggedDatabase>>
-  let pool: pg.Pool
-  let runtime: ManagedRuntime.ManagedRuntime<SqlClient, unknown>
-  let sql: SqlClient
+  const at = forAll(() => startOnOnlyConnection(schema))
+  let database: OnlyConnection["database"]
+  let pool: OnlyConnection["pool"]
+  let runtime: OnlyConnection["runtime"]
+  let sql: OnlyConnection["sql"]
   beforeAll(async () => {
-    database = await loggedDatabase()
-    pool = openPool(database.url)
-    await pool.query(schema)
-    runtime = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "1" }))
-    sql = await runtime.runPromise(SqlClient)
+    ;({ database, pool, runtime, sql } = at())
     // What a connection has to learn once is not what is measured.
     await transact(add(1))
   })
   beforeEach(() => pool.query("truncate things"))
-  afterAll(async () => {
-    await runtime.dispose()
-    await pool.end()
-    await database.drop()
-  })
 
   const add = (id: number, other?: number) => sql`insert into things values (${id}, ${other ?? null})`
   const transact = <A, E>(work: Effect.Effect<A, E>) => runtime.runPromiseExit(sql.withTransaction(work))
