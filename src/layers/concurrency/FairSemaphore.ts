@@ -1,0 +1,248 @@
+import { Data, Duration, Effect } from "effect"
+
+export interface FairLimits {
+  /** Holders at a time. */
+  readonly permits: number
+  /** Holders of one key at a time. */
+  readonly maxPerKey: number
+  readonly maxQueuedPerKey: number
+  readonly maxQueued: number
+  /** How long one waits for a permit. */
+  readonly timeout: Duration.DurationInput
+}
+
+/** The queue of one of the keys is full, or the queues of all of them together. */
+export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly scope: "key" | "all" }> {}
+
+export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
+
+export type Refused = QueueFull | QueueTimeout
+
+/** What one key holds and waits for. It exists while there is any of it. */
+interface Party {
+  readonly key: string
+  holding: number
+  queued: number
+  /** The turn in which it last got a permit. */
+  servedAt: number
+}
+
+interface Ticket {
+  readonly lane: Lane
+  state: "queued" | "granted" | "left"
+  resume: (result: Effect.Effect<void, Refused>) => void
+}
+
+/** Those who wait under the same keys, first come first. */
+interface Lane {
+  readonly name: string
+  readonly parties: ReadonlyArray<Party>
+  readonly waiting: Set<Ticket>
+}
+
+const last = <A>(items: Iterable<A>) => {
+  let found: A | undefined
+  for (const item of items) found = item
+  return found
+}
+
+const heaviest = (parties: ReadonlyArray<Party>, read: (party: Party) => number) => {
+  let max = 0
+  for (const party of parties) max = Math.max(max, read(party))
+  return max
+}
+
+/**
+ * The state of a fair semaphore. Work is charged to each of its keys, for example its caller and its tenant. A free
+ * permit goes to the work whose most loaded key holds the fewest, and among equals was served longest ago: neither many
+ * tenants of one caller nor many callers of one tenant get more than the share of one.
+ */
+class FairQueues {
+  readonly #limits: FairLimits
+  readonly #parties = new Map<string, Party>()
+  readonly #lanes = new Map<string, Lane>()
+  #holding = 0
+  #queued = 0
+  #turn = 0
+
+  constructor(limits: FairLimits) {
+    this.#limits = limits
+  }
+
+  get holding() {
+    return this.#holding
+  }
+
+  get queued() {
+    return this.#queued
+  }
+
+  isQueueFull(key: string) {
+    return (this.#parties.get(key)?.queued ?? 0) >= this.#limits.maxQueuedPerKey
+  }
+
+  /** Takes a permit or a place in the queue, or tells why there is neither. */
+  enter(keys: ReadonlyArray<string>): Ticket | QueueFull {
+    const name = keys.join("\n")
+    const lane = this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
+    const ticket: Ticket = { lane, state: "queued", resume: () => {} }
+    if (this.#canGrant(lane)) {
+      this.#grant(ticket)
+      return ticket
+    }
+    const full = this.#refusal(lane)
+    if (full !== undefined) {
+      this.#forgetIdle(lane)
+      return full
+    }
+    this.#lanes.set(name, lane)
+    lane.waiting.add(ticket)
+    this.#queued++
+    for (const party of lane.parties) party.queued++
+    return ticket
+  }
+
+  /** Gives back a permit or a place in the queue. */
+  leave(ticket: Ticket) {
+    if (ticket.state === "queued") this.#dequeue(ticket)
+    if (ticket.state === "granted") {
+      this.#holding--
+      for (const party of ticket.lane.parties) party.holding--
+    }
+    ticket.state = "left"
+    this.#forgetIdle(ticket.lane)
+    this.#dispatch()
+  }
+
+  #party(key: string) {
+    const known = this.#parties.get(key) ?? { key, holding: 0, queued: 0, servedAt: 0 }
+    this.#parties.set(key, known)
+    return known
+  }
+
+  #forgetIdle({ parties }: Lane) {
+    for (const { holding, key, queued } of parties) if (holding === 0 && queued === 0) this.#parties.delete(key)
+  }
+
+  #canGrant({ parties }: Lane) {
+    if (this.#holding >= this.#limits.permits) return false
+    for (const { holding } of parties) if (holding >= this.#limits.maxPerKey) return false
+    return true
+  }
+
+  #grant(ticket: Ticket) {
+    this.#turn++
+    this.#holding++
+    for (const party of ticket.lane.parties) {
+      party.holding++
+      party.servedAt = this.#turn
+    }
+    ticket.state = "granted"
+  }
+
+  #dequeue(ticket: Ticket) {
+    const { lane } = ticket
+    lane.waiting.delete(ticket)
+    if (lane.waiting.size === 0) this.#lanes.delete(lane.name)
+    this.#queued--
+    for (const party of lane.parties) party.queued--
+  }
+
+  /** When all queues together are full, the newest of the longest one makes room for a shorter one. */
+  #refusal({ parties }: Lane) {
+    if (parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
+    if (this.#queued < this.#limits.maxQueued) return undefined
+    const longest = this.#longestLane()
+    const own = heaviest(parties, ({ queued }) => queued)
+    const evicted = longest === undefined ? undefined : last(longest.waiting)
+    if (longest === undefined || evicted === undefined) return new QueueFull({ scope: "all" })
+    if (heaviest(longest.parties, ({ queued }) => queued) <= own + 1) return new QueueFull({ scope: "all" })
+    this.#dequeue(evicted)
+    evicted.state = "left"
+    evicted.resume(Effect.fail(new QueueFull({ scope: "all" })))
+    return undefined
+  }
+
+  #longestLane() {
+    let longest: Lane | undefined
+    let length = 0
+    for (const lane of this.#lanes.values()) {
+      const queued = heaviest(lane.parties, (party) => party.queued)
+      if (queued > length) [longest, length] = [lane, queued]
+    }
+    return longest
+  }
+
+  #nextLane() {
+    let next: Lane | undefined
+    let [load, servedAt] = [0, 0]
+    for (const lane of this.#lanes.values()) {
+      if (!this.#canGrant(lane)) continue
+      const ownLoad = heaviest(lane.parties, (party) => party.holding)
+      const ownServedAt = heaviest(lane.parties, (party) => party.servedAt)
+      if (next === undefined || ownLoad < load || (ownLoad === load && ownServedAt < servedAt)) {
+        next = lane
+        load = ownLoad
+        servedAt = ownServedAt
+      }
+    }
+    return next
+  }
+
+  #dispatch() {
+    while (this.#queued > 0 && this.#holding < this.#limits.permits) {
+      const [ticket] = this.#nextLane()?.waiting ?? []
+      if (ticket === undefined) return
+      this.#dequeue(ticket)
+      this.#grant(ticket)
+      ticket.resume(Effect.void)
+    }
+  }
+}
+
+/** Shares a bounded number of permits fairly by key, with bounded queues and a deadline. */
+export const makeFairSemaphore = (limits: FairLimits) => {
+  const queues = new FairQueues(limits)
+  const timeoutMillis = Duration.toMillis(limits.timeout)
+
+  const waitFor = (ticket: Ticket) =>
+    Effect.async<void, Refused>((resume) => {
+      // Others may have run between entering and waiting.
+      if (ticket.state === "granted") return resume(Effect.void)
+      if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
+      const timer = setTimeout(() => resume(Effect.fail(new QueueTimeout())), timeoutMillis)
+      ticket.resume = (result) => {
+        clearTimeout(timer)
+        resume(result)
+      }
+      return Effect.sync(() => clearTimeout(timer))
+    })
+
+  return {
+    /** Whether a key's queue takes nobody any more: a cheap look before expensive preparations. */
+    isQueueFull: (key: string) => queues.isQueueFull(key),
+    holding: () => queues.holding,
+    queued: () => queues.queued,
+
+    /** Does the work with a permit that is charged to each of the keys. */
+    withPermit: <A, E, R>(
+      keys: ReadonlyArray<string>,
+      work: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E | Refused, R> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
+          const ticket = queues.enter(keys)
+          if (ticket instanceof QueueFull) return Effect.fail(ticket)
+          const leave = Effect.sync(() => queues.leave(ticket))
+          const working = Effect.ensuring(restore(work), leave)
+          if (ticket.state === "granted") return working
+          return Effect.matchCauseEffect(restore(waitFor(ticket)), {
+            onSuccess: () => working,
+            onFailure: (cause) => Effect.zipRight(leave, Effect.failCause(cause))
+          })
+        })
+      )
+  }
+}
+
+export type FairSemaphore = ReturnType<typeof makeFairSemaphore>
