@@ -7,7 +7,7 @@ export interface FairLimits {
   readonly maxPerKey: number
   readonly maxQueuedPerKey: number
   readonly maxQueued: number
-  /** How long one waits for a permit. */
+  /** How long work waits for a permit, unless it says otherwise. */
   readonly timeout: Duration.DurationInput
 }
 
@@ -46,16 +46,31 @@ const last = <A>(items: Iterable<A>) => {
   return found
 }
 
-const heaviest = (parties: ReadonlyArray<Party>, read: (party: Party) => number) => {
-  let max = 0
-  for (const party of parties) max = Math.max(max, read(party))
-  return max
+/** How many wait under the key of a lane that most wait under. */
+const queueLengthOf = ({ parties }: Lane) => Math.max(...parties.map(({ queued }) => queued))
+
+/** The lower, the sooner: how much the keys hold, when any of them was last served, and when all of them were. */
+type Rank = readonly [load: number, servedAt: number, servedBefore: number]
+
+const rankOf = ({ parties }: Lane): Rank => {
+  let [load, servedAt, servedBefore] = [0, 0, 0]
+  for (const party of parties) {
+    load += party.holding
+    servedAt = Math.max(servedAt, party.servedAt)
+    servedBefore += party.servedAt
+  }
+  return [load, servedAt, servedBefore]
+}
+
+const isBefore = (one: Rank, other: Rank) => {
+  if (one[0] !== other[0]) return one[0] < other[0]
+  return one[1] === other[1] ? one[2] < other[2] : one[1] < other[1]
 }
 
 /**
  * The state of a fair semaphore. Work is charged to each of its keys, for example its caller and its tenant. A free
- * permit goes to the work whose most loaded key holds the fewest, and among equals was served longest ago: neither many
- * tenants of one caller nor many callers of one tenant get more than the share of one.
+ * permit goes to the work whose keys hold the fewest, and among equals to the one served longest ago: neither many tenants
+ * of one caller nor many callers of one tenant get more than the share of one.
  */
 class FairQueues {
   readonly #limits: FairLimits
@@ -149,14 +164,13 @@ class FairQueues {
   }
 
   /** When all queues together are full, the newest of the longest one makes room for a shorter one. */
-  #refusal({ parties }: Lane) {
-    if (parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
+  #refusal(lane: Lane) {
+    if (lane.parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
     if (this.#queued < this.#limits.maxQueued) return undefined
     const longest = this.#longestLane()
-    const own = heaviest(parties, ({ queued }) => queued)
     const evicted = longest === undefined ? undefined : last(longest.waiting)
     if (longest === undefined || evicted === undefined) return new QueueFull({ scope: "all" })
-    if (heaviest(longest.parties, ({ queued }) => queued) <= own + 1) return new QueueFull({ scope: "all" })
+    if (queueLengthOf(longest) <= queueLengthOf(lane) + 1) return new QueueFull({ scope: "all" })
     this.#dequeue(evicted)
     evicted.state = "left"
     evicted.resume(Effect.fail(new QueueFull({ scope: "all" })))
@@ -167,7 +181,7 @@ class FairQueues {
     let longest: Lane | undefined
     let length = 0
     for (const lane of this.#lanes.values()) {
-      const queued = heaviest(lane.parties, (party) => party.queued)
+      const queued = queueLengthOf(lane)
       if (queued > length) [longest, length] = [lane, queued]
     }
     return longest
@@ -175,16 +189,11 @@ class FairQueues {
 
   #nextLane() {
     let next: Lane | undefined
-    let [load, servedAt] = [0, 0]
+    let best: Rank | undefined
     for (const lane of this.#lanes.values()) {
       if (!this.#canGrant(lane)) continue
-      const ownLoad = heaviest(lane.parties, (party) => party.holding)
-      const ownServedAt = heaviest(lane.parties, (party) => party.servedAt)
-      if (next === undefined || ownLoad < load || (ownLoad === load && ownServedAt < servedAt)) {
-        next = lane
-        load = ownLoad
-        servedAt = ownServedAt
-      }
+      const rank = rankOf(lane)
+      if (best === undefined || isBefore(rank, best)) [next, best] = [lane, rank]
     }
     return next
   }
@@ -203,14 +212,13 @@ class FairQueues {
 /** Shares a bounded number of permits fairly by key, with bounded queues and a deadline. */
 export const makeFairSemaphore = (limits: FairLimits) => {
   const queues = new FairQueues(limits)
-  const timeoutMillis = Duration.toMillis(limits.timeout)
 
-  const waitFor = (ticket: Ticket) =>
+  const waitFor = (ticket: Ticket, timeout: Duration.DurationInput) =>
     Effect.async<void, Refused>((resume) => {
       // Others may have run between entering and waiting.
       if (ticket.state === "granted") return resume(Effect.void)
       if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
-      const timer = setTimeout(() => resume(Effect.fail(new QueueTimeout())), timeoutMillis)
+      const timer = setTimeout(() => resume(Effect.fail(new QueueTimeout())), Duration.toMillis(timeout))
       ticket.resume = (result) => {
         clearTimeout(timer)
         resume(result)
@@ -227,7 +235,8 @@ export const makeFairSemaphore = (limits: FairLimits) => {
     /** Does the work with a permit that is charged to each of the keys. */
     withPermit: <A, E, R>(
       keys: ReadonlyArray<string>,
-      work: Effect.Effect<A, E, R>
+      work: Effect.Effect<A, E, R>,
+      timeout = limits.timeout
     ): Effect.Effect<A, E | Refused, R> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
@@ -236,7 +245,7 @@ export const makeFairSemaphore = (limits: FairLimits) => {
           const leave = Effect.sync(() => queues.leave(ticket))
           const working = Effect.ensuring(restore(work), leave)
           if (ticket.state === "granted") return working
-          return Effect.matchCauseEffect(restore(waitFor(ticket)), {
+          return Effect.matchCauseEffect(restore(waitFor(ticket, timeout)), {
             onSuccess: () => working,
             onFailure: (cause) => Effect.zipRight(leave, Effect.failCause(cause))
           })
