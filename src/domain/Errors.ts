@@ -63,6 +63,14 @@ export class UnsupportedMediaType extends Schema.Class<UnsupportedMediaType>("Un
   HttpApiSchema.annotations({ status: 415, description: "The body is not of a type this operation takes" })
 ) {}
 
+export class TooManyRequests extends Schema.Class<TooManyRequests>("TooManyRequests")(
+  { _tag: tag("TooManyRequests"), message: fixed("Too Many Requests") },
+  HttpApiSchema.annotations({
+    status: 429,
+    description: "The caller or the tenant has too many requests at a time; try again after the time in Retry-After"
+  })
+) {}
+
 export class InternalError extends Schema.Class<InternalError>("InternalError")(
   { _tag: tag("InternalError"), message: fixed("Internal Server Error") },
   HttpApiSchema.annotations({ status: 500, description: "A fault of the service, logged under the x-request-id" })
@@ -82,6 +90,7 @@ export const WireError = Schema.Union(
   PreconditionFailed,
   PayloadTooLarge,
   UnsupportedMediaType,
+  TooManyRequests,
   InternalError,
   ServiceUnavailable
 )

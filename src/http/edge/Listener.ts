@@ -89,10 +89,10 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
       const started = performance.now()
       const requestId = requestIdOf(request)
       const { params, target } = find(request)
-      const call: Call = { request, params, identity: undefined }
+      const call: Call = { request, params, responseHeaders: {}, identity: undefined }
       metrics.started()
       const settle = (answer: Answer) => {
-        write(response, answer, { "x-request-id": requestId, ...cors(request) })
+        write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
         metrics.finished(target.name, answer.status, (performance.now() - started) / 1000)
         if (!isVerbose) return Effect.void
         return Effect.logDebug(`${request.method} ${target.name} ${answer.status}`).pipe(
