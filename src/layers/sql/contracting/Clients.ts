@@ -14,7 +14,7 @@ export class Clients extends Effect.Service<Clients>()("layers/Clients", {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
       /** The page of the list of all clients that starts after a position, or the first one. */
-      readListPage: makeListPages<Client>(sql, { ...clientTable, fields: Client.fields }, clients.inTenant)
+      readListPage: makeListPages<Client>(sql, { ...clientTable, fields: Client.fields })
     }
   })
 }) {}
