@@ -54,7 +54,7 @@ describe("a list written in pages", () => {
     assert.strictEqual(reads.count, 0)
   })
 
-  it("is not written on when the caller leaves while a page is read", async () => {
+  it("ends without a failure when the caller leaves while a page is read", async () => {
     const { caller, response } = await askIdly()
     const failures: Array<unknown> = []
     response.on("error", (error) => failures.push(error))

@@ -27,8 +27,6 @@ const writeRest = Effect.fnUntraced(function* (
     yield* awaitDrain(response)
     if (response.destroyed) return
     const page = yield* readPage(next)
-    // To write to a destroyed response is an error event, which nobody listens to.
-    if (response.destroyed) return
     if (page.text !== "") response.write(`,${page.text}`)
     next = page.next
   }
