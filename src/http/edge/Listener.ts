@@ -110,6 +110,7 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
         if (!(body instanceof PagedList)) return finish(status)
         return writeList(response, body).pipe(
           Effect.catchAllCause(logCutOff),
+          Effect.ensuring(body.release),
           Effect.flatMap(() => finish(status))
         )
       }

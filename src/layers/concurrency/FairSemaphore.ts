@@ -18,6 +18,12 @@ export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
 
 export type Refused = QueueFull | QueueTimeout
 
+export interface WaitOptions {
+  readonly timeout?: Duration.DurationInput
+  /** Waits however full the queues are, and is not put out of them: for who bounds the number of these in another way. */
+  readonly isUnbounded?: boolean
+}
+
 /** What one key holds and waits for. It exists while there is any of it. */
 interface Party {
   readonly key: string
@@ -29,6 +35,7 @@ interface Party {
 
 interface Ticket {
   readonly lane: Lane
+  readonly isUnbounded: boolean
   state: "queued" | "granted" | "left"
   resume: (result: Effect.Effect<void, Refused>) => void
 }
@@ -40,10 +47,10 @@ interface Lane {
   readonly waiting: Set<Ticket>
 }
 
-const last = <A>(items: Iterable<A>) => {
-  let found: A | undefined
-  for (const item of items) found = item
-  return found
+const newestBounded = ({ waiting }: Lane) => {
+  let newest: Ticket | undefined
+  for (const ticket of waiting) if (!ticket.isUnbounded) newest = ticket
+  return newest
 }
 
 /** How many wait under the key of a lane that most wait under. */
@@ -97,15 +104,15 @@ class FairQueues {
   }
 
   /** Takes a permit or a place in the queue, or tells why there is neither. */
-  enter(keys: ReadonlyArray<string>): Ticket | QueueFull {
+  enter(keys: ReadonlyArray<string>, isUnbounded: boolean): Ticket | QueueFull {
     const name = keys.join("\n")
     const lane = this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
-    const ticket: Ticket = { lane, state: "queued", resume: () => {} }
+    const ticket: Ticket = { lane, isUnbounded, state: "queued", resume: () => {} }
     if (this.#canGrant(lane)) {
       this.#grant(ticket)
       return ticket
     }
-    const full = this.#refusal(lane)
+    const full = isUnbounded ? undefined : this.#refusal(lane)
     if (full !== undefined) {
       this.#forgetIdle(lane)
       return full
@@ -168,7 +175,7 @@ class FairQueues {
     if (lane.parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
     if (this.#queued < this.#limits.maxQueued) return undefined
     const longest = this.#longestLane()
-    const evicted = longest === undefined ? undefined : last(longest.waiting)
+    const evicted = longest === undefined ? undefined : newestBounded(longest)
     if (longest === undefined || evicted === undefined) return new QueueFull({ scope: "all" })
     if (queueLengthOf(longest) <= queueLengthOf(lane) + 1) return new QueueFull({ scope: "all" })
     this.#dequeue(evicted)
@@ -236,11 +243,11 @@ export const makeFairSemaphore = (limits: FairLimits) => {
     withPermit: <A, E, R>(
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>,
-      timeout = limits.timeout
+      { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
     ): Effect.Effect<A, E | Refused, R> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
-          const ticket = queues.enter(keys)
+          const ticket = queues.enter(keys, isUnbounded)
           if (ticket instanceof QueueFull) return Effect.fail(ticket)
           const leave = Effect.sync(() => queues.leave(ticket))
           const working = Effect.ensuring(restore(work), leave)

@@ -6,6 +6,7 @@ import { assert, describe, it, onTestFinished } from "vitest"
 import { maxPageRows } from "../../../src/layers/sql/resource/ListPages.ts"
 import { plantClients } from "../../support/clients.ts"
 import { openPool } from "../../support/database.ts"
+import { assertTooMany } from "../../support/failure.ts"
 import { forAll } from "../../support/forAll.ts"
 import { parseMetrics } from "../../support/metrics.ts"
 import { startProxy } from "../../support/proxy.ts"
@@ -155,6 +156,24 @@ describe("a list of clients that is longer than a page", () => {
     }
     const lists = await Promise.all(callers.map(text))
     for (const list of lists) assert.lengthOf(JSON.parse(list).data, count)
+  })
+
+  it("is written to eight callers of a tenant at a time, and refused to more until one has it", {
+    timeout: 60_000
+  }, async () => {
+    const { service } = at()
+    const tenant = await tenantWith(16 * maxPageRows, longDescription)
+    const callers: Array<IncomingMessage> = []
+    while (callers.length < 8) callers.push(await askIdly(service, tenant))
+    assertTooMany(await service.api("GET", "/clients", { as: "owner", tenant }))
+    const short = await tenantWith(3)
+    assert.lengthOf((await service.api("GET", "/clients", { as: "owner", tenant: short })).body.data, 3)
+    const lists = await Promise.all(callers.map(text))
+    for (const list of lists) assert.lengthOf(JSON.parse(list).data, 16 * maxPageRows)
+    await eventually(async () => {
+      const { body, status } = await service.api("GET", "/clients", { as: "owner", tenant })
+      return status === 200 && body.data.length === 16 * maxPageRows
+    }, "there is room again")
   })
 
   it("is read no further when the caller leaves", { timeout: 60_000 }, async () => {

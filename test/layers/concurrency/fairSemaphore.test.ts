@@ -1,7 +1,7 @@
 import { Deferred, Effect, Either, Fiber } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { type FairLimits, makeFairSemaphore } from "../../../src/layers/concurrency/FairSemaphore.ts"
+import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../src/layers/concurrency/FairSemaphore.ts"
 
 const limits: FairLimits = { permits: 4, maxPerKey: 3, maxQueuedPerKey: 5, maxQueued: 12, timeout: "1 minute" }
 
@@ -12,7 +12,8 @@ const makeJobs = (own: Partial<FairLimits> = {}) => {
   const holding = new Map<string, () => void>()
   let count = 0
 
-  const start = (...keys: ReadonlyArray<string>) => {
+  const start = (...keys: ReadonlyArray<string>) => startWith({}, ...keys)
+  const startWith = (options: WaitOptions, ...keys: ReadonlyArray<string>) => {
     const name = `${keys.join("/")} ${count++}`
     const work = Effect.gen(function* () {
       const finished = yield* Deferred.make<void>()
@@ -23,13 +24,13 @@ const makeJobs = (own: Partial<FairLimits> = {}) => {
         Effect.sync(() => holding.delete(name))
       )
     })
-    return { name, keys, fiber: Effect.runFork(semaphore.withPermit(keys, work)) }
+    return { name, keys, fiber: Effect.runFork(semaphore.withPermit(keys, work, options)) }
   }
   const finish = async (name: string) => {
     holding.get(name)?.()
     await settled()
   }
-  return { semaphore, begun, holding, start, finish }
+  return { semaphore, begun, holding, start, startWith, finish }
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
@@ -90,6 +91,17 @@ describe("a fair semaphore", () => {
     // The longest queue itself gets no room that way.
     const refused = await resultOf(start("many").fiber)
     assert.deepInclude(Either.isLeft(refused) ? refused.left : {}, { _tag: "QueueFull", scope: "all" })
+  })
+
+  it("queues work without bounds where that is asked for, and never puts it out again", async () => {
+    const { begun, finish, semaphore, start, startWith } = makeJobs({ permits: 1, maxQueuedPerKey: 1, maxQueued: 2 })
+    for (let n = 0; n < 5; n++) startWith({ isUnbounded: true }, "a")
+    await settled()
+    assert.strictEqual(semaphore.queued(), 4)
+    const refused = await resultOf(start("b").fiber)
+    assert.deepInclude(Either.isLeft(refused) ? refused.left : {}, { _tag: "QueueFull", scope: "all" })
+    for (let n = 0; n < 5; n++) await finish(begun.at(-1) ?? "")
+    assert.lengthOf(begun, 5)
   })
 
   it("gives up after the timeout and leaves nothing behind", async () => {

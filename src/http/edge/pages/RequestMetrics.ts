@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
-export type RefusalReason = "rate" | "queue" | "memory" | "full" | "timeout"
+export type RefusalReason = "rate" | "queue" | "memory" | "lists" | "full" | "timeout"
 
 /** What the process measures about the requests it answers. */
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
@@ -22,7 +22,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     })
     const refusals = new Counter({
       name: "http_requests_refused_total",
-      help: "Requests turned away with 429 (rate, queue, memory) or 503 (full, timeout)",
+      help: "Requests turned away with 429 (rate, queue, memory, lists) or 503 (full, timeout)",
       labelNames: ["reason"],
       registers: [registry]
     })

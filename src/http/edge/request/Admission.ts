@@ -13,7 +13,10 @@ import {
 import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { type RefusalReason, RequestMetrics } from "../pages/RequestMetrics.ts"
+import type { Answer } from "../response/Answer.ts"
+import { PagedList } from "../response/Reply.ts"
 import type { Identity } from "./Authorize.ts"
+import { KeyedBudget } from "./KeyedBudget.ts"
 import { addRateHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
@@ -35,6 +38,11 @@ const externalLimits = { permits: 64, maxPerKey: 8 }
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
 const uploadLimits = { permits: 256, maxPerKey: 32 }
 
+/** Whole lists that are being written, of one key and of all: each holds a page in memory. */
+const listLimits = { maxPerKey: 8, max: 64 }
+/** A list that has begun is not refused its next page while others are served before it. */
+const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
+
 const isRefused = (error: unknown): error is Refused => error instanceof QueueFull || error instanceof QueueTimeout
 
 const reasonOf = (refused: Refused): RefusalReason => {
@@ -55,6 +63,7 @@ export const makeAdmission = Effect.gen(function* () {
   const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
   const database = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
   const external = make(externalLimits)
+  const lists = new KeyedBudget(listLimits)
   const uploads = make(uploadLimits)
   const rateOf = (name: string, quota: number | undefined) =>
     quota === undefined ? undefined : new RateLimit(name, quota)
@@ -81,6 +90,25 @@ export const makeAdmission = Effect.gen(function* () {
     return isExternal ? external : database
   }
 
+  /** A list whose further pages wait for their turn like requests, if its keys have not too many of these already. */
+  const pagedInTurn = (keys: AdmissionKeys, list: PagedList<unknown>) => {
+    const [key] = keys
+    if (!lists.tryTake(key, 1)) return refuse("lists")
+    return Effect.succeed(
+      new PagedList(
+        list.first,
+        (after) => Effect.mapError(database.withPermit(keys, list.readPage(after), pageWait), toFailure),
+        Effect.sync(() => lists.giveBack(key, 1))
+      )
+    )
+  }
+
+  const toFailure = <E>(error: E | Refused) => {
+    if (!isRefused(error)) return error
+    metrics.refused(reasonOf(error))
+    return toRequestError(error)
+  }
+
   return {
     /** Turns a caller away before anything is looked up, when that is all it would come to. */
     requireRoom: (principal: Principal["Type"], headers: Record<string, string>) => {
@@ -97,11 +125,13 @@ export const makeAdmission = Effect.gen(function* () {
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> =>
-      Effect.mapError(semaphoreOf(route).withPermit(keys, work), (error) => {
-        if (!isRefused(error)) return error
-        metrics.refused(reasonOf(error))
-        return toRequestError(error)
-      })
+      Effect.mapError(semaphoreOf(route).withPermit(keys, work), toFailure),
+
+    /** The answer, of a list in pages with those admitted one by one. */
+    admitPages: (keys: AdmissionKeys, answer: Answer): Effect.Effect<Answer, TooManyRequests> =>
+      answer.body instanceof PagedList
+        ? Effect.map(pagedInTurn(keys, answer.body), (body) => ({ ...answer, body }))
+        : Effect.succeed(answer)
   }
 })
 

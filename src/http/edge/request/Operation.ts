@@ -10,8 +10,8 @@ import { toWireError } from "../response/Failures.ts"
 import { keysOf, makeAdmission } from "./Admission.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
-import { ByteBudget } from "./ByteBudget.ts"
 import { makeOnce } from "./Idempotency.ts"
+import { KeyedBudget } from "./KeyedBudget.ts"
 import type { Route } from "./Routes.ts"
 
 /** One request on its way: what the log and the response say of it is filled in as it becomes known. */
@@ -44,7 +44,7 @@ export const makeOperation = Effect.gen(function* () {
   const authorize = yield* makeAuthorize(admission)
   const once = yield* makeOnce
   const metrics = yield* RequestMetrics
-  const budget = new ByteBudget(bodyMemory)
+  const budget = new KeyedBudget(bodyMemory)
   const { wake } = yield* Broker
 
   const work = Effect.fnUntraced(function* (
@@ -93,7 +93,14 @@ export const makeOperation = Effect.gen(function* () {
     const path = yield* route.decodePath(params)
     const keys = keysOf(identity, request)
     const admitted = (bytes: Buffer) =>
-      admission.admit(route, keys, once(request, route.name, identity, bytes, work(route, call, identity, path, bytes)))
+      Effect.flatMap(
+        admission.admit(
+          route,
+          keys,
+          once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+        ),
+        (answer) => admission.admitPages(keys, answer)
+      )
     const isRead = (request.method === "GET" || request.method === "HEAD") && !route.isOnceOnly
     if (isRead) return yield* admitted(nothing)
     const done = route.isStreamed ? admitted(nothing) : withBody(route, call, keys[0], admitted)

@@ -1,4 +1,4 @@
-import type { Effect, Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
 import type { JsonPage } from "../../../domain/JsonText.ts"
 import type { Position } from "../../../domain/Paging.ts"
@@ -21,13 +21,18 @@ export class Streamed {
   }
 }
 
+type ReadPage<A> = (after: Position) => Effect.Effect<JsonPage<A>, WireError>
+
 /** A list too long for one page. Each further page is read by an effect of its own, once the caller has taken the one before. */
 export class PagedList<out A> {
   readonly first: JsonPage<A>
-  readonly readPage: (after: Position) => Effect.Effect<JsonPage<A>, WireError>
-  constructor(first: JsonPage<A>, readPage: (after: Position) => Effect.Effect<JsonPage<A>, WireError>) {
+  readonly readPage: ReadPage<A>
+  /** To be run when the list is written or given up. */
+  readonly release: Effect.Effect<void>
+  constructor(first: JsonPage<A>, readPage: ReadPage<A>, release: Effect.Effect<void> = Effect.void) {
     this.first = first
     this.readPage = readPage
+    this.release = release
   }
 }
 
