@@ -96,9 +96,12 @@ export const WireError = Schema.Union(
 )
 export type WireError = typeof WireError.Type
 
+/** How many faults one answer reports at most. */
+export const maxDetails = 100
+
 /** The answer to a request that breaks rules; `details` holds one item per field. */
 export const invalid = (...details: ReadonlyArray<Detail>) =>
-  new ValidationError({ message: "Request validation failed", details })
+  new ValidationError({ message: "Request validation failed", details: details.slice(0, maxDetails) })
 
 /** A rule of the business that one field breaks. */
 export const breaks = (field: string, constraint: Constraint, message: string) =>

@@ -67,7 +67,7 @@ const codePoints = (text: string) => {
   return count
 }
 const atLeast = (text: string, min: number) => text.length >= 2 * min || codePoints(text) >= min
-const atMost = (text: string, max: number) => text.length <= max || codePoints(text) <= max
+const atMost = (text: string, max: number) => text.length <= max || (text.length <= 2 * max && codePoints(text) <= max)
 
 /** Text that PostgreSQL can hold: no NUL and no half of a surrogate pair. */
 const storable: Check<string> = {
@@ -143,6 +143,34 @@ export const integerText = (min: number, max: number, description: string) =>
         : ParseResult.fail(new ParseResult.Type(ast, digits, "must be an integer")),
     encode: (value) => ParseResult.succeed(String(value))
   }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max, description }))
+
+/** The edge checks this maximum before it decodes any item. */
+export const maxItems =
+  (max: number) =>
+  <A extends ReadonlyArray<unknown>, I, R>(items: Schema.Schema<A, I, R>) =>
+    items.pipe(
+      Schema.filter(
+        ({ length }) => length <= max,
+        rule("maxItems", `must have at most ${max} items`, { maxItems: max })
+      )
+    )
+
+export const nonEmptyArray = <A, I, R>(item: Schema.Schema<A, I, R>, max: number) =>
+  Schema.Array(item).pipe(
+    Schema.filter(({ length }) => length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
+    maxItems(max)
+  )
+
+/** The edge checks this maximum before it decodes any value. */
+export const maxProperties =
+  (max: number) =>
+  <A extends object, I, R>(record: Schema.Schema<A, I, R>) =>
+    record.pipe(
+      Schema.filter(
+        (value) => Object.keys(value).length <= max,
+        rule("maxItems", `must have at most ${max} keys`, { maxProperties: max })
+      )
+    )
 
 export const oneOf = <const L extends readonly [string, ...Array<string>]>(...literals: L) =>
   Schema.Literal(...literals).annotations({

@@ -4,7 +4,20 @@ import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { decimalOf } from "../money/Decimal.ts"
 import { lineTotal, mostMinor } from "../money/Money.ts"
-import { body, decimal, defaulting, integer, Order, optional, patch, rule, stamps, text } from "../Schemas.ts"
+import {
+  body,
+  decimal,
+  defaulting,
+  integer,
+  maxProperties,
+  nonEmptyArray,
+  Order,
+  optional,
+  patch,
+  rule,
+  stamps,
+  text
+} from "../Schemas.ts"
 import { type Invoice, InvoiceId } from "./Invoice.ts"
 
 export const BillableId = id("bil", "billable")
@@ -20,13 +33,12 @@ const Quantity = decimal(-mostMinor, mostMinor, mostDecimals, (value) => decimal
 export const mostInMetadata = 500
 const most = { keys: 50, key: 40 }
 
+const isMetadataKey = Schema.is(text(1, most.key))
+
 const Metadata = Schema.Record({ key: Schema.String, value: text(0, mostInMetadata) }).pipe(
+  maxProperties(most.keys),
   Schema.filter(
-    (metadata) => Object.keys(metadata).length <= most.keys,
-    rule("maxItems", `must have at most ${most.keys} keys`, { maxProperties: most.keys })
-  ),
-  Schema.filter(
-    (metadata) => Object.keys(metadata).every(Schema.is(text(1, most.key))),
+    (metadata) => Object.keys(metadata).every((key) => isMetadataKey(key)),
     rule("maxLength", `must have keys of 1 to ${most.key} characters`, {
       propertyNames: { minLength: 1, maxLength: most.key }
     })
@@ -78,13 +90,7 @@ export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode"
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,
-  billables: Schema.Array(NewLine).pipe(
-    Schema.filter((lines) => lines.length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
-    Schema.filter(
-      (lines) => lines.length <= mostAtOnce,
-      rule("maxItems", `must have at most ${mostAtOnce} items`, { maxItems: mostAtOnce })
-    )
-  )
+  billables: nonEmptyArray(NewLine, mostAtOnce)
 }).annotations({ identifier: "CreateBillables" })
 export const PatchBillable = patch(writable).annotations({ identifier: "PatchBillable" })
 

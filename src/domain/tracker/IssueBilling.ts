@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { breaks, ValidationError } from "../Errors.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { mostAtOnce, mostInMetadata, type NewLine, writable } from "../invoicing/Billable.ts"
-import { body, defaulting, optional, rule, text } from "../Schemas.ts"
+import { body, defaulting, nonEmptyArray, optional, text } from "../Schemas.ts"
 import { mostKept, type TrackedIssue, TrackedIssueId } from "./TrackedIssue.ts"
 
 /** What the lines of issues refer to: their key, which is what people know them by. */
@@ -27,13 +27,7 @@ export const issueOfLine = ({ metadata, referenceType }: Referring) => {
 export const mayBeOfSameSite = (one: string | undefined, other: string | undefined) =>
   one === undefined || other === undefined || one === other
 
-const Keys = Schema.Array(text(1, 100)).pipe(
-  Schema.filter((keys) => keys.length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
-  Schema.filter(
-    (keys) => keys.length <= mostAtOnce,
-    rule("maxItems", `must have at most ${mostAtOnce} items`, { maxItems: mostAtOnce })
-  )
-)
+const Keys = nonEmptyArray(text(1, 100), mostAtOnce)
 
 const Filter = body({
   projectKey: optional(text(1, 100)),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { integer, oneOf, rule, text } from "../Schemas.ts"
+import { integer, maxItems, maxProperties, oneOf, rule, text } from "../Schemas.ts"
 
 const keyPattern = "^[A-Za-z0-9_-]{43}$"
 
@@ -26,9 +26,12 @@ const Anything = Schema.declare((_: unknown): _ is unknown => true, {
   jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"] }
 })
 
+/** Far more than a tracker sends, since it never sends a rejected webhook again. */
+const maxOf = { properties: 10_000, webhookIds: 10_000 }
+
 /** Properties nobody names here are no fault: trackers send many more. */
 const open = <F extends Schema.Struct.Fields>(fields: F) =>
-  Schema.Struct(fields, Schema.Record({ key: Schema.String, value: Anything }))
+  Schema.Struct(fields, Schema.Record({ key: Schema.String, value: Anything })).pipe(maxProperties(maxOf.properties))
 
 export const WebhookKind = oneOf("jira:issue_created", "jira:issue_updated", "jira:issue_deleted")
 export type WebhookKind = typeof WebhookKind.Type
@@ -36,7 +39,7 @@ export type WebhookKind = typeof WebhookKind.Type
 export const IssueWebhook = open({
   timestamp: integer(-most, most).annotations({ description: "When it happened, in milliseconds since 1970" }),
   webhookEvent: WebhookKind,
-  matchedWebhookIds: Schema.Array(integer(-most, most)),
+  matchedWebhookIds: Schema.Array(integer(-most, most)).pipe(maxItems(maxOf.webhookIds)),
   issue: open({
     id: text(1, 255),
     key: text(1, 100),

@@ -15,6 +15,8 @@ const patience = { timeout: 10_000 }
 const notJson: Fault = ["body", "format", "is not valid JSON"]
 const notUtf8: Fault = ["body", "format", "is not valid UTF-8"]
 const notObject: Fault = ["body", "type", "must be an object"]
+const tooDeep: Fault = ["body", "format", "must be nested at most 200 levels deep"]
+const tooManyValues: Fault = ["body", "maxItems", "must have at most 65536 values"]
 const missing: Fault = ["body", "required", "is required"]
 
 const unsupported = `{"error":"UnsupportedMediaType","message":"Send the body as Content-Type: application/json"}`
@@ -68,8 +70,13 @@ describe("a body", () => {
     ["is a string", `"Northwind"`, notObject],
     ["is a number", "1", notObject],
     ["is true", "true", notObject],
-    ["is nested too deep for a call stack", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, notObject],
-    ["is nested deep and never closed", "[".repeat(100_000), notJson],
+    ["is nested as deep as it may be", `${"[".repeat(200)}${"]".repeat(200)}`, notObject],
+    ["is nested one level deeper", `${"[".repeat(201)}${"]".repeat(201)}`, tooDeep],
+    ["is nested too deep for a call stack", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, tooDeep],
+    ["is nested deep and never closed", "[".repeat(100_000), tooDeep],
+    ["has as many values as it may have", `[${"1,".repeat(65_534)}1]`, notObject],
+    ["has one value more", `[${"1,".repeat(65_535)}1]`, tooManyValues],
+    ["has very many empty objects", `[${"{},".repeat(300_000)}{}]`, tooManyValues],
     ["is empty", "", missing]
   ])("that %s is refused", async (_, body, fault) => {
     assertInvalid(await post(body), fault)
@@ -78,6 +85,12 @@ describe("a body", () => {
   it("may be missing altogether, and is said to be", async () => {
     assertInvalid(await post(undefined), missing)
     assertInvalid(await post([]), missing)
+  })
+
+  it("with 60 000 unknown properties is refused by 100 of them", async () => {
+    const answer = await post(`{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",")}}`)
+    const unknown = (_: unknown, index: number): Fault => [`k${index}`, "unknown", "is not a known property"]
+    assertInvalid(answer, ...Array.from({ length: 100 }, unknown))
   })
 
   it("takes the last of two equal keys", async () => {

@@ -2,6 +2,8 @@ import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
 import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } from "../../../domain/Errors.ts"
+import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
+import { measureJson } from "./JsonStructure.ts"
 
 /** How much of a body that is too large is read and thrown away, so that its sender lives to read the answer. */
 const patience = 64 * 1024 * 1024
@@ -98,6 +100,17 @@ const malformed = (message: string) => invalid({ field: "body", constraint: "for
 
 const notJson = malformed("is not valid JSON")
 
+/** What a body may hold: room for the longest list of lines, and parsed well within a tenth of a second. */
+const max = { values: 65_536, depth: 200 }
+
+const tooMany = invalid({ field: "body", constraint: "maxItems", message: `must have at most ${max.values} values` })
+const tooDeep = malformed(`must be nested at most ${max.depth} levels deep`)
+
+/** From this size on, the steps of reading a body take turns with other requests. */
+const largeBytes = 64 * 1024
+
+const parse = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
+
 /** The value of a JSON body. */
 export const parseJson = (request: IncomingMessage, bytes: Buffer) =>
   Effect.suspend((): Effect.Effect<unknown, ValidationError | UnsupportedMediaType> => {
@@ -107,5 +120,10 @@ export const parseJson = (request: IncomingMessage, bytes: Buffer) =>
       return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
     }
     if (!isUtf8(bytes)) return Effect.fail(malformed("is not valid UTF-8"))
-    return Effect.try({ try: (): unknown => JSON.parse(bytes.toString("utf8")), catch: () => notJson })
+    const { depth, values } = measureJson(bytes, max)
+    if (depth > max.depth) return Effect.fail(tooDeep)
+    if (values > max.values) return Effect.fail(tooMany)
+    const text = bytes.toString("utf8")
+    if (bytes.length < largeBytes) return parse(text)
+    return yieldToEventLoop.pipe(Effect.zipRight(parse(text)), Effect.zipLeft(yieldToEventLoop))
   })

@@ -14,6 +14,7 @@ import {
   Streamed
 } from "../../api/Access.ts"
 import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
+import { boundedDecoder } from "./BoundedDecoder.ts"
 import { detailsOf } from "./Issues.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
@@ -68,25 +69,31 @@ const accessOf = (endpoint: Endpoint, name: string) => {
   return access.value
 }
 
+const bodyDecoder = (endpoint: Endpoint) =>
+  Context.get(endpoint.annotations, Streamed) || Option.isNone(endpoint.payloadSchema)
+    ? () => Effect.void
+    : boundedDecoder(endpoint.payloadSchema.value.ast)
+
 /** Reads query, headers and body together, so that the faults of all are told in one answer. */
 const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   const query = decoder(endpoint.urlParamsSchema)
   const named = decoder(endpoint.headersSchema)
-  const payload = Context.get(endpoint.annotations, Streamed) ? undefined : decoder(endpoint.payloadSchema)
+  const decodeBody = bodyDecoder(endpoint)
   return (url, headers, body) => {
     const details: Array<Detail> = []
-    const part = (decode: Decode | undefined, value: () => unknown, whole: string) => {
-      if (decode === undefined) return undefined
-      const decoded = decode(value())
+    const part = (decoded: ReturnType<Decode> | undefined, whole: string) => {
+      if (decoded === undefined) return undefined
       if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, whole)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
-    const input = {
-      query: part(query, () => queryOf(url), "query"),
-      headers: part(named, () => headers, "headers"),
-      payload: part(payload, () => body, "body")
-    }
-    return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details.slice(0, 1000)))
+    return Effect.flatMap(Effect.either(decodeBody(body)), (decoded) => {
+      const input = {
+        query: part(query?.(queryOf(url)), "query"),
+        headers: part(named?.(headers), "headers"),
+        payload: part(decoded, "body")
+      }
+      return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
+    })
   }
 }
 

@@ -11,6 +11,9 @@ interface Referring {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
+const isReferring = ({ referenceId, referenceType }: Referring) =>
+  referenceId !== undefined && referenceType !== undefined
+
 type Billed = Referring & { readonly invoice: string }
 
 /** A line that bears a reference. `invoice` is left out for one that is about to be added. */
@@ -29,7 +32,9 @@ class Bearers {
   add(line: Referring, invoice?: string) {
     const bearer = { site: siteOfLine(line), invoice }
     const issue = issueOfLine(line)
-    this.#byKey.set(keyOf(line), [...(this.#byKey.get(keyOf(line)) ?? []), bearer])
+    const alike = this.#byKey.get(keyOf(line))
+    if (alike === undefined) this.#byKey.set(keyOf(line), [bearer])
+    else alike.push(bearer)
     if (issue !== undefined) this.#byIssue.set(issue, bearer)
   }
 
@@ -78,13 +83,11 @@ export class References extends Effect.Service<References>()("layers/References"
     return {
       /** A fault for each line that refers to what is billed already, or to what a line before it refers to. */
       taken: Effect.fnUntraced(function* (lines: ReadonlyArray<Referring>, fieldOf: (index: number) => string) {
-        const wanted = lines.filter(
-          ({ referenceId, referenceType }) => referenceId !== undefined && referenceType !== undefined
-        )
+        const wanted = lines.filter(isReferring)
         if (wanted.length === 0) return []
         const billed = yield* billedOf(wanted)
         return lines.flatMap((line, index): ReadonlyArray<Detail> => {
-          if (!wanted.includes(line)) return []
+          if (!isReferring(line)) return []
           const bearer = billed.find(line)
           billed.add(line)
           if (bearer === undefined) return []
