@@ -1,9 +1,9 @@
 import { Schema } from "effect"
+import { JsonText } from "../JsonText.ts"
 import { decimalsOf } from "../money/Currency.ts"
 import { decimalOf, rounded, textOf, times } from "../money/Decimal.ts"
 import { Billable } from "./Billable.ts"
 import { Invoice } from "./Invoice.ts"
-import type { InvoiceDocument } from "./InvoiceDocument.ts"
 
 const Exact = Schema.String.annotations({ description: "A number written out exactly, in decimals" })
 const Whole = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
@@ -30,31 +30,35 @@ export const Explanation = Schema.Struct({
   totalMinor: Whole
 }).annotations({ identifier: "Explanation" })
 
-/** Works out each line anew, from what was entered; the sums are those that were kept. */
-export const explain = ({ invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">): typeof Explanation.Type => {
+type Explanation = typeof Explanation.Type
+type Line = Pick<Billable, "id" | "name" | "quantity" | "amountMinor">
+
+/** Works out each line anew, from what was entered, in the order it is given them. */
+export const lineExplainer = () => {
   let running = 0n
-  return {
-    invoice: invoice.id,
-    currencyCode: invoice.currencyCode,
-    decimals: decimalsOf(invoice.currencyCode),
-    rounding: "half away from zero, once for each line",
-    lines: lines.map(({ amountMinor, id, name, quantity }) => {
-      const exact = decimalOf(quantity)
-      const product = times(exact, BigInt(amountMinor))
-      const total = rounded(product)
-      running += total
-      return {
-        billable: id,
-        name,
-        quantity: textOf(exact),
-        amountMinor,
-        product: textOf(product),
-        roundedBy: textOf({ digits: total * 10n ** BigInt(product.scale) - product.digits, scale: product.scale }),
-        lineTotalMinor: Number(total),
-        runningTotalMinor: Number(running)
-      }
-    }),
-    subtotalMinor: invoice.subtotalMinor,
-    totalMinor: invoice.totalMinor
+  return ({ amountMinor, id, name, quantity }: Line): Explanation["lines"][number] => {
+    const exact = decimalOf(quantity)
+    const product = times(exact, BigInt(amountMinor))
+    const total = rounded(product)
+    running += total
+    return {
+      billable: id,
+      name,
+      quantity: textOf(exact),
+      amountMinor,
+      product: textOf(product),
+      roundedBy: textOf({ digits: total * 10n ** BigInt(product.scale) - product.digits, scale: product.scale }),
+      lineTotalMinor: Number(total),
+      runningTotalMinor: Number(running)
+    }
   }
+}
+
+/** The explanation of an invoice, whose lines are JSON already; the sums are those that were kept. */
+export const explanationText = (invoice: Invoice, lines: ReadonlyArray<string>) => {
+  const { currencyCode, id, subtotalMinor, totalMinor } = invoice
+  const rounding: Explanation["rounding"] = "half away from zero, once for each line"
+  const head = JSON.stringify({ invoice: id, currencyCode, decimals: decimalsOf(currencyCode), rounding })
+  const sums = JSON.stringify({ subtotalMinor, totalMinor })
+  return new JsonText<Explanation>(`${head.slice(0, -1)},"lines":[${lines.join(",")}],${sums.slice(1)}`)
 }

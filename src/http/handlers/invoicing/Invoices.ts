@@ -1,9 +1,8 @@
 import { Effect, Layer } from "effect"
-import { explain } from "../../../domain/invoicing/Explanation.ts"
 import { InvoicePdfs } from "../../../layers/pdf/InvoicePdfs.ts"
+import { InvoiceExplanations } from "../../../layers/sql/invoicing/InvoiceExplanations.ts"
 import { InvoiceMoves } from "../../../layers/sql/invoicing/InvoiceMoves.ts"
 import { Invoices } from "../../../layers/sql/invoicing/Invoices.ts"
-import { WholeInvoices } from "../../../layers/sql/invoicing/WholeInvoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handle } from "../../edge/Handlers.ts"
 import { paged } from "../../edge/response/Paging.ts"
@@ -12,10 +11,12 @@ import { Reply } from "../../edge/response/Reply.ts"
 const needs = Effect.all({
   invoices: Invoices,
   moves: InvoiceMoves,
-  whole: WholeInvoices,
+  explanations: InvoiceExplanations,
   pdfs: InvoicePdfs
 }).pipe(
-  Effect.provide(Layer.mergeAll(Invoices.Default, InvoiceMoves.Default, WholeInvoices.Default, InvoicePdfs.Default))
+  Effect.provide(
+    Layer.mergeAll(Invoices.Default, InvoiceMoves.Default, InvoiceExplanations.Default, InvoicePdfs.Default)
+  )
 )
 
 const pdfHeaders = (name: string) => ({
@@ -23,7 +24,7 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, whole }) => ({
+export const invoices = handle(InvoicesApi, needs, ({ explanations, invoices, moves, pdfs }) => ({
   list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
   get: ({ path }) => invoices.get(path.invoiceId),
@@ -32,7 +33,7 @@ export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, who
   finalize: ({ path }) => moves.finalize(path.invoiceId),
   pay: ({ path }) => moves.pay(path.invoiceId),
   void: ({ path }) => moves.void(path.invoiceId),
-  explain: ({ path }) => Effect.map(whole.get(path.invoiceId), explain),
+  explain: ({ path }) => explanations.get(path.invoiceId),
   pdf: ({ path }) =>
     Effect.map(pdfs.of(path.invoiceId), ({ name, pdf }) => new Reply(pdf, { headers: pdfHeaders(name) }))
 }))

@@ -53,15 +53,33 @@ export class References extends Effect.Service<References>()("layers/References"
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const select = sql.literal(
-      `select reference_type as "referenceType", reference_id as "referenceId", metadata, invoice_id as invoice`
-    )
+    // Of the metadata only what tells lines apart: all of it may be a hundred kilobytes a line.
+    const select = sql.literal(`
+      select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice,
+        json_strip_nulls(json_build_object('siteId', metadata ->> 'siteId', 'issueId', metadata ->> 'issueId')) as metadata`)
 
-    /** The lines that bear these references already. */
-    const bearing = (tenant: string, wanted: ReadonlyArray<Referring>) => sql<Billed>`
-      ${select} from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted ("referenceType" text, "referenceId" text)
-      join billables on tenant_id = ${tenant} and not released
-        and reference_type = wanted."referenceType" and reference_id = wanted."referenceId"`
+    /** As the unique index has it. */
+    const site = sql.literal(`(case when reference_type = 'jira' then coalesce(metadata ->> 'siteId', '') else '' end)`)
+
+    /** One line for each reference that is borne already; the same key may be borne at any number of sites. */
+    const bearing = (tenant: string, wanted: ReadonlyArray<Referring>) => {
+      const references = wanted.map((line) => ({
+        type: line.referenceType,
+        id: line.referenceId,
+        site: siteOfLine(line)
+      }))
+      const alike = sql`${select} from billables where tenant_id = ${tenant} and not released
+        and reference_type = wanted.type and reference_id = wanted.id`
+      return sql<Billed>`
+        select bearer.* from (
+          select distinct type, id, site
+          from json_to_recordset(${JSON.stringify(references)}::json) as given (type text, id text, site text)
+        ) wanted join lateral (
+          (${alike} and wanted.site is null limit 1)
+          union all
+          (${alike} and ${site} in (wanted.site, '') order by ${site} desc limit 1)
+        ) bearer on true`
+    }
 
     /** The lines that were made of these issues already, under whatever key. */
     const madeOf = (tenant: string, issues: ReadonlyArray<string>) =>
