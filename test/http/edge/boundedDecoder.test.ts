@@ -97,13 +97,8 @@ describe("boundedDecoder", () => {
     const Observed = Schema.String.pipe(Schema.filter(() => seen.push("element") > 0))
     const schema = body({ items: Schema.Array(Observed).pipe(maxItems(1000)) })
     const decoding = facts(schema, { items: many(1000, "a") })
-    const other = setInterval(() => seen.push("other"), 0)
-    const turns: Array<Promise<void>> = []
-    for (let turn = 0; turn < 5; turn++) {
-      turns.push(new Promise((resolve) => setImmediate(() => resolve(void seen.push("other")))))
-    }
-    await Promise.all([decoding, ...turns])
-    clearInterval(other)
+    setImmediate(() => seen.push("other"))
+    await decoding
     assert.isBelow(seen.indexOf("other"), seen.lastIndexOf("element"))
   })
 

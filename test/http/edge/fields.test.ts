@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { body, integer, oneOf, optional, text } from "../../../src/domain/Schemas.ts"
+import { body, integer, maxItems, oneOf, optional, text } from "../../../src/domain/Schemas.ts"
 import { anyCaller, BodyLimit, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
 import { PageQuery } from "../../../src/http/api/Paging.ts"
@@ -17,7 +17,7 @@ const probes = handle(
   HttpApiGroup.make("probes").add(
     HttpApiEndpoint.post("probe", "/probes")
       .setUrlParams(PageQuery)
-      .setPayload(body({ lines: Schema.Array(Line), open: optional(Schema.Boolean) }))
+      .setPayload(body({ lines: Schema.Array(Line).pipe(maxItems(50_000)), open: optional(Schema.Boolean) }))
       .addSuccess(data(Schema.String))
       .annotateContext(operation("Probe", anyCaller))
       .annotate(BodyLimit, 4 * 1024 * 1024)
@@ -176,10 +176,9 @@ describe("fields", () => {
     }
   )
 
-  it("may be wrong by the hundred thousand", async () => {
-    const lines = Array.from({ length: 100_000 }, () => "{}")
-    const { body, status } = await probe("", `{"lines":[${lines}]}`)
-    assert.strictEqual(status, 400)
-    assert.strictEqual(body.error, "ValidationError")
+  it("may be wrong by the ten thousand, of which the first hundred are reported", async () => {
+    const lines = Array.from({ length: 30_000 }, () => "{}")
+    const faults = Array.from({ length: 50 }, (_, n) => [required(`lines[${n}].amount`), required(`lines[${n}].kind`)])
+    assertInvalid(await probe("", `{"lines":[${lines}]}`), ...faults.flat())
   })
 })

@@ -52,6 +52,25 @@ describe("what was billed", () => {
     assert.strictEqual((await read(id)).billableCount, 0)
   })
 
+  it("is told by its invoice, at however many sites the same key was billed", async () => {
+    const { add, draft, tryAdd } = await stage()
+    const of = (siteId?: string) => ({
+      ...work("KEY-1", "jira"),
+      ...(siteId === undefined ? {} : { metadata: { siteId } })
+    })
+    const sites = Array.from({ length: 20 }, (_, n) => `site ${n}`)
+    const invoices = await Promise.all(sites.map(() => draft()))
+    for (const [n, site] of sites.entries()) await add(invoices[n]?.id ?? "", of(site))
+    const { id } = await draft()
+    assertInvalid(
+      await tryAdd(id, ...sites.map((site) => of(site))),
+      ...sites.map((_, n) => billedOn(invoices[n]?.id ?? "", `billables[${n}].referenceId`))
+    )
+    const { body } = await tryAdd(id, of())
+    assert.strictEqual(body.details[0].constraint, "unique", "a line of no site may be of any")
+    assert.lengthOf(await add(id, of("another"), of("yet another")), 2)
+  })
+
   it("is told apart by type and identifier, to the letter", async () => {
     const { add, draft } = await stage()
     const { id } = await draft()

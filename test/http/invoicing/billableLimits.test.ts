@@ -165,6 +165,48 @@ describe("the limits of a line", () => {
     }
   })
 
+  it("let the longest list of the fullest lines pass", async () => {
+    const { add, draft } = invoicing
+    const { id } = await draft()
+    const lines = Array.from({ length: 1000 }, (_, order) => ({
+      quantity: 1.5,
+      currencyCode: "EUR",
+      ...{ referenceType: "full", referenceId: `${order}`, description: "", order },
+      metadata: Object.fromEntries(Array.from({ length: 50 }, (_, key) => [`${order} ${key}`, "v".repeat(50)]))
+    }))
+    const added = await add(id, ...lines)
+    assert.deepStrictEqual(
+      added.map(({ metadata }) => metadata),
+      lines.map(({ metadata }) => metadata)
+    )
+  })
+
+  it("are reported a hundred at a time, whether a line is malformed or the invoice objects to it", async () => {
+    const { draft, tryAdd } = invoicing
+    const { id } = await draft()
+    const many = (fields: object) => Array.from({ length: 1000 }, () => fields)
+    const first = (field: string, ...rest: readonly [string, string]) =>
+      Array.from({ length: 100 }, (_, n): Fault => [`billables[${n}].${field}`, ...rest])
+    assertInvalid(
+      await tryAdd(id, ...many({ name: "" })),
+      ...first("name", "minLength", "must have at least 1 character")
+    )
+    assertInvalid(
+      await tryAdd(id, ...many({ currencyCode: "KWD" })),
+      ...first("currencyCode", "currency", "must be the invoice's, EUR")
+    )
+  })
+
+  it("are reported by one fault for a list that is too long, whatever its lines are", async () => {
+    const { draft, tryAdd } = invoicing
+    const { id } = await draft()
+    assertInvalid(await tryAdd(id, ...Array.from({ length: 1001 }, () => ({ name: 1, colour: "red" }))), [
+      "billables",
+      "maxItems",
+      "must have at most 1000 items"
+    ])
+  })
+
   it("are tried here for every field that can be set, but for the currency", () => {
     const { schemas } = service.document.components as { schemas: Readonly<Record<string, JsonSchema>> }
     const patch = operationsOf(service.document).find(({ name }) => name.startsWith("PATCH /api/v1/billables/"))

@@ -62,6 +62,21 @@ describe("an invoice", () => {
     })
   })
 
+  it("explains more lines than are read at a time, each once and in order", async () => {
+    const { add, call, draft } = await stage()
+    const { id } = await draft()
+    const added = [
+      ...(await add(id, ...Array.from({ length: 1000 }, (_, n) => ({ amountMinor: n, order: n >> 1 })))),
+      ...(await add(id, { amountMinor: 1 }))
+    ]
+    const { data } = (await call("GET", `/invoices/${id}/explain`)).body
+    assert.deepStrictEqual(
+      data.lines.map(({ billable }: { billable: string }) => billable),
+      added.map((line) => line.id)
+    )
+    assert.deepStrictEqual([data.lines.at(-1).runningTotalMinor, data.totalMinor], [499_501, 499_501])
+  })
+
   it("is found by its contract, its status and whether it is overdue", async () => {
     const { call, contract, draft, invoiceIn } = await stage()
     const [late, early] = [await contract({ paymentTermDays: 0 }), await contract()]

@@ -122,8 +122,8 @@ const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
 const inBody: Place = { isBounded: false, elementsPerTurn: 100 }
 const inElement: Place = { isBounded: false, elementsPerTurn: Number.POSITIVE_INFINITY }
 
-const requireMaximum = ({ isBounded }: Place, name: keyof typeof sizes) => {
-  if (!isBounded) throw new Error(`A body of the contract holds what has no ${name}`)
+const requireMaximum = (ast: SchemaAST.AST, { isBounded }: Place, name: keyof typeof sizes) => {
+  if (!isBounded) throw new Error(`The contract sets no ${name} for ${ast} in a body`)
 }
 
 const bound = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
@@ -138,10 +138,10 @@ const bound = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
         ast.annotations
       )
     case "TypeLiteral":
-      if (ast.indexSignatures.length > 0) requireMaximum(place, "maxProperties")
+      if (ast.indexSignatures.length > 0) requireMaximum(ast, place, "maxProperties")
       return boundObject(ast, place)
     case "TupleType": {
-      requireMaximum(place, "maxItems")
+      requireMaximum(ast, place, "maxItems")
       const [rest] = ast.rest
       return rest === undefined ? ast : boundArray(ast, rest.type, place)
     }
