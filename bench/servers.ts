@@ -59,6 +59,7 @@ export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   AUTH_ISSUER: caller.issuer,
   AUTH_AUDIENCE: caller.audience,
   SECRETS_KEY: randomBytes(32).toString("base64"),
+  MAX_INVOICE_LINES: "20000",
   [supervisedFlag]: "1"
 })
 

@@ -2,7 +2,8 @@ import { ParseResult, Schema } from "effect"
 
 /**
  * The machine words a rejected field is reported under. A schema names the one it enforces in this annotation,
- * so the wire format is decided where the rule is written.
+ * so the wire format is decided where the rule is written. `quota` is a limit of the service, which `GET /limits` shows;
+ * `maxItems` is the length of a list in one request.
  */
 export type Constraint =
   | "required"
@@ -22,6 +23,7 @@ export type Constraint =
   | "currency"
   | "unique"
   | "inUse"
+  | "quota"
 
 export const ConstraintId: unique symbol = Symbol.for("domain/Constraint")
 

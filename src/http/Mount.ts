@@ -12,6 +12,7 @@ import { integrations } from "./handlers/integrations/Integrations.ts"
 import { billables } from "./handlers/invoicing/Billables.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
+import { limits } from "./handlers/tenancy/Limits.ts"
 import { members } from "./handlers/tenancy/Members.ts"
 import { tenants } from "./handlers/tenancy/Tenants.ts"
 import { inbound } from "./handlers/tracker/Inbound.ts"
@@ -22,6 +23,7 @@ import { webhooks } from "./handlers/tracker/Webhooks.ts"
 export const mounted = [
   tenants,
   members,
+  limits,
   clients,
   addresses,
   contacts,

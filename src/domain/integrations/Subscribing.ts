@@ -2,12 +2,10 @@ import { Effect } from "effect"
 import { ClientId } from "../contracting/Client.ts"
 import { breaks } from "../Errors.ts"
 import { EventPattern } from "../events/Catalogue.ts"
+import { requireQuota } from "../Quotas.ts"
 import { body, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 import type { Subscription } from "./Subscription.ts"
-
-/** The most subscriptions an integration can have: they are shown whole with it. */
-export const mostSubscriptions = 200
 
 export const CreateSubscription = body({
   eventType: EventPattern,
@@ -36,11 +34,9 @@ export const canTell = (provider: Provider, eventType: string) =>
 type Subject = Omit<Subscription, "id">
 
 /** Fails when an integration cannot subscribe to this besides what it is subscribed to. */
-export const maySubscribe = (present: ReadonlyArray<Subscription>, { eventType, scopeKey }: Subject) => {
+export const maySubscribe = (present: ReadonlyArray<Subscription>, { eventType, scopeKey }: Subject, max: number) => {
   if (present.some((one) => one.eventType === eventType && one.scopeKey === scopeKey)) {
     return Effect.fail(breaks("eventType", "unique", `is subscribed to already for ${scopeKey}`))
   }
-  return present.length < mostSubscriptions
-    ? Effect.void
-    : Effect.fail(breaks("eventType", "maxItems", `would be one beyond ${mostSubscriptions} subscriptions`))
+  return requireQuota("subscriptions", { max, used: present.length, field: "eventType" })
 }

@@ -8,8 +8,8 @@ import { InvoiceStatus } from "./InvoiceStatus.ts"
 
 export const InvoiceId = id("inv", "invoice")
 
-/** The most lines an invoice can have, so that whatever is made of all of them stays within bounds. */
-export const mostLines = 20_000
+/** No quota lets an invoice have more lines, so that whatever is made of all of them stays within bounds. */
+export const maxInvoiceLines = 20_000
 
 const Minor = integer(-mostMinor, mostMinor)
 
@@ -24,7 +24,7 @@ export const Invoice = Schema.Struct({
   currencyCode: CurrencyCode,
   subtotalMinor: Minor,
   totalMinor: Minor,
-  billableCount: integer(0, mostLines),
+  billableCount: integer(0, maxInvoiceLines),
   issuedAt: optional(Timestamp),
   ...writable,
   paidAt: optional(Timestamp),

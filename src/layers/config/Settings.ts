@@ -1,4 +1,5 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
+import { describeQuota, type QuotaName, quotaNames, quotas } from "../../domain/Quotas.ts"
 import { readRange } from "./AddressRange.ts"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
@@ -75,6 +76,19 @@ const word = Schema.NonEmptyString.pipe(
 
 /** Algorithms a bearer token may be signed with. Symmetric ones are never among them. */
 const asymmetric = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const
+
+const quotaSetting = (name: QuotaName) => {
+  const { default: fallback, highest } = quotas[name]
+  return withDefault(natural(1, highest), fallback, describeQuota(name))
+}
+
+type QuotaSettings = {
+  readonly [Name in QuotaName as (typeof quotas)[Name]["setting"]]: ReturnType<typeof quotaSetting>
+}
+
+const quotaSettings = Object.fromEntries(
+  quotaNames.map((name) => [quotas[name].setting, quotaSetting(name)])
+) as QuotaSettings // Object.fromEntries forgets which setting is which; the mapped type restates it
 
 /** Every setting, once: names, defaults and explanations here feed validation, `--help` and the README's table. */
 export const settings = {
@@ -198,6 +212,7 @@ export const settings = {
     7,
     "days the answers of receivers, the bodies of a tracker's webhooks and the faults of both are kept"
   ),
+  ...quotaSettings,
   LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "least severe log line that is written"),
   LOG_FORMAT: Schema.optionalWith(
     described(oneOf("json", "pretty"), "json in production and files, pretty in a terminal unless set"),

@@ -16,7 +16,9 @@ import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { SignedUrls } from "../../blobs/SignedUrls.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import { resource } from "../resource/Resource.ts"
+import type { Versioned } from "../resource/ResourceSpec.ts"
 import { Blobs, type Uploaded } from "./Blobs.ts"
 
 const notUploaded = breaks(
@@ -53,11 +55,12 @@ type Verdict = Either.Either<Pick<StoredAsset, "etag" | "sizeBytes">, string>
 
 /** The images of a tenant: declared, uploaded, verified. */
 export class Assets extends Effect.Service<Assets>()("layers/Assets", {
-  dependencies: [SignedUrls.Default, Blobs.Default],
+  dependencies: [SignedUrls.Default, Blobs.Default, Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const blobs = yield* Blobs
     const urls = yield* SignedUrls
+    const quotas = yield* Quotas
     const shown = (asset: StoredAsset) =>
       shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.of(asset.id))
     const assets = yield* resource({
@@ -81,21 +84,24 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         : Effect.void
 
     /** Makes uploaded bytes those of the asset, in place of any before, and lets it be tried again if it had failed. */
+    const replaceBytes = Effect.fnUntraced(function* (seen: Versioned<StoredAsset>, uploaded: Uploaded) {
+      const before = yield* digestOf(seen.value.id)
+      const isKept = yield* blobs.adopt(uploaded)
+      const value = yield* assets.rewrite(
+        seen,
+        "updated",
+        { ...seen.value, status: "PENDING" },
+        { columns: { digest: uploaded.digest } }
+      )
+      if (before !== undefined && before !== uploaded.digest) yield* blobs.release(before)
+      return { value, isKept }
+    })
     const take = (id: string, uploaded: Uploaded) =>
-      Effect.gen(function* () {
-        const seen = yield* assets.hold(id)
-        yield* mayUpload(seen.value)
-        const before = yield* digestOf(id)
-        const isKept = yield* blobs.adopt(uploaded)
-        const value = yield* assets.rewrite(
-          seen,
-          "updated",
-          { ...seen.value, status: "PENDING" },
-          { columns: { digest: uploaded.digest } }
-        )
-        if (before !== undefined && before !== uploaded.digest) yield* blobs.release(before)
-        return { value, isKept }
-      }).pipe(atomically(sql))
+      assets.hold(id).pipe(
+        Effect.tap(({ value }) => mayUpload(value)),
+        Effect.flatMap((seen) => quotas.limitBytes(replaceBytes(seen, uploaded), "body")),
+        atomically(sql)
+      )
 
     /** What the bytes turn out to be: read and judged before anything is locked. */
     const judge = Effect.fnUntraced(function* ({ contentType, sizeBytes }: StoredAsset, digest: string) {
@@ -152,7 +158,13 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
 
     return {
       create: (fields: typeof CreateAsset.Type) =>
-        Effect.map(assets.create({ ...filledAsset(fields), source: "USER_UPLOAD", status: "PENDING" }), shown),
+        quotas
+          .requireRoom("assets", "kind")
+          .pipe(
+            Effect.zipRight(assets.create({ ...filledAsset(fields), source: "USER_UPLOAD", status: "PENDING" })),
+            Effect.map(shown),
+            atomically(sql)
+          ),
       page: (window: Window) => assets.page(window),
       shown,
       get: (id: string) => Effect.map(assets.get(id), shown),

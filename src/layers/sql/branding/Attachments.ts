@@ -2,9 +2,11 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { type AttachMedia, inMediaOrder, type MediaItem, mediaItem } from "../../../domain/branding/Media.ts"
 import { breaks, NotFound, type WireError } from "../../../domain/Errors.ts"
+import { requireQuota } from "../../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
 
 /** A tenant or a client, as far as it can have something hung on it. */
@@ -25,8 +27,10 @@ interface Place {
 
 /** Images hung on tenants and clients, each in a slot. */
 export class Attachments extends Effect.Service<Attachments>()("layers/Attachments", {
+  dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const maxSlots = (yield* Quotas).maxOf("mediaSlots")
 
     /** The asset, kept from being deleted meanwhile. */
     const keptAsset = (assetId: string) =>
@@ -70,9 +74,12 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
           const asset = yield* keptAsset(assetId)
           const seen = yield* owner.hold(place.id)
           const { kind } = yield* ready(asset)
+          const others = without(seen.value.media, place.slot)
+          const adding = others.length === seen.value.media.length ? 1 : 0
+          yield* requireQuota("mediaSlots", { max: maxSlots, used: others.length, adding, field: "slot" })
           const attachmentId = yield* hang(place.client, place.slot, assetId)
           const item = mediaItem({ attachmentId, slot: place.slot, order, assetId, kind })
-          const media = inMediaOrder([...without(seen.value.media, place.slot), item])
+          const media = inMediaOrder([...others, item])
           return yield* owner.rewrite(seen, "updated", { ...seen.value, media })
         }).pipe(atomically(sql)),
 

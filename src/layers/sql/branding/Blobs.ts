@@ -4,6 +4,7 @@ import { Data, Effect, Option, Stream } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { BlobStore } from "../../blobs/BlobStore.ts"
 import { makeId } from "../../Ids.ts"
+import { Quotas } from "../Quotas.ts"
 
 /** Bytes that were written but are no blob yet. */
 export interface Uploaded {
@@ -20,9 +21,11 @@ export class BlobDamaged extends Data.TaggedError("BlobDamaged")<{ readonly dige
 
 /** What the store holds, and under which digest. Equal bytes of a tenant lie there once. */
 export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
+  dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
+    const { lockBytes } = yield* Quotas
 
     /** Takes away what lies at a place, unless it has become a blob: that may have happened without our hearing of it. */
     const forget = Effect.fnUntraced(function* (tenant: string, place: string) {
@@ -67,7 +70,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
 
       /**
        * Makes an upload a blob; tells whether it is one now, or whether the same bytes were there already. Those are held,
-       * so that nobody lets go of them before they are needed again.
+       * so that nobody lets go of them before they are needed again. It belongs inside of `Quotas.limitBytes`.
        */
       adopt: ({ digest, place, sizeBytes }: Uploaded) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
@@ -88,15 +91,15 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
        */
       release: (digest: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
-          Effect.zipRight(
-            sql`select 1 from blobs where tenant_id = ${tenant} and digest = ${digest} for update`,
-            sql`
+          lockBytes.pipe(
+            Effect.zipRight(sql`select 1 from blobs where tenant_id = ${tenant} and digest = ${digest} for update`),
+            Effect.zipRight(sql`
               with freed as (
                 delete from blobs where tenant_id = ${tenant} and digest = ${digest}
                   and not exists (select 1 from assets where tenant_id = ${tenant} and digest = ${digest})
                   and not exists (select 1 from invoice_images where tenant_id = ${tenant} and digest = ${digest})
                 returning place
-              ) insert into uploads (tenant_id, place, started_at) select ${tenant}, place, '-infinity' from freed`
+              ) insert into uploads (tenant_id, place, started_at) select ${tenant}, place, '-infinity' from freed`)
           )
         ).pipe(Effect.orDie),
 

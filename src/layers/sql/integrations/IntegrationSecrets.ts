@@ -41,6 +41,15 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
       all.map(({ generation, sealed }) => secrets.open(placeOf(tenant, integration, generation), sealed).toString())
 
     return {
+      /** The rows of those that were replaced and have not expired, for who counts them. */
+      replaced: (integration: string) =>
+        Effect.map(
+          CurrentTenant,
+          (tenant) => sql`
+            select 1 from integration_secrets
+            where tenant_id = ${tenant} and integration_id = ${integration} and expires_at > now()`
+        ),
+
       /** The first secret of an integration that has none. */
       first: (integration: string) =>
         Effect.flatMap(issuing(integration, 1), ({ insert, secret }) => Effect.as(Effect.orDie(insert), secret)),

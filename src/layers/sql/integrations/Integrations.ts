@@ -24,6 +24,7 @@ import {
   mayMove
 } from "../../../domain/integrations/IntegrationStatus.ts"
 import type { Provider } from "../../../domain/integrations/Provider.ts"
+import { requireRotation } from "../../../domain/integrations/SecretRotation.ts"
 import { patched } from "../../../domain/Schemas.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
@@ -31,6 +32,7 @@ import { OAuthApps } from "../../providers/oauth/Apps.ts"
 import { Targets } from "../../providers/webhook/Target.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { Events } from "../events/Events.ts"
+import { Quotas } from "../Quotas.ts"
 import { recording } from "../resource/EventLog.ts"
 import { resource } from "../resource/Resource.ts"
 import type { Versioned } from "../resource/ResourceSpec.ts"
@@ -43,6 +45,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     Events.Default,
     IntegrationSecrets.Default,
     OAuthApps.Default,
+    Quotas.Default,
     WebhookEndpoints.Default,
     Targets.Default
   ],
@@ -53,6 +56,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const endpoints = yield* WebhookEndpoints
     const apps = yield* OAuthApps
     const targets = yield* Targets
+    const quotas = yield* Quotas
     const integrations = yield* resource({ name: "integration", table: "integrations", entity: Integration })
     const record = recording(sql, sql.literal("changed"))
 
@@ -66,6 +70,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const made = (fields: Pick<Integration, "provider" | "name" | "config">) =>
       Effect.gen(function* () {
         const isInbound = isTracker(fields.provider)
+        yield* quotas.requireRoom("integrations", "provider")
         const integration = yield* integrations.create({ ...fields, ...freshFor(fields.provider) })
         const secret = isSigned(fields.provider) ? yield* secrets.first(integration.id) : undefined
         const webhookUrl = isInbound ? yield* endpoints.first(integration.id) : undefined
@@ -142,8 +147,10 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
         Effect.gen(function* () {
           const seen = yield* integrations.hold(id)
           yield* mayRotate(seen.value)
-          const replacing = isTracker(seen.value.provider) ? endpoints.rotating : secrets.rotating
-          const { besides, ...shown } = yield* replacing(id, overlapHours)
+          const keeper = isTracker(seen.value.provider) ? endpoints : secrets
+          const replaced = yield* quotas.countUpToMax("secrets", yield* keeper.replaced(id))
+          yield* requireRotation(replaced, overlapHours, quotas.maxOf("secrets"))
+          const { besides, ...shown } = yield* keeper.rotating(id, overlapHours)
           const integration = yield* integrations.rewrite(seen, "updated", seen.value, { besides, isLast: true })
           return { integration, ...shown }
         }).pipe(atomically(sql)),

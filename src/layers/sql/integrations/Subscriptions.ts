@@ -13,6 +13,7 @@ import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import { isMet } from "../resource/ResourceWriting.ts"
 import { Integrations } from "./Integrations.ts"
 
@@ -28,10 +29,11 @@ const pick = (subscriptions: ReadonlyArray<Subscription>, id: string) => {
 
 /** What integrations are told of: a part of each integration, and beside it in a table for who looks by event. */
 export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subscriptions", {
-  dependencies: [Integrations.Default],
+  dependencies: [Integrations.Default, Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const integrations = yield* Integrations
+    const quotas = yield* Quotas
 
     /** The client, kept from being deleted meanwhile. */
     const keepClient = (clientId: string) =>
@@ -71,7 +73,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           const { subscriptions } = seen.value
           const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
           yield* canTell(seen.value.provider, eventType)
-          yield* maySubscribe(subscriptions, subject)
+          yield* maySubscribe(subscriptions, subject, quotas.maxOf("subscriptions"))
           const added = { id: SubscriptionId.make(makeId(prefixOf(SubscriptionId))), ...subject }
           const next = { ...seen.value, subscriptions: [...subscriptions, added] }
           const besides = [yield* adding(integrationId, added)]

@@ -38,6 +38,15 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
     })
 
     return {
+      /** The rows of those that were replaced and have not expired, for who counts them. */
+      replaced: (integration: string) =>
+        Effect.map(
+          CurrentTenant,
+          (tenant) => sql`
+            select 1 from webhook_endpoints
+            where tenant_id = ${tenant} and integration_id = ${integration} and expires_at > now()`
+        ),
+
       /** The first address of an integration that has none. */
       first: (integration: string) =>
         Effect.flatMap(issuing(integration), ({ insert, webhookUrl }) => Effect.as(Effect.orDie(insert), webhookUrl)),

@@ -3,11 +3,12 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { breaks, type Detail, invalid } from "../../../domain/Errors.ts"
 import { Billable, type CreateBillables, isTold, lineFaults, lineOn } from "../../../domain/invoicing/Billable.ts"
-import { mostLines } from "../../../domain/invoicing/Invoice.ts"
 import { mayEdit } from "../../../domain/invoicing/InvoiceStatus.ts"
 import { lineTotal, mostMinor, sum } from "../../../domain/money/Money.ts"
+import { requireQuota } from "../../../domain/Quotas.ts"
 import { type Change, patched } from "../../../domain/Schemas.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import { resource } from "../resource/Resource.ts"
 import { ContractGuard, type Held } from "./ContractGuard.ts"
 import { Invoices } from "./Invoices.ts"
@@ -25,12 +26,13 @@ interface Amendment {
 
 /** The lines of invoices. What they come to and how many they are is kept with the invoice, in the same transaction. */
 export class Billables extends Effect.Service<Billables>()("layers/Billables", {
-  dependencies: [Invoices.Default, ContractGuard.Default, References.Default],
+  dependencies: [Invoices.Default, ContractGuard.Default, Quotas.Default, References.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const invoices = yield* Invoices
     const guard = yield* ContractGuard
     const references = yield* References
+    const maxLines = (yield* Quotas).maxOf("invoiceLines")
     const billables = yield* resource({
       name: "billable",
       table: "billables",
@@ -60,9 +62,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       if (total === undefined) {
         return yield* Effect.fail(breaks(field, "max", `would take the total beyond ±${mostMinor}`))
       }
-      if (billableCount > mostLines) {
-        return yield* Effect.fail(breaks(field, "maxItems", `would take the invoice beyond ${mostLines} lines`))
-      }
+      yield* requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding: lines, field })
       const billing = yield* guard.billing(contract, by, field)
       const next = { ...value, subtotalMinor: total, totalMinor: total, billableCount }
       yield* invoices.rewrite(invoice, "updated", next, { besides: [...besides, ...billing], isLast: true })

@@ -5,13 +5,16 @@ import { CurrentMember, CurrentTenant, Principal } from "../../../domain/tenancy
 import { type CreateMember, Member, type MemberId } from "../../../domain/tenancy/Member.ts"
 import { mayActAs, type Role } from "../../../domain/tenancy/Roles.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import { resource } from "../resource/Resource.ts"
 
 const lastOwner = breaks("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
+  dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const quotas = yield* Quotas
     const members = yield* resource({ name: "member", table: "members", entity: Member })
 
     /** One decision about a tenant's members at a time, so that two owners cannot step down past each other. */
@@ -56,6 +59,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
           Effect.gen(function* () {
             const { role } = yield* actor
             if (!mayTouch(role, fields.role)) return yield* Effect.fail(new Forbidden())
+            yield* quotas.requireRoom("members", "subject")
             const { issuer } = yield* Principal
             return yield* members.create({ issuer, ...fields })
           })

@@ -6,14 +6,16 @@ import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
+import { Quotas } from "../Quotas.ts"
 import { resource } from "../resource/Resource.ts"
 import { Members } from "./Members.ts"
 
 export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
-  dependencies: [Members.Default],
+  dependencies: [Members.Default, Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const members = yield* Members
+    const quotas = yield* Quotas
     const tenants = yield* resource({
       name: "tenant",
       table: "tenants",
@@ -30,7 +32,9 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       create: (fields: typeof CreateTenant.Type) =>
         Effect.suspend(() => {
           const id = makeId(prefixOf(TenantId))
-          return Effect.zipLeft(tenants.create({ ...fields, media: [] }, id), members.found).pipe(
+          return quotas.requireTenant.pipe(
+            Effect.zipRight(tenants.create({ ...fields, media: [] }, id)),
+            Effect.zipLeft(members.found),
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             atomically(sql)
           )

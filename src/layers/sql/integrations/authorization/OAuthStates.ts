@@ -5,6 +5,8 @@ import { CurrentTenant, Principal } from "../../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../../domain/tenancy/Tenant.ts"
 import { hashOf, newOneTime } from "../../../secrets/OneTime.ts"
 import { Secrets } from "../../../secrets/Secrets.ts"
+import { atomically } from "../../connection/Transaction.ts"
+import { Quotas } from "../../Quotas.ts"
 
 type Person = Principal["Type"]
 
@@ -28,10 +30,11 @@ const placeOf = (tenant: string, integration: string, hash: Buffer) =>
 
 /** Authorizations that were begun. Who knows a state may go on with it, once; here only its hash is known. */
 export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStates", {
-  dependencies: [Secrets.Default],
+  dependencies: [Quotas.Default, Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
+    const quotas = yield* Quotas
 
     const isOpen = (hash: Buffer) => sql`
       s.hash = ${hash} and s.consumed_at is null and s.expires_at > now()
@@ -40,10 +43,27 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
     const isOf = (person: Person | undefined) =>
       person === undefined ? sql`true` : sql`s.issuer = ${person.issuer} and s.subject = ${person.subject}`
 
+    /** Begun and not back yet, or back and not confirmed. */
+    const pending = (tenant: string, integration: string) => sql`
+      select 1 from oauth_states where tenant_id = ${tenant} and integration_id = ${integration}
+        and consumed_at is null and expires_at > now()
+      union all
+      select 1 from pending_grants where tenant_id = ${tenant} and integration_id = ${integration}
+        and expires_at > now()`
+
+    const requirePending = (tenant: string, integration: string) =>
+      quotas.requireOneMore(
+        "pendingAuthorizations",
+        [tenant, integration],
+        pending(tenant, integration),
+        "integrationId"
+      )
+
     return {
       /** Writes down that the caller begins, and tells the state and what the code will be bound to. */
       begin: Effect.fnUntraced(function* (integration: string, provider: OAuthProvider, origin: string) {
         const tenant = yield* CurrentTenant
+        yield* requirePending(tenant, integration)
         const { issuer, subject } = yield* Principal
         const [state, verifier] = [newOneTime(), newOneTime()]
         const hash = hashOf(state)
@@ -54,7 +74,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
           values (${tenant}, ${hash}, ${integration}, ${provider}, ${issuer}, ${subject}, ${origin}, ${sealed},
             now() + make_interval(mins => ${lifeMinutes}))`)
         return { state, challenge: hashOf(verifier).toString("base64url") }
-      }),
+      }, atomically(sql)),
 
       /** What a state stands for, told once. One that `person`, where there is one, did not begin stays as it is. */
       consume: Effect.fnUntraced(function* (state: string, person: Person | undefined) {

@@ -1,0 +1,158 @@
+import { Effect, Schema } from "effect"
+import { breaks, type ValidationError } from "./Errors.ts"
+import { maxInvoiceLines } from "./invoicing/Invoice.ts"
+import { oneOf, optional } from "./Schemas.ts"
+
+/** What a quota is counted for. An owner is whatever images are attached to: a tenant or a client. */
+const scopes = ["tenant", "caller", "integration", "owner", "invoice"] as const
+
+export interface Quota {
+  /** The setting that holds the maximum, its default, and the highest value an operator can choose. */
+  readonly setting: `MAX_${string}`
+  readonly default: number
+  readonly highest: number
+  readonly scope: (typeof scopes)[number]
+  /** What is counted, in the plural, with its scope: it follows a number in messages. */
+  readonly counts: string
+  /** What the caller can do about a full quota. */
+  readonly remedy: string
+}
+
+const million = 1_000_000
+
+/** Every quota, once: settings, `GET /limits` and the messages of refusals follow from this table. */
+export const quotas = {
+  tenants: {
+    setting: "MAX_TENANTS",
+    default: 1000,
+    highest: million,
+    scope: "caller",
+    counts: "tenants that one caller is an OWNER of",
+    remedy: "delete or leave one"
+  },
+  members: {
+    setting: "MAX_MEMBERS",
+    default: 1000,
+    highest: million,
+    scope: "tenant",
+    counts: "members per tenant",
+    remedy: "remove one"
+  },
+  integrations: {
+    setting: "MAX_INTEGRATIONS",
+    default: 100,
+    highest: million,
+    scope: "tenant",
+    counts: "integrations per tenant",
+    remedy: "delete one"
+  },
+  subscriptions: {
+    setting: "MAX_SUBSCRIPTIONS",
+    default: 50,
+    highest: 1000,
+    scope: "integration",
+    counts: "subscriptions per integration",
+    remedy: "delete one, or subscribe to all events of a resource with <resource>.*"
+  },
+  secrets: {
+    setting: "MAX_SECRETS",
+    default: 5,
+    highest: 20,
+    scope: "integration",
+    counts: "signing secrets or webhook addresses per integration, replaced ones included until they expire",
+    remedy: "rotate with overlapHours 0, wait until one expires"
+  },
+  pendingAuthorizations: {
+    setting: "MAX_PENDING_AUTHORIZATIONS",
+    default: 20,
+    highest: 1000,
+    scope: "integration",
+    counts: "OAuth authorizations per integration that are begun and not completed",
+    remedy: "complete one, wait ten minutes until one expires"
+  },
+  assets: {
+    setting: "MAX_ASSETS",
+    default: 10_000,
+    highest: million,
+    scope: "tenant",
+    counts: "assets per tenant",
+    remedy: "delete one"
+  },
+  assetBytes: {
+    setting: "MAX_ASSET_BYTES",
+    default: 1024 ** 3,
+    highest: Number.MAX_SAFE_INTEGER,
+    scope: "tenant",
+    counts: "bytes of images per tenant, those on issued invoices included",
+    remedy: "delete assets"
+  },
+  mediaSlots: {
+    setting: "MAX_MEDIA_SLOTS",
+    default: 20,
+    highest: 1000,
+    scope: "owner",
+    counts: "media slots per tenant and per client",
+    remedy: "detach an image, reuse a slot"
+  },
+  invoiceLines: {
+    setting: "MAX_INVOICE_LINES",
+    default: 10_000,
+    highest: maxInvoiceLines,
+    scope: "invoice",
+    counts: "lines per invoice",
+    remedy: "put the lines on several invoices"
+  }
+} as const satisfies Readonly<Record<string, Quota>>
+
+export type QuotaName = keyof typeof quotas
+
+export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName> // Object.keys forgets which keys these are
+
+export const describeQuota = (name: QuotaName) => `maximum number of ${quotas[name].counts}`
+
+/** A quota as `GET /limits` shows it. Other kinds of limits may join the list. */
+export const Limit = Schema.Struct({
+  name: Schema.String.annotations({ description: "Names the limit; messages of refused requests name it too" }),
+  description: Schema.String.annotations({ description: "What is counted" }),
+  scope: oneOf(...scopes).annotations({
+    description: "What the limit holds for: each tenant, caller, integration, invoice, or owner of images"
+  }),
+  max: Schema.NonNegativeInt.annotations({ description: "The most there can be; an operator can raise it" }),
+  used: optional(
+    Schema.NonNegativeInt.annotations({
+      description: "How much there is now, for the tenant and the caller of the request; left out for other scopes"
+    })
+  )
+}).annotations({ identifier: "Limit" })
+export type Limit = typeof Limit.Type
+
+export const toLimit = (name: QuotaName, max: number, used: number | undefined): Limit => ({
+  name,
+  description: describeQuota(name),
+  scope: quotas[name].scope,
+  max,
+  ...(used === undefined ? {} : { used })
+})
+
+interface Addition {
+  readonly max: number
+  /** How many there are, or `max` if there are more. */
+  readonly used: number
+  readonly adding?: number
+  /** What the caller sent that is too much. */
+  readonly field: string
+}
+
+/**
+ * Fails when an addition exceeds a quota. What adds nothing passes, so that a maximum below what exists stops nothing
+ * but growth.
+ */
+export const requireQuota = (
+  name: QuotaName,
+  { adding = 1, field, max, used }: Addition
+): Effect.Effect<void, ValidationError> => {
+  if (adding <= 0 || used + adding <= max) return Effect.void
+  const { counts, remedy, setting } = quotas[name]
+  const message = `exceeds the quota ${name} of ${max} ${counts}: ${remedy}, or ask the operator to raise ${setting}`
+  return Effect.fail(breaks(field, "quota", message))
+}

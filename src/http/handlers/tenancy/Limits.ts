@@ -1,0 +1,8 @@
+import { Effect } from "effect"
+import { Quotas } from "../../../layers/sql/Quotas.ts"
+import { LimitsApi } from "../../api/groups/tenancy/Limits.ts"
+import { handle } from "../../edge/Handlers.ts"
+
+export const limits = handle(LimitsApi, Effect.provide(Quotas, Quotas.Default), (quotas) => ({
+  list: () => quotas.limits
+}))
