@@ -47,9 +47,9 @@ export const authorizingIn = (service: Service, server: AuthorizationServer, ten
 export type Authorizing = ReturnType<typeof authorizingIn>
 
 /** The service with a tenant in it, and the server that is both of its providers. */
-export const startWithProviders = async () => {
+export const startWithProviders = async (environment: Readonly<Record<string, string>> = {}) => {
   const server = await startAuthorizationServer()
-  const started = await startInTenant(server.environment)
+  const started = await startInTenant({ ...server.environment, ...environment })
   const stop = async () => {
     await started.stop()
     await server.stop()

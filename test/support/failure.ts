@@ -1,7 +1,18 @@
 import { assert } from "vitest"
+import { type QuotaName, quotas } from "../../src/domain/Quotas.ts"
 import type { RawAnswer } from "./rawHttp.ts"
 
 export type Fault = readonly [field: string, constraint: string, message: string]
+
+/** What a 400 says of an addition beyond a quota. */
+export const quotaFault = (name: QuotaName, max: number, field: string): Fault => {
+  const { counts, remedy, setting } = quotas[name]
+  return [
+    field,
+    "quota",
+    `exceeds the quota ${name} of ${max} ${counts}: ${remedy}, or ask the operator to raise ${setting}`
+  ]
+}
 
 /** The exact text of a 400 that names these faults, in this order. */
 export const invalidText = (...faults: ReadonlyArray<Fault>) => {

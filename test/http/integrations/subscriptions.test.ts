@@ -1,5 +1,5 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import { assertInvalid } from "../../support/failure.ts"
+import { assertInvalid, quotaFault } from "../../support/failure.ts"
 import { forAll } from "../../support/forAll.ts"
 import { eventsOf } from "../../support/integrationRows.ts"
 import { integrationsIn, leastNats } from "../../support/integrations.ts"
@@ -167,18 +167,15 @@ describe("subscriptions", () => {
     assert.strictEqual((await remove()).status, 204)
   })
 
-  it("are at most 200", async () => {
+  it("are at most 50 by default", async () => {
     const { id } = await ours().made(leastNats)
     await at().pool.query(
       `update integrations set subscriptions = (
          select json_agg(json_build_object('id', 'sub_' || n, 'eventType', 'client.' || n, 'scopeKey', 'tenant'))
-         from generate_series(1, 200) n) where id = $1`,
+         from generate_series(1, 49) n) where id = $1`,
       [id]
     )
-    assertInvalid(await ours().subscribe(id, { eventType: "client.*" }), [
-      "eventType",
-      "maxItems",
-      "would be one beyond 200 subscriptions"
-    ])
+    await ours().madeSubscription(id, { eventType: "client.*" })
+    assertInvalid(await ours().subscribe(id, { eventType: "invoice.*" }), quotaFault("subscriptions", 50, "eventType"))
   })
 })

@@ -1,7 +1,7 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, type Fault } from "../../support/failure.ts"
+import { assertFailure, assertInvalid, type Fault, quotaFault } from "../../support/failure.ts"
 import { billedUnder, invoicingIn, ledgerOf, lineOf } from "../../support/invoicing.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { type Service, startService } from "../../support/service.ts"
@@ -215,14 +215,10 @@ describe("adding lines", () => {
     it("for the number of lines", async () => {
       const { add, draft, read, tryAdd } = invoicing
       const { id } = await draft()
-      await pool.query("update invoices set billable_count = 19998 where id = $1", [id])
-      assertInvalid(await tryAdd(id, {}, {}, {}), [
-        "billables",
-        "maxItems",
-        "would take the invoice beyond 20000 lines"
-      ])
+      await pool.query("update invoices set billable_count = 9998 where id = $1", [id])
+      assertInvalid(await tryAdd(id, {}, {}, {}), quotaFault("invoiceLines", 10_000, "billables"))
       await add(id, {}, {})
-      assert.strictEqual((await read(id)).billableCount, 20_000)
+      assert.strictEqual((await read(id)).billableCount, 10_000)
     })
   })
 })

@@ -48,6 +48,8 @@ const table: Table = {
   "DELETE /members/{memberId} an OWNER": [403, 403, 403, 204, 403],
   "DELETE /members/{memberId} themselves": [204, 204, 204, 204, 403],
 
+  "GET /limits": [200, 200, 200, 200, 403],
+
   ...everydayRows("clients", "clientId"),
   ...everydayRows("addresses", "addressId"),
   ...everydayRows("contacts", "contactId"),
@@ -211,7 +213,7 @@ describe("roles", () => {
     const groups = new Set(Object.keys(table).map((row) => /^\w+ \/([\w-]+)/.exec(row)?.[1]))
     assert.includeMembers(
       [...groups],
-      ["tenants", "members", ...everyday, "invoices", "billables", "invoice-series", "assets"]
+      ["tenants", "members", "limits", ...everyday, "invoices", "billables", "invoice-series", "assets"]
     )
     const ofThese = operationsOf(service.document)
       .map(({ name }) => name.replace("/api/v1", ""))
