@@ -1,0 +1,118 @@
+import { Redacted } from "effect"
+import { assert, describe, it, onTestFinished } from "vitest"
+import { quotaNames } from "../../../src/domain/Quotas.ts"
+import { leastDrive } from "../../support/authorizing.ts"
+import { assertInvalid, quotaFault } from "../../support/failure.ts"
+import { forAll } from "../../support/forAll.ts"
+import { png } from "../../support/images.ts"
+import { leastNats, leastWebhook } from "../../support/integrations.ts"
+import { lineOf } from "../../support/invoicing.ts"
+import { kilobyte, maxima, settingsOf, startWithQuotas } from "../../support/quotas.ts"
+import { startService } from "../../support/service.ts"
+
+describe("quotas", () => {
+  const at = forAll(startWithQuotas)
+
+  it("list every maximum with its description, the caller's tenants as his own", async () => {
+    const { call, limits, owner } = await at().stage()
+    await call("POST", "/members", { subject: "viewer", role: "VIEWER" })
+    const shown = await limits()
+    assert.deepStrictEqual(
+      shown.map(({ max, name }) => [name, max]),
+      quotaNames.map((name) => [name, maxima[name]])
+    )
+    for (const { description } of shown) assert.match(description, /^maximum number of \w+/)
+    const usedBy = async (as: string) =>
+      Object.fromEntries((await limits(as)).flatMap(({ name, used }) => (used === undefined ? [] : [[name, used]])))
+    const used = { tenants: 1, members: 2, integrations: 0, assets: 0, assetBytes: 0 }
+    assert.deepStrictEqual(await usedBy(owner), used)
+    assert.deepStrictEqual(await usedBy("viewer"), { ...used, tenants: 0 })
+  })
+
+  it("count grants that wait for a confirmation among the authorizations of an integration", async () => {
+    const { authorizing } = await at().stage()
+    const { id } = await authorizing.made(leastDrive)
+    const fault = quotaFault("pendingAuthorizations", maxima.pendingAuthorizations, "integrationId")
+    const confirmation = await authorizing.waiting(id)
+    for (let n = 1; n < maxima.pendingAuthorizations; n++) await authorizing.begun(id)
+    assertInvalid(await authorizing.begin(id), fault)
+    assert.strictEqual((await authorizing.confirm(id, confirmation)).status, 200)
+    await authorizing.begun(id)
+    assertInvalid(await authorizing.begin(id), fault)
+  })
+
+  it("let a full integration rotate without an overlap", async () => {
+    const { integrations } = await at().stage()
+    const { id } = await integrations.made(leastWebhook)
+    for (let n = 1; n < maxima.secrets; n++) await integrations.rotate(id)
+    assertInvalid(await integrations.rotate(id), quotaFault("secrets", maxima.secrets, "overlapHours"))
+    assert.strictEqual((await integrations.rotate(id, { overlapHours: 0 })).status, 200)
+  })
+
+  it("count equal bytes once, and those of an issued invoice when its asset is gone", async () => {
+    const { assets, call, invoicing, limit, tenant } = await at().stage()
+    const bytesUsed = async () => (await limit("assetBytes")).used
+    const image = png()
+    const [one, other] = [await assets.ready({}, image), await assets.ready({}, image)]
+    assert.strictEqual(await bytesUsed(), image.length)
+    await assets.remove(other.assetId)
+    assert.strictEqual(await bytesUsed(), image.length)
+    await call("PUT", `/tenants/${tenant}/media/logo`, { assetId: one.assetId })
+    const { id } = await invoicing.draft()
+    await invoicing.add(id, {})
+    assert.strictEqual((await call("POST", `/invoices/${id}/finalize`)).status, 200)
+    await call("DELETE", `/tenants/${tenant}/media/logo`)
+    assert.strictEqual((await assets.remove(one.assetId)).status, 204)
+    assert.strictEqual(await bytesUsed(), image.length)
+  })
+
+  it("that are lowered below what there is stop growth and nothing else", async () => {
+    const { assets, call, integrations, invoicing, make, owner, tenant } = await at().stage()
+    const client = await make("clients")
+    const { id: invoice } = await invoicing.draft()
+    const [line] = await invoicing.add(invoice, {}, {}, {})
+    const { id: integration } = await integrations.made(leastNats)
+    for (const eventType of ["client.*", "invoice.*", "asset.*"])
+      await integrations.madeSubscription(integration, { eventType })
+    const [image] = [await assets.ready(), await assets.ready()]
+    for (const slot of ["a", "b", "c"]) {
+      await call("PUT", `/clients/${client.id}/media/${slot}`, { assetId: image.assetId })
+    }
+    const upload = (await assets.uploaded(Buffer.alloc(kilobyte, 1))).assetId
+
+    const lowest = settingsOf(Object.fromEntries(quotaNames.map((name) => [name, 1])))
+    const lowered = await startService({
+      DATABASE_URL: at().service.settings.DATABASE_URL?.pipe(Redacted.value) ?? "",
+      ...lowest
+    })
+    onTestFinished(lowered.stop)
+    const ask = (method: string, path: string, body?: unknown) =>
+      lowered.api(method, path, { as: owner, tenant, ...(body === undefined ? {} : { body }) })
+    const passes = async (...request: Parameters<typeof ask>) => {
+      const { status, text } = await ask(...request)
+      assert.isBelow(status, 300, text)
+    }
+    assertInvalid(
+      await ask("POST", "/billables", { invoiceId: invoice, billables: [lineOf()] }),
+      quotaFault("invoiceLines", 1, "billables")
+    )
+    await passes("PATCH", `/billables/${line?.id}`, { amountMinor: 5 })
+    await passes("DELETE", `/billables/${line?.id}`)
+    assertInvalid(
+      await ask("PUT", `/clients/${client.id}/media/d`, { assetId: image.assetId }),
+      quotaFault("mediaSlots", 1, "slot")
+    )
+    await passes("PUT", `/clients/${client.id}/media/a`, { assetId: image.assetId, order: 2 })
+    await passes("PATCH", `/clients/${client.id}`, { name: "Renamed" })
+    await passes("DELETE", `/clients/${client.id}/media/b`)
+    assertInvalid(
+      await ask("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte + 1)),
+      quotaFault("assetBytes", 1, "body")
+    )
+    await passes("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte, 2))
+    await passes("POST", `/integrations/${integration}/pause`)
+    await passes("DELETE", `/integrations/${integration}`)
+    await passes("POST", "/integrations", leastNats)
+    assertInvalid(await ask("POST", "/integrations", leastNats), quotaFault("integrations", 1, "provider"))
+  })
+})
