@@ -56,7 +56,7 @@ const bodies: Readonly<Record<string, object>> = {
 const isAuthorizing = (row: string) => /\/(authorize|confirm)$/.test(row)
 
 describe("roles and integrations", () => {
-  const at = forAll(startWithProviders)
+  const at = forAll(() => startWithProviders({ MAX_INTEGRATIONS: "1000" }))
   beforeAll(async () => {
     for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
       await admit(at().service, at().tenant, role, role)
