@@ -56,8 +56,8 @@ export const quotas = {
   },
   secrets: {
     setting: "MAX_SECRETS",
-    default: 5,
-    highest: 20,
+    default: 10,
+    highest: 50,
     scope: "integration",
     counts: "signing secrets or webhook addresses per integration, replaced ones included until they expire",
     remedy: "rotate with overlapHours 0, wait until one expires"

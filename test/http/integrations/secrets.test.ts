@@ -12,7 +12,7 @@ import { everyRow, leaksIn } from "../../support/leaks.ts"
 import { startInTenant } from "../../support/staging.ts"
 
 describe("the secret of an integration", () => {
-  const at = forAll(() => startInTenant({ MAX_SECRETS: "10" }))
+  const at = forAll(startInTenant)
   const ours = () => integrationsIn(at().service, at().tenant)
 
   const secretsOf = (id: string, home = at().tenant) =>
