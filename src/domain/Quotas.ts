@@ -134,6 +134,21 @@ export const toLimit = (name: QuotaName, max: number, used: number | undefined):
   ...(used === undefined ? {} : { used })
 })
 
+/** Fixed rates, listed beside the quotas where they are set. */
+const rates = {
+  callerRequests: { setting: "RATE_LIMIT_PER_CALLER", scope: "caller" },
+  tenantRequests: { setting: "RATE_LIMIT_PER_TENANT", scope: "tenant" }
+} as const
+
+type RateSettings = { readonly [Name in (typeof rates)[keyof typeof rates]["setting"]]?: number }
+
+export const rateLimits = (settings: RateSettings): ReadonlyArray<Limit> =>
+  Object.entries(rates).flatMap(([name, { scope, setting }]) => {
+    const max = settings[setting]
+    const description = `maximum number of requests a minute per ${scope}, at each api process`
+    return max === undefined ? [] : [{ name, description, scope, max }]
+  })
+
 interface Addition {
   readonly max: number
   /** How many there are, or `max` if there are more. */

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { type QuotaName, quotaNames, quotas, requireQuota, toLimit } from "../../domain/Quotas.ts"
+import { type QuotaName, quotaNames, quotas, rateLimits, requireQuota, toLimit } from "../../domain/Quotas.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/Caller.ts"
 import { Settings } from "../config/Settings.ts"
 
@@ -102,8 +102,11 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
           return result
         }),
 
-      /** Every quota, in the order of their table. */
-      limits: Effect.map(usage, (used) => quotaNames.map((name) => toLimit(name, maxOf(name), used[name])))
+      /** Every quota, in the order of their table, and the rates that are set. */
+      limits: Effect.map(usage, (used) => [
+        ...quotaNames.map((name) => toLimit(name, maxOf(name), used[name])),
+        ...rateLimits(settings)
+      ])
     }
   })
 }) {}

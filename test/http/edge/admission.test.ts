@@ -141,7 +141,9 @@ describe("fixed rates", () => {
     assert.match(first.headers.get("ratelimit") ?? "", /^"caller";r=4;t=\d+, "tenant";r=\d+;t=\d+$/)
     assertTooMany(last)
     assert.match(last.headers.get("ratelimit") ?? "", /^"caller";r=0;t=\d+$/)
-    assert.strictEqual((await service.api("GET", "/clients", { as: "other", tenant })).status, 200)
+    const limits = await service.api("GET", "/limits", { as: "other", tenant })
+    assert.deepInclude(limits.body.data.at(-2), { name: "callerRequests", scope: "caller", max: 5 })
+    assert.deepInclude(limits.body.data.at(-1), { name: "tenantRequests", scope: "tenant", max: 1000 })
     await service.stop()
   })
 

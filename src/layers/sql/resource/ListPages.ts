@@ -30,7 +30,10 @@ export const makeListPages = <A>(
 
   // The subquery is sorted by the index, and aggregates take its rows in that order. From the subselect the planner
   // cannot tell which tenant it is: otherwise it would plan anew for each, which takes longer than a short list.
-  const select = (tenant: string, start: Position | undefined) => sql<PageRow>`select string_agg(page.json, ',') as text,
+  const select = (
+    tenant: string,
+    start: Position | undefined
+  ) => sql<PageRow>`select string_agg(page.json, ',') as text,
       (array_agg(page."order"))[${limit}] as "order", (array_agg(page.id))[${limit}] as id
     from (
       select ${json} as json, this."order", this.id from ${table} this
