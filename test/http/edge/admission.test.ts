@@ -38,11 +38,27 @@ describe("admission with four requests at work, three of one key, and two of one
   const rename = ({ caller, client, tenant }: Target) =>
     service.api("PATCH", `/clients/${client}`, { as: caller, tenant, body: { name: "Renamed" } })
   const read = ({ caller, client, tenant }: Target) => service.api("GET", `/clients/${client}`, { as: caller, tenant })
-  /** Renames clients behind a closed gate until as many requests are at work as may be; gives what opens it. */
+  const queueLength = async () =>
+    parseMetrics((await service.call("GET", "/metrics")).text).find(
+      ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === "database"
+    )?.value
+  const untilQueued = (count: number) =>
+    vi.waitUntil(async () => (await queueLength()) === count, { timeout: 10_000, interval: 10 })
+
+  /** Renames clients behind a closed gate until each request is at work, waits or is refused; gives what opens it. */
   const crowd = async (targets: ReadonlyArray<Target>) => {
     await gate.close()
-    const answers = targets.map(rename)
-    await gate.until(Math.min(atWork, targets.length))
+    let refused = 0
+    const answers = targets.map((target) =>
+      rename(target).then((answer) => {
+        refused++
+        return answer
+      })
+    )
+    const beyond = targets.length - atWork - waiting
+    await gate.until(atWork)
+    await untilQueued(waiting)
+    await vi.waitUntil(() => refused === beyond, { timeout: 10_000, interval: 10 })
     return async () => {
       await gate.open()
       return Promise.all(answers)
@@ -103,11 +119,7 @@ describe("admission with four requests at work, three of one key, and two of one
     await gate.until(4)
     // Everything is at work; one more of each fills the queues.
     const queued = [rename(one), rename(other), rename(third)]
-    const gauge = async () =>
-      parseMetrics((await service.call("GET", "/metrics")).text).find(
-        ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === "database"
-      )?.value
-    await vi.waitUntil(async () => (await gauge()) === queued.length, { timeout: 10_000, interval: 10 })
+    await untilQueued(queued.length)
     assertUnavailable(await read(third))
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
