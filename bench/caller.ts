@@ -12,15 +12,16 @@ export const caller = { issuer: "urn:contracting:bench", audience: "urn:contract
 const makeKeys = Effect.promise(async () => {
   const { privateKey, publicKey } = await generateKeyPair(algorithm)
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: algorithm, kid, use: "sig" }] })
-  const token = await new SignJWT({})
-    .setProtectedHeader({ alg: algorithm, kid, typ: "at+jwt" })
-    .setIssuer(caller.issuer)
-    .setAudience(caller.audience)
-    .setSubject(caller.subject)
-    .setIssuedAt()
-    .setExpirationTime("1h")
-    .sign(privateKey)
-  return { jwks, token }
+  const tokenFor = (subject: string) =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: algorithm, kid, typ: "at+jwt" })
+      .setIssuer(caller.issuer)
+      .setAudience(caller.audience)
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime("1h")
+      .sign(privateKey)
+  return { jwks, tokenFor, token: await tokenFor(caller.subject) }
 })
 
 const listening = (jwks: string) =>
@@ -31,9 +32,9 @@ const listening = (jwks: string) =>
     server.listen(0, localhost, () => resume(Effect.succeed(server)))
   })
 
-/** An issuer of tokens: its public key for whoever asks, and a token for the bench. */
+/** An issuer of tokens: its public key for whoever asks, a token for the bench, and tokens for other callers. */
 export const startIssuer = Effect.gen(function* () {
-  const { jwks, token } = yield* makeKeys
+  const { jwks, token, tokenFor } = yield* makeKeys
   const server = yield* Effect.acquireRelease(listening(jwks), (server) =>
     Effect.sync(() => {
       server.close()
@@ -42,5 +43,5 @@ export const startIssuer = Effect.gen(function* () {
   )
   // Listening on a TCP port, a server's address is never a pipe's name.
   const { port } = server.address() as AddressInfo
-  return { token, jwksUrl: `http://${localhost}:${port}/jwks.json` }
+  return { token, tokenFor, jwksUrl: `http://${localhost}:${port}/jwks.json` }
 })

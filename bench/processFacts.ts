@@ -5,11 +5,16 @@ const factOf = (pid: number | undefined, name: string) => {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined
 }
 
-/** Resident memory of a process, where the system tells it as a file. */
-export const residentMiB = (pid: number | undefined) => {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(factOf(pid, "status") ?? "")?.[1]
+const statusMiB = (pid: number | undefined, field: RegExp) => {
+  const kib = field.exec(factOf(pid, "status") ?? "")?.[1]
   return kib === undefined ? undefined : Number(kib) / 1024
 }
+
+/** Resident memory of a process, where the system tells it as a file. */
+export const residentMiB = (pid: number | undefined) => statusMiB(pid, /^VmRSS:\s+(\d+) kB$/m)
+
+/** The most resident memory a process ever had. */
+export const peakResidentMiB = (pid: number | undefined) => statusMiB(pid, /^VmHWM:\s+(\d+) kB$/m)
 
 // Linux counts for its users in hundredths of a second, whatever the clock of the machine.
 const tickMillis = 10

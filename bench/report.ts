@@ -29,8 +29,11 @@ const columnsFor = (results: ReadonlyArray<Result>): ReadonlyArray<Column<Result
 
 export const table = (results: ReadonlyArray<Result>) => markdown(columnsFor(results), results)
 
+export const hardware = (postgres: string) =>
+  `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${postgres}`
+
 export const machine = (postgres: string) =>
-  `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${postgres}; ${connections} connections; load generator, database and the servers share the cores`
+  `${hardware(postgres)}; ${connections} connections; load generator, database and the servers share the cores`
 
 /** The rows that are worth nothing, because a server refused or failed to answer some of their requests. */
 export const failed = (results: ReadonlyArray<Result>) =>

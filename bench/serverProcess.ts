@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
 import { apiReady } from "../src/layers/local/ApiReady.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
-import { cpuMillis, residentMiB } from "./processFacts.ts"
+import { cpuMillis, peakResidentMiB, residentMiB } from "./processFacts.ts"
 
 export interface Program {
   readonly name: string
@@ -51,6 +51,7 @@ const stopped = (child: ChildProcess, { logFile, name }: ServerProgram) =>
 const factsOf = (child: ChildProcess, { name }: Program) => ({
   name,
   memory: () => residentMiB(child.pid),
+  peakMemory: () => peakResidentMiB(child.pid),
   cpu: () => cpuMillis(child.pid)
 })
 

@@ -16,13 +16,13 @@ export const references = ["fastify", "bare"] as const
 
 const bundleOf = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
-/** Makes programs of sources of the bench, named without their ending; they lie beside it by the same names. */
-export const bundleBeside = (names: ReadonlyArray<string>) =>
+/** Makes programs of sources in a folder, named without their ending; they lie beside us by the same names. */
+export const bundleBeside = (names: ReadonlyArray<string>, folder = "bench") =>
   Effect.promise(async () => {
     await build({
       absWorkingDir: projectRoot,
-      entryPoints: names.map((name) => `bench/${name}.ts`),
-      outbase: "bench",
+      entryPoints: names.map((name) => `${folder}/${name}.ts`),
+      outbase: folder,
       outdir: fileURLToPath(new URL(".", import.meta.url)),
       bundle: true,
       format: "esm",

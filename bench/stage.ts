@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { Data, Effect } from "effect"
+import type pg from "pg"
 import { natsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../src/layers/local/nats/NatsServer.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
@@ -49,3 +50,13 @@ export const setStage = Effect.gen(function* () {
 })
 
 export type Stage = Effect.Effect.Success<typeof setStage>
+
+/** Another database of the same server, with its tables. */
+export const createDatabase = (client: pg.Client, stage: Stage, name: string) =>
+  Effect.gen(function* () {
+    yield* Effect.promise(() => client.query(`create database ${name}`))
+    const url = new URL(stage.databaseUrl)
+    url.pathname = `/${name}`
+    yield* migrate(url.href, stage.logOf(`migrate-${name}`))
+    return url.href
+  })

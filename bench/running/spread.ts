@@ -8,10 +8,15 @@ export interface Spread {
   readonly max: number
 }
 
+/** The value that this share of the values is not above. */
+export const quantiles = (values: ReadonlyArray<number>) => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
 export const spreadOf = (millis: ReadonlyArray<number>): Spread => {
-  const sorted = millis.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+  const at = quantiles(millis)
+  return { count: millis.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }
 
 export const told = ({ max, p50, p99 }: Spread) =>

@@ -8,7 +8,7 @@ import { machine } from "../report.ts"
 import type { Row } from "../row.ts"
 import type { Server } from "../serverProcess.ts"
 import { type Setting, startService } from "../servers.ts"
-import { migrate } from "../stage.ts"
+import { createDatabase } from "../stage.ts"
 import { type Effort, efforts } from "./effort.ts"
 import { grow, perTenant } from "./grow.ts"
 import { places, rowsFor } from "./reads.ts"
@@ -24,19 +24,10 @@ interface Side {
   readonly efforts: ReadonlyArray<Effort>
 }
 
-const databaseFor = (client: pg.Client, { stage }: Setting, name: string) =>
-  Effect.gen(function* () {
-    yield* Effect.promise(() => client.query(`create database ${name}`))
-    const url = new URL(stage.databaseUrl)
-    url.pathname = `/${name}`
-    yield* migrate(url.href, stage.logOf(`migrate-${name}`))
-    return url.href
-  })
-
 /** A database of this many tenants, a service over it, and what to ask it for. */
 const side = (client: pg.Client, setting: Setting, name: keyof typeof sizes) =>
   Effect.gen(function* () {
-    const databaseUrl = yield* databaseFor(client, setting, name)
+    const databaseUrl = yield* createDatabase(client, setting.stage, name)
     const own = yield* connected(databaseUrl)
     yield* grow(own, 1, sizes[name])
     const starting = startService({ ...setting, stage: { ...setting.stage, databaseUrl } }, undefined, name)

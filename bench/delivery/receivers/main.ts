@@ -5,6 +5,7 @@ import type { Arrival, Behaviour, Order } from "./orders.ts"
 const behaviours = new Map<number, Behaviour>()
 const hanging = new Map<number, Set<ServerResponse>>()
 const seen = new Set<string>()
+const slowMillis = 14_000
 let arrivals: Array<Arrival> = []
 
 const now = () => performance.timeOrigin + performance.now()
@@ -24,7 +25,8 @@ const answers: Readonly<Record<Behaviour, (port: number, request: IncomingMessag
     answer: (_, __, response) => response.end("{}"),
     hang: (port, _, response) => hanging.get(port)?.add(response),
     fail: (_, __, response) => response.writeHead(500).end("no"),
-    reset: (_, request) => request.socket.resetAndDestroy()
+    reset: (_, request) => request.socket.resetAndDestroy(),
+    slow: (_, __, response) => setTimeout(() => response.end("{}"), slowMillis)
   }
 
 const listener = (port: () => number) => (request: IncomingMessage, response: ServerResponse) => {

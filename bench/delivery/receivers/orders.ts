@@ -1,4 +1,5 @@
-export type Behaviour = "answer" | "hang" | "fail" | "reset"
+/** `slow` answers as it should, a second before senders give up. */
+export type Behaviour = "answer" | "hang" | "fail" | "reset" | "slow"
 
 /** What the process of the receivers is told to do. It answers every order, one after the other. */
 export type Order =

@@ -1,0 +1,100 @@
+import { setMaxListeners } from "node:events"
+import { Effect } from "effect"
+import { connected } from "../bench/database.ts"
+import { startReceivers } from "../bench/delivery/receivers.ts"
+import { startPrograms } from "../bench/running/programs.ts"
+import type { Setting } from "../bench/servers.ts"
+import { createDatabase } from "../bench/stage.ts"
+import { say, step } from "../src/layers/local/Say.ts"
+import { workerNames } from "../src/workers/registry.ts"
+import { makeAttacker } from "./attacker.ts"
+import type { Result } from "./bounds.ts"
+import type { Options } from "./options.ts"
+import { summarize } from "./report.ts"
+import type { Attack, Row, Scene } from "./row.ts"
+import { pdfsPerSecond } from "./victim/measure.ts"
+import { startVictim } from "./victim.ts"
+
+const warmUpSeconds = 3
+const aloneSeconds = 4
+
+export interface Callers {
+  readonly attacker: string
+  readonly victim: string
+}
+
+/** A database and streams for one row alone, and every process of the service on them. */
+const startService = (setting: Setting, name: string, profile: string | undefined) =>
+  Effect.gen(function* () {
+    const client = yield* connected(setting.stage.databaseUrl)
+    const databaseUrl = yield* createDatabase(client, setting.stage, name)
+    const stage = { ...setting.stage, databaseUrl }
+    const extra = { DELIVERY_ALLOW: "127.0.0.0/8", NATS_NAMESPACE: name }
+    const { api } = yield* startPrograms({ ...setting, stage }, profile, { workers: workerNames, extra })
+    return { api, client: yield* connected(databaseUrl) }
+  })
+
+const runAttack = ({ run }: Attack) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const stop = new AbortController()
+      // One for each request under way.
+      setMaxListeners(0, stop.signal)
+      return { stop, ended: run(stop.signal) }
+    }),
+    ({ ended, stop }) =>
+      Effect.promise(() => {
+        stop.abort()
+        return ended
+      })
+  )
+
+const megabytes = (mebibytes: number | undefined) => (mebibytes === undefined ? undefined : mebibytes * 1.048576)
+
+const close = ({ close }: { readonly close: () => Promise<unknown> }) => Effect.promise(close)
+
+/** One attack with the victim beside it, after the victim alone. */
+export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
+  Effect.gen(function* () {
+    yield* say(`\n${row.name}`)
+    const namespace = `neighbours_${number}`
+    const { api, client } = yield* step(
+      "Starting the service",
+      startService(setting, namespace, options.profile),
+      () => "Service started"
+    )
+    const receivers = yield* startReceivers
+    const attacker = yield* Effect.acquireRelease(
+      Effect.sync(() => makeAttacker(api.base, callers.attacker)),
+      close
+    )
+    const victim = yield* startVictim
+    const pdfs = (warmUpSeconds + aloneSeconds + options.seconds) * pdfsPerSecond
+    const preparingVictim = Effect.promise(() => victim.prepare(api.base, callers.victim, pdfs))
+    yield* step("Preparing the victim", preparingVictim, () => "Victim prepared")
+
+    const scene: Scene = { attacker, client, receivers, natsUrl: setting.stage.natsUrl, namespace }
+    const preparing = Effect.promise(() => row.prepare(scene))
+    const attack = yield* step("Preparing the attack", preparing, () => "Attack prepared")
+
+    const toResult = (figures: Result["figures"], findings: Result["findings"] = []): Result => ({
+      name: row.name,
+      figures,
+      apiMegabytes: megabytes(api.peakMemory()),
+      answers: attacker.answers(),
+      findings
+    })
+    const measure = (seconds: number) => Effect.promise(() => victim.measure(seconds))
+    const measuringAlone = Effect.zipRight(
+      measure(warmUpSeconds),
+      Effect.map(measure(aloneSeconds), (figures) => toResult(figures))
+    )
+    const alone = yield* step("The victim alone", measuringAlone, (result) => `Alone: ${summarize(result)}`)
+    const attacking = Effect.zipRight(runAttack(attack), measure(options.seconds)).pipe(Effect.scoped)
+    const figures = yield* step("The attack", attacking, () => "Attack ended")
+    const checking = Effect.promise(async () => (await attack.check?.()) ?? [])
+    const findings = yield* step("Checking", checking, () => "Checked")
+    const result = toResult(figures, findings)
+    yield* say(`  ${summarize(result)}`)
+    return { alone, result }
+  }).pipe(Effect.scoped)

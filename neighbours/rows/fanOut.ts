@@ -1,0 +1,22 @@
+import { repeat } from "../attacker.ts"
+import type { Row } from "../row.ts"
+import { createIntegrations, pauseAll, subscribeAll } from "./integrations.ts"
+
+const integrationCount = 1500
+const eventCount = 500
+
+export const wideFanOut: Row = {
+  name: `${integrationCount} paused integrations on client.*, then ${eventCount} clients`,
+  prepare: async ({ attacker }) => {
+    const integrations = await createIntegrations(attacker, "WEBHOOK", integrationCount)
+    await subscribeAll(attacker, integrations, "client.*")
+    await pauseAll(attacker, integrations)
+    const tenants = [...new Set(integrations.map(({ tenant }) => tenant))]
+    return {
+      run: (signal) =>
+        repeat({ atOnce: 16, total: eventCount, until: signal }, (n) =>
+          attacker.call("POST", "/clients", { tenant: tenants[n % tenants.length], body: { name: "Wide" }, signal })
+        )
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type pg from "pg"
+import { repeat } from "../attacker.ts"
+import type { Row } from "../row.ts"
+import { createHook, type Integration } from "./integrations.ts"
+
+const deliveryCount = 300_000
+
+/** Events of as many clients, delivered long ago: nothing of them is left to be done. */
+const history = [
+  `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+   select $1, 'evt_' || lpad(n::text, 26, '0'), 'client.created', 'clnt_' || lpad(n::text, 26, '0'), 1,
+     now() - interval '1 day', '{"name":"Client"}'
+   from generate_series(1, $3::integer) n where $2::text is not null`,
+  "delete from outbox where tenant_id = $1 and $2::text is not null and $3::integer > 0",
+  `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status, attempts,
+     response_status, delivered_at, created_at, updated_at)
+   select $1, 'dlv_' || lpad(n::text, 26, '0'), $2, 'evt_' || lpad(n::text, 26, '0'), 'client.created',
+     'clnt_' || lpad(n::text, 26, '0'), 1, 'DELIVERED', 1, 200, now() - interval '1 day', now() - interval '1 day',
+     now() - interval '1 day'
+   from generate_series(1, $3::integer) n`
+]
+
+const insertHistory = async (client: pg.Client, { id, tenant }: Integration) => {
+  await client.query("begin")
+  for (const text of history) await client.query(text, [tenant, id, deliveryCount])
+  await client.query("commit")
+  await client.query("vacuum analyze")
+}
+
+export const bulkRedelivery: Row = {
+  name: `redeliver over ${deliveryCount} deliveries`,
+  prepare: async ({ attacker, client, receivers }) => {
+    const tenant = await attacker.createTenant()
+    const [port = 0] = await receivers.open(1)
+    const hook = await createHook(attacker, tenant, port)
+    await insertHistory(client, hook)
+    const body = { since: "2020-01-01T00:00:00Z" }
+    return {
+      run: (signal) =>
+        repeat({ atOnce: 2, until: signal }, () =>
+          attacker.call("POST", `/integrations/${hook.id}/redeliver`, { tenant, body, signal })
+        )
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { startHelper } from "../bench/running/helper.ts"
+import type { Figures, Order } from "./victim/orders.ts"
+
+interface Outcome {
+  readonly done?: unknown
+  readonly fault?: string
+}
+
+/** The victim, in a process of its own: what the attack costs us must not look like slowness of the service. */
+export const startVictim = Effect.map(startHelper<Order>("victim/main", "neighbours"), (ask) => {
+  const order = async (one: Order) => {
+    const { done, fault } = (await ask(one)) as Outcome // what victim/main.ts answers
+    if (fault !== undefined) throw new Error(`The victim: ${fault}`)
+    return done
+  }
+  return {
+    prepare: (base: string, token: string, invoices: number) => order({ order: "prepare", base, token, invoices }),
+    close: () => order({ order: "close" }),
+    /** What the victim notices of so many seconds. */
+    measure: async (seconds: number) => {
+      await order({ order: "begin" })
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      return (await order({ order: "end" })) as Figures
+    }
+  }
+})
+
+export type Victim = Effect.Effect.Success<typeof startVictim>

@@ -1,0 +1,52 @@
+import { together } from "../../bench/running/pace.ts"
+import { type Api, idIn, requireSuccess } from "../api.ts"
+import type { Receiver } from "./receiver.ts"
+
+const clientCount = 5
+const firstPingMillis = 60_000
+
+/** All that the victim has: a tenant with a few clients, a webhook, and small invoices that nobody has drawn yet. */
+export interface Belongings {
+  readonly tenant: string
+  readonly clients: ReadonlyArray<string>
+  readonly integration: string
+  readonly invoices: ReadonlyArray<string>
+}
+
+const address = { name: "Harbour Works AG", address1: "Hafenstrasse 12", country: "CH", city: "Basel", zip: "4057" }
+
+const lines = [
+  { name: "Pump inspection", quantity: 2.5, amountMinor: 8800 },
+  { name: "Valve, bronze", quantity: 4, amountMinor: 1995 }
+]
+
+export const prepareVictim = async (api: Api, receiver: Receiver, invoiceCount: number): Promise<Belongings> => {
+  const tenant = idIn(
+    await requireSuccess("The victim's tenant", api.call("POST", "/tenants", { body: { name: "Victim" } }))
+  )
+  const post = (path: string, body?: object) =>
+    requireSuccess(`POST ${path}`, api.call("POST", path, { tenant, ...(body === undefined ? {} : { body }) }))
+  const create = async (path: string, body: object) => idIn(await post(path, body))
+
+  const clients: Array<string> = []
+  for (let n = 0; n < clientCount; n++) clients.push(await create("/clients", { name: `Client ${n}` }))
+  const [clientId = ""] = clients
+  await create("/addresses", address)
+  await create("/addresses", { ...address, name: "Nordwind GmbH", clientId })
+  const contractId = await create("/contracts", { clientId, name: "Care", currencyCode: "CHF", status: "ACTIVE" })
+
+  const invoices: Array<string> = []
+  await together(invoiceCount, 4, async () => {
+    const invoiceId = await create("/invoices", { contractId })
+    await post("/billables", { invoiceId, billables: lines })
+    await post(`/invoices/${invoiceId}/finalize`)
+    invoices.push(invoiceId)
+  })
+
+  const config = { url: `http://127.0.0.1:${receiver.port}/hook` }
+  const integration = await create("/integrations", { provider: "WEBHOOK", name: "Books", config })
+  // The workers may still be starting; nothing can be measured before they run.
+  const first = idIn(await post(`/integrations/${integration}/ping`))
+  if ((await receiver.arrivalOf(first, firstPingMillis)) === undefined) throw new Error("The first ping did not arrive")
+  return { tenant, clients, integration, invoices }
+}
