@@ -7,6 +7,7 @@ import { measureDelivery } from "./delivery/measureDelivery.ts"
 import { measureIntake } from "./intake/measureIntake.ts"
 import { measure, type Result, serversOf } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
+import { measureOverload } from "./overload/measureOverload.ts"
 import { failed, machine, table } from "./report.ts"
 import type { Row } from "./row.ts"
 import { rows } from "./rows.ts"
@@ -88,7 +89,16 @@ const intake = (options: Options) =>
     if (refused > 0) return yield* new BenchFailed({ message: `${refused} webhooks were not taken` })
   }).pipe(Effect.scoped)
 
+const overload = (options: Options) =>
+  Effect.gen(function* () {
+    const stage = yield* settingStage
+    const issuer = yield* startIssuer
+    const broken = yield* measureOverload({ stage, jwksUrl: issuer.jwksUrl }, issuer.tokenFor, options)
+    if (broken.length > 0) return yield* new BenchFailed({ message: broken.join("\n") })
+  }).pipe(Effect.scoped)
+
 const modeOf = (options: Options) => {
+  if (options.overload) return overload(options)
   if (options.intake) return intake(options)
   if (options.delivery) return delivery(options)
   return options.scale ? scale(options) : bench(options)

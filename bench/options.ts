@@ -9,8 +9,10 @@ npm run bench -- <options>
   --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
   --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
   --intake            measure none of the rows, but how fast webhooks of a tracker are answered and worked; --rounds counts
+  --overload          measure none of the rows, but what is left of the service's best when five times as much is asked
+                      of it as it can do; --rounds counts
   --part <words>      only the parts whose name holds the words, of --delivery: latency, drain, dead; of --intake:
-                      arriving, flooding, backlog`
+                      arriving, flooding, backlog; of --overload: one, several`
 
 export interface Options {
   readonly help: boolean
@@ -21,6 +23,7 @@ export interface Options {
   readonly scale: boolean
   readonly delivery: boolean
   readonly intake: boolean
+  readonly overload: boolean
   readonly part: string
 }
 
@@ -42,10 +45,11 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       scale: { type: "boolean", default: false },
       delivery: { type: "boolean", default: false },
       intake: { type: "boolean", default: false },
+      overload: { type: "boolean", default: false },
       part: { type: "string", default: "" }
     }
   })
-  const isOfRows = !(values.scale || values.delivery || values.intake)
+  const isOfRows = !(values.scale || values.delivery || values.intake || values.overload)
   return {
     help: values.help,
     row: values.row,
@@ -55,6 +59,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     scale: values.scale,
     delivery: values.delivery,
     intake: values.intake,
+    overload: values.overload,
     part: values.part
   }
 }

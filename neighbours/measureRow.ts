@@ -74,7 +74,11 @@ export const measureRow = (setting: Setting, callers: Callers, row: Row, number:
     yield* step("Preparing the victim", preparingVictim, () => "Victim prepared")
 
     const scene: Scene = { attacker, client, receivers, natsUrl: setting.stage.natsUrl, namespace }
-    const preparing = Effect.promise(() => row.prepare(scene))
+    const preparing = Effect.promise(async () => {
+      const attack = await row.prepare(scene)
+      await victim.settle()
+      return attack
+    })
     const attack = yield* step("Preparing the attack", preparing, () => "Attack prepared")
 
     const toResult = (figures: Result["figures"], findings: Result["findings"] = []): Result => ({

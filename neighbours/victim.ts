@@ -16,6 +16,7 @@ export const startVictim = Effect.map(startHelper<Order>("victim/main", "neighbo
   }
   return {
     prepare: (base: string, token: string, invoices: number) => order({ order: "prepare", base, token, invoices }),
+    settle: () => order({ order: "settle" }),
     close: () => order({ order: "close" }),
     /** What the victim notices of so many seconds. */
     measure: async (seconds: number) => {

@@ -1,7 +1,7 @@
 import { type Api, connectApi } from "../api.ts"
 import { beginMeasuring } from "./measure.ts"
 import type { Figures, Order } from "./orders.ts"
-import { type Belongings, prepareVictim } from "./prepare.ts"
+import { type Belongings, prepareVictim, settleVictim } from "./prepare.ts"
 import { openReceiver, type Receiver } from "./receiver.ts"
 
 const connections = 64
@@ -29,6 +29,10 @@ const begin = () => {
   end = beginMeasuring(victim.api, victim.own, victim.receiver, victim.nextInvoice)
 }
 
+const settle = async () => {
+  if (victim !== undefined) await settleVictim(victim.api, victim.receiver, victim.own)
+}
+
 const close = async () => {
   victim?.receiver.close()
   await victim?.api.close()
@@ -39,6 +43,8 @@ const obey = (order: Order) => {
   switch (order.order) {
     case "prepare":
       return prepare(order)
+    case "settle":
+      return settle()
     case "begin":
       return begin()
     case "end":

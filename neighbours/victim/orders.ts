@@ -1,6 +1,7 @@
 /** What the process of the victim is told to do. It answers every order, one after the other. */
 export type Order =
   | { readonly order: "prepare"; readonly base: string; readonly token: string; readonly invoices: number }
+  | { readonly order: "settle" }
   | { readonly order: "begin" }
   | { readonly order: "end" }
   | { readonly order: "close" }
