@@ -42,12 +42,6 @@ export const subscribeAll = (attacker: Attacker, integrations: ReadonlyArray<Int
     await attacker.create(`/integrations/${id}/subscriptions`, { tenant, body: { eventType } })
   })
 
-export const pauseAll = (attacker: Attacker, integrations: ReadonlyArray<Integration>) =>
-  repeat({ atOnce: 16, total: integrations.length }, async (n) => {
-    const { id = "", tenant } = integrations[n] ?? {}
-    await attacker.create(`/integrations/${id}/pause`, { tenant })
-  })
-
 /** An integration that sends events of clients to a receiver on this machine. */
 export const createHook = async (attacker: Attacker, tenant: string, port: number): Promise<Integration> => {
   const body = { provider: "WEBHOOK", name: `Receiver ${port}`, config: { url: `http://127.0.0.1:${port}/hook` } }
