@@ -33,6 +33,15 @@ const requireWithinBounds = (results: ReadonlyArray<Result>) => {
     : Effect.fail(new NeighboursFailed({ message: `Broken:\n${broken.join("\n")}` }))
 }
 
+/** What the victim noticed while nobody attacked, over all rows. */
+const mergeAlone = (alone: ReadonlyArray<Result>): Result => ({
+  name: "nobody",
+  figures: mergeFigures(alone.map(({ figures }) => figures)),
+  apiMegabytes: Math.max(...alone.map(({ apiMegabytes }) => apiMegabytes ?? 0)),
+  answers: new Map(),
+  findings: []
+})
+
 const measureAll = (options: Options) =>
   Effect.gen(function* () {
     const chosen = yield* chosenRows(options)
@@ -43,14 +52,10 @@ const measureAll = (options: Options) =>
       victim: yield* Effect.promise(() => tokenFor("victim"))
     }
     const measured = yield* Effect.forEach(chosen, (row, n) => measureRow({ stage, jwksUrl }, callers, row, n, options))
-    const alone: Result = {
-      name: "nobody",
-      figures: mergeFigures(measured.map(({ alone }) => alone.figures)),
-      apiMegabytes: Math.max(...measured.map(({ alone }) => alone.apiMegabytes ?? 0)),
-      answers: new Map(),
-      findings: []
-    }
-    const results = [alone, ...measured.map(({ result }) => result)]
+    const results = [
+      mergeAlone(measured.flatMap(({ alone }) => (alone === undefined ? [] : [alone]))),
+      ...measured.map(({ result }) => result)
+    ]
     yield* say(
       `\n${hardware(stage.postgres)}; victim, attacker, database and the service share the cores\n\n${resultTable(results)}\n`
     )

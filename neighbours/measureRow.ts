@@ -7,7 +7,7 @@ import type { Setting } from "../bench/servers.ts"
 import { createDatabase } from "../bench/stage.ts"
 import { say, step } from "../src/layers/local/Say.ts"
 import { workerNames } from "../src/workers/registry.ts"
-import { makeAttacker } from "./attacker.ts"
+import { type Attacker, makeAttacker } from "./attacker.ts"
 import type { Result } from "./bounds.ts"
 import type { Options } from "./options.ts"
 import { summarize } from "./report.ts"
@@ -34,13 +34,17 @@ const startService = (setting: Setting, name: string, profile: string | undefine
     return { api, client: yield* connected(databaseUrl) }
   })
 
-const runAttack = ({ run }: Attack) =>
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** Runs the attack until the scope closes. One that cannot go on is no failure of ours: it is told with its answers. */
+const runAttack = ({ run }: Attack, attacker: Attacker) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const stop = new AbortController()
       // One for each request under way.
       setMaxListeners(0, stop.signal)
-      return { stop, ended: run(stop.signal) }
+      const ended = run(stop.signal).catch((error) => attacker.count(`gave up (${messageOf(error)})`))
+      return { stop, ended }
     }),
     ({ ended, stop }) =>
       Effect.promise(() => {
@@ -52,6 +56,25 @@ const runAttack = ({ run }: Attack) =>
 const megabytes = (mebibytes: number | undefined) => (mebibytes === undefined ? undefined : mebibytes * 1.048576)
 
 const close = ({ close }: { readonly close: () => Promise<unknown> }) => Effect.promise(close)
+
+const nothing = { reads: [], pings: [], pdfs: [], failures: {} }
+
+/** A row that could not be measured to its end, for example because the service had stopped. */
+const unmeasured = (row: Row, error: unknown): Measured => ({
+  alone: undefined,
+  result: {
+    name: row.name,
+    figures: nothing,
+    apiMegabytes: undefined,
+    answers: new Map(),
+    findings: [{ what: messageOf(error), isBroken: true }]
+  }
+})
+
+export interface Measured {
+  readonly alone: Result | undefined
+  readonly result: Result
+}
 
 /** One attack with the victim beside it, after the victim alone. */
 export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
@@ -94,11 +117,16 @@ export const measureRow = (setting: Setting, callers: Callers, row: Row, number:
       Effect.map(measure(aloneSeconds), (figures) => toResult(figures))
     )
     const alone = yield* step("The victim alone", measuringAlone, (result) => `Alone: ${summarize(result)}`)
-    const attacking = Effect.zipRight(runAttack(attack), measure(options.seconds)).pipe(Effect.scoped)
+    const attacking = Effect.zipRight(runAttack(attack, attacker), measure(options.seconds)).pipe(Effect.scoped)
     const figures = yield* step("The attack", attacking, () => "Attack ended")
     const checking = Effect.promise(async () => (await attack.check?.()) ?? [])
     const findings = yield* step("Checking", checking, () => "Checked")
     const result = toResult(figures, findings)
     yield* say(`  ${summarize(result)}`)
-    return { alone, result }
-  }).pipe(Effect.scoped)
+    return { alone, result } satisfies Measured
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAllDefect((error) =>
+      Effect.zipRight(say(`  ${messageOf(error)}`), Effect.succeed(unmeasured(row, error)))
+    )
+  )

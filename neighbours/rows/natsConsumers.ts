@@ -77,31 +77,32 @@ const waitForConsumers = async (scene: Scene) => {
   }
 }
 
-const ping = async (attacker: Attacker, { id, tenant }: Integration, signal: AbortSignal) => {
-  await attacker.call("POST", `/integrations/${id}/ping`, { tenant, signal })
+const newPerTenant = 50
+const betweenMillis = 80
+
+/** Creates integrations one after the other, and has each told something at once: its consumer is as new as it is. */
+const createAndPing = async (attacker: Attacker, created: Array<Integration>, signal: AbortSignal) => {
+  const tenants: Array<string> = []
+  for (let n = 0; n < newCount / newPerTenant; n++) tenants.push(await attacker.createTenant())
+  await repeat({ atOnce: 2, total: newCount, until: signal }, async (n) => {
+    const tenant = tenants[n % tenants.length] ?? ""
+    const id = await attacker.create("/integrations", { tenant, body: { provider: "NATS", name: "New" } })
+    created.push({ tenant, id })
+    await attacker.call("POST", `/integrations/${id}/ping`, { tenant, signal })
+    await pause(betweenMillis)
+  })
 }
 
 export const manyConsumers: Row = {
   name: `${presentCount} NATS integrations, ${newCount} more created and pinged`,
   prepare: async (scene) => {
-    const { attacker } = scene
-    const present = await createIntegrations(attacker, "NATS", presentCount)
+    await createIntegrations(scene.attacker, "NATS", presentCount)
     await waitForConsumers(scene)
     const created: Array<Integration> = []
     return {
-      run: async (signal) => {
-        while (created.length < newCount && !signal.aborted) {
-          const batch = await createIntegrations(attacker, "NATS", 20)
-          created.push(...batch)
-          await repeat({ atOnce: 4, total: batch.length, until: signal }, async (n) => {
-            const one = batch[n]
-            if (one !== undefined) await ping(attacker, one, signal)
-          })
-          await pause(500)
-        }
-      },
+      run: (signal) => createAndPing(scene.attacker, created, signal),
       check: async () => {
-        const { delivered, lost } = await countLost(scene, [...present, ...created])
+        const { delivered, lost } = await countLost(scene, created)
         return [{ what: `${lost} of ${delivered} delivered events lost`, isBroken: lost > 0 }]
       }
     }
