@@ -55,8 +55,6 @@ const runAttack = ({ run }: Attack, attacker: Attacker) =>
 
 const megabytes = (mebibytes: number | undefined) => (mebibytes === undefined ? undefined : mebibytes * 1.048576)
 
-const close = ({ close }: { readonly close: () => Promise<unknown> }) => Effect.promise(close)
-
 const nothing = { reads: [], pings: [], pdfs: [], failures: {} }
 
 /** A row that could not be measured to its end, for example because the service had stopped. */
@@ -76,20 +74,15 @@ export interface Measured {
   readonly result: Result
 }
 
-/** One attack with the victim beside it, after the victim alone. */
-export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
+/** The service, the attacker and the victim of one row, all at rest. */
+const setScene = (setting: Setting, callers: Callers, row: Row, namespace: string, options: Options) =>
   Effect.gen(function* () {
-    yield* say(`\n${row.name}`)
-    const namespace = `neighbours_${number}`
-    const { api, client } = yield* step(
-      "Starting the service",
-      startService(setting, namespace, options.profile),
-      () => "Service started"
-    )
+    const starting = startService(setting, namespace, options.profile)
+    const { api, client } = yield* step("Starting the service", starting, () => "Service started")
     const receivers = yield* startReceivers
     const attacker = yield* Effect.acquireRelease(
       Effect.sync(() => makeAttacker(api.base, callers.attacker)),
-      close
+      ({ close }) => Effect.promise(close)
     )
     const victim = yield* startVictim
     const pdfs = (warmUpSeconds + aloneSeconds + options.seconds) * pdfsPerSecond
@@ -103,7 +96,14 @@ export const measureRow = (setting: Setting, callers: Callers, row: Row, number:
       return attack
     })
     const attack = yield* step("Preparing the attack", preparing, () => "Attack prepared")
+    return { api, attack, attacker, victim }
+  })
 
+/** One attack with the victim beside it, after the victim alone. */
+export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
+  Effect.gen(function* () {
+    yield* say(`\n${row.name}`)
+    const { api, attack, attacker, victim } = yield* setScene(setting, callers, row, `neighbours_${number}`, options)
     const toResult = (figures: Result["figures"], findings: Result["findings"] = []): Result => ({
       name: row.name,
       figures,
@@ -111,13 +111,12 @@ export const measureRow = (setting: Setting, callers: Callers, row: Row, number:
       answers: attacker.answers(),
       findings
     })
-    const measure = (seconds: number) => Effect.promise(() => victim.measure(seconds))
     const measuringAlone = Effect.zipRight(
-      measure(warmUpSeconds),
-      Effect.map(measure(aloneSeconds), (figures) => toResult(figures))
+      victim.measure(warmUpSeconds),
+      Effect.map(victim.measure(aloneSeconds), (figures) => toResult(figures))
     )
     const alone = yield* step("The victim alone", measuringAlone, (result) => `Alone: ${summarize(result)}`)
-    const attacking = Effect.zipRight(runAttack(attack, attacker), measure(options.seconds)).pipe(Effect.scoped)
+    const attacking = Effect.zipRight(runAttack(attack, attacker), victim.measure(options.seconds)).pipe(Effect.scoped)
     const figures = yield* step("The attack", attacking, () => "Attack ended")
     const checking = Effect.promise(async () => (await attack.check?.()) ?? [])
     const findings = yield* step("Checking", checking, () => "Checked")

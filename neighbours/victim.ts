@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { startHelper } from "../bench/running/helper.ts"
 import type { Figures, Order } from "./victim/orders.ts"
 
@@ -17,13 +17,12 @@ export const startVictim = Effect.map(startHelper<Order>("victim/main", "neighbo
   return {
     prepare: (base: string, token: string, invoices: number) => order({ order: "prepare", base, token, invoices }),
     settle: () => order({ order: "settle" }),
-    close: () => order({ order: "close" }),
     /** What the victim notices of so many seconds. */
-    measure: async (seconds: number) => {
-      await order({ order: "begin" })
-      await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-      return (await order({ order: "end" })) as Figures
-    }
+    measure: (seconds: number) =>
+      Effect.promise(() => order({ order: "begin" })).pipe(
+        Effect.zipRight(Effect.sleep(Duration.seconds(seconds))),
+        Effect.zipRight(Effect.promise(() => order({ order: "end" }) as Promise<Figures>)) // what victim/main.ts answers
+      )
   }
 })
 

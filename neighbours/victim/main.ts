@@ -33,12 +33,6 @@ const settle = async () => {
   if (victim !== undefined) await settleVictim(victim.api, victim.receiver, victim.own)
 }
 
-const close = async () => {
-  victim?.receiver.close()
-  await victim?.api.close()
-  victim = undefined
-}
-
 const obey = (order: Order) => {
   switch (order.order) {
     case "prepare":
@@ -49,8 +43,6 @@ const obey = (order: Order) => {
       return begin()
     case "end":
       return end?.()
-    case "close":
-      return close()
   }
 }
 

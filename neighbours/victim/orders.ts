@@ -4,7 +4,6 @@ export type Order =
   | { readonly order: "settle" }
   | { readonly order: "begin" }
   | { readonly order: "end" }
-  | { readonly order: "close" }
 
 /** What the victim noticed between `begin` and `end`: times in milliseconds, and what failed how often. */
 export interface Figures {

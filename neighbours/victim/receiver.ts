@@ -32,10 +32,6 @@ export const openReceiver = async () => {
           resolve(at)
         })
       })
-    },
-    close: () => {
-      server.close()
-      server.closeAllConnections()
     }
   }
 }
