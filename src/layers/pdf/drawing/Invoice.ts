@@ -72,7 +72,7 @@ export const drawInvoice = (
   fonts: Fonts,
   document: Omit<InvoiceDocument, "images">,
   images: DrawableImages = {}
-): Promise<Uint8Array> => {
+): Uint8Array => {
   const { invoice, parties } = document
   const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
   const sheet = new Sheet(fonts, {
