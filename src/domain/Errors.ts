@@ -63,6 +63,11 @@ export class UnsupportedMediaType extends Schema.Class<UnsupportedMediaType>("Un
   HttpApiSchema.annotations({ status: 415, description: "The body is not of a type this operation takes" })
 ) {}
 
+export class TooManyRequests extends Schema.Class<TooManyRequests>("TooManyRequests")(
+  { _tag: tag("TooManyRequests"), message: fixed("Too Many Requests") },
+  HttpApiSchema.annotations({ status: 429, description: "Too many requests wait already; see Retry-After" })
+) {}
+
 export class InternalError extends Schema.Class<InternalError>("InternalError")(
   { _tag: tag("InternalError"), message: fixed("Internal Server Error") },
   HttpApiSchema.annotations({ status: 500, description: "A fault of the service, logged under the x-request-id" })
@@ -82,6 +87,7 @@ export const WireError = Schema.Union(
   PreconditionFailed,
   PayloadTooLarge,
   UnsupportedMediaType,
+  TooManyRequests,
   InternalError,
   ServiceUnavailable
 )

@@ -36,6 +36,7 @@ const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
   PreconditionFailed: ({ isChange }) => isChange,
   PayloadTooLarge: ({ method }) => method !== "GET",
   UnsupportedMediaType: ({ hasPayload }) => hasPayload,
+  TooManyRequests: always,
   InternalError: always,
   ServiceUnavailable: always
 }

@@ -25,7 +25,8 @@ export const retryAfterSeconds = 2
 /** Headers a failure brings along. */
 export const headersOf = (error: WireError): Record<string, string> => {
   if (error._tag === "Unauthorized") return { "www-authenticate": "Bearer" }
-  return error._tag === "ServiceUnavailable" ? { "retry-after": String(retryAfterSeconds) } : {}
+  const isTemporary = error._tag === "ServiceUnavailable" || error._tag === "TooManyRequests"
+  return isTemporary ? { "retry-after": String(retryAfterSeconds) } : {}
 }
 
 /** Who did not answer us, when that is what went wrong. */

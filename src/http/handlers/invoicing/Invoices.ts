@@ -1,5 +1,9 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
+import { etagOfDigest } from "../../../domain/Etag.ts"
 import { explain } from "../../../domain/invoicing/Explanation.ts"
+import { variantOf } from "../../../domain/invoicing/InvoiceFile.ts"
+import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
+import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { InvoicePdfs } from "../../../layers/pdf/InvoicePdfs.ts"
 import { InvoiceMoves } from "../../../layers/sql/invoicing/InvoiceMoves.ts"
 import { Invoices } from "../../../layers/sql/invoicing/Invoices.ts"
@@ -7,7 +11,7 @@ import { WholeInvoices } from "../../../layers/sql/invoicing/WholeInvoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handle } from "../../edge/Handlers.ts"
 import { paged } from "../../edge/response/Paging.ts"
-import { Reply } from "../../edge/response/Reply.ts"
+import { Reply, Streamed } from "../../edge/response/Reply.ts"
 
 const needs = Effect.all({
   invoices: Invoices,
@@ -23,6 +27,9 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
+/** Under what a caller's drawings are counted, whichever of its tenants they are for. */
+const callerKey = Effect.map(Principal, ({ issuer, subject }) => `${issuer} ${subject}`)
+
 export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, whole }) => ({
   list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
@@ -34,5 +41,16 @@ export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, who
   void: ({ path }) => moves.void(path.invoiceId),
   explain: ({ path }) => Effect.map(whole.get(path.invoiceId), explain),
   pdf: ({ path }) =>
-    Effect.map(pdfs.of(path.invoiceId), ({ name, pdf }) => new Reply(pdf, { headers: pdfHeaders(name) }))
+    Effect.gen(function* () {
+      const invoice = yield* invoices.get(path.invoiceId)
+      const headers = pdfHeaders(pdfNameOf(invoice))
+      const variant = variantOf(invoice)
+      const keys = [yield* callerKey]
+      if (variant === undefined) return new Reply(yield* pdfs.preview(invoice, keys), { headers })
+      const file = yield* pdfs.issued(invoice, variant, keys)
+      const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
+      return new Reply(new Streamed(file.sizeBytes, bytes), {
+        headers: { ...headers, etag: etagOfDigest(file.digest) }
+      })
+    })
 }))

@@ -49,7 +49,8 @@ export const simplifyLayout = (face: EmbeddedFont) => {
   const plain: Array<Run | undefined> = []
   const plainRunOf = (text: string, index: number) => {
     const code = text.charCodeAt(index)
-    return plain[code] ?? (plain[code] = single(text.charAt(index)))
+    plain[code] ??= single(text.charAt(index))
+    return plain[code]
   }
   const runsOf = (text: string) => {
     if (!isPlain(text)) return (text.match(pieces) ?? []).map(runOf)

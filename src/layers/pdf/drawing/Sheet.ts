@@ -213,7 +213,7 @@ export class Sheet {
   }
 
   /** The finished file. Its parts are taken as they are made: a stream would keep each of them until the last. */
-  finish(footer: string): Uint8Array {
+  finish(footer: string): Uint8Array<ArrayBuffer> {
     this.footers(footer)
     const file = new FileBytes()
     file.append(this.pdf.read())
