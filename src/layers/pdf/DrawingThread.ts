@@ -4,7 +4,7 @@ import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
 import type { Outcome } from "./Outcome.ts"
 
 /** Enough for the longest invoice there can be; a drawing beyond it fails without taking the process along. */
-const maxHeapMb = 512
+const maxHeapMb = 1024
 
 /** A thread that draws one document at a time. It starts with the first document and again whenever it has ended. */
 export const makeDrawingThread = (program: URL) => {

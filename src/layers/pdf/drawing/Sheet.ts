@@ -213,15 +213,19 @@ export class Sheet {
   }
 
   /** The finished file. Its parts are taken as they are made: a stream would keep each of them until the last. */
-  finish(footer: string): Uint8Array<ArrayBuffer> {
+  finish(footer: string): Promise<Uint8Array<ArrayBuffer>> {
     this.footers(footer)
     const file = new FileBytes()
     file.append(this.pdf.read())
-    this.pdf.push = (part: Uint8Array | null) => {
-      if (part !== null) file.append(part)
-      return true
-    }
-    this.pdf.end()
-    return file.finish()
+    return new Promise((resolve, reject) => {
+      this.pdf.on("error", reject)
+      // Images with transparency are still being taken apart when `end` returns.
+      this.pdf.push = (part: Uint8Array | null) => {
+        if (part === null) resolve(file.finish())
+        else file.append(part)
+        return true
+      }
+      this.pdf.end()
+    })
   }
 }
