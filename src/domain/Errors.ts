@@ -65,7 +65,10 @@ export class UnsupportedMediaType extends Schema.Class<UnsupportedMediaType>("Un
 
 export class TooManyRequests extends Schema.Class<TooManyRequests>("TooManyRequests")(
   { _tag: tag("TooManyRequests"), message: fixed("Too Many Requests") },
-  HttpApiSchema.annotations({ status: 429, description: "Too many requests wait already; see Retry-After" })
+  HttpApiSchema.annotations({
+    status: 429,
+    description: "The caller or the tenant has too many requests at a time; try again after the time in Retry-After"
+  })
 ) {}
 
 export class InternalError extends Schema.Class<InternalError>("InternalError")(

@@ -19,3 +19,6 @@ export const id = <const Prefix extends string>(prefix: Prefix, kind: string) =>
 
 /** The prefix a kind of identifier was declared with. */
 export const prefixOf = (schema: Schema.Schema.All) => String(schema.ast.annotations[PrefixId])
+
+/** Whether values of a schema are identifiers: letters, digits and an underscore. */
+export const isIdentifier = (schema: Schema.Schema.All) => PrefixId in schema.ast.annotations

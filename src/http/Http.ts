@@ -1,13 +1,14 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Effect, Layer } from "effect"
-import { Memberships } from "../layers/auth/Memberships.ts"
+import { Memberships, membershipConnections } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
 import { TrackerTokens } from "../layers/auth/TrackerTokens.ts"
 import type { BlobStore } from "../layers/blobs/BlobStore.ts"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Settings } from "../layers/config/Settings.ts"
 import { Broker } from "../layers/nats/Broker.ts"
+import { reservedSqlLive } from "../layers/sql/connection/Client.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
@@ -50,12 +51,11 @@ export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiG
       Tokens.Default,
       TrackerTokens.Default,
       WebhookEndpoints.Default,
-      Memberships.Default,
+      Layer.provide(Memberships.Default, reservedSqlLive(membershipConnections)),
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,
-      DeliveryMetrics.Default,
-      IntakeMetrics.Default,
+      Layer.provide(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), reservedSqlLive(1)),
       Broker.Default,
       BlobStoreLive
     ])

@@ -96,12 +96,12 @@ describe("the OpenAPI document", () => {
         1,
         name
       )
-      assert.includeMembers(codes, ["404", "500", "503"], name)
+      assert.includeMembers(codes, ["404", "429", "500", "503"], name)
       assert.strictEqual(codes.includes("401"), described.security.length > 0, name)
       for (const [code, { content, description, headers }] of Object.entries(described.responses)) {
         const what = `${name} ${code}`
         assert.isObject(headers["x-request-id"]?.schema, what)
-        assert.strictEqual("Retry-After" in headers, code === "503", what)
+        assert.strictEqual("Retry-After" in headers, code === "429" || code === "503", what)
         assert.strictEqual(content === undefined, code === "204" || code === "304", what)
         for (const { schema } of Object.values(content ?? {})) assert.isNotEmpty(schema, what)
         if (Number(code) >= 400) assert.include(description, " ", `${what} is told by a sentence`)

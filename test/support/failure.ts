@@ -15,6 +15,7 @@ export const invalidText = (...faults: ReadonlyArray<Fault>) => {
 export const notFoundText = `{"error":"NotFound","message":"Not Found"}`
 export const unauthorizedText = `{"error":"Unauthorized","message":"Unauthorized"}`
 export const forbiddenText = `{"error":"Forbidden","message":"Forbidden"}`
+export const tooManyText = `{"error":"TooManyRequests","message":"Too Many Requests"}`
 export const internalText = `{"error":"InternalError","message":"Internal Server Error"}`
 export const unavailableText = `{"error":"ServiceUnavailable","message":"Service Unavailable"}`
 
@@ -31,5 +32,10 @@ export const assertInvalid = (answer: RawAnswer, ...faults: ReadonlyArray<Fault>
 
 export const assertUnavailable = (answer: RawAnswer) => {
   assertFailure(answer, 503, unavailableText)
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+}
+
+export const assertTooMany = (answer: RawAnswer) => {
+  assertFailure(answer, 429, tooManyText)
   assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
 }

@@ -61,3 +61,9 @@ export class Eventless extends Context.Reference<Eventless>()("http/Eventless", 
 
 /** How many bytes of body an operation takes. */
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}
+
+/**
+ * Whether an operation waits for something outside of the database, such as a provider or a drawing, and so must not hold
+ * one of the places that requests to the database share.
+ */
+export class External extends Context.Reference<External>()("http/External", { defaultValue: () => false }) {}

@@ -84,7 +84,9 @@ const failureResponses = (facts: Facts) =>
         description,
         headers: {
           "x-request-id": always("Names the request in the service's log"),
-          ...(tag === "ServiceUnavailable" ? { "Retry-After": always("Seconds to wait") } : {})
+          ...(tag === "TooManyRequests" || tag === "ServiceUnavailable"
+            ? { "Retry-After": always("Seconds to wait") }
+            : {})
         },
         content: { "application/json": { schema: { $ref: `#/components/schemas/${tag}` } } }
       }

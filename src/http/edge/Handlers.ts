@@ -3,7 +3,7 @@ import { Effect, type Stream } from "effect"
 import type { WireError } from "../../domain/Errors.ts"
 import type { JsonText } from "../../domain/JsonText.ts"
 import type { CurrentMember, CurrentTenant, IfMatch, InboundCall, Principal } from "../../domain/tenancy/Caller.ts"
-import type { Page, Refusal, Reply, Streamed } from "./response/Reply.ts"
+import type { Page, PagedList, Refusal, Reply, Streamed } from "./response/Reply.ts"
 
 /** What the edge knows about the request by the time a handler runs. */
 export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundCall | IfMatch
@@ -25,9 +25,12 @@ export interface Upload {
   readonly size: number | undefined
 }
 
+/** What an operation that succeeds with an A answers in its place. */
+type Body<A> = A | JsonText<A> | (A extends ReadonlyArray<infer Item> ? PagedList<Item> : never) | Streamed | Page
+
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | JsonText<A> | Reply<A | JsonText<A> | Streamed | Page> | Refusal, WireError, RequestServices>
+) => Effect.Effect<A | JsonText<A> | Reply<Body<A>> | Refusal, WireError, RequestServices>
 
 /** One function for each operation of a group, under its name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { Context, Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Context, Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { NotFound, type WireError } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
@@ -11,6 +11,8 @@ import { traced } from "./request/Tracing.ts"
 import { type Answer, failureAnswer } from "./response/Answer.ts"
 import { makeCors } from "./response/Cors.ts"
 import { toWireError } from "./response/Failures.ts"
+import { writeList } from "./response/ListWriter.ts"
+import { PagedList } from "./response/Reply.ts"
 import { write } from "./response/Respond.ts"
 
 /** Something to be served outside the contract, to anyone: health, documentation. */
@@ -89,14 +91,26 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
       const started = performance.now()
       const requestId = requestIdOf(request)
       const { params, target } = find(request)
-      const call: Call = { request, params, identity: undefined }
+      const call: Call = { request, params, responseHeaders: {}, identity: undefined }
       metrics.started()
-      const settle = (answer: Answer) => {
-        write(response, answer, { "x-request-id": requestId, ...cors(request) })
-        metrics.finished(target.name, answer.status, (performance.now() - started) / 1000)
+      const finish = (status: number) => {
+        metrics.finished(target.name, status, (performance.now() - started) / 1000)
         if (!isVerbose) return Effect.void
-        return Effect.logDebug(`${request.method} ${target.name} ${answer.status}`).pipe(
+        return Effect.logDebug(`${request.method} ${target.name} ${status}`).pipe(
           Effect.annotateLogs(annotations(call, target, requestId))
+        )
+      }
+      const logCutOff = (cause: Cause.Cause<WireError>) =>
+        Effect.logWarning("A list was cut off, because its next page could not be read", cause).pipe(
+          Effect.annotateLogs(annotations(call, target, requestId))
+        )
+      const settle = (answer: Answer): Effect.Effect<void> => {
+        const { body, status } = answer
+        write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+        if (!(body instanceof PagedList)) return finish(status)
+        return writeList(response, body).pipe(
+          Effect.catchAllCause(logCutOff),
+          Effect.flatMap(() => finish(status))
         )
       }
       return runFork(

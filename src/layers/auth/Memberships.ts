@@ -1,15 +1,32 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
+import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import type { CurrentMember, Principal } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
+import { toRequestError } from "../concurrency/RequestRefusal.ts"
 import { sharingAnswers } from "./SharedAnswers.ts"
 
 type Member = CurrentMember["Type"]
 
+/** Looking members up has connections of its own, so that all who are let in do not keep others from being let in. */
+export const membershipConnections = 2
+
+/** Before a caller is known to belong to a tenant, asking is charged to the caller alone. */
+const lookUpLimits = {
+  permits: 2 * membershipConnections,
+  maxPerKey: membershipConnections,
+  maxQueuedPerKey: 64,
+  maxQueued: 1024,
+  timeout: Duration.seconds(5)
+}
+
 /** Who belongs to which tenant, as the database says at this moment. A deleted tenant has no members. */
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {
-  effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const share = sharingAnswers<Member | undefined, never>()
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const share = sharingAnswers<Member | undefined, ServiceUnavailable | TooManyRequests>()
+    const lookUps = makeFairSemaphore(lookUpLimits)
 
     const ask = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
       sql<Member>`
@@ -21,7 +38,13 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
 
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) =>
-        share(JSON.stringify([tenant, principal.issuer, principal.subject]), ask(tenant, principal))
+        share(
+          JSON.stringify([tenant, principal.issuer, principal.subject]),
+          Effect.mapError(
+            lookUps.withPermit([JSON.stringify([principal.issuer, principal.subject])], ask(tenant, principal)),
+            toRequestError
+          )
+        )
     }
   })
 }) {}

@@ -98,7 +98,35 @@ export const settings = {
     described(Schema.Redacted(url("postgres:", "postgresql:")), "PostgreSQL to use instead of the embedded one"),
     { exact: true }
   ),
-  DATABASE_POOL: withDefault(natural(1, 1000), 10, "connections to PostgreSQL per process"),
+  DATABASE_POOL: withDefault(
+    natural(1, 1000),
+    10,
+    "connections to PostgreSQL per process, and requests the api works on at a time; the api takes 4 more"
+  ),
+  MAX_QUEUED_REQUESTS: withDefault(
+    natural(1, 100_000),
+    256,
+    "requests that wait at a time in an api process; beyond them the api answers 503"
+  ),
+  MAX_QUEUED_REQUESTS_PER_CALLER: withDefault(
+    natural(1, 100_000),
+    64,
+    "requests of one caller, and of one tenant, that wait at a time; beyond them the api answers 429"
+  ),
+  RATE_LIMIT_PER_CALLER: Schema.optionalWith(
+    described(
+      natural(1, 1_000_000),
+      "requests a minute one caller may make to an api process; no fixed limit unless set"
+    ),
+    { exact: true }
+  ),
+  RATE_LIMIT_PER_TENANT: Schema.optionalWith(
+    described(
+      natural(1, 1_000_000),
+      "requests a minute one tenant may have at an api process; no fixed limit unless set"
+    ),
+    { exact: true }
+  ),
   BLOB_STORE_BUCKET: text(
     "bucket of an S3-compatible store for the bytes of images; without it they lie in PostgreSQL"
   ),

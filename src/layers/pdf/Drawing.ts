@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
+import { ServiceUnavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
 import {
   type FairLimits,
@@ -8,6 +8,7 @@ import {
   QueueTimeout,
   type Refused
 } from "../concurrency/FairSemaphore.ts"
+import { toRequestError } from "../concurrency/RequestRefusal.ts"
 import { makeDrawingThread } from "./DrawingThread.ts"
 
 /** The build puts the thread's program beside its own; from the sources the one last built is taken. */
@@ -42,11 +43,8 @@ export const defaultLimits: DrawingLimits = {
   drawTimeoutPerLine: "50 millis"
 }
 
-/** Why there is no turn to be had, as the caller is told. */
-const refusal = <E>(error: E | Refused) => {
-  if (error instanceof QueueFull) return error.scope === "key" ? new TooManyRequests() : new ServiceUnavailable()
-  return error instanceof QueueTimeout ? new ServiceUnavailable() : error
-}
+const refusal = <E>(error: E | Refused) =>
+  error instanceof QueueFull || error instanceof QueueTimeout ? toRequestError(error) : error
 
 /** A thread that draws one document after the other, tenant by tenant in turn. */
 const makeLane = (program: URL, limits: DrawingLimits) => {

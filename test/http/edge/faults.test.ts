@@ -10,6 +10,7 @@ import {
   PayloadTooLarge,
   PreconditionFailed,
   ServiceUnavailable,
+  TooManyRequests,
   Unauthorized,
   UnsupportedMediaType,
   ValidationError,
@@ -20,7 +21,7 @@ import { data } from "../../../src/http/api/Envelope.ts"
 import { handle } from "../../../src/http/edge/Handlers.ts"
 import { Reply } from "../../../src/http/edge/response/Reply.ts"
 import { mounted } from "../../../src/http/Mount.ts"
-import { assertFailure, internalText, invalidText, unavailableText } from "../../support/failure.ts"
+import { assertFailure, internalText, invalidText, tooManyText, unavailableText } from "../../support/failure.ts"
 import { send } from "../../support/rawHttp.ts"
 import { type Service, startService } from "../../support/service.ts"
 
@@ -63,6 +64,7 @@ const failures: ReadonlyArray<readonly [error: WireError, status: number, text: 
   [new PreconditionFailed(), 412, `{"error":"PreconditionFailed","message":"Precondition Failed"}`],
   [new PayloadTooLarge({ message: "Too much" }), 413, `{"error":"PayloadTooLarge","message":"Too much"}`],
   [new UnsupportedMediaType({ message: "Odd" }), 415, `{"error":"UnsupportedMediaType","message":"Odd"}`],
+  [new TooManyRequests(), 429, tooManyText],
   [new InternalError(), 500, internalText],
   [new ServiceUnavailable(), 503, unavailableText]
 ]
@@ -139,7 +141,7 @@ describe("a fault of ours", () => {
   it.each(failures)("and a failure on purpose are two things: %s", async (error, status, text) => {
     const answer = await get(`/failures/${failures.findIndex(([known]) => known === error)}`)
     assertFailure(answer, status, text)
-    assert.strictEqual(answer.headers.has("retry-after"), status === 503)
+    assert.strictEqual(answer.headers.has("retry-after"), status === 429 || status === 503)
     assert.strictEqual(answer.headers.has("www-authenticate"), status === 401)
   })
 

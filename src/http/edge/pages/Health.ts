@@ -1,15 +1,19 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Broker } from "../../../layers/nats/Broker.ts"
+import { makeSqlClient } from "../../../layers/sql/connection/Client.ts"
 import { isMigrated } from "../../../layers/sql/Migrations.ts"
 import type { PlainRoute } from "../Listener.ts"
 import { jsonAnswer } from "../response/Answer.ts"
 
 const fresh = { "cache-control": "no-store" }
 
-/** Whether the process lives, and whether it can do its work. The broker is told of but decides nothing. */
+/**
+ * Whether the process lives, and whether it can do its work; the broker's state is shown but decides nothing. The probe has
+ * a connection of its own, so that it never queues behind requests, and many probes at once ask once.
+ */
 export const healthRoutes = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* makeSqlClient(1)
   const broker = yield* Broker
 
   const database = isMigrated.pipe(
@@ -24,8 +28,10 @@ export const healthRoutes = Effect.gen(function* () {
     return jsonAnswer(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), fresh)
   })
 
+  const cachedReadiness = yield* Effect.cachedWithTTL(readiness, "1 second")
+
   return [
     { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), fresh)) },
-    { path: "/readyz", answer: readiness }
+    { path: "/readyz", answer: cachedReadiness }
   ] satisfies ReadonlyArray<PlainRoute>
 })

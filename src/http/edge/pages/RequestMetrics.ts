@@ -1,6 +1,8 @@
 import { Effect } from "effect"
-import { Gauge, Histogram } from "prom-client"
+import { Counter, Gauge, Histogram } from "prom-client"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
+
+export type RefusalReason = "rate" | "queue" | "memory" | "full" | "timeout"
 
 /** What the process measures about the requests it answers. */
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
@@ -18,6 +20,22 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       help: "Requests being worked on",
       registers: [registry]
     })
+    const refusals = new Counter({
+      name: "http_requests_refused_total",
+      help: "Requests turned away with 429 (rate, queue, memory) or 503 (full, timeout)",
+      labelNames: ["reason"],
+      registers: [registry]
+    })
+    const queued = new Gauge({
+      name: "http_requests_queued",
+      help: "Requests that wait for their turn",
+      labelNames: ["queue"],
+      registers: [registry],
+      collect: () => {
+        for (const [queue, length] of queueLengths) queued.set({ queue }, length())
+      }
+    })
+    const queueLengths = new Map<string, () => number>()
     const observers = new Map<string, ReturnType<typeof duration.labels>>()
     const observerOf = (operation: string, status: number) => {
       const key = `${operation} ${status}`
@@ -26,6 +44,8 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       return known
     }
     return {
+      refused: (reason: RefusalReason) => refusals.inc({ reason }),
+      watchQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
       started: () => inFlight.inc(),
       finished: (operation: string, status: number, seconds: number) => {
         inFlight.dec()

@@ -10,12 +10,15 @@ import { Tokens } from "../../../layers/auth/Tokens.ts"
 import { isTrackers, TrackerTokens } from "../../../layers/auth/TrackerTokens.ts"
 import { WebhookEndpoints } from "../../../layers/sql/integrations/WebhookEndpoints.ts"
 import type { AccessRule } from "../../api/Access.ts"
+import type { Admission } from "./Admission.ts"
 
 type MemberRule = Extract<AccessRule, { for: "member" }>
 
 interface Credentials {
   readonly headers: IncomingHttpHeaders
   readonly params: Readonly<Record<string, string | undefined>>
+  /** Headers of the response, as far as they are known. */
+  readonly responseHeaders: Record<string, string>
 }
 
 /** What is known of the caller, for handlers and for the log. */
@@ -53,11 +56,15 @@ const services = <A>(context: Context.Context<A>) => context as unknown as Conte
 const nobody: Identity = { principal: undefined, tenant: undefined, services: services(Context.empty()) }
 
 /** The one gate: first the bearer, then the tenant, then the role. Nothing else of the request is looked at before. */
-export const makeAuthorize = Effect.gen(function* () {
+export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) {
   const tokens = yield* Tokens
   const trackerTokens = yield* TrackerTokens
   const memberships = yield* Memberships
   const endpoints = yield* WebhookEndpoints
+
+  /** Who calls, unless they are turned away at once. */
+  const callerOf = (token: string, { responseHeaders }: Credentials) =>
+    Effect.tap(tokens.verify(token), (principal) => admission.requireRoom(principal, responseHeaders))
 
   const asMember = Effect.fnUntraced(function* (
     rule: MemberRule,
@@ -81,7 +88,9 @@ export const makeAuthorize = Effect.gen(function* () {
    */
   const asTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
     const isTracker = isTrackers(token)
-    const principal = isTracker ? yield* Effect.as(trackerTokens.verify(token), undefined) : yield* tokens.verify(token)
+    const principal = isTracker
+      ? yield* Effect.as(trackerTokens.verify(token), undefined)
+      : yield* callerOf(token, credentials)
     const endpoint = yield* Effect.flatMap(keyInPath(credentials), endpoints.find)
     if (endpoint === undefined) return yield* Effect.fail(new NotFound())
     if (principal !== undefined) {
@@ -99,7 +108,7 @@ export const makeAuthorize = Effect.gen(function* () {
     if (token === undefined) return Effect.fail(new Unauthorized())
     if (rule.for === "tracker") return asTracker(token, credentials)
     return Effect.flatMap(
-      tokens.verify(token),
+      callerOf(token, credentials),
       (principal): Effect.Effect<Identity, WireError> =>
         rule.for === "member"
           ? asMember(rule, principal, credentials)

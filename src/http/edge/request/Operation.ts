@@ -1,25 +1,31 @@
 import type { IncomingMessage } from "node:http"
 import { type Cause, Context, Effect, Stream } from "effect"
-import { ServiceUnavailable, type WireError } from "../../../domain/Errors.ts"
+import { type PayloadTooLarge, ServiceUnavailable, TooManyRequests, type WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { providing } from "../../../layers/Providing.ts"
+import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { toWireError } from "../response/Failures.ts"
+import { keysOf, makeAdmission } from "./Admission.ts"
 import { type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
+import { ByteBudget } from "./ByteBudget.ts"
 import { makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
-import { makeTurns } from "./Turns.ts"
 
-/** One request on its way: what the log may say of it is filled in as it becomes known. */
+/** One request on its way: what the log and the response say of it is filled in as it becomes known. */
 export interface Call {
+  readonly responseHeaders: Record<string, string>
   readonly request: IncomingMessage
   readonly params: Readonly<Record<string, string | undefined>>
   identity: Identity | undefined
 }
 
 const nothing = Buffer.alloc(0)
+
+/** Bodies are in memory while they arrive and while they wait: of one caller, and of all. */
+const bodyMemory = { maxPerKey: 64 * 1024 * 1024, max: 256 * 1024 * 1024 }
 
 const nothingToUpload = { bytes: Stream.empty, size: 0 }
 
@@ -34,9 +40,11 @@ const passing = (cause: Cause.Cause<WireError>) =>
 
 /** How every operation runs: gate, path, body, idempotency, handler, answer. */
 export const makeOperation = Effect.gen(function* () {
-  const authorize = yield* makeAuthorize
+  const admission = yield* makeAdmission
+  const authorize = yield* makeAuthorize(admission)
   const once = yield* makeOnce
-  const inTurn = yield* makeTurns
+  const metrics = yield* RequestMetrics
+  const budget = new ByteBudget(bodyMemory)
   const { wake } = yield* Broker
 
   const work = Effect.fnUntraced(function* (
@@ -57,17 +65,38 @@ export const makeOperation = Effect.gen(function* () {
     return succeed(request, route.status, result)
   })
 
+  /** Gives work the whole body, within what bodies of the same key may take of memory. */
+  const withBody = <A, E>(
+    { bodyLimit }: Route,
+    { request }: Call,
+    key: string,
+    work: (bytes: Buffer) => Effect.Effect<A, E>
+  ) =>
+    Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests> => {
+      // A body that does not say how long it is may become as long as it may be.
+      const size = Math.min(announced(request) ?? bodyLimit, bodyLimit)
+      if (!budget.tryTake(key, size)) {
+        metrics.refused("memory")
+        return Effect.fail(new TooManyRequests())
+      }
+      return Effect.ensuring(
+        Effect.flatMap(readBody(request, bodyLimit), work),
+        Effect.sync(() => budget.giveBack(key, size))
+      )
+    })
+
   const operate = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
-    const { params, request } = call
-    const identity = yield* authorize(route.access, { headers: request.headers, params })
+    const { params, request, responseHeaders } = call
+    const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
     call.identity = identity
+    yield* admission.requireTenantRate(identity, responseHeaders)
     const path = yield* route.decodePath(params)
+    const keys = keysOf(identity, request)
+    const admitted = (bytes: Buffer) =>
+      admission.admit(route, keys, once(request, route.name, identity, bytes, work(route, call, identity, path, bytes)))
     const isRead = (request.method === "GET" || request.method === "HEAD") && !route.isOnceOnly
-    const bytes = isRead || route.isStreamed ? nothing : yield* readBody(request, route.bodyLimit)
-    const answer = once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
-    if (isRead) return yield* answer
-    // A body that is taken as it comes may come slowly.
-    const done = route.isStreamed ? answer : inTurn(identity.tenant, answer)
+    if (isRead) return yield* admitted(nothing)
+    const done = route.isStreamed ? admitted(nothing) : withBody(route, call, keys[0], admitted)
     return yield* route.isEventless ? done : Effect.zipLeft(done, wake)
   })
 

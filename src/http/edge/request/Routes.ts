@@ -3,7 +3,16 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type H
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { Detail, WireError } from "../../../domain/Errors.ts"
 import { invalid, NotFound } from "../../../domain/Errors.ts"
-import { Access, type AccessRule, BodyLimit, Eventless, OnceOnly, SentAgain, Streamed } from "../../api/Access.ts"
+import {
+  Access,
+  type AccessRule,
+  BodyLimit,
+  Eventless,
+  External,
+  OnceOnly,
+  SentAgain,
+  Streamed
+} from "../../api/Access.ts"
 import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
 import { detailsOf } from "./Issues.ts"
 
@@ -33,6 +42,7 @@ export interface Route {
   readonly isSentAgain: boolean
   readonly isEventless: boolean
   readonly isOnceOnly: boolean
+  readonly isExternal: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
   readonly decodeRest: (
     url: string,
@@ -99,6 +109,7 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     isSentAgain: Context.get(endpoint.annotations, SentAgain),
     isEventless: Context.get(endpoint.annotations, Eventless),
     isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
+    isExternal: Context.get(endpoint.annotations, External),
     decodePath: pathDecoder(endpoint),
     decodeRest: restDecoder(endpoint),
     run

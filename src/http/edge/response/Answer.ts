@@ -4,13 +4,13 @@ import { etagOfText } from "../../../domain/Etag.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
 import { bodyOf, headersOf, statusOf } from "./Failures.ts"
 import { linkToNext } from "./Paging.ts"
-import { Page, Refusal, Reply, Streamed } from "./Reply.ts"
+import { Page, PagedList, Refusal, Reply, Streamed } from "./Reply.ts"
 
 /** A response, ready to be written. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | Streamed | undefined
+  readonly body: string | Uint8Array | Streamed | PagedList<unknown> | undefined
 }
 
 const json = { "content-type": "application/json" }
@@ -59,6 +59,7 @@ export const succeed = (request: IncomingMessage, status: number, result: unknow
   if (status === 204) return { status, headers: {}, body: undefined }
   const { headers: more, next, value } = result instanceof Reply ? result : new Reply(result)
   if (value instanceof Streamed) return unlessKnown(request, { status, headers: more, body: value })
+  if (value instanceof PagedList) return { status, headers: { ...json, ...more }, body: value }
   if (value instanceof Page) {
     return { status, headers: { "content-type": "text/html; charset=utf-8", ...more }, body: value.html }
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 
-const exposed = "ETag, Link, Location, Retry-After, x-request-id, Idempotent-Replayed"
+const exposed = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, x-request-id, Idempotent-Replayed"
 const allowedHeaders = "Authorization, Content-Type, tenant-id, Idempotency-Key, If-Match, If-None-Match, x-request-id"
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 

@@ -20,13 +20,15 @@ export const bodyOf = (error: WireError) =>
     details: error._tag === "ValidationError" ? error.details : undefined
   })
 
-export const retryAfterSeconds = 2
+/** When to try again: a queue of one's own empties sooner than an outage passes. */
+const retryAfterSeconds = { TooManyRequests: 1, ServiceUnavailable: 2 }
 
 /** Headers a failure brings along. */
 export const headersOf = (error: WireError): Record<string, string> => {
   if (error._tag === "Unauthorized") return { "www-authenticate": "Bearer" }
-  const isTemporary = error._tag === "ServiceUnavailable" || error._tag === "TooManyRequests"
-  return isTemporary ? { "retry-after": String(retryAfterSeconds) } : {}
+  return error._tag === "TooManyRequests" || error._tag === "ServiceUnavailable"
+    ? { "retry-after": String(retryAfterSeconds[error._tag]) }
+    : {}
 }
 
 /** Who did not answer us, when that is what went wrong. */

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
+import type { WireError } from "../../../domain/Errors.ts"
+import { type JsonPage, JsonText } from "../../../domain/JsonText.ts"
 import { type Position, pageLimit, type Window } from "../../../domain/Paging.ts"
 import { encodeCursor } from "../../api/Paging.ts"
-import { Reply } from "./Reply.ts"
+import { PagedList, Reply } from "./Reply.ts"
 
 /** The page a query asks for, out of rows that are read one beyond its end. */
 export const paged = <A extends Position, E, R>(
@@ -14,6 +16,17 @@ export const paged = <A extends Position, E, R>(
     (rows) => new Reply(rows.slice(0, limit), { next: rows.length > limit ? rows[limit - 1] : undefined })
   )
 }
+
+/** A whole list: as one text if one page holds it. The pages after that need nothing of the request's context. */
+export const wholeList = <A, R>(
+  readPage: (after?: Position) => Effect.Effect<JsonPage<A>, WireError, R>
+): Effect.Effect<JsonText<ReadonlyArray<A>> | Reply<PagedList<A>>, WireError, R> =>
+  Effect.gen(function* () {
+    const first = yield* readPage()
+    if (first.next === undefined) return new JsonText<ReadonlyArray<A>>(`[${first.text}]`)
+    const context = yield* Effect.context<R>()
+    return new Reply(new PagedList(first, (after) => Effect.provide(readPage(after), context)))
+  })
 
 /** The `Link` header that leads on: the request's own address with the cursor put forward. */
 export const linkToNext = (url: string, next: Position) => {

@@ -1,5 +1,6 @@
-import type { Stream } from "effect"
+import type { Effect, Stream } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
+import type { JsonPage } from "../../../domain/JsonText.ts"
 import type { Position } from "../../../domain/Paging.ts"
 
 /** A failure that is a result all the same: what was done before it stays done. */
@@ -17,6 +18,16 @@ export class Streamed {
   constructor(size: number, bytes: Stream.Stream<Uint8Array>) {
     this.size = size
     this.bytes = bytes
+  }
+}
+
+/** A list too long for one page. Each further page is read by an effect of its own, once the caller has taken the one before. */
+export class PagedList<out A> {
+  readonly first: JsonPage<A>
+  readonly readPage: (after: Position) => Effect.Effect<JsonPage<A>, WireError>
+  constructor(first: JsonPage<A>, readPage: (after: Position) => Effect.Effect<JsonPage<A>, WireError>) {
+    this.first = first
+    this.readPage = readPage
   }
 }
 

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { pipeline, Readable } from "node:stream"
 import { Stream } from "effect"
 import type { Answer } from "./Answer.ts"
-import { Streamed } from "./Reply.ts"
+import { PagedList, Streamed } from "./Reply.ts"
 
 /** Headers of every response: read by nobody but whom it is meant for, and as nothing but what it says it is. */
 const always = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }
 
 const sizeOf = (body: Answer["body"]) => {
-  if (body === undefined) return {}
+  if (body === undefined || body instanceof PagedList) return {}
   return { "content-length": body instanceof Streamed ? body.size : Buffer.byteLength(body) }
 }
 
-/** Writes an answer whole. A caller that has left is no error. */
+/** Writes an answer, of a list in pages only the head. A caller that has left is no error. */
 export const write = (
   response: ServerResponse<IncomingMessage>,
   { body, headers, status }: Answer,
@@ -20,8 +20,9 @@ export const write = (
 ) => {
   if (response.destroyed) return
   response.writeHead(status, { ...always, ...headers, ...more, ...sizeOf(body) })
-  if (!(body instanceof Streamed)) response.end(body)
-  else if (response.req.method === "HEAD") response.end()
+  if (response.req.method === "HEAD") response.end()
+  else if (body instanceof PagedList) return
+  else if (!(body instanceof Streamed)) response.end(body)
   // A stream that fails leaves less than was announced, which is how the caller learns of it.
   else pipeline(Readable.from(Stream.toAsyncIterable(body.bytes)), response, () => {})
 }

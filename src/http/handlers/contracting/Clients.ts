@@ -3,6 +3,7 @@ import { Attachments } from "../../../layers/sql/branding/Attachments.ts"
 import { Clients } from "../../../layers/sql/contracting/Clients.ts"
 import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
 import { handle } from "../../edge/Handlers.ts"
+import { wholeList } from "../../edge/response/Paging.ts"
 
 const needs = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Clients.Default, Attachments.Default))
@@ -15,7 +16,7 @@ const placeOf = ({ clientId, slot }: { readonly clientId: string; readonly slot:
 })
 
 export const clients = handle(ClientsApi, needs, ({ attachments, clients }) => ({
-  list: () => clients.list(),
+  list: () => wholeList(clients.readListPage),
   create: ({ payload }) => clients.create(payload),
   get: ({ path }) => clients.get(path.clientId),
   patch: ({ path, payload }) => clients.patch(path.clientId, payload),

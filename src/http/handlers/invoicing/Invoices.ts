@@ -10,6 +10,7 @@ import { Invoices } from "../../../layers/sql/invoicing/Invoices.ts"
 import { WholeInvoices } from "../../../layers/sql/invoicing/WholeInvoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handle } from "../../edge/Handlers.ts"
+import { callerKey } from "../../edge/request/Admission.ts"
 import { paged } from "../../edge/response/Paging.ts"
 import { Reply, Streamed } from "../../edge/response/Reply.ts"
 
@@ -27,9 +28,6 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-/** Under what a caller's drawings are counted, whichever of its tenants they are for. */
-const callerKey = Effect.map(Principal, ({ issuer, subject }) => `${issuer} ${subject}`)
-
 export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, whole }) => ({
   list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
@@ -45,7 +43,7 @@ export const invoices = handle(InvoicesApi, needs, ({ invoices, moves, pdfs, who
       const invoice = yield* invoices.get(path.invoiceId)
       const headers = pdfHeaders(pdfNameOf(invoice))
       const variant = variantOf(invoice)
-      const keys = [yield* callerKey]
+      const keys = [callerKey(yield* Principal)]
       if (variant === undefined) return new Reply(yield* pdfs.preview(invoice, keys), { headers })
       const file = yield* pdfs.issued(invoice, variant, keys)
       const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)

@@ -4,6 +4,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
+import { Settings } from "../../config/Settings.ts"
 import { Pooled } from "./Connection.ts"
 import { makePool } from "./Pool.ts"
 import { prepareBorders, Transacting } from "./Transacting.ts"
@@ -25,10 +26,12 @@ const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
     })
   )
 
-/** The SQL client of the Effect ecosystem over our own pool: its templates and migrator, our connections and transactions. */
-export const SqlLive = Layer.scoped(
-  SqlClient.SqlClient,
-  Effect.flatMap(makePool, (pool) => {
+/**
+ * The SQL client of the Effect ecosystem over a pool of so many connections: its templates and migrator, our connections
+ * and transactions.
+ */
+export const makeSqlClient = (maxConnections: number) =>
+  Effect.flatMap(makePool(maxConnections), (pool) => {
     const pooled = new Pooled(pool)
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
@@ -39,5 +42,12 @@ export const SqlLive = Layer.scoped(
       Effect.map(untraced(pooled)),
       Effect.map((sql) => Object.assign(sql, { withTransaction: makeTransactions(reserve(pool)) }))
     )
-  })
-).pipe(Layer.provide(Reactivity.layer))
+  }).pipe(Effect.provide(Reactivity.layer))
+
+export const SqlLive = Layer.scoped(
+  SqlClient.SqlClient,
+  Effect.flatMap(Settings, ({ DATABASE_POOL }) => makeSqlClient(DATABASE_POOL))
+)
+
+/** Connections apart from the pool, for those who must not wait behind requests. */
+export const reservedSqlLive = (connections: number) => Layer.scoped(SqlClient.SqlClient, makeSqlClient(connections))

@@ -24,9 +24,6 @@ const nameOf = (text: string) => {
 /** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
 const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
-/** Values in PostgreSQL's own text, for those who only pass them on. */
-const asText: pg.CustomTypesConfig = { getTypeParser: () => (text: string) => text }
-
 const prepared = (text: string, values: ReadonlyArray<unknown>): Query => {
   const name = nameOf(text)
   const query: Query = { text, values: [...values], ...patience }
@@ -88,7 +85,7 @@ export abstract class Sending implements Connection {
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return this.run({ ...prepared(text, values), rowMode: "array", types: asText }, rowsOf)
+    return this.run({ ...prepared(text, values), rowMode: "array" }, rowsOf)
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>) {

@@ -33,8 +33,8 @@ const limits = {
   idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
 }
 
-export const makePool = Effect.gen(function* () {
-  const { DATABASE_POOL, DATABASE_URL } = yield* Settings
+export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
+  const { DATABASE_URL } = yield* Settings
   if (DATABASE_URL === undefined) {
     return yield* new SettingsError({
       faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
@@ -42,7 +42,7 @@ export const makePool = Effect.gen(function* () {
   }
   const pool = new pg.Pool({
     connectionString: Redacted.value(DATABASE_URL),
-    max: DATABASE_POOL,
+    max: maxConnections,
     idleTimeoutMillis: 0,
     application_name: "contracting",
     options: `-c timezone=UTC ${planning}`,

@@ -6,11 +6,13 @@ import type { EventPattern } from "../../../domain/events/Catalogue.ts"
 import { type Event, eventFields } from "../../../domain/events/Event.ts"
 import { JsonText } from "../../../domain/JsonText.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { textRows } from "../connection/Untraced.ts"
-import { jsonRows, type TextRow } from "../resource/JsonRows.ts"
+import { columnOf, type Shape } from "../resource/Columns.ts"
+import { jsonSql } from "../resource/JsonSql.ts"
 
-/** In the order of an event's fields. */
-const columns = "e.id, e.type, e.occurred_at, e.tenant_id, e.client_id, e.sequence, e.data"
+const shape: Shape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
+
+/** An event's timestamp is when it occurred. */
+const columnIn = (field: string) => (field === "timestamp" ? "e.occurred_at" : `e.${columnOf(shape, field)}`)
 
 interface Asked {
   readonly after?: string | undefined
@@ -18,10 +20,11 @@ interface Asked {
   readonly limit: number
 }
 
-const json = jsonRows({ table: "events", fields: eventFields })
-
-/** The event in a row, every snapshot in the very characters it was kept in. */
-const textOf = (row: TextRow) => new JsonText<Event>(json([row]).slice(1, -1))
+/** An event in JSON, its snapshot in the very characters it was kept in. */
+interface EventRow {
+  readonly id: string
+  readonly text: string
+}
 
 const notInFeed = breaks("after", "exists", "names no event of this feed; it may have been purged")
 
@@ -29,14 +32,18 @@ const notInFeed = breaks("after", "exists", "names no event of this feed; it may
 export class Events extends Effect.Service<Events>()("layers/Events", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const list = sql.literal(columns)
+    const json = sql.literal(jsonSql(eventFields, columnIn))
 
     const select = (source: (tenant: string) => Fragment) =>
-      Effect.flatMap(CurrentTenant, (tenant) => Effect.orDie(textRows(sql`select ${list} from ${source(tenant)}`)))
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<EventRow>`select e.id, ${json} as text from ${source(tenant)}`)
+      )
 
     const one = (filter: Fragment) =>
       select((tenant) => sql`events e where e.tenant_id = ${tenant} and ${filter}`).pipe(
-        Effect.flatMap(([row]) => (row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(textOf(row))))
+        Effect.flatMap(([row]) =>
+          row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(new JsonText<Event>(row.text))
+        )
       )
 
     const positionOf = (event: string | undefined) =>
@@ -70,8 +77,8 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
         )
         const page = rows.slice(0, limit)
         return {
-          events: new JsonText<ReadonlyArray<Event>>(json(page)),
-          next: rows.length > limit ? (page.at(-1)?.[0] ?? undefined) : undefined
+          events: new JsonText<ReadonlyArray<Event>>(`[${page.map(({ text }) => text).join(",")}]`),
+          next: rows.length > limit ? page.at(-1)?.id : undefined
         }
       })
     }

@@ -2,16 +2,11 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound } from "../../../domain/Errors.ts"
-import { JsonText } from "../../../domain/JsonText.ts"
-import type { Position, Window } from "../../../domain/Paging.ts"
+import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { textRows } from "../connection/Untraced.ts"
 import { columnOf, present, type Row, type Shape, selectList } from "./Columns.ts"
-import { jsonRows } from "./JsonRows.ts"
+import { makeKeyset } from "./Keyset.ts"
 import type { Versioned } from "./ResourceSpec.ts"
-
-/** Stands for "without an order" in a place where a number must be: above every order there is. */
-const last = "9223372036854775807"
 
 /** Texts that fields of a list's items must hold. */
 type Filter<A> = { readonly [K in keyof A as A[K] extends string | undefined ? K : never]?: string | undefined }
@@ -26,11 +21,8 @@ export interface Scope {
 export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
-  const json = jsonRows(shape)
   const everything = sql.literal("true")
-  const isOrdered = "order" in shape.fields
-  const position = sql.literal(isOrdered ? `coalesce(this."order", ${last}), this.id` : "this.id")
-  const inOrder = sql`order by ${position}`
+  const { after, inOrder } = makeKeyset(sql, shape)
 
   // The columns are named after the schema's fields, and the table checks their values.
   const read = (row: Row) => present(row) as A
@@ -53,13 +45,6 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
         value === undefined ? filter : sql`${filter} and this.${sql.literal(columnOf(shape, name))} = ${value}`,
       everything
     )
-
-  const after = (start: Position | undefined) => {
-    if (start === undefined) return everything
-    return isOrdered
-      ? sql`(${position}) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(last)}), ${start.id})`
-      : sql`this.id > ${start.id}`
-  }
 
   const versions = (filter: Fragment, rest: Fragment) =>
     Effect.flatMap(CurrentTenant, (tenant) =>
@@ -102,14 +87,6 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
 
     /** All that match, in order. */
     all: (filter: Filter<A>) => versions(having(filter), inOrder),
-
-    /** All of them, as the text of the answer. */
-    list: (filter: Fragment = everything) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(
-          textRows(sql`select ${columns} from ${table} this where ${inTenant(tenant)} and ${filter} ${inOrder}`)
-        )
-      ).pipe(Effect.map((rows) => new JsonText<ReadonlyArray<A>>(json(rows)))),
 
     /** One page and, when there is more, one row beyond it. */
     page: ({ after: start, limit }: Window, filter: Filter<A> = {}, more: Fragment = everything) =>

@@ -17,7 +17,7 @@ import {
 import { RotateSecret } from "../../../../domain/integrations/SecretRotation.ts"
 import { CreateSubscription } from "../../../../domain/integrations/Subscribing.ts"
 import { Subscription, SubscriptionId } from "../../../../domain/integrations/Subscription.ts"
-import { inTenant, OnceOnly, operation, visitors } from "../../Access.ts"
+import { External, inTenant, OnceOnly, operation, visitors } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { PageQuery } from "../../Paging.ts"
 
@@ -37,6 +37,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .setPayload(CreateIntegration)
       .addSuccess(data(IntegrationWithSecret), created)
       .annotateContext(operation("Create an integration; its secret is shown this once", inTenant("ADMIN")))
+      .annotate(External, true)
   )
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId")
@@ -50,6 +51,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .setPayload(PatchIntegration)
       .addSuccess(data(Integration))
       .annotateContext(operation("Change an integration's name or settings", inTenant("ADMIN")))
+      .annotate(External, true)
   )
   .add(
     HttpApiEndpoint.del("remove", "/integrations/:integrationId")
@@ -95,6 +97,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .addSuccess(HttpApiSchema.Text({ contentType: "text/html" }))
       .annotateContext(operation("Finish what somebody authorized with a provider", visitors))
       .annotate(OnceOnly, true)
+      .annotate(External, true)
   )
   .add(
     HttpApiEndpoint.post("confirm", "/integrations/:integrationId/confirm")
@@ -102,6 +105,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .setPayload(ConfirmAuthorization)
       .addSuccess(data(Integration))
       .annotateContext(operation("Confirm that an authorization was one's own", inTenant("ADMIN")))
+      .annotate(External, true)
   )
   .add(
     HttpApiEndpoint.get("listSubscriptions", "/integrations/:integrationId/subscriptions")

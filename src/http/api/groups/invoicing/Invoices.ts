@@ -5,7 +5,7 @@ import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceMoves } from "../../../../domain/invoicing/InvoiceStatus.ts"
 import { booleanText, optional } from "../../../../domain/Schemas.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { External, inTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { pageQuery } from "../../Paging.ts"
 
@@ -80,4 +80,5 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .setPath(path)
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/pdf" }))
       .annotateContext(operation("Get an invoice as a PDF document", inTenant("VIEWER")))
+      .annotate(External, true)
   ) {}

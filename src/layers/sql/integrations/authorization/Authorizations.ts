@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { breaks, Forbidden, Unauthorized } from "../../../../domain/Errors.ts"
+import { breaks, Forbidden, Unauthorized, type WireError } from "../../../../domain/Errors.ts"
 import { type CallbackQuery, oauthProviderOf } from "../../../../domain/integrations/Authorization.ts"
 import { type Integration, mayBind, mayConnect } from "../../../../domain/integrations/Integration.ts"
 import { mayMove } from "../../../../domain/integrations/IntegrationStatus.ts"
@@ -129,7 +129,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
       }),
 
       /** What comes of what a provider sent somebody back with. The state is used up before anything else happens. */
-      finish: (query: Query, person: Person | undefined): Effect.Effect<Outcome, Unauthorized | Forbidden> =>
+      finish: (query: Query, person: Person | undefined): Effect.Effect<Outcome, WireError> =>
         Effect.gen(function* () {
           const begun = yield* begunBy(query.state, person)
           if (begun === undefined) return { fault: "invalid_state" } satisfies Outcome

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http"
+import { Duration, Effect } from "effect"
+import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
+import type { Principal } from "../../../domain/tenancy/Caller.ts"
+import {
+  type FairLimits,
+  type FairSemaphore,
+  makeFairSemaphore,
+  QueueFull,
+  QueueTimeout,
+  type Refused
+} from "../../../layers/concurrency/FairSemaphore.ts"
+import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
+import { Settings } from "../../../layers/config/Settings.ts"
+import { type RefusalReason, RequestMetrics } from "../pages/RequestMetrics.ts"
+import type { Identity } from "./Authorize.ts"
+import { addRateHeaders, RateLimit } from "./RateLimit.ts"
+import type { Route } from "./Routes.ts"
+
+export const callerKey = ({ issuer, subject }: Principal["Type"]) => `caller ${issuer} ${subject}`
+
+export type AdmissionKeys = readonly [string, ...ReadonlyArray<string>]
+
+/** Whom a request is charged to. A tracker's bearer names no caller, so its webhooks count for their tenant alone. */
+export const keysOf = ({ principal, tenant }: Identity, { socket }: IncomingMessage): AdmissionKeys => {
+  const owner = `tenant ${tenant}`
+  if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), owner]
+  return [tenant === undefined ? `address ${socket.remoteAddress}` : owner]
+}
+
+/** One key leaves a part of the permits to others, so that slow work of one cannot hold them all. */
+const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
+
+const externalLimits = { permits: 64, maxPerKey: 8 }
+/** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
+const uploadLimits = { permits: 256, maxPerKey: 32 }
+
+const isRefused = (error: unknown): error is Refused => error instanceof QueueFull || error instanceof QueueTimeout
+
+const reasonOf = (refused: Refused): RefusalReason => {
+  if (refused._tag === "QueueTimeout") return "timeout"
+  return refused.scope === "key" ? "queue" : "full"
+}
+
+const timeout = Duration.seconds(5)
+
+/**
+ * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Requests
+ * that wait for something other than the database have semaphores of their own.
+ */
+export const makeAdmission = Effect.gen(function* () {
+  const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
+  const metrics = yield* RequestMetrics
+  const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
+  const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
+  const database = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
+  const external = make(externalLimits)
+  const uploads = make(uploadLimits)
+  const rateOf = (name: string, quota: number | undefined) =>
+    quota === undefined ? undefined : new RateLimit(name, quota)
+  const callerRate = rateOf("caller", rates.RATE_LIMIT_PER_CALLER)
+  const tenantRate = rateOf("tenant", rates.RATE_LIMIT_PER_TENANT)
+  metrics.watchQueue("database", database.queued)
+  metrics.watchQueue("external", external.queued)
+  metrics.watchQueue("uploads", uploads.queued)
+
+  const refuse = (reason: RefusalReason) => {
+    metrics.refused(reason)
+    return Effect.fail(new TooManyRequests())
+  }
+
+  const withinRate = (rate: RateLimit | undefined, key: string, headers: Record<string, string>) => {
+    if (rate === undefined) return Effect.void
+    const state = rate.take(key, Date.now())
+    addRateHeaders(headers, rate, state)
+    return state.isAllowed ? Effect.void : refuse("rate")
+  }
+
+  const semaphoreOf = ({ isExternal, isStreamed }: Route): FairSemaphore => {
+    if (isStreamed) return uploads
+    return isExternal ? external : database
+  }
+
+  return {
+    /** Turns a caller away before anything is looked up, when that is all it would come to. */
+    requireRoom: (principal: Principal["Type"], headers: Record<string, string>) => {
+      const key = callerKey(principal)
+      return database.isQueueFull(key) ? refuse("queue") : withinRate(callerRate, key, headers)
+    },
+
+    requireTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
+      tenant === undefined ? Effect.void : withinRate(tenantRate, tenant, headers),
+
+    /** Does the work of a request when it is its turn. */
+    admit: <A, E, R>(
+      route: Route,
+      keys: ReadonlyArray<string>,
+      work: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> =>
+      Effect.mapError(semaphoreOf(route).withPermit(keys, work), (error) => {
+        if (!isRefused(error)) return error
+        metrics.refused(reasonOf(error))
+        return toRequestError(error)
+      })
+  }
+})
+
+export type Admission = Effect.Effect.Success<typeof makeAdmission>

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
+import { openPool } from "../../support/database.ts"
+import { assertTooMany, assertUnavailable } from "../../support/failure.ts"
+import { type Gate, makeGate } from "../../support/gate.ts"
+import { parseMetrics } from "../../support/metrics.ts"
+import { type Answered, type Service, startService } from "../../support/service.ts"
+
+interface Target {
+  readonly caller: string
+  readonly tenant: string
+  readonly client: string
+}
+
+describe("admission with four requests at work, three of one key, and two of one key waiting", () => {
+  const bounds = { DATABASE_POOL: "4", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
+  const [atWork, waiting] = [3, 2]
+  let service: Service
+  let pool: ReturnType<typeof openPool>
+  let gate: Gate
+  beforeAll(async () => {
+    service = await startService(bounds)
+    pool = openPool(service.database.url)
+    gate = await makeGate(pool, "clients")
+  })
+  afterEach(() => gate.open())
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  const create = ({ caller, tenant }: Omit<Target, "client">) =>
+    service.api("POST", "/clients", { as: caller, tenant, body: { name: "Northwind" } })
+  const newTarget = async (caller: string, tenant?: string): Promise<Target> => {
+    const own = tenant ?? (await service.newTenant(caller))
+    const { body } = await create({ caller, tenant: own })
+    return { caller, tenant: own, client: body.data.id }
+  }
+  const rename = ({ caller, client, tenant }: Target) =>
+    service.api("PATCH", `/clients/${client}`, { as: caller, tenant, body: { name: "Renamed" } })
+  const read = ({ caller, client, tenant }: Target) => service.api("GET", `/clients/${client}`, { as: caller, tenant })
+  /** Renames clients behind a closed gate until as many requests are at work as may be; gives what opens it. */
+  const crowd = async (targets: ReadonlyArray<Target>) => {
+    await gate.close()
+    const answers = targets.map(rename)
+    await gate.until(Math.min(atWork, targets.length))
+    return async () => {
+      await gate.open()
+      return Promise.all(answers)
+    }
+  }
+
+  const refusedOf = (answers: ReadonlyArray<Answered>) => answers.filter(({ status }) => status !== 200)
+
+  it("answers 429 to a caller whose own queue is full, serves another meanwhile, and then everything accepted", async () => {
+    const target = await newTarget("greedy")
+    const victim = await newTarget("victim")
+    const finish = await crowd(Array.from({ length: 10 }, () => target))
+    assert.strictEqual((await read(victim)).status, 200)
+    assert.strictEqual((await create(victim)).status, 201)
+    const answers = await finish()
+    assert.lengthOf(refusedOf(answers), 10 - atWork - waiting)
+    for (const refused of refusedOf(answers)) assertTooMany(refused)
+  })
+
+  it("counts the reads of a caller as well", async () => {
+    const target = await newTarget("reader")
+    const finish = await crowd(Array.from({ length: atWork + waiting }, () => target))
+    assertTooMany(await read(target))
+    assert.isEmpty(refusedOf(await finish()))
+    assert.strictEqual((await read(target)).status, 200)
+  })
+
+  it("counts all tenants of one caller together", async () => {
+    const targets: Array<Target> = []
+    while (targets.length < 8) targets.push(await newTarget("landlord"))
+    const victim = await newTarget("tenant of another")
+    const finish = await crowd(targets)
+    assert.strictEqual((await create(victim)).status, 201)
+    const answers = await finish()
+    assert.lengthOf(refusedOf(answers), 8 - atWork - waiting)
+    for (const refused of refusedOf(answers)) assertTooMany(refused)
+  })
+
+  it("counts all callers of one tenant together", async () => {
+    const first = await newTarget("first")
+    const victim = await newTarget("outsider")
+    const colleagues = ["second", "third", "fourth", "fifth", "sixth", "seventh"]
+    for (const subject of colleagues) {
+      await service.api("POST", "/members", { as: "first", tenant: first.tenant, body: { subject, role: "MEMBER" } })
+    }
+    const finish = await crowd([first, ...colleagues.map((caller) => ({ ...first, caller }))])
+    assert.strictEqual((await create(victim)).status, 201)
+    assert.lengthOf(refusedOf(await finish()), 1 + colleagues.length - atWork - waiting)
+  })
+
+  it("answers 503 at once when all queues are full, and probes all the while", async () => {
+    const [one, other, third] = await Promise.all(["one", "other", "third"].map((caller) => newTarget(caller)))
+    if (one === undefined || other === undefined || third === undefined) return assert.fail("three targets are made")
+    await gate.close()
+    const first = [rename(one), rename(one), rename(one)]
+    await gate.until(3)
+    const second = [rename(other)]
+    await gate.until(4)
+    // Everything is at work; one more of each fills the queues.
+    const queued = [rename(one), rename(other), rename(third)]
+    const gauge = async () =>
+      parseMetrics((await service.call("GET", "/metrics")).text).find(
+        ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === "database"
+      )?.value
+    await vi.waitUntil(async () => (await gauge()) === queued.length, { timeout: 10_000, interval: 10 })
+    assertUnavailable(await read(third))
+    assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
+    assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
+    await gate.open()
+    assert.isEmpty(refusedOf(await Promise.all([...first, ...second, ...queued])))
+  })
+
+  it("counts what it refuses", async () => {
+    const samples = parseMetrics((await service.call("GET", "/metrics")).text)
+    const reasons = samples.filter(({ name }) => name === "http_requests_refused_total")
+    assert.includeMembers(
+      reasons.map(({ labels }) => labels["reason"]),
+      ["queue", "full"]
+    )
+  })
+})
+
+describe("fixed rates", () => {
+  it("are told in the RateLimit fields, and beyond them a caller gets 429 until the minute is over", async () => {
+    const service = await startService({ RATE_LIMIT_PER_CALLER: "5", RATE_LIMIT_PER_TENANT: "1000" })
+    const tenant = await service.newTenant("other")
+    await service.api("POST", "/members", { as: "other", tenant, body: { subject: "eager", role: "VIEWER" } })
+    const answers: Array<Answered> = []
+    // A minute may end in between, but not twice.
+    while (answers.length < 12 && answers.at(-1)?.status !== 429) {
+      answers.push(await service.api("GET", "/clients", { as: "eager", tenant }))
+    }
+    const [first, last] = [answers.at(0), answers.at(-1)]
+    if (first === undefined || last === undefined) return assert.fail("there are answers")
+    assert.strictEqual(first.headers.get("ratelimit-policy"), `"caller";q=5;w=60, "tenant";q=1000;w=60`)
+    assert.match(first.headers.get("ratelimit") ?? "", /^"caller";r=4;t=\d+, "tenant";r=\d+;t=\d+$/)
+    assertTooMany(last)
+    assert.match(last.headers.get("ratelimit") ?? "", /^"caller";r=0;t=\d+$/)
+    assert.strictEqual((await service.api("GET", "/clients", { as: "other", tenant })).status, 200)
+    await service.stop()
+  })
+
+  it("are not told where none are set", async () => {
+    const service = await startService()
+    const tenant = await service.newTenant()
+    const { headers } = await service.api("GET", "/clients", { as: "owner", tenant })
+    assert.isNull(headers.get("ratelimit"))
+    assert.isNull(headers.get("ratelimit-policy"))
+    await service.stop()
+  })
+})

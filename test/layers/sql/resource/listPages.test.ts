@@ -1,0 +1,54 @@
+import { Effect, ManagedRuntime } from "effect"
+import { assert, describe, it } from "vitest"
+import type { Position } from "../../../../src/domain/Paging.ts"
+import { CurrentTenant } from "../../../../src/domain/tenancy/Caller.ts"
+import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
+import { Clients } from "../../../../src/layers/sql/contracting/Clients.ts"
+import { maxPageRows } from "../../../../src/layers/sql/resource/ListPages.ts"
+import { plantClients } from "../../../support/clients.ts"
+import { forAll } from "../../../support/forAll.ts"
+import { liveOn } from "../../../support/live.ts"
+import { startInTenant } from "../../../support/staging.ts"
+import { eventually } from "../../../support/workers.ts"
+
+describe("the pages of a whole list", () => {
+  const at = forAll(startInTenant)
+
+  /** Reads a list to its end on the only connection there is; tells how many clients each page holds. */
+  const readAll = (tenant: string) =>
+    Effect.gen(function* () {
+      const { readListPage } = yield* Clients
+      const pages: Array<number> = []
+      for (let next: Position | undefined | "first" = "first"; next !== undefined; ) {
+        const page: { readonly text: string; readonly next: Position | undefined } = yield* readListPage(
+          next === "first" ? undefined : next
+        )
+        pages.push(JSON.parse(`[${page.text}]`).length)
+        next = page.next
+      }
+      return pages
+    }).pipe(Effect.provide(Clients.Default), Effect.provideService(CurrentTenant, TenantId.make(tenant)))
+
+  it("are each read by their own rows of the index in the list's order, also on a plan of when there were few", async () => {
+    const { pool, service, tenant } = at()
+    const runtime = ManagedRuntime.make(liveOn(service.database.url, { DATABASE_POOL: "1" }))
+    await plantClients(pool, tenant, 3)
+    await pool.query("analyze clients")
+    // More often than it takes for a plan to be kept.
+    for (let n = 0; n < 8; n++) assert.deepStrictEqual(await runtime.runPromise(readAll(tenant)), [3])
+    const many = await service.newTenant()
+    await plantClients(pool, many, 3 * maxPageRows)
+    assert.deepStrictEqual(await runtime.runPromise(readAll(many)), [maxPageRows, maxPageRows, maxPageRows, 0])
+    await runtime.dispose()
+
+    const usage = async () => {
+      const { rows } = await pool.query<{ scans: number; read: number }>(
+        `select idx_scan::int as scans, idx_tup_read::int as read from pg_stat_user_indexes
+         where indexrelname = 'clients_in_order'`
+      )
+      return rows[0]
+    }
+    await eventually(async () => ((await usage())?.scans ?? 0) >= 12, "the scans are counted")
+    assert.deepStrictEqual(await usage(), { scans: 12, read: 8 * 3 + 3 * maxPageRows })
+  })
+})
