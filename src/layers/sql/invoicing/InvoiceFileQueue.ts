@@ -23,7 +23,8 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
       Effect.map(
         CurrentTenant,
         (tenant) => sql`enqueued as (
-          insert into invoice_file_queue (tenant_id, invoice_id, variant) values (${tenant}, ${invoice}, ${variant}))`
+          insert into invoice_file_queue (tenant_id, invoice_id, variant) values (${tenant}, ${invoice}, ${variant})
+          on conflict do nothing)`
       ),
 
     /**
