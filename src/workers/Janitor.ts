@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
+import { InvoicePdfs } from "../layers/pdf/InvoicePdfs.ts"
 import { TrackerUpkeep } from "../layers/providers/tracker/TrackerUpkeep.ts"
 import { Assets } from "../layers/sql/branding/Assets.ts"
 import { Blobs } from "../layers/sql/branding/Blobs.ts"
@@ -11,7 +12,10 @@ import { OAuthStates } from "../layers/sql/integrations/authorization/OAuthState
 import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
 import { Integrations } from "../layers/sql/integrations/Integrations.ts"
 import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
+import { InvoiceFileQueue } from "../layers/sql/invoicing/InvoiceFileQueue.ts"
+import { Invoices } from "../layers/sql/invoicing/Invoices.ts"
 import { InboundRetention } from "../layers/sql/tracker/InboundRetention.ts"
+import { keepInvoiceFiles } from "./InvoiceFiles.ts"
 import { keepTrackers } from "./Trackers.ts"
 
 const batch = 1000
@@ -62,12 +66,16 @@ export const JanitorTools = Layer.mergeAll(
   InboundRetention.Default
 )
 
+/** What files are drawn with. */
+export const FileDrawingTools = Layer.mergeAll(InvoicePdfs.Default, InvoiceFileQueue.Default, Invoices.Default)
+
 export const JanitorLive = Layer.scopedDiscard(
   tidy.pipe(
     // A failed round is told and made up for by the next.
     Effect.catchAllCause((cause) => Effect.logWarning("A round of upkeep failed", cause)),
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped,
-    Effect.zipRight(keepTrackers)
+    Effect.zipRight(keepTrackers),
+    Effect.zipRight(keepInvoiceFiles)
   )
-).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default]), Layer.provide(BlobStoreLive))
+).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default, FileDrawingTools]), Layer.provide(BlobStoreLive))

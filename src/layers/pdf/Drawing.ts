@@ -1,100 +1,90 @@
-import { Worker } from "node:worker_threads"
-import { type Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { ServiceUnavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
-import type { Job, Outcome } from "./Job.ts"
+import {
+  type FairLimits,
+  makeFairSemaphore,
+  QueueFull,
+  QueueTimeout,
+  type Refused
+} from "../concurrency/FairSemaphore.ts"
+import { toRequestError } from "../concurrency/RequestRefusal.ts"
+import { makeDrawingThread } from "./DrawingThread.ts"
 
 /** The build puts the thread's program beside its own; from the sources the one last built is taken. */
 const program = new URL(import.meta.url.endsWith(".ts") ? "../../../dist/pdf.js" : "./pdf.js", import.meta.url)
 
-export const mostWaiting = 64
-
-type Settle = (outcome: Effect.Effect<Uint8Array>) => void
-
-/** A thread and who waits for it; when it ends, for whatever reason, it fails them. */
-const startThread = (program: URL) => {
-  const thread = new Worker(program)
-  const waiting = new Map<number, Settle>()
-  const settle = (number: number, outcome: Effect.Effect<Uint8Array>) => {
-    waiting.get(number)?.(outcome)
-    waiting.delete(number)
-  }
-  const end = (cause: unknown) => {
-    for (const number of [...waiting.keys()]) settle(number, Effect.die(cause))
-  }
-  thread.on("message", (outcome: Outcome) =>
-    settle(outcome.number, "pdf" in outcome ? Effect.succeed(outcome.pdf) : Effect.dieMessage(outcome.fault))
-  )
-  thread.on("error", end).on("exit", () => end(new Error("The drawing thread ended")))
-  // It ends with the process and must not keep it alive.
-  thread.unref()
-  return { thread, waiting }
+/** What is to be drawn, for whom, and how long it is going to be. */
+export interface Drawable<E, R> {
+  /** The tenant, and the caller if there is one: each has its turn. */
+  readonly keys: ReadonlyArray<string>
+  readonly lineCount: number
+  /** Reads the document when its turn has come, so that those who wait take no memory. */
+  readonly load: Effect.Effect<InvoiceDocument, E, R>
 }
 
-/** Draws in a thread of its own, started when the first document is wanted and again if it ever ends. */
-const makeThread = (program: URL) => {
-  let running: ReturnType<typeof startThread> | undefined
-  let jobs = 0
+export interface DrawingLimits extends FairLimits {
+  /** Documents of up to so many lines have a thread of their own and never wait for a longer one. */
+  readonly maxSmallLines: number
+  /** How long a drawing may take at all, and longer for each line. */
+  readonly drawTimeout: Duration.DurationInput
+  readonly drawTimeoutPerLine: Duration.DurationInput
+}
 
-  const current = () => {
-    if (running === undefined) {
-      const started = startThread(program)
-      const forget = () => {
-        if (running === started) running = undefined
-      }
-      started.thread.once("error", forget).once("exit", forget)
-      running = started
-    }
-    return running
+export const defaultLimits: DrawingLimits = {
+  permits: 1,
+  maxPerKey: 1,
+  maxQueuedPerKey: 16,
+  maxQueued: 256,
+  timeout: "1 minute",
+  maxSmallLines: 200,
+  drawTimeout: "30 seconds",
+  // Several times what the slowest line takes, which is one whose description has a break after every letter.
+  drawTimeoutPerLine: "50 millis"
+}
+
+const refusal = <E>(error: E | Refused) =>
+  error instanceof QueueFull || error instanceof QueueTimeout ? toRequestError(error) : error
+
+/** A thread that draws one document after the other, tenant by tenant in turn. */
+const makeLane = (program: URL, limits: DrawingLimits) => {
+  const thread = makeDrawingThread(program)
+  const turns = makeFairSemaphore(limits)
+
+  const draw = (document: InvoiceDocument) => {
+    const forLines = Duration.times(limits.drawTimeoutPerLine, document.lines.length)
+    return Effect.timeoutFail(thread.draw(document), {
+      duration: Duration.sum(limits.drawTimeout, forLines),
+      onTimeout: () => new ServiceUnavailable()
+    })
   }
 
   return {
-    stop: Effect.promise(async () => {
-      const stopped = running?.thread
-      running = undefined
-      await stopped?.terminate()
-    }),
-    draw: (document: InvoiceDocument) =>
-      Effect.async<Uint8Array>((resume) => {
-        const { thread, waiting } = current()
-        const number = jobs++
-        thread.postMessage({ number, document } satisfies Job)
-        waiting.set(number, resume)
-        return Effect.sync(() => waiting.delete(number))
-      })
+    draw,
+    inTurn: <A, E, R>(keys: ReadonlyArray<string>, work: Effect.Effect<A, E, R>) =>
+      Effect.mapError(turns.withPermit(keys, work), refusal)
   }
 }
 
-/**
- * One document after the other, so that the time one takes is not counted against those behind it. Too many at once
- * are turned away, and a drawing that takes longer than `patience` is stopped together with its thread.
- */
-export const makeDrawing = (program: URL, patience: Duration.DurationInput) =>
-  Effect.map(Effect.makeSemaphore(1), (turns) => {
-    const thread = makeThread(program)
-    let waiting = 0
+/** Two threads: one for small documents, and one for those that are longer. Each is shared by tenant. */
+export const makeDrawing = (program: URL, own: Partial<DrawingLimits> = {}) => {
+  const limits = { ...defaultLimits, ...own }
+  const small = makeLane(program, limits)
+  const large = makeLane(program, limits)
 
-    const drawn = (document: InvoiceDocument) =>
-      thread.draw(document).pipe(
-        Effect.timeoutFail({ duration: patience, onTimeout: () => new ServiceUnavailable() }),
-        Effect.tapError(() => thread.stop)
-      )
+  /** Lines may have been added to a draft since they were counted: then it is undefined. */
+  const drawIfSmall = (document: InvoiceDocument) =>
+    document.lines.length > limits.maxSmallLines ? Effect.succeed(undefined) : small.draw(document)
 
-    const counted = <A, E>(work: Effect.Effect<A, E>) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => waiting++),
-        () => work,
-        () => Effect.sync(() => waiting--)
-      )
-
-    return {
-      invoice: (document: InvoiceDocument) =>
-        Effect.suspend(() =>
-          waiting < mostWaiting ? counted(turns.withPermits(1)(drawn(document))) : Effect.fail(new ServiceUnavailable())
-        )
-    }
-  })
+  return {
+    invoice: Effect.fnUntraced(function* <E, R>({ keys, lineCount, load }: Drawable<E, R>) {
+      const isSmall = lineCount <= limits.maxSmallLines
+      const pdf = isSmall ? yield* small.inTurn(keys, Effect.flatMap(load, drawIfSmall)) : undefined
+      return pdf ?? (yield* large.inTurn(keys, Effect.flatMap(load, large.draw)))
+    })
+  }
+}
 
 export class Drawing extends Effect.Service<Drawing>()("layers/Drawing", {
-  effect: makeDrawing(program, "30 seconds")
+  sync: () => makeDrawing(program)
 }) {}

@@ -1,12 +1,17 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
+import { etagOfDigest } from "../../../domain/Etag.ts"
+import { variantOf } from "../../../domain/invoicing/InvoiceFile.ts"
+import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
+import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import { InvoicePdfs } from "../../../layers/pdf/InvoicePdfs.ts"
 import { InvoiceExplanations } from "../../../layers/sql/invoicing/InvoiceExplanations.ts"
 import { InvoiceMoves } from "../../../layers/sql/invoicing/InvoiceMoves.ts"
 import { Invoices } from "../../../layers/sql/invoicing/Invoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handle } from "../../edge/Handlers.ts"
+import { callerKey } from "../../edge/request/Admission.ts"
 import { paged } from "../../edge/response/Paging.ts"
-import { Reply } from "../../edge/response/Reply.ts"
+import { Reply, Streamed } from "../../edge/response/Reply.ts"
 
 const needs = Effect.all({
   invoices: Invoices,
@@ -35,5 +40,16 @@ export const invoices = handle(InvoicesApi, needs, ({ explanations, invoices, mo
   void: ({ path }) => moves.void(path.invoiceId),
   explain: ({ path }) => explanations.get(path.invoiceId),
   pdf: ({ path }) =>
-    Effect.map(pdfs.of(path.invoiceId), ({ name, pdf }) => new Reply(pdf, { headers: pdfHeaders(name) }))
+    Effect.gen(function* () {
+      const invoice = yield* invoices.get(path.invoiceId)
+      const headers = pdfHeaders(pdfNameOf(invoice))
+      const variant = variantOf(invoice)
+      const keys = [callerKey(yield* Principal)]
+      if (variant === undefined) return new Reply(yield* pdfs.preview(invoice, keys), { headers })
+      const file = yield* pdfs.issued(invoice, variant, keys)
+      const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
+      return new Reply(new Streamed(file.sizeBytes, bytes), {
+        headers: { ...headers, etag: etagOfDigest(file.digest) }
+      })
+    })
 }))

@@ -72,7 +72,7 @@ export const drawInvoice = (
   fonts: Fonts,
   document: Omit<InvoiceDocument, "images">,
   images: DrawableImages = {}
-): Promise<Uint8Array> => {
+): Promise<Uint8Array<ArrayBuffer>> => {
   const { invoice, parties } = document
   const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
   const sheet = new Sheet(fonts, {

@@ -29,8 +29,6 @@ const isPlain = (text: string) => /^[\u0020-\u02ff\u0370-\u0482\u048a-\u058f\u1e
 /** Letters whose shape depends on their neighbours stay together. */
 const pieces = /[\p{M}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Lao}]+|./gsu
 
-const piecesOf = (text: string): Iterable<string> => (isPlain(text) ? text : (text.match(pieces) ?? []))
-
 /** Draws letters one by one where it can: asking the font for its rules on pairs takes a hundred times as long. */
 export const simplifyLayout = (face: EmbeddedFont) => {
   const single = (character: string): Run => {
@@ -47,20 +45,38 @@ export const simplifyLayout = (face: EmbeddedFont) => {
     known.set(piece, run)
     return run
   }
+  /** Of plain letters by their code, which is found much faster than the letter itself. */
+  const plain: Array<Run | undefined> = []
+  const plainRunOf = (text: string, index: number) => {
+    const code = text.charCodeAt(index)
+    plain[code] ??= single(text.charAt(index))
+    return plain[code]
+  }
+  const runsOf = (text: string) => {
+    if (!isPlain(text)) return (text.match(pieces) ?? []).map(runOf)
+    const runs: Array<Run> = []
+    for (let index = 0; index < text.length; index++) runs.push(plainRunOf(text, index))
+    return runs
+  }
   const widthOf = (text: string) => {
     let width = 0
-    for (const piece of piecesOf(text)) width += runOf(piece).advanceWidth
+    for (const run of runsOf(text)) width += run.advanceWidth
     return width
   }
-  face.widthOfString = (text, size) => (widthOf(text) * size) / 1000
+  // Each text is measured several times in a row: for the page, for the end of the text, and as it is drawn.
+  let measured = { text: "", width: 0 }
+  const lastWidthOf = (text: string) => {
+    if (measured.text !== text) measured = { text, width: widthOf(text) }
+    return measured.width
+  }
+  face.widthOfString = (text, size) => (lastWidthOf(text) * size) / 1000
   face.layout = (text) => {
     const glyphs: Array<Glyph> = []
     const positions: Array<Position> = []
-    for (const piece of piecesOf(text)) {
-      const run = runOf(piece)
+    for (const run of runsOf(text)) {
       glyphs.push(...run.glyphs)
       positions.push(...run.positions)
     }
-    return { glyphs, positions, advanceWidth: widthOf(text) }
+    return { glyphs, positions, advanceWidth: lastWidthOf(text) }
   }
 }

@@ -1,7 +1,9 @@
 import PdfDocument from "pdfkit"
+import { FileBytes } from "./FileBytes.ts"
 import type { Face, Fonts } from "./Fonts.ts"
 import { missing } from "./Fonts.ts"
 import { ink, inset, page, room } from "./Page.ts"
+import { collectContent, type PageContent } from "./PageContent.ts"
 import { asSeen } from "./Reading.ts"
 import { type EmbeddedFont, simplifyLayout } from "./Shapes.ts"
 import { wrapped } from "./Wrapping.ts"
@@ -52,6 +54,7 @@ export class Sheet {
   private face: Face | undefined
   private readonly background: object | undefined
   private lacksCharacters = false
+  private content: PageContent | undefined
   y: number = room.top
 
   constructor(fonts: Fonts, titles: Titles) {
@@ -105,7 +108,9 @@ export class Sheet {
   }
 
   newPage() {
+    this.content?.pack()
     this.pdf.addPage()
+    this.content = collectContent(this.pdf.page)
     this.y = room.top
     this.paper()
     if (this.titles.mark !== undefined) this.stamp(this.titles.mark)
@@ -207,14 +212,19 @@ export class Sheet {
     }
   }
 
-  /** The finished file. */
-  finish(footer: string): Promise<Uint8Array> {
+  /** The finished file. Its parts are taken as they are made: a stream would keep each of them until the last. */
+  finish(footer: string): Promise<Uint8Array<ArrayBuffer>> {
     this.footers(footer)
+    const file = new FileBytes()
+    file.append(this.pdf.read())
     return new Promise((resolve, reject) => {
-      const chunks: Array<Uint8Array> = []
-      this.pdf.on("data", (chunk: Uint8Array) => chunks.push(chunk))
-      this.pdf.on("end", () => resolve(new Uint8Array(Buffer.concat(chunks))))
       this.pdf.on("error", reject)
+      // Images with transparency are still being taken apart when `end` returns.
+      this.pdf.push = (part: Uint8Array | null) => {
+        if (part === null) resolve(file.finish())
+        else file.append(part)
+        return true
+      }
       this.pdf.end()
     })
   }

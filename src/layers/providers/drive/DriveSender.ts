@@ -1,5 +1,6 @@
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Fiber, Schema } from "effect"
 import { Invoice } from "../../../domain/invoicing/Invoice.ts"
+import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Settings } from "../../config/Settings.ts"
@@ -25,6 +26,8 @@ export interface Parcel {
 
 /** Shorter than a lease, so that nobody else is at the same delivery meanwhile. */
 const patience = Duration.seconds(25)
+/** How long an attempt waits for its file, so that time to send it remains. */
+const fileTimeout = Duration.seconds(15)
 const mostKept = 4 * 1024
 
 const readInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
@@ -42,19 +45,32 @@ const failed = (failure: { readonly message: string }) => {
 /** Delivers finalized invoices as files into a drive. */
 export class DriveSender extends Effect.Service<DriveSender>()("layers/DriveSender", {
   dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default],
-  effect: Effect.gen(function* () {
+  scoped: Effect.gen(function* () {
     const { GOOGLE_API_URL } = yield* Settings
+    const scope = yield* Effect.scope
     const api = withoutSlash(GOOGLE_API_URL)
     const pdfs = yield* InvoicePdfs
     const files = yield* DeliveryFiles
     const grants = yield* Grants
 
-    /** Drawn as the event shows it: what became of the invoice since would make another file of it. */
+    /** Drawing goes on when an attempt gives up on it: the next one finds the file. */
+    const drawn = (invoice: Invoice) =>
+      pdfs.issued(invoice, "ISSUED").pipe(
+        Effect.forkIn(scope),
+        Effect.flatMap(Fiber.join),
+        Effect.timeoutFail({
+          duration: fileTimeout,
+          onTimeout: () => new Refusal({ message: "The PDF is still being drawn; the next attempt sends it" })
+        }),
+        Effect.flatMap(pdfs.readWhole)
+      )
+
+    /** The invoice as the event shows it: what became of it since would make another file of it. */
     const fileOf = ({ data, folder, tenant }: Parcel) =>
       Effect.gen(function* () {
         const invoice = yield* Effect.orDie(readInvoice(data))
-        const { name, pdf } = yield* pdfs.of(invoice.id, invoice)
-        return { name, pdf, folder, marks: { invoiceId: invoice.id, tenantId: tenant } }
+        const pdf = yield* drawn(invoice)
+        return { name: pdfNameOf(invoice), pdf, folder, marks: { invoiceId: invoice.id, tenantId: tenant } }
       }).pipe(Effect.provideService(CurrentTenant, tenant))
 
     const deliver = (parcel: Parcel) =>

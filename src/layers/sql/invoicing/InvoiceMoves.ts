@@ -9,6 +9,7 @@ import type { Versioned } from "../resource/ResourceSpec.ts"
 import type { Along } from "../resource/ResourceWriting.ts"
 import { Billables } from "./Billables.ts"
 import { ContractGuard, type HeldContract } from "./ContractGuard.ts"
+import { InvoiceFileQueue } from "./InvoiceFileQueue.ts"
 import { InvoiceImages } from "./InvoiceImages.ts"
 import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { Invoices } from "./Invoices.ts"
@@ -26,7 +27,8 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
     InvoiceNumbers.Default,
     Invoices.Default,
     Parties.Default,
-    InvoiceImages.Default
+    InvoiceImages.Default,
+    InvoiceFileQueue.Default
   ],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -36,6 +38,7 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
     const invoices = yield* Invoices
     const parties = yield* Parties
     const images = yield* InvoiceImages
+    const files = yield* InvoiceFileQueue
 
     /** Works on an invoice and its contract, both held, in this order. */
     const holding = <A, E, R>(
@@ -76,7 +79,10 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
         "finalize",
         seen,
         { invoiceNumber, issuedAt, dueAt },
-        { columns: { period, place, parties: JSON.stringify(frozen) } }
+        {
+          columns: { period, place, parties: JSON.stringify(frozen) },
+          besides: [yield* files.enqueuing(value.id, "ISSUED")]
+        }
       )
     })
 
@@ -103,7 +109,9 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
           Effect.gen(function* () {
             yield* mayMove(seen.value.status, "void")
             const billing = yield* guard.billing(contract, [-seen.value.totalMinor], "status")
-            return yield* move("void", seen, {}, { besides: [yield* releasing(id), ...billing] })
+            const wasIssued = seen.value.invoiceNumber !== undefined
+            const marking = wasIssued ? [yield* files.enqueuing(id, "VOID")] : []
+            return yield* move("void", seen, {}, { besides: [yield* releasing(id), ...billing, ...marking] })
           })
         ),
 

@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import { CurrentTenant } from "../domain/tenancy/Caller.ts"
+import { InvoicePdfs } from "../layers/pdf/InvoicePdfs.ts"
+import { type FileJob, InvoiceFileQueue } from "../layers/sql/invoicing/InvoiceFileQueue.ts"
+import { Invoices } from "../layers/sql/invoicing/Invoices.ts"
+import { forEver } from "./ForEver.ts"
+
+const pollInterval = "5 seconds"
+
+/** Draws one queued file; tells whether there was any. Tenants take turns. */
+export const makeFileDrawing = Effect.gen(function* () {
+  const queue = yield* InvoiceFileQueue
+  const invoices = yield* Invoices
+  const pdfs = yield* InvoicePdfs
+  let turn = ""
+
+  const draw = ({ invoice, tenant, variant }: FileJob) =>
+    invoices.get(invoice).pipe(
+      Effect.flatMap((read) => pdfs.issued(read, variant)),
+      Effect.provideService(CurrentTenant, tenant),
+      // The lease runs out, and then it is tried again.
+      Effect.catchAllCause((cause) => Effect.logWarning(`The file of ${invoice} could not be drawn`, cause))
+    )
+
+  return Effect.gen(function* () {
+    const job = (yield* queue.claim(turn)) ?? (turn === "" ? undefined : yield* queue.claim(""))
+    turn = job?.tenant ?? ""
+    if (job?.isActive) yield* draw(job)
+    return job !== undefined
+  })
+})
+
+/** Draws the files of invoices soon after they are issued or voided, and of those that were issued long before. */
+export const keepInvoiceFiles = Effect.gen(function* () {
+  const drawNext = yield* makeFileDrawing
+  const step = Effect.flatMap(drawNext, (wasAny) => (wasAny ? Effect.void : Effect.sleep(pollInterval)))
+  yield* Effect.forkScoped(forEver("Drawing of invoices", step))
+})
