@@ -10,6 +10,9 @@ export const pools: ReadonlyArray<Pool> = ["PROVEN", "NEW", "SLOW"]
  */
 export const maxInFlight = 512
 
+/** Of these, to slow and new receivers together. */
+export const maxUnproven = maxInFlight / 2
+
 /** Attempts of one tenant in flight in one process, whichever pools they are in. */
 export const maxPerTenant = 96
 
@@ -18,6 +21,7 @@ export const maxPerIntegration = 64
 
 const provenLimit = 4
 const newLimit = 2
+const minThreshold = 16
 
 /** The limit of an integration of which only the pool is known. */
 export const initialLimit = { PROVEN: provenLimit, NEW: newLimit, SLOW: 1 } as const satisfies Record<Pool, number>
@@ -54,11 +58,11 @@ export const afterQuick = (state: SendLimit, inFlight: number): SendLimit => {
 export const afterSlow = (state: SendLimit, startedAt: number, now: number): SendLimit => {
   const limit = Math.max(1, state.limit / 2)
   if (startedAt < state.decreasedAt) return { ...state, limit }
-  return { limit, threshold: Math.max(provenLimit, limit), decreasedAt: now }
+  return { limit, threshold: Math.max(minThreshold, limit), decreasedAt: now }
 }
 
 interface Usage {
-  /** Free slots of the pool and of the process. */
+  /** Free slots of the pool, and of all that the pool shares with others. */
   readonly poolFree: number
   readonly totalFree: number
   /** Slots the tenant uses in the pool and in the process. */

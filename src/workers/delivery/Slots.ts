@@ -3,6 +3,7 @@ import {
   afterSlow,
   initialLimit,
   maxInFlight,
+  maxUnproven,
   type Pool,
   poolOf,
   poolSlots,
@@ -78,6 +79,13 @@ export const makeSlots = () => {
 
   const usedIn = (pool: Pool) => Array.from(slots).filter(({ receiver }) => poolOf(receiver.state) === pool)
 
+  /** What slow and new receivers hold must not use up what proven ones share. */
+  const freeFor = (pool: Pool) => {
+    const free = maxInFlight - slots.size
+    const unproven = slots.size - usedIn("PROVEN").length
+    return Math.max(0, pool === "PROVEN" ? free : Math.min(free, maxUnproven - unproven))
+  }
+
   return {
     take: (claimed: Claimed, now: number): Slot => {
       const receiver = receiverOf(claimed)
@@ -115,7 +123,7 @@ export const makeSlots = () => {
       noticeSlow(now)
       const used = usedIn(pool)
       const poolFree = Math.max(0, poolSlots[pool] - used.length)
-      const totalFree = Math.max(0, maxInFlight - slots.size)
+      const totalFree = freeFor(pool)
       const poolUsed = new Map<string, number>()
       const totalUsed = new Map<string, number>()
       for (const { tenant } of used) count(poolUsed, tenant)
