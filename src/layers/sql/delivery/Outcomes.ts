@@ -29,8 +29,10 @@ export interface Outcome {
 /** Text as PostgreSQL can hold it: without this, what a receiver says could make its outcome impossible to record. */
 export const storableText = (text: string) => text.replaceAll("\u0000", "").toWellFormed()
 
+/** PostgreSQL reads all of the JSON it is given, so what it has no use for is left out. */
 const storable = (outcome: Outcome): Outcome => ({
   ...outcome,
+  stop: undefined,
   body: outcome.body === undefined ? undefined : storableText(outcome.body),
   error: outcome.error === undefined ? undefined : storableText(outcome.error)
 })
@@ -107,16 +109,16 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
         failing_since = case when works then null else coalesce(failing_since, now()) end
       from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
 
+    /** Returns the keys of what is left to record. */
     const settle = (outcomes: ReadonlyArray<Outcome>) =>
       atomically(sql)(
         Effect.gen(function* () {
           const locked = yield* tryShareLanes(sql)(outcomes)
           const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
-          if (open.length === 0) return busy
-          const [finished, skipped] = Array.partition(yield* write(open.map(storable)), ({ isBusy }) => isBusy)
+          if (open.length === 0) return busy.map(keyOf)
+          const [finished, skipped] = Array.partition(yield* write(open), ({ isBusy }) => isBusy)
           if (finished.length > 0) yield* finishing(advanceLanes(sql)(finished))
-          const keys = new Set(skipped.map(keyOf))
-          return keys.size === 0 ? busy : [...busy, ...open.filter((outcome) => keys.has(keyOf(outcome)))]
+          return [...busy, ...skipped].map(keyOf)
         })
       )
 
@@ -126,8 +128,16 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
        * deliveries locked: nobody waits for these. How an integration fares is no part of the outcomes, and nobody
        * waits for that either.
        */
-      record: (outcomes: ReadonlyArray<Outcome>): Effect.Effect<ReadonlyArray<Outcome>> =>
-        Effect.zipLeft(settle(outcomes), Effect.ignoreLogged(judge(outcomes)), { concurrent: true }).pipe(Effect.orDie)
+      record: (outcomes: ReadonlyArray<Outcome>): Effect.Effect<ReadonlyArray<Outcome>> => {
+        const rows = outcomes.map(storable)
+        return Effect.zipLeft(settle(rows), Effect.ignoreLogged(judge(rows)), { concurrent: true }).pipe(
+          Effect.orDie,
+          Effect.map((keys) => {
+            const left = new Set(keys)
+            return outcomes.filter((outcome) => left.has(keyOf(outcome)))
+          })
+        )
+      }
     }
   })
 }) {}
