@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http"
 import type pg from "pg"
 import { makeId } from "../../src/layers/Ids.ts"
-import { plantDelivery } from "./deliveries.ts"
 import { startReceiver } from "./receiver.ts"
 
 /** A receiver that answers nobody until it is released, and then everybody. */
@@ -42,8 +41,19 @@ export const plantDue = async (pool: pg.Pool, tenant: string, url: string, count
        updated_at, sequence) values ($1, $2, 'WEBHOOK', 'Receiver', 'PAUSED', true, $3, '[]', now(), now(), 1)`,
     [tenant, id, JSON.stringify({ url })]
   )
-  const due = { status: "PENDING", attempts: 0, nextAttemptAt: new Date().toISOString() } as const
-  await Promise.all(Array.from({ length: count }, () => plantDelivery(pool, tenant, id, due)))
+  const rows = Array.from({ length: count }, () => [makeId("dlv"), makeId("evt"), makeId("clnt")])
+  const columns = [0, 1, 2].map((column) => rows.map((row) => row[column]))
+  await pool.query(
+    `with planted as (select * from unnest($3::text[], $4::text[], $5::text[]) as planted (id, event, resource)),
+     happened as (
+       insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       select $1, event, 'client.created', resource, 1, now(), '{}' from planted
+     )
+     insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
+       next_attempt_at, created_at, updated_at)
+     select $1, id, $2, event, 'client.created', resource, 1, 'PENDING', now(), now(), now() from planted`,
+    [tenant, id, ...columns]
+  )
   return id
 }
 
