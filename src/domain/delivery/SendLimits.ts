@@ -1,5 +1,5 @@
 /** Slots a worker process has for sending, by what is known of the receiver. */
-export const poolSlots = { PROVEN: 192, NEW: 32, SLOW: 32 } as const
+export const poolSlots = { PROVEN: 192, NEW: 64, SLOW: 32 } as const
 
 export type Pool = keyof typeof poolSlots
 export const pools: ReadonlyArray<Pool> = ["PROVEN", "NEW", "SLOW"]

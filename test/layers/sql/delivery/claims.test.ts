@@ -71,7 +71,7 @@ describe("claims", () => {
     ]
     const receivers = Object.fromEntries(ids.map((id) => [id, 40]))
     const served = new Set<string>()
-    for (let n = 0; n < 100 && served.size < ids.length; n++)
+    for (let n = 0; n < 35 && served.size < ids.length; n++)
       for (const { integration } of await claim("", { pool: "PROVEN", receivers, maxPerTenant: 1 }))
         served.add(integration)
     assert.strictEqual(served.size, ids.length)
