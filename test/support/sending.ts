@@ -6,7 +6,10 @@ import { startReceiver } from "./receiver.ts"
 /** A receiver that answers nobody until it is released, and then everybody. */
 export const startHoldingReceiver = async () => {
   const held = new Map<ServerResponse, string>()
-  const started = await startReceiver(({ path }, response) => void held.set(response, path))
+  const started = await startReceiver(({ path }, response) => {
+    held.set(response, path)
+    response.on("close", () => held.delete(response))
+  })
   return {
     ...started,
     /** How many wait for an answer, by the path they came to. */
