@@ -1,7 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Counter } from "prom-client"
+import { Counter, Gauge } from "prom-client"
 import { AttemptOutcome } from "../../domain/delivery/Delivery.ts"
+import { type Pool, pools } from "../../domain/delivery/SendLimits.ts"
 import { makeBacklog } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
@@ -11,7 +12,8 @@ const backlog = {
   feed_waiting_events: "Events that have a place in the feed and are not fanned out yet",
   deliveries_due: "Deliveries that could be sent now",
   deliveries_in_flight: "Deliveries that are being sent",
-  deliveries_oldest_due_seconds: "For how long the first of those that are due has been so"
+  deliveries_oldest_due_seconds: "For how long the first of those that are due has been so",
+  delivery_slow_receivers: "Integrations whose receivers answer slowly and get a small share of the slots"
 }
 
 /** A statement of which every part is answered by an index that holds only what is still to be done. */
@@ -27,8 +29,12 @@ const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, n
     (select count(*) from event_feed where not fanned_out) as feed_waiting_events,
     due.count as deliveries_due,
     (select count(*) from deliveries where lease is not null) as deliveries_in_flight,
-    coalesce(due.seconds, 0) as deliveries_oldest_due_seconds
+    coalesce(due.seconds, 0) as deliveries_oldest_due_seconds,
+    (select count(*) from integrations where latency_class = 'SLOW') as delivery_slow_receivers
   from due`
+
+/** What kept a claim from taking more: the slots of a pool are in use, or a tenant uses its share. */
+const caps = ["POOL", "TENANT"] as const
 
 /** How far behind the relay and the deliveries are, and what came of what was sent. */
 export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/DeliveryMetrics", {
@@ -47,11 +53,27 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
       help: "Events handed on to the stream",
       registers: [registry]
     })
+    const slots = new Gauge({
+      name: "delivery_slots_in_use",
+      help: "Sending slots in use, by what is known of the receiver; outcomes not recorded yet included",
+      labelNames: ["pool"],
+      registers: [registry]
+    })
+    const capped = new Counter({
+      name: "delivery_claims_capped_total",
+      help: "Claims that skipped a pool without free slots, or a tenant that uses its share",
+      labelNames: ["cap"],
+      registers: [registry]
+    })
+    for (const pool of pools) slots.set({ pool }, 0)
+    for (const cap of caps) capped.inc({ cap }, 0)
     for (const outcome of AttemptOutcome.literals) attempts.inc({ outcome }, 0)
 
     return {
       attempted: (outcome: AttemptOutcome, count = 1) => attempts.inc({ outcome }, count),
       published: (count = 1) => published.inc(count),
+      slotsInUse: (pool: Pool, count: number) => slots.set({ pool }, count),
+      capped: (cap: (typeof caps)[number], count: number) => capped.inc({ cap }, count),
       /** Reads the backlog anew. */
       refresh: yield* makeBacklog(registry, backlog, reading(sql))
     }

@@ -42,6 +42,7 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
       WEBHOOK: (claimed) =>
         Effect.suspend(() =>
           webhooks.send({
+            tenant: claimed.tenant,
             url: String(claimed.config["url"]),
             id: claimed.event,
             body: Buffer.from(bodyOf(claimed)),

@@ -17,15 +17,16 @@ const gauges = [
   "feed_waiting_events",
   "deliveries_due",
   "deliveries_in_flight",
-  "deliveries_oldest_due_seconds"
+  "deliveries_oldest_due_seconds",
+  "delivery_slow_receivers"
 ]
 
 const read = async (address: string) => {
   const response = await fetch(address)
   assert.strictEqual(response.status, 200)
   const samples = parseMetrics(await response.text())
-  return (name: string, outcome?: string) =>
-    samples.find((sample) => sample.name === name && sample.labels.outcome === outcome)?.value
+  return (name: string, label?: string) =>
+    samples.find((sample) => sample.name === name && Object.values(sample.labels)[0] === label)?.value
 }
 
 describe("the metrics of deliveries", () => {
@@ -40,6 +41,7 @@ describe("the metrics of deliveries", () => {
     await at().pool.query("update events set occurred_at = now() - interval '100 seconds'")
     const integration = await plantIntegration(at().pool, tenant)
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+    await at().pool.query("update integrations set latency_class = 'SLOW' where id = $1", [integration])
     await plantEvent(at().pool, tenant, { fannedOut: false })
     for (const delivery of [
       { status: "PENDING", nextAttemptAt: ago(50) },
@@ -59,6 +61,7 @@ describe("the metrics of deliveries", () => {
     assert.strictEqual(busy("deliveries_due"), 2)
     assert.strictEqual(busy("deliveries_in_flight"), 1)
     assert.closeTo(busy("deliveries_oldest_due_seconds") ?? 0, 50, 10)
+    assert.strictEqual(busy("delivery_slow_receivers"), 1)
   })
 
   it("count what a worker does, and leave out what cannot be known", async () => {
@@ -69,15 +72,21 @@ describe("the metrics of deliveries", () => {
     const built = await Effect.runPromise(
       Layer.buildWithScope(Layer.provide(live, liveOn(nowhere, { METRICS_PORT: String(port) })), scope)
     )
-    const { attempted, published } = Context.get(built, DeliveryMetrics)
+    const { attempted, capped, published, slotsInUse } = Context.get(built, DeliveryMetrics)
     attempted("FAILED")
     attempted("DELIVERED", 3)
     published(7)
+    slotsInUse("SLOW", 5)
+    capped("TENANT", 2)
     const told = await read(`http://127.0.0.1:${port}/metrics`)
     assert.strictEqual(told("delivery_attempts_total", "DELIVERED"), 3)
     assert.strictEqual(told("delivery_attempts_total", "FAILED"), 1)
     assert.strictEqual(told("delivery_attempts_total", "LOST"), 0)
     assert.strictEqual(told("events_published_total"), 7)
+    assert.strictEqual(told("delivery_slots_in_use", "SLOW"), 5)
+    assert.strictEqual(told("delivery_slots_in_use", "PROVEN"), 0)
+    assert.strictEqual(told("delivery_claims_capped_total", "TENANT"), 2)
+    assert.strictEqual(told("delivery_claims_capped_total", "POOL"), 0)
     assert.isAbove(told("process_resident_memory_bytes") ?? 0, 0)
     for (const name of gauges) assert.isUndefined(told(name), name)
     await Effect.runPromise(Scope.close(scope, Exit.void))

@@ -11,6 +11,7 @@ import { faultOfStatus, troubleOf } from "./Trouble.ts"
 
 /** One attempt to deliver an event. The newest secret comes first; `now` is in milliseconds. */
 export interface Attempt {
+  readonly tenant: string
   readonly url: string
   readonly id: string
   readonly body: Uint8Array

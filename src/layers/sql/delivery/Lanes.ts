@@ -18,16 +18,19 @@ const rowsOf = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<Lane>) => sql`
 
 const ofLanes = "d.tenant_id = lane.tenant and d.integration_id = lane.integration and d.resource_id = lane.resource"
 
+type Place = Pick<Lane, "tenant" | "integration">
+
+const lockName = ({ integration, tenant }: Place) => `deliveries ${tenant} ${integration}`
+
 /** Locks the lanes of integrations until the transaction ends, always in the same order. */
-const locking =
-  (lock: string) => (sql: SqlClient.SqlClient) => (places: ReadonlyArray<Pick<Lane, "tenant" | "integration">>) => {
-    const names = places.map(({ integration, tenant }) => `deliveries ${tenant} ${integration}`)
-    return sql`
+const locking = (lock: string) => (sql: SqlClient.SqlClient) => (places: ReadonlyArray<Place>) => {
+  const names = places.map(lockName)
+  return sql`
     select ${sql.literal(lock)}(key) from (
       select distinct hashtextextended(name, 0) as key
       from json_array_elements_text(${JSON.stringify(names)}::json) as name order by key
     ) keys`
-  }
+}
 
 /**
  * For who makes deliveries unfinished, by adding them or putting them back: alone, since there is no unfinished row yet
@@ -40,6 +43,20 @@ export const enterLanes = locking("pg_advisory_xact_lock")
  * are locked, or else each would hold what the other waits for.
  */
 export const shareLanes = locking("pg_advisory_xact_lock_shared")
+
+/** The same without waiting for anybody: returns the names of the integrations whose lanes it has locked. */
+export const tryShareLanes = (sql: SqlClient.SqlClient) => (places: ReadonlyArray<Place>) => {
+  const rows = Array.from(new Map(places.map((place) => [lockName(place), place])), ([name, { integration }]) => ({
+    name,
+    integration
+  }))
+  return Effect.map(
+    sql<{ integration: string }>`
+      select integration from json_to_recordset(${JSON.stringify(rows)}::json) as place (name text, integration text)
+      where pg_try_advisory_xact_lock_shared(hashtextextended(name, 0))`,
+    (locked) => new Set(locked.map(({ integration }) => integration))
+  )
+}
 
 /** Holds deliveries, given as rows of tenant and id, in the order in which everybody holds them. */
 const holding = (sql: SqlClient.SqlClient, rows: Fragment) => sql`

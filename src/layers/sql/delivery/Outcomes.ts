@@ -1,9 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
+import type { Pool } from "../../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { finishing } from "../connection/Transactions.ts"
-import { advanceLanes, type Lane, shareLanes } from "./Lanes.ts"
+import { advanceLanes, type Lane, tryShareLanes } from "./Lanes.ts"
 
 /** What came of one attempt. */
 export interface Outcome {
@@ -21,7 +22,29 @@ export interface Outcome {
   readonly nextAttemptAt?: string | undefined
   /** Why the integration is stopped until a person has done something about it. */
   readonly stop?: string | undefined
+  /** What is known by now of how quickly the receiver answers. */
+  readonly pool?: Pool | undefined
 }
+
+/** Text as PostgreSQL can hold it: without this, what a receiver says could make its outcome impossible to record. */
+export const storableText = (text: string) => text.replaceAll("\u0000", "").toWellFormed()
+
+/** PostgreSQL reads all of the JSON it is given, so what it has no use for is left out. */
+const storable = (outcome: Outcome): Outcome => ({
+  ...outcome,
+  stop: undefined,
+  body: outcome.body === undefined ? undefined : storableText(outcome.body),
+  error: outcome.error === undefined ? undefined : storableText(outcome.error)
+})
+
+/** A lane whose first delivery is finished, or one whose delivery could not be locked. */
+interface Written extends Lane {
+  readonly id: string
+  readonly lease: string
+  readonly isBusy: boolean
+}
+
+const keyOf = ({ id, lease }: Pick<Outcome, "id" | "lease">) => `${lease} ${id}`
 
 /** Writes down what came of attempts, and lets those that waited for them go on. */
 export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
@@ -30,15 +53,21 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
       outcomes: ReadonlyArray<Outcome>
     ) => sql`json_to_recordset(${JSON.stringify(outcomes)}::json) as given
       (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
-       "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz)`
+       "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
 
-    /** Only whoever still has the lease has a say. Tells the lanes whose first is finished. */
-    const write = (outcomes: ReadonlyArray<Outcome>) => sql<Lane>`
-      with held as materialized (
-        select deliveries.tenant_id, deliveries.id, deliveries.attempts + 1 as number, given.delivered,
-          given."attemptedAt", given."latencyMs", given.status, given.body, given.error, given."nextAttemptAt"
+    /**
+     * Only whoever still has the lease has a say. Waits for no lock: what somebody else has locked is left for later, as
+     * when an integration is being deleted.
+     */
+    const write = (outcomes: ReadonlyArray<Outcome>) => sql<Written>`
+      with ours as materialized (
+        select given.*, deliveries.integration_id, deliveries.resource_id, deliveries.attempts + 1 as number
         from ${given(outcomes)} join deliveries on deliveries.tenant_id = given.tenant and deliveries.id = given.id
-        where deliveries.lease = given.lease order by deliveries.id for update of deliveries
+        where deliveries.lease = given.lease
+      ), held as materialized (
+        select ours.tenant as tenant_id, ours.*
+        from ours join deliveries on deliveries.tenant_id = ours.tenant and deliveries.id = ours.id
+        where deliveries.lease = ours.lease order by deliveries.id for update of deliveries skip locked
       ), logged as (
         insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, latency_ms,
           response_status, response_body, error)
@@ -52,31 +81,63 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
           response_status = held.status, error = held.error,
           delivered_at = case when delivered then now() end, updated_at = now()
         from held where deliveries.tenant_id = held.tenant_id and deliveries.id = held.id
-        returning deliveries.tenant_id, deliveries.integration_id, deliveries.resource_id, deliveries.status
+        returning deliveries.tenant_id, deliveries.integration_id, deliveries.resource_id, deliveries.id,
+          held.lease, deliveries.status
       )
-      select tenant_id as tenant, integration_id as integration, resource_id as resource
-      from settled where status <> 'PENDING'`
+      select tenant_id as tenant, integration_id as integration, resource_id as resource, id, lease, false as "isBusy"
+      from settled where status <> 'PENDING'
+      union all
+      select tenant, integration_id, resource_id, id, lease, true from ours
+      where not exists (select 1 from held where held.tenant_id = ours.tenant and held.id = ours.id)`
 
-    /** Since when an integration fails. It is written when it begins and ends, not each time. */
+    /**
+     * Since when an integration fails, and how quickly its receiver answers. It is written when it changes, not each
+     * time; while somebody else has the integration locked it is left to the next outcome.
+     */
     const judge = (outcomes: ReadonlyArray<Outcome>) => sql`
       with told as (
-        select tenant, integration, bool_or(delivered) as works from ${given(outcomes)} group by 1, 2
+        select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${given(outcomes)} group by 1, 2
+      ), changed as (
+        select integrations.tenant_id, integrations.id, works,
+          case when pool is null then latency_class else nullif(pool, 'NEW') end as class
+        from told join integrations on tenant_id = told.tenant and id = told.integration
+        where (failing_since is null) <> works
+          or (pool is not null and latency_class is distinct from nullif(pool, 'NEW'))
+        for no key update of integrations skip locked
       )
-      update integrations set failing_since = case when works then null else now() end
-      from told where tenant_id = told.tenant and id = told.integration and (failing_since is null) <> works`
+      update integrations set latency_class = class,
+        failing_since = case when works then null else coalesce(failing_since, now()) end
+      from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
 
+    /** Returns the keys of what is left to record. */
     const settle = (outcomes: ReadonlyArray<Outcome>) =>
       atomically(sql)(
-        shareLanes(sql)(outcomes).pipe(
-          Effect.zipRight(write(outcomes)),
-          Effect.flatMap((lanes) => Effect.when(finishing(advanceLanes(sql)(lanes)), () => lanes.length > 0))
-        )
+        Effect.gen(function* () {
+          const locked = yield* tryShareLanes(sql)(outcomes)
+          const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
+          if (open.length === 0) return busy.map(keyOf)
+          const [finished, skipped] = Array.partition(yield* write(open), ({ isBusy }) => isBusy)
+          if (finished.length > 0) yield* finishing(advanceLanes(sql)(finished))
+          return [...busy, ...skipped].map(keyOf)
+        })
       )
 
     return {
-      /** Since when an integration fails is no part of the outcomes: nobody has to wait for the one to write the other. */
-      record: (outcomes: ReadonlyArray<Outcome>) =>
-        Effect.all([settle(outcomes), judge(outcomes)], { concurrency: "unbounded", discard: true }).pipe(Effect.orDie)
+      /**
+       * Records outcomes and returns those that it could not record yet, because somebody else has their lanes or
+       * deliveries locked: nobody waits for these. How an integration fares is no part of the outcomes, and nobody
+       * waits for that either.
+       */
+      record: (outcomes: ReadonlyArray<Outcome>): Effect.Effect<ReadonlyArray<Outcome>> => {
+        const rows = outcomes.map(storable)
+        return Effect.zipLeft(settle(rows), Effect.ignoreLogged(judge(rows)), { concurrent: true }).pipe(
+          Effect.orDie,
+          Effect.map((keys) => {
+            const left = new Set(keys)
+            return outcomes.filter((outcome) => left.has(keyOf(outcome)))
+          })
+        )
+      }
     }
   })
 }) {}

@@ -50,7 +50,14 @@ export const webhooksIn = (surroundings: Surroundings) => {
     send: (attempt: Partial<Attempt> & { readonly url: string }) =>
       runtime.runPromise(
         Effect.flatMap(WebhookSender, ({ send }) =>
-          send({ id: "evt_1", body: Buffer.from("{}"), secrets: [newSecret()], now: Date.now(), ...attempt })
+          send({
+            tenant: "tnt_1",
+            id: "evt_1",
+            body: Buffer.from("{}"),
+            secrets: [newSecret()],
+            now: Date.now(),
+            ...attempt
+          })
         )
       ),
     stop: () => runtime.dispose()

@@ -1,11 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { initialLimit } from "../../../../src/domain/delivery/SendLimits.ts"
 import { makeId } from "../../../../src/layers/Ids.ts"
-import type { Claimed } from "../../../../src/layers/sql/delivery/Claims.ts"
+import type { Claimed, ClaimLimits } from "../../../../src/layers/sql/delivery/Claims.ts"
 import type { Outcome } from "../../../../src/layers/sql/delivery/Outcomes.ts"
 import { type OpenLedger, openLedger } from "../../../support/ledger.ts"
 
-const start = { tenant: "", integration: "" }
-const limits = { each: 8, most: 50 }
+const limits: ClaimLimits = { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} }
 
 const outcomeOf = ({ id, integration, lease, tenant }: Claimed, delivered: boolean, again = new Date()): Outcome => ({
   tenant,
@@ -27,9 +27,11 @@ describe("the ledger of deliveries", () => {
   afterAll(() => ledger.close())
 
   const place = async () => (await ledger.run(ledger.outbox.place("test", 1000))) ?? []
-  const claim = (more = {}) => ledger.run(ledger.claims.claim(makeId("lease"), start, { ...limits, ...more }))
+  const claim = () => ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
   const fanOut = (keys: ReadonlyArray<{ tenant: string; id: string }>) => ledger.run(ledger.fanOut.fanOut(keys))
-  const record = (...outcomes: ReadonlyArray<Outcome>) => ledger.run(ledger.outcomes.record(outcomes))
+  const record = async (...outcomes: ReadonlyArray<Outcome>) => {
+    for (let left = outcomes; left.length > 0; ) left = await ledger.run(ledger.outcomes.record(left))
+  }
   const statusesOf = async (integration: string) => {
     const { rows } = await ledger.sql.query(
       "select resource_id, sequence, status from deliveries where integration_id = $1 order by 1, 2",
@@ -119,7 +121,7 @@ describe("the ledger of deliveries", () => {
     await ledger.sql.query("update integrations set status = 'ACTIVE' where id = $1", [integration])
     const mine = async () => (await claim()).filter((claimed) => claimed.integration === integration)
     const claimed = await mine()
-    assert.strictEqual(claimed.length, limits.each)
+    assert.strictEqual(claimed.length, initialLimit.NEW)
     assert.strictEqual((await mine()).length, 0)
     const [one] = claimed
     assert(one)

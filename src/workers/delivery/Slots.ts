@@ -1,0 +1,153 @@
+import {
+  afterQuick,
+  afterSlow,
+  initialLimit,
+  maxInFlight,
+  maxUnproven,
+  type Pool,
+  poolOf,
+  poolSlots,
+  pools,
+  type SendLimit,
+  slowAfterMs,
+  startingAt,
+  tenantAllowance
+} from "../../domain/delivery/SendLimits.ts"
+import type { Claimed, ClaimLimits } from "../../layers/sql/delivery/Claims.ts"
+
+interface Receiver {
+  state: SendLimit
+  inFlight: number
+}
+
+/** A slot in use: from the claim until the outcome is recorded. */
+export interface Slot {
+  readonly tenant: string
+  readonly integration: string
+  readonly startedAt: number
+  readonly slowAfterMs: number
+  readonly receiver: Receiver
+  isAnswered: boolean
+  isSlow: boolean
+}
+
+/** Receivers without anything in flight whose limits are remembered. A forgotten one starts again from its pool's. */
+const maxRemembered = 512
+const maxInClaim = 100
+
+const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+
+/** The sending slots of this process: who uses them, and who may take more. */
+export const makeSlots = () => {
+  const slots = new Set<Slot>()
+  // In the order of use, so that the first idle one is the least recently used.
+  const receivers = new Map<string, Receiver>()
+
+  const receiverOf = ({ integration, sendLimit }: Claimed) => {
+    const receiver = receivers.get(integration) ?? { state: startingAt(sendLimit), inFlight: 0 }
+    receivers.delete(integration)
+    receivers.set(integration, receiver)
+    return receiver
+  }
+
+  const forgetIdle = () => {
+    if (receivers.size <= maxRemembered + slots.size) return
+    for (const [integration, { inFlight }] of receivers) {
+      if (inFlight === 0) return void receivers.delete(integration)
+    }
+  }
+
+  const slowDown = (slot: Slot, now: number) => {
+    slot.isSlow = true
+    slot.receiver.state = afterSlow(slot.receiver.state, slot.startedAt, now)
+  }
+
+  /** Does not wait for the answer: an attempt in flight for too long is slow already. */
+  const noticeSlow = (now: number) => {
+    for (const slot of slots) {
+      if (!slot.isAnswered && !slot.isSlow && now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
+    }
+  }
+
+  /** The limits the database does not know: of those that have grown, and of those that change at the moment. */
+  const limitsOfReceivers = () =>
+    Object.fromEntries(
+      Array.from(receivers)
+        .filter(([, { inFlight, state }]) => inFlight > 0 || state.limit > initialLimit.PROVEN)
+        .map(([integration, { state }]) => [integration, Math.floor(state.limit)])
+    )
+
+  const usedIn = (pool: Pool) => Array.from(slots).filter(({ receiver }) => poolOf(receiver.state) === pool)
+
+  /** What slow and new receivers hold must not use up what proven ones share. */
+  const freeFor = (pool: Pool) => {
+    const free = maxInFlight - slots.size
+    const unproven = slots.size - usedIn("PROVEN").length
+    return Math.max(0, pool === "PROVEN" ? free : Math.min(free, maxUnproven - unproven))
+  }
+
+  return {
+    take: (claimed: Claimed, now: number): Slot => {
+      const receiver = receiverOf(claimed)
+      receiver.inFlight++
+      const { integration, provider, tenant } = claimed
+      const slot = {
+        tenant,
+        integration,
+        startedAt: now,
+        slowAfterMs: slowAfterMs[provider],
+        receiver,
+        isAnswered: false,
+        isSlow: false
+      }
+      slots.add(slot)
+      return slot
+    },
+
+    /** Adapts the receiver's limit to what came of the attempt. The slot stays in use until that is recorded. */
+    answered: (slot: Slot, delivered: boolean, now: number) => {
+      slot.isAnswered = true
+      if (slot.isSlow) return
+      if (now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
+      else if (delivered) slot.receiver.state = afterQuick(slot.receiver.state, slot.receiver.inFlight)
+    },
+
+    release: (slot: Slot) => {
+      slots.delete(slot)
+      slot.receiver.inFlight--
+      forgetIdle()
+    },
+
+    /** What may be claimed for a pool now. */
+    limitsFor: (pool: Pool, now: number): ClaimLimits => {
+      noticeSlow(now)
+      const used = usedIn(pool)
+      const poolFree = Math.max(0, poolSlots[pool] - used.length)
+      const totalFree = freeFor(pool)
+      const poolUsed = new Map<string, number>()
+      const totalUsed = new Map<string, number>()
+      for (const { tenant } of used) count(poolUsed, tenant)
+      for (const { tenant } of slots) count(totalUsed, tenant)
+      const allowanceOf = (tenant: string) =>
+        tenantAllowance({
+          poolFree,
+          totalFree,
+          poolUsed: poolUsed.get(tenant) ?? 0,
+          totalUsed: totalUsed.get(tenant) ?? 0
+        })
+      return {
+        pool,
+        max: Math.min(poolFree, totalFree, maxInClaim),
+        maxPerTenant: tenantAllowance({ poolFree, totalFree, poolUsed: 0, totalUsed: 0 }),
+        tenants: Object.fromEntries(Array.from(totalUsed.keys(), (tenant) => [tenant, allowanceOf(tenant)])),
+        receivers: limitsOfReceivers()
+      }
+    },
+
+    poolOf: ({ receiver }: Slot) => poolOf(receiver.state),
+    usage: () => pools.map((pool) => [pool, usedIn(pool).length] as const),
+    size: () => slots.size
+  }
+}
+
+export type Slots = ReturnType<typeof makeSlots>
