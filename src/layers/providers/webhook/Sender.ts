@@ -1,10 +1,10 @@
 import { Effect, Either } from "effect"
 import type { Dispatcher } from "undici"
+import { makeFairSemaphore, type Refused } from "../../concurrency/FairSemaphore.ts"
 import type { Sent } from "../Sent.ts"
 import { Answer } from "./Answer.ts"
 import { makeConnections, mostConnections } from "./Connections.ts"
 import { type Broken, exchange } from "./Exchange.ts"
-import { type Crowded, makeLanes } from "./Lanes.ts"
 import { signatureHeaders } from "./Signature.ts"
 import { Targets } from "./Target.ts"
 import { faultOfStatus, troubleOf } from "./Trouble.ts"
@@ -48,19 +48,28 @@ const tooLate = ({ status }: Answer, host: string, timeoutMs: number) =>
     ? `${host} did not answer within ${timeoutMs / 1000} s`
     : `${host} answered ${status} but did not come to an end within ${timeoutMs / 1000} s`
 
-const errorOf = (failure: Broken | Crowded, host: string) =>
+const errorOf = (failure: Broken | Refused, host: string) =>
   failure._tag === "Broken" ? troubleOf(failure.cause, host) : `Earlier deliveries to ${host} take too long`
 
-/** Whoever would have hardly any time left for an answer does not even begin. */
-const patienceOf = (timeoutMs: number) => timeoutMs / 3
+const defaultTimeoutMs = 15_000
+
+/** An attempt that would have hardly any time left for an answer does not begin. */
+const maxWaitOf = (timeoutMs: number) => timeoutMs / 3
 
 const make = Effect.gen(function* () {
   const targets = yield* Targets
   const agent = yield* makeConnections
-  const inLane = makeLanes(mostConnections)
+  // The slots of the worker bound how many wait.
+  const origins = makeFairSemaphore({
+    permits: Number.POSITIVE_INFINITY,
+    maxPerKey: mostConnections,
+    maxQueuedPerKey: Number.POSITIVE_INFINITY,
+    maxQueued: Number.POSITIVE_INFINITY,
+    timeout: defaultTimeoutMs
+  })
 
   const post = (attempt: Attempt, url: URL) => {
-    const { timeoutMs = 15_000 } = attempt
+    const { tenant, timeoutMs = defaultTimeoutMs } = attempt
     const host = url.hostname
     const answer = new Answer()
     let begun = performance.now()
@@ -69,7 +78,9 @@ const make = Effect.gen(function* () {
       begun = performance.now()
       return exchange(agent, requestOf(attempt, url), answer)
     })
-    return inLane(url.origin, patienceOf(timeoutMs), sending).pipe(
+    // Tenants whose receivers share an origin take turns at its connections.
+    const keys = [url.origin, `${url.origin} ${tenant}`]
+    return origins.withPermit(keys, sending, { timeout: maxWaitOf(timeoutMs) }).pipe(
       Effect.match({
         onFailure: (failure) => errorOf(failure, host),
         onSuccess: () => faultOfStatus(answer.status ?? 0, host)
