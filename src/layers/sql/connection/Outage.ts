@@ -57,3 +57,9 @@ const isPassing = (cause: unknown): boolean => {
 }
 
 export const isOutage = (error: unknown): boolean => error instanceof SqlError && isPassing(error.cause)
+
+/** Nothing can be asked of the database at the moment, whatever it is. */
+export const isConnectionBroken = (error: unknown): boolean => error instanceof SqlError && isLost(error.cause)
+
+/** Somebody else held a lock for too long: asking for less of the same would have to wait as long. */
+export const isLockTimeout = (error: unknown): boolean => error instanceof SqlError && codeOf(error.cause) === "55P03"
