@@ -43,7 +43,9 @@ export const makeBacklog = Effect.map(FanOut, (ledger) => {
         if (found === undefined) return []
         const [tenant, walk] = found
         walks.delete(tenant)
-        const page = yield* Effect.onError(ledger.waiting(tenant, walk.after, max), () => Effect.sync(() => note(tenant)))
+        const page = yield* Effect.onError(ledger.waiting(tenant, walk.after, max), () =>
+          Effect.sync(() => note(tenant))
+        )
         const last = page.length < max ? undefined : page.at(-1)
         if (last !== undefined) walks.set(tenant, { after: last, isStale: walk.isStale || walks.has(tenant) })
         else if (walk.isStale) note(tenant)

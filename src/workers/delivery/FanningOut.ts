@@ -117,7 +117,10 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
           }
           items.forEach(retryLater)
           const ids = items.map(({ id }) => id).join(", ")
-          return Effect.as(Effect.logWarning(`Events could not be fanned out, and are tried again: ${ids}`, cause), false)
+          return Effect.as(
+            Effect.logWarning(`Events could not be fanned out, and are tried again: ${ids}`, cause),
+            false
+          )
         })
       )
 
@@ -161,8 +164,8 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
     })
 
     const sweep = Effect.zipRight(
-      Effect.sleep(sweepEvery),
-      Effect.tap(backlog.sweep, () => Effect.sync(arrivals.ring))
+      Effect.tap(backlog.sweep, () => Effect.sync(arrivals.ring)),
+      Effect.sleep(sweepEvery)
     )
 
     yield* Effect.forkScoped(forEver("Fanning events out", work))

@@ -41,12 +41,13 @@ export const planFanOut = (matches: ReadonlyArray<Match>) => {
   const unfinished = new Set<string>()
   const steps: Array<Step> = []
   const deliveries: Array<Concerned> = []
-  const events = Object.values(Arrays.groupBy(matches, ({ event }) => event))
+  const events = Object.values(Arrays.groupBy(matches, ({ event, tenant }) => `${tenant} ${event}`))
   for (const found of events.sort(([a], [b]) => a.position - b.position)) {
     const { event, resource, row, tenant } = found[0]
-    if (unfinished.has(resource)) continue
+    const owned = `${tenant} ${resource}`
+    if (unfinished.has(owned)) continue
     const done = isWhole(found)
-    if (!done) unfinished.add(resource)
+    if (!done) unfinished.add(owned)
     for (const match of found) if (isConcerned(match)) deliveries.push(match)
     steps.push({ row, tenant, event, done, upTo: done ? null : (found.at(-1)?.integration ?? null) })
   }
