@@ -113,21 +113,23 @@ describe("deliveries", () => {
       return answer.body
     }
     assert.deepStrictEqual(await all({ since: times[1], until: times[2], status: "EXHAUSTED" }), {
-      data: { redelivered: 1 }
+      data: { redelivered: 1, isComplete: true }
     })
-    assert.deepStrictEqual(await all({ since: times[1], until: times[2] }), { data: { redelivered: 1 } })
+    assert.deepStrictEqual(await all({ since: times[1], until: times[2] }), {
+      data: { redelivered: 1, isComplete: true }
+    })
     assert.lengthOf(await listed("status=PENDING"), 3)
-    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 2 } })
-    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 0 } })
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 2, isComplete: true } })
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 0, isComplete: true } })
   })
 
   it("are sent again once for one Idempotency-Key", async () => {
     await plant()
     const send = () =>
       call("POST", "/redeliver", { body: { since: "2026-01-01T00:00:00Z" }, headers: { "idempotency-key": "k" } })
-    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1, isComplete: true } })
     await at().pool.query("update deliveries set status = 'DELIVERED'")
-    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1, isComplete: true } })
     assert.lengthOf(await listed("status=DELIVERED"), 1)
   })
 

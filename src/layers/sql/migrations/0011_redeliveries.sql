@@ -12,18 +12,18 @@ create table redeliveries (
   tenant_id      text not null,
   id             text not null,
   integration_id text not null,
-  since          timestamptz(3) not null,
-  until          timestamptz(3) not null,
+  since          timestamptz not null,
+  until          timestamptz not null,
   status         text check (status in ('DELIVERED', 'EXHAUSTED')),
   after_id       text not null,
   last_id        text not null,
   count          bigint not null,
   created_at     timestamptz(3) not null,
-  -- When its last step was taken or failed: those of one tenant take turns by it.
-  worked_at      timestamptz(3) not null,
+  -- When its next step is due: later than the others' of the tenant after each step, and later still if that failed.
+  due_at         timestamptz(3) not null,
   primary key (tenant_id, id),
   constraint redeliveries_integration_id_fkey foreign key (tenant_id, integration_id)
     references integrations (tenant_id, id) on delete cascade
 );
-create index redeliveries_in_turn on redeliveries (tenant_id, worked_at);
+create index redeliveries_in_turn on redeliveries (tenant_id, due_at);
 create index redeliveries_of_integration on redeliveries (tenant_id, integration_id);
