@@ -1,9 +1,10 @@
-import { Cause, Effect, Either, FiberSet, Schema } from "effect"
+import { Cause, Effect, Either, FiberSet } from "effect"
 import type { JsMsg } from "nats"
 import { asking, Broker } from "../../layers/nats/Broker.ts"
 import { isConnectionBroken, isLockTimeout } from "../../layers/sql/connection/Outage.ts"
 import { type EventKey, FanOut, type FanOutLimits, fanOutLimits } from "../../layers/sql/delivery/FanOut.ts"
 import { forEver } from "../ForEver.ts"
+import { keyOf, retryLater } from "../Messages.ts"
 import { makeTenantQueues, type Turn } from "../TenantQueues.ts"
 import { type Bell, makeBell } from "../Wakes.ts"
 import { makeBacklog } from "./FanOutBacklog.ts"
@@ -21,24 +22,13 @@ const maxTenants = 100
 /** Tenants whose events failed are worked apart from others, so many at a time. */
 const maxApart = 2
 
-/** A message comes again after longer and longer; one that waits on is let go, since it takes up room in the consumer. */
-const firstDelayMillis = 500
-const maxRedeliveries = 5
-
-const keyOf = Schema.decodeUnknownEither(
-  Schema.parseJson(Schema.Struct({ tenant: Schema.NonEmptyString, id: Schema.NonEmptyString }))
-)
-
 interface Arrived extends EventKey {
   /** An event found in the database has none. */
   readonly message?: JsMsg
 }
 
-const retryLater = ({ message }: Arrived) => {
-  if (message === undefined) return
-  const { redeliveryCount } = message.info
-  if (redeliveryCount > maxRedeliveries) message.ack()
-  else message.nak(firstDelayMillis * 2 ** (redeliveryCount - 1))
+const postpone = ({ message }: Arrived) => {
+  if (message !== undefined) retryLater(message)
 }
 
 /**
@@ -94,7 +84,7 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
           for (const { items, tenant } of turns) {
             const left = items.filter(({ id }) => !done.has(id))
             if (moved.has(tenant)) queues.putBack(tenant, left)
-            else left.forEach(retryLater)
+            else left.forEach(postpone)
             for (const { id, message } of items) if (done.has(id)) message?.ack()
           }
           if (entered > 0) bell.ring()
@@ -115,7 +105,7 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
               (results) => results.every((isFine) => isFine)
             )
           }
-          items.forEach(retryLater)
+          items.forEach(postpone)
           const ids = items.map(({ id }) => id).join(", ")
           return Effect.as(
             Effect.logWarning(`Events could not be fanned out, and are tried again: ${ids}`, cause),
@@ -138,7 +128,7 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
     const workTogether = (turns: ReadonlyArray<Turn<Arrived>>) =>
       Effect.catchAllCause(attempt(turns), (cause) => {
         if (isConnectionBroken(Cause.squash(cause))) {
-          for (const { items } of turns) items.forEach(retryLater)
+          for (const { items } of turns) items.forEach(postpone)
           return Effect.failCause(cause)
         }
         for (const turn of turns) {
