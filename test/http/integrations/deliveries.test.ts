@@ -156,7 +156,7 @@ describe("deliveries", () => {
        from redeliveries, generate_series(1, 8) n where id = $1`,
       [rows[0]?.id]
     )
-    assertInvalid(await send("one too many"), [
+    assertInvalid(await send("third"), [
       "integrationId",
       "state",
       "has 10 redeliveries that are not complete yet; try again when one is"

@@ -31,13 +31,17 @@ describe("redeliveries", () => {
 
   /** So many finished deliveries, in lanes of ten. */
   const plant = async (count: number) => {
+    const client = makeId("clnt")
     for (let n = 0; n < count; n++)
-      await plantDelivery(ledger.sql, tenant, integration, { resource: `clnt_${Math.floor(n / 10)}`, sequence: n })
+      await plantDelivery(ledger.sql, tenant, integration, {
+        resource: `${client}${Math.floor(n / 10)}`,
+        sequence: n
+      })
   }
   const begin = (more = {}) => ledger.run(redeliveries.begin(tenant, integration, { ...always, ...more }))
   const advance = async () => {
-    const open = await ledger.run(redeliveries.next(""))
-    assert(open)
+    const { rows } = await ledger.sql.query("select id from redeliveries where tenant_id = $1", [tenant])
+    const open = { tenant, integration, id: String(rows[0]?.id) }
     return (await ledger.run(redeliveries.advance(open))) ?? assert.fail("nobody else is at it")
   }
   const count = async (condition: string) => {
@@ -62,7 +66,7 @@ describe("redeliveries", () => {
       // Delivered again already, and not to be sent a third time.
       await ledger.sql.query(
         `update deliveries set status = 'DELIVERED', attempts = attempts + 1, updated_at = now() + interval '1 second'
-         where integration_id = $1 and status = 'PENDING'`,
+         where integration_id = $1 and ${unfinished}`,
         [integration]
       )
       last = await advance()
@@ -71,6 +75,7 @@ describe("redeliveries", () => {
     }
     assert.strictEqual(total, 60)
     assert.strictEqual(await count("attempts = 1 and status = 'DELIVERED'"), 5, "what came later stays as it is")
+    assert.strictEqual(await count("attempts > 2"), 0, "and nothing is sent twice more")
     assert.strictEqual(await openOnes(), 0)
     const { rows } = await ledger.sql.query(
       `select resource_id from deliveries where integration_id = $1 and ${unfinished} group by 1
@@ -113,7 +118,7 @@ describe("redeliveries", () => {
     await record(claimed.find(({ id }) => id === own)?.integration ?? "")
     const held = await holdRow(
       ledger.sql,
-      `select 1 from deliveries where integration_id = $1 and ${unfinished.replace("in ('WAITING', 'PENDING')", "= 'DELIVERED'")} for update`,
+      "select 1 from deliveries where integration_id = $1 and status = 'DELIVERED' for update",
       integration
     )
     const step = advance()
