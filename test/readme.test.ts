@@ -88,7 +88,7 @@ describe("the README", () => {
     assert.isTrue(readFileSync(served).equals(readFileSync(logo)))
     assert.deepStrictEqual([wide.data.scopeKey, narrow.data.scopeKey], ["tenant", `client:${changed.data.id}`])
     assert.deepStrictEqual([paused.data.status, resumed.data.status], ["PAUSED", "ACTIVE"])
-    assert.deepStrictEqual(redelivered.data, { redelivered: 0 })
+    assert.deepStrictEqual(redelivered.data, { redelivered: 0, isComplete: true })
     assert.deepInclude(feed.data[0], { type: "client.updated", sequence: 2, client: changed.data.id })
     await eventually(() => receiver.received.length === 2, "the ping and what was held back")
     assert.deepStrictEqual(

@@ -48,3 +48,6 @@ export const suffix = (now: number) => {
 }
 
 export const makeId = (prefix: string) => `${prefix}_${suffix(Date.now())}`
+
+/** Before every identifier made from this moment on, and behind those made before. */
+export const idBound = (prefix: string, time: number) => `${prefix}_${encodeTime(Math.max(0, time))}`

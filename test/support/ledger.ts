@@ -1,3 +1,4 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { makeId } from "../../src/layers/Ids.ts"
 import { Claims } from "../../src/layers/sql/delivery/Claims.ts"
@@ -21,6 +22,8 @@ export const openLedger = async () => {
     Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, outcomes: Outcomes })
   )
   const run = <A, E>(effect: Effect.Effect<A, E>) => runtime.runPromise(effect)
+  /** Something that needs the database itself. */
+  const runIn = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) => runtime.runPromise(effect)
   const stamps = "now(), now(), 1"
 
   const newTenant = async () => {
@@ -62,7 +65,7 @@ export const openLedger = async () => {
     await sql.end()
     await database.drop()
   }
-  return { ...services, run, sql, newTenant, newIntegration, newEvent, close }
+  return { ...services, run, runIn, sql, newTenant, newIntegration, newEvent, close }
 }
 
 export type OpenLedger = Awaited<ReturnType<typeof openLedger>>

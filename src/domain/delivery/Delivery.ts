@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { breaks } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { body, integer, Moment, oneOf, optional, rule, stamps, Timestamp, text } from "../Schemas.ts"
@@ -78,6 +79,22 @@ export const Redelivery = body({
 }).annotations({ identifier: "Redelivery" })
 export type Redelivery = typeof Redelivery.Type
 
-export const Redelivered = Schema.Struct({ redelivered: integer(0, Number.MAX_SAFE_INTEGER) }).annotations({
-  identifier: "Redelivered"
-})
+export const Redelivered = Schema.Struct({
+  redelivered: integer(0, Number.MAX_SAFE_INTEGER).annotations({
+    description: "How many were put back before this answer"
+  }),
+  isComplete: Schema.Boolean.annotations({
+    description: "Whether that is all of them; if false, the rest is put back in the background"
+  })
+}).annotations({ identifier: "Redelivered" })
+export type Redelivered = typeof Redelivered.Type
+
+/** Requests of one integration that may be unfinished at a time. */
+export const maxOpenRedeliveries = 10
+
+export const requireRoomForRedelivery = (open: number) =>
+  open < maxOpenRedeliveries
+    ? Effect.void
+    : Effect.fail(
+        breaks("integrationId", "state", `has ${open} redeliveries that are not complete yet; try again when one is`)
+      )

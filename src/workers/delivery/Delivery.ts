@@ -11,11 +11,14 @@ import { makeBell } from "../Wakes.ts"
 import { Attempts } from "./Attempts.ts"
 import { keepConsumers } from "./Consumers.ts"
 import { fanOut } from "./FanningOut.ts"
+import { redeliver } from "./Redelivering.ts"
 import { send } from "./Sending.ts"
 
 /** From the stream of events into the ledger, and from there to the receivers. */
 export const DeliveryLive = Layer.scopedDiscard(
-  Effect.flatMap(makeBell, (bell) => Effect.all([send(bell), fanOut(bell), keepConsumers], { discard: true }))
+  Effect.flatMap(makeBell, (bell) =>
+    Effect.all([send(bell), fanOut(bell), redeliver(bell), keepConsumers], { discard: true })
+  )
 ).pipe(
   Layer.provide([
     Attempts.Default,

@@ -1,23 +1,29 @@
-import { Effect, Either, Layer, Queue, Schema } from "effect"
+import { Effect, Either, FiberSet, Layer } from "effect"
 import type { JsMsg } from "nats"
 import { asking, Broker } from "../../layers/nats/Broker.ts"
 import { InboundStream } from "../../layers/nats/InboundStream.ts"
 import { Intake } from "../../layers/sql/tracker/Intake.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 import { forEver } from "../ForEver.ts"
+import { keyOf, retryLater } from "../Messages.ts"
+import { makeTenantQueues } from "../TenantQueues.ts"
+import { makeBell } from "../Wakes.ts"
 import { makeWorking, type Working } from "./Working.ts"
 
-const mostFetched = 200
+const maxFetched = 200
 const fetchMillis = 1000
-const againMillis = 500
 /** Many in one transaction cost little more than one, and whoever passes their events on is woken once. */
 const gatherMillis = 50
-const mostPolled = 200
+const maxPolled = 200
 const pollMillis = 1000
 
-const keyOf = Schema.decodeUnknownEither(
-  Schema.parseJson(Schema.Struct({ tenant: Schema.NonEmptyString, id: Schema.NonEmptyString }))
-)
+/** In memory, of one tenant and of all. */
+const maxWaitingEach = 200
+const maxWaiting = 1000
+
+/** So many batches at a time: a tenant whose webhooks take long holds up one of them and not the next. */
+const maxBatches = 3
+const maxTenants = 100
 
 interface Arrived {
   readonly tenant: string
@@ -25,55 +31,80 @@ interface Arrived {
   readonly message: JsMsg
 }
 
-/** Works webhooks as the broker brings them. */
+/** Works webhooks as the broker brings them. Tenants take turns. */
 const consume = (working: Working) =>
   Effect.gen(function* () {
     const broker = yield* Broker
     const stream = yield* InboundStream
     const intake = yield* Intake
-    const arrived = yield* Queue.unbounded<Arrived>()
+    const arrivals = yield* makeBell
+    const queues = makeTenantQueues<Arrived>(maxWaitingEach)
+    const fork = yield* FiberSet.makeRuntime<never, void, never>()
+    const atWork = new Set<string>()
+    let underWay = 0
     const { inbound } = broker.names
 
     const take = (message: JsMsg) =>
       Either.match(keyOf(message.string()), {
         onLeft: () => message.term(), // nothing of ours, and no better the next time
-        onRight: (key) => void arrived.unsafeOffer({ ...key, message })
+        onRight: (key) => {
+          // What a tenant has beyond its room is found in the database when it has waited for long enough.
+          if (!queues.offer(key.tenant, { ...key, message })) message.ack()
+        }
       })
 
-    const fetch = Effect.flatMap(broker.jetstream, (jetstream) =>
-      asking(async () => {
+    const fetch = Effect.gen(function* () {
+      const room = maxWaiting - queues.size()
+      if (room <= 0) return yield* Effect.sleep(gatherMillis)
+      const jetstream = yield* broker.jetstream
+      yield* asking(async () => {
         const consumer = await jetstream.consumers.get(inbound.stream, inbound.intake)
-        const messages = await consumer.fetch({ max_messages: mostFetched, expires: fetchMillis })
-        for await (const message of messages) take(message)
+        const messages = await consumer.fetch({ max_messages: Math.min(room, maxFetched), expires: fetchMillis })
+        for await (const message of messages) {
+          take(message)
+          arrivals.ring()
+        }
       })
-    ).pipe(
+    }).pipe(
       Effect.catchIf(
         (error) => error.isStreamMissing || error.is("consumerNotFound"),
         () => stream.declare
       )
     )
 
-    const settle = (batch: ReadonlyArray<Arrived>, isLeft: (id: string) => boolean) => {
-      for (const { id, message } of batch) {
-        if (isLeft(id)) message.nak(againMillis)
-        else message.ack()
-      }
-    }
-
     /** What waits no more, or not for now, needs no message: who is paused is found again in the database. */
-    const work = Effect.gen(function* () {
-      const first = yield* Queue.take(arrived)
-      yield* Effect.sleep(gatherMillis)
-      const batch = [first, ...(yield* Queue.takeUpTo(arrived, mostFetched - 1))]
-      const found = yield* Effect.tapErrorCause(intake.issuesOf(batch.map(({ id, tenant }) => ({ id, tenant }))), () =>
-        Effect.sync(() => settle(batch, () => true))
+    const work = (batch: ReadonlyArray<Arrived>) =>
+      Effect.gen(function* () {
+        const found = yield* intake.issuesOf(batch.map(({ id, tenant }) => ({ id, tenant })))
+        const { isFinished } = yield* working(found)
+        const left = new Set(found.filter((key) => !isFinished(key)).map(({ id }) => id))
+        for (const { id, message } of batch) {
+          if (left.has(id)) retryLater(message)
+          else message.ack()
+        }
+      }).pipe(
+        Effect.catchAllCause((cause) => {
+          for (const { message } of batch) retryLater(message)
+          return Effect.logWarning("Webhooks could not be worked; it is tried again", cause)
+        })
       )
-      const { isFinished } = yield* working(found)
-      const left = new Set(found.filter((key) => !isFinished(key)).map(({ id }) => id))
-      settle(batch, (id) => left.has(id))
+
+    const dispatch = Effect.gen(function* () {
+      if (queues.size() === 0 || underWay === maxBatches) return yield* arrivals.wait(pollMillis)
+      yield* Effect.sleep(gatherMillis)
+      const turns = queues.take(maxTenants, maxFetched, (tenant) => atWork.has(tenant))
+      if (turns.length === 0) return yield* arrivals.wait(pollMillis)
+      underWay++
+      for (const { tenant } of turns) atWork.add(tenant)
+      const end = Effect.sync(() => {
+        underWay--
+        for (const { tenant } of turns) atWork.delete(tenant)
+        arrivals.ring()
+      })
+      fork(Effect.ensuring(work(turns.flatMap(({ items }) => items)), end))
     })
 
-    yield* Effect.forkScoped(forEver("Working webhooks", work))
+    yield* Effect.forkScoped(forEver("Working webhooks", dispatch))
     yield* Effect.forkScoped(forEver("Asking the broker for webhooks", fetch))
   })
 
@@ -81,9 +112,9 @@ const consume = (working: Working) =>
 const poll = (working: Working) =>
   Effect.map(Intake, (intake) =>
     Effect.gen(function* () {
-      const found = yield* intake.forgotten(mostPolled)
+      const found = yield* intake.forgotten(maxPolled)
       const { isAnyLeft } = yield* working(found)
-      if (found.length < mostPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
+      if (found.length < maxPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
     })
   )
 

@@ -4,9 +4,9 @@ import { Intake } from "../../layers/sql/tracker/Intake.ts"
 import { type IssueKey, nameOf } from "../../layers/sql/tracker/intake/IssueKey.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 
-/** So many issues in one transaction, and so many transactions at once in one process. */
-const mostTogether = 50
-const mostAtOnce = 2
+/** So many issues in one transaction, and so many transactions at once in one process, whoever asks for them. */
+const maxTogether = 50
+const maxTransactions = 3
 
 const namesOf = (keys: ReadonlyArray<IssueKey>) => new Set(keys.map(nameOf))
 
@@ -15,6 +15,7 @@ export const makeWorking = Effect.gen(function* () {
   const intake = yield* Intake
   const metrics = yield* IntakeMetrics
   const { wake } = yield* Broker
+  const oneOfFew = (yield* Effect.makeSemaphore(maxTransactions)).withPermits(1)
 
   const work = (keys: ReadonlyArray<IssueKey>) =>
     Effect.catchAllCause(intake.workOff(keys), (cause) =>
@@ -27,7 +28,9 @@ export const makeWorking = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
     const issues = [...new Map(keys.map((key) => [nameOf(key), key])).values()]
-    const rests = yield* Effect.forEach(Chunks.chunksOf(issues, mostTogether), work, { concurrency: mostAtOnce })
+    const rests = yield* Effect.forEach(Chunks.chunksOf(issues, maxTogether), (keys) => oneOfFew(work(keys)), {
+      concurrency: "unbounded"
+    })
     if (rests.length > 0) yield* wake
     for (const { results } of rests) results.forEach(metrics.worked)
     const left = rests.flatMap((rest) => rest.left)

@@ -113,22 +113,57 @@ describe("deliveries", () => {
       return answer.body
     }
     assert.deepStrictEqual(await all({ since: times[1], until: times[2], status: "EXHAUSTED" }), {
-      data: { redelivered: 1 }
+      data: { redelivered: 1, isComplete: true }
     })
-    assert.deepStrictEqual(await all({ since: times[1], until: times[2] }), { data: { redelivered: 1 } })
+    assert.deepStrictEqual(await all({ since: times[1], until: times[2] }), {
+      data: { redelivered: 1, isComplete: true }
+    })
     assert.lengthOf(await listed("status=PENDING"), 3)
-    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 2 } })
-    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 0 } })
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 2, isComplete: true } })
+    assert.deepStrictEqual(await all({ since: times[0] }), { data: { redelivered: 0, isComplete: true } })
   })
 
   it("are sent again once for one Idempotency-Key", async () => {
     await plant()
     const send = () =>
       call("POST", "/redeliver", { body: { since: "2026-01-01T00:00:00Z" }, headers: { "idempotency-key": "k" } })
-    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1, isComplete: true } })
     await at().pool.query("update deliveries set status = 'DELIVERED'")
-    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1 } })
+    assert.deepStrictEqual((await send()).body, { data: { redelivered: 1, isComplete: true } })
     assert.lengthOf(await listed("status=DELIVERED"), 1)
+  })
+
+  it("are sent again in the background, where they are many", async () => {
+    await at().pool.query(
+      `with planted as (
+         insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+         select $1, 'evt_many' || n, 'client.created', 'clnt_' || n, 1, now(), '{}' from generate_series(1, 600) n returning id, resource_id
+       )
+       insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status, created_at, updated_at)
+       select $1, 'dlv_zz' || id, $2, id, 'client.created', resource_id, 1, 'DELIVERED', now(), now() from planted`,
+      [tenant, integration]
+    )
+    const send = (key: string) =>
+      call("POST", "/redeliver", { body: { since: "2026-01-01T00:00:00Z" }, headers: { "idempotency-key": key } })
+    const first = await send("first")
+    assert.deepStrictEqual(first.body, { data: { redelivered: 250, isComplete: false } })
+    assert.deepStrictEqual((await send("first")).body, first.body)
+    assert.deepStrictEqual((await send("second")).body.data, { redelivered: 250, isComplete: false })
+    const { rows } = await at().pool.query("select id from redeliveries where tenant_id = $1", [tenant])
+    assert.lengthOf(rows, 2)
+    await at().pool.query(
+      `insert into redeliveries select tenant_id, id || n, integration_id, since, until, status, after_id, last_id, 0, created_at, due_at
+       from redeliveries, generate_series(1, 8) n where id = $1`,
+      [rows[0]?.id]
+    )
+    assertInvalid(await send("third"), [
+      "integrationId",
+      "state",
+      "has 10 redeliveries that are not complete yet; try again when one is"
+    ])
+    const removed = await at().service.api("DELETE", `/integrations/${integration}`, as())
+    assert.strictEqual(removed.status, 204)
+    assert.isEmpty((await at().pool.query("select 1 from redeliveries where tenant_id = $1", [tenant])).rows)
   })
 
   it("are not sent again for a time that ends before it begins", async () => {

@@ -1,5 +1,6 @@
 import type pg from "pg"
 import { assert } from "vitest"
+import { eventually } from "../../support/workers.ts"
 import type { Listener, WebhookListener } from "./audience.ts"
 import { type Call, callIn } from "./caller.ts"
 import { drain } from "./drain.ts"
@@ -82,7 +83,9 @@ export const assertStream = async (
     )
     const redelivery = { since: new Date(0).toISOString() }
     const again = await callIn(call, listener.tenant)("POST", `/integrations/${listener.id}/redeliver`, redelivery)
-    assert.strictEqual(again.redelivered, meant.length)
+    if (again.isComplete) assert.strictEqual(again.redelivered, meant.length)
+    const isPutBack = async () => (await pool.query("select 1 from redeliveries")).rows.length === 0
+    await eventually(isPutBack, "everything is put back")
     await drain(pool)
     const after = await readConsumer(servers.natsUrl, listener.id)
     const texts = assertToldAll(listener.id, meant, after)

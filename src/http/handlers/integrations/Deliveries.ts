@@ -8,6 +8,5 @@ export const deliveries = handle(DeliveriesApi, Effect.provide(Ledger, Ledger.De
   list: ({ path, query }) => paged(query, (window) => ledger.page(path.integrationId, window, query)),
   get: ({ path }) => ledger.get(path.integrationId, path.deliveryId),
   redeliver: ({ path }) => ledger.redeliver(path.integrationId, path.deliveryId),
-  redeliverAll: ({ path, payload }) =>
-    Effect.map(ledger.redeliverAll(path.integrationId, payload), (redelivered) => ({ redelivered }))
+  redeliverAll: ({ path, payload }) => ledger.redeliverAll(path.integrationId, payload)
 }))

@@ -57,3 +57,14 @@ const isPassing = (cause: unknown): boolean => {
 }
 
 export const isOutage = (error: unknown): boolean => error instanceof SqlError && isPassing(error.cause)
+
+/** Nothing can be asked of the database at the moment, whatever it is. */
+export const isConnectionBroken = (error: unknown): boolean => error instanceof SqlError && isLost(error.cause)
+
+const hasCode = (code: string) => (error: unknown) => error instanceof SqlError && codeOf(error.cause) === code
+
+/** Somebody else held a lock for too long: asking for less of the same would have to wait as long. */
+export const isLockTimeout = hasCode("55P03")
+
+/** It was too much for one statement; less of it may not be. */
+export const isStatementTimeout = hasCode("57014")

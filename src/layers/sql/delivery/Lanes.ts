@@ -61,40 +61,45 @@ export const tryShareLanes = (sql: SqlClient.SqlClient) => (places: ReadonlyArra
 /** Holds deliveries, given as rows of tenant and id, in the order in which everybody holds them. */
 const holding = (sql: SqlClient.SqlClient, rows: Fragment) => sql`
   with held as materialized (
-    select 1 from deliveries d where (d.tenant_id, d.id) in (${rows}) order by d.id for no key update
+    select 1 from (${rows}) wanted (tenant, id)
+    join deliveries d on d.tenant_id = wanted.tenant and d.id = wanted.id order by d.id for no key update of d
   )
   select count(*) from held`
 
-/** Holds what is not finished of these lanes, and the deliveries of `more`. */
+/** The delivery of a lane that is sent, if there is one. Nearly always it is the first, where the search ends. */
+const pendingOf = `
+  select d.id, d.lease from deliveries d
+  where ${ofLanes} and d.${unfinished} and d.status = 'PENDING' order by d.sequence limit 1`
+
+/** Holds what is sent in these lanes, and the deliveries of `more`. However many wait behind it, they cost nothing. */
 export const holdLanes =
   (sql: SqlClient.SqlClient) =>
   (lanes: ReadonlyArray<Lane>, more: Fragment = sql`select '', '' where false`) =>
     holding(
       sql,
-      sql`select d.tenant_id, d.id from (${rowsOf(sql, lanes)}) lane
-        join deliveries d on ${sql.literal(ofLanes)} and d.${sql.literal(unfinished)}
+      sql`select lane.tenant, pending.id from (${rowsOf(sql, lanes)}) lane
+        cross join lateral (${sql.literal(pendingOf)}) pending
         union ${more}`
     )
 
 /**
  * Makes the first unfinished delivery of each lane the one that is sent, unless one is being sent at the moment, and
- * lets the others wait. All that is unfinished must be held.
+ * lets the one that was to be sent wait. It must be held.
  */
 export const arrangeLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<Lane>) =>
   sql`
-  with arranged as (
-    select d.tenant_id, d.id,
-      case
-        when d.lease is not null then 'PENDING'
-        when bool_or(d.lease is not null) over whole then 'WAITING'
-        when row_number() over (whole order by d.sequence) = 1 then 'PENDING'
-        else 'WAITING'
-      end as place
-    from (${rowsOf(sql, lanes)}) lane join deliveries d on ${sql.literal(ofLanes)} and d.${sql.literal(unfinished)}
-    window whole as (partition by d.tenant_id, d.integration_id, d.resource_id)
+  with changed as (
+    select lane.tenant, head.id as head, pending.id as pending
+    from (${rowsOf(sql, lanes)}) lane
+    cross join lateral (
+      select d.id from deliveries d where ${sql.literal(`${ofLanes} and d.${unfinished}`)} order by d.sequence limit 1
+    ) head
+    left join lateral (${sql.literal(pendingOf)}) pending on true
+    where pending.lease is null and pending.id is distinct from head.id
   )
-  update deliveries d set status = place, updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now())
-  from arranged where d.tenant_id = arranged.tenant_id and d.id = arranged.id and d.status <> place`
+  update deliveries d set status = case when d.id = head then 'PENDING' else 'WAITING' end, updated_at = now(),
+    next_attempt_at = coalesce(d.next_attempt_at, now())
+  from changed where d.tenant_id = changed.tenant and d.id = any (array[head, pending])`
 
 /**
  * Puts lanes right in which deliveries were made unfinished by this transaction. Who finishes deliveries advances the

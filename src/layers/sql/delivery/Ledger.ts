@@ -17,6 +17,7 @@ import { atomically, consistently } from "../connection/Transaction.ts"
 import { makeIsThere } from "../integrations/IsThere.ts"
 import { present, type Row, type Shape, selectList } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
+import { makeRedeliveries } from "./Redeliveries.ts"
 import { makeRedelivering } from "./Redelivering.ts"
 
 interface Filter {
@@ -36,6 +37,7 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Ledger", {
     const sql = yield* SqlClient.SqlClient
     const reading = makeReading<Delivery>(sql, deliveries, { tenantColumn: "tenant_id", visible: "true" })
     const redelivering = makeRedelivering(sql)
+    const redeliveries = makeRedeliveries(sql)
     const attemptColumns = sql.literal(selectList(attempts))
 
     const isThere = makeIsThere(sql)
@@ -98,14 +100,12 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Ledger", {
           return yield* inFull(integration, id)
         }).pipe(atomically(sql)),
 
-      /** Sends every finished one of a time again; tells how many. */
+      /** Sends every finished one of a time again; tells how many so far, and whether those are all. */
       redeliverAll: Effect.fnUntraced(function* (integration: string, which: Redelivery) {
         if (which.until !== undefined && which.until < which.since) {
           return yield* Effect.fail(breaks("until", "min", "must not be before since"))
         }
-        yield* isThere(integration)
-        const tenant = yield* CurrentTenant
-        return yield* atomically(sql)(redelivering.all(tenant, integration, which))
+        return yield* redeliveries.begin(yield* CurrentTenant, integration, which)
       })
     }
   })

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Cause, Effect } from "effect"
-import { isOutage } from "../connection/Outage.ts"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Array as Arrays, Cause, Effect } from "effect"
+import { isConnectionBroken } from "../connection/Outage.ts"
 import type { IssueKey } from "./intake/IssueKey.ts"
 import { makeOneByOne } from "./intake/OneByOne.ts"
 import { makeTaking } from "./intake/Taking.ts"
@@ -11,6 +12,20 @@ import type { InboundKey } from "./Receiving.ts"
 /** What the broker brings is left to it for so long; what failed waits longer each time. */
 const graceSeconds = 2
 
+/** Of one integration, what is looked for at a time and how many webhooks are looked at for it. */
+const maxForgottenEach = 50
+const maxLookedAt = 1000
+
+/** After a failure a tenant waits for no other, unless for one of two. */
+const maxTenantsAtOnce = 2
+
+const merge = (rests: ReadonlyArray<Rest>): Rest => ({
+  results: rests.flatMap(({ results }) => results),
+  left: rests.flatMap(({ left }) => left),
+  busy: rests.flatMap(({ busy }) => busy),
+  billed: rests.flatMap(({ billed }) => billed)
+})
+
 /** Works webhooks off, issue by issue, each with its effects in one transaction. */
 export class Intake extends Effect.Service<Intake>()("layers/Intake", {
   effect: Effect.gen(function* () {
@@ -20,16 +35,43 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
     const together = makeTogether(sql, taking, write)
     const oneByOne = makeOneByOne(sql, taking, write)
 
-    /** Whatever it is that cannot be worked, it is found by working them one by one. */
-    const apart = (keys: ReadonlyArray<IssueKey>) => (cause: Cause.Cause<unknown>) =>
-      isOutage(Cause.squash(cause))
-        ? Effect.failCause(cause)
-        : Effect.as(Effect.logDebug("Webhooks could not be worked together", cause), {
-            results: [],
-            left: [],
-            busy: [],
-            billed: keys
-          } satisfies Rest)
+    /** Works issues together. If that fails, their tenants apart, then halves, until what fails is an issue alone. */
+    const workTogether = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> =>
+      Effect.catchAllCause(together(keys), (cause) =>
+        isConnectionBroken(Cause.squash(cause))
+          ? Effect.failCause(cause)
+          : Effect.zipRight(
+              Effect.logDebug(`The webhooks of ${keys.length} issues could not be worked together`, cause),
+              workApart(keys)
+            )
+      )
+
+    const workApart = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> => {
+      if (keys.length === 1) return Effect.succeed({ results: [], left: [], busy: [], billed: keys })
+      const tenants = Object.values(Arrays.groupBy(keys, ({ tenant }) => tenant))
+      const half = Math.ceil(keys.length / 2)
+      const worked =
+        tenants.length > 1
+          ? Effect.forEach(tenants, workTogether, { concurrency: maxTenantsAtOnce })
+          : Effect.forEach([keys.slice(0, half), keys.slice(half)], workTogether)
+      return Effect.map(worked, merge)
+    }
+
+    /** Whatever fails here is this issue's alone: others are not kept waiting, and it is tried again later. */
+    const workAlone = (key: IssueKey) =>
+      oneByOne(key).pipe(
+        Effect.map(({ isBusy, isLeft, results }) => ({ key, results, isBusy, isLeft })),
+        Effect.catchAllCause((cause) =>
+          isConnectionBroken(Cause.squash(cause))
+            ? Effect.failCause(cause)
+            : Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} could not be worked`, cause), {
+                key,
+                results: [],
+                isBusy: true,
+                isLeft: false
+              })
+        )
+      )
 
     return {
       /**
@@ -38,8 +80,8 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
        */
       workOff: (keys: ReadonlyArray<IssueKey>) =>
         Effect.gen(function* () {
-          const { billed, busy, left, results } = yield* Effect.catchAllCause(together(keys), apart(keys))
-          const single = yield* Effect.forEach(billed, (key) => Effect.map(oneByOne(key), (rest) => ({ key, ...rest })))
+          const { billed, busy, left, results } = yield* workTogether(keys)
+          const single = yield* Effect.forEach(billed, workAlone)
           return {
             results: [...results, ...single.flatMap((one) => one.results)],
             left: [...left, ...single.filter(({ isLeft }) => isLeft).map(({ key }) => key)],
@@ -55,20 +97,26 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
           join inbound_webhooks w on w.tenant_id = given.tenant and w.id = given.id and w.status = 'RECEIVED'
           join integrations i on i.tenant_id = w.tenant_id and i.id = w.integration_id and i.status = 'ACTIVE'`),
 
-      /** Issues that something has waited for longer than the broker should take to bring it. */
-      forgotten: (most: number) =>
+      /**
+       * Issues that something has waited for longer than the broker should take to bring it: a few of each integration,
+       * and the first of every tenant before the second of any.
+       */
+      forgotten: (max: number) =>
         Effect.orDie(sql<IssueKey>`
           select waiting.tenant_id as tenant, waiting.integration_id as integration, waiting.issue_id as issue
           from integrations i join tenants t on t.id = i.tenant_id and t.deleted_at is null
           cross join lateral (
-            select distinct w.tenant_id, w.integration_id, w.issue_id from inbound_webhooks w
-            where w.tenant_id = i.tenant_id and w.integration_id = i.id and w.status = 'RECEIVED'
-              and greatest(w.received_at, w.processed_at)
-                < now() - make_interval(secs => ${graceSeconds}::integer * (1 + w.attempts * w.attempts))
-            limit ${most}
+            select distinct tenant_id, integration_id, issue_id from (
+              select w.tenant_id, w.integration_id, w.issue_id from inbound_webhooks w
+              where w.tenant_id = i.tenant_id and w.integration_id = i.id and w.status = 'RECEIVED'
+                and greatest(w.received_at, w.processed_at)
+                  < now() - make_interval(secs => ${graceSeconds}::integer * (1 + w.attempts * w.attempts))
+              limit ${maxLookedAt}
+            ) due
+            limit ${maxForgottenEach}
           ) waiting
           where i.provider = 'JIRA' and i.status = 'ACTIVE'
-          order by random() limit ${most}`)
+          order by row_number() over (partition by waiting.tenant_id order by random()), random() limit ${max}`)
     }
   })
 }) {}

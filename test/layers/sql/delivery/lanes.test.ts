@@ -56,7 +56,12 @@ describe("lanes", () => {
       work.pipe(Effect.provideService(CurrentTenant, tenant), Effect.provideService(IfMatch, undefined))
     )
   const redeliver = (id: string) => inTenant(ledger.redeliver(integration, id))
-  const redeliverAll = () => inTenant(ledger.redeliverAll(integration, { since: "2020-01-01T00:00:00.000Z" }))
+  const redeliverAll = async () => {
+    const which = { since: "2020-01-01T00:00:00.000Z" }
+    const { isComplete, redelivered } = await inTenant(ledger.redeliverAll(integration, which))
+    assert.isTrue(isComplete)
+    return redelivered
+  }
 
   const plantLane = async (resource: string, ...rows: ReadonlyArray<PlantedDelivery>) => {
     const ids: Array<string> = []

@@ -2,7 +2,7 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import { Cause, Effect } from "effect"
 import { CurrentTenant } from "../../../../domain/tenancy/Caller.ts"
 import { eventOf, isDrift } from "../../../../domain/tracker/Intake.ts"
-import { isOutage } from "../../connection/Outage.ts"
+import { isOutage, isStatementTimeout } from "../../connection/Outage.ts"
 import { atomically } from "../../connection/Transaction.ts"
 import { makeDrift } from "../Drift.ts"
 import type { IssueKey } from "./IssueKey.ts"
@@ -30,7 +30,7 @@ export const makeOneByOne = (sql: SqlClient.SqlClient, { hold, known, waiting }:
     sql.withTransaction(work(key, webhook)).pipe(
       Effect.catchAllCause((cause) => {
         const error = Cause.squash(cause)
-        if (isOutage(error)) return Effect.failCause(cause)
+        if (isOutage(error) && !isStatementTimeout(error)) return Effect.failCause(cause)
         const outcome = failure(key, webhook, error)
         return Effect.as(write([], [outcome]), outcome)
       })
@@ -40,8 +40,8 @@ export const makeOneByOne = (sql: SqlClient.SqlClient, { hold, known, waiting }:
   return (key: IssueKey) =>
     Effect.gen(function* () {
       if ((yield* hold([key])).length === 0) return { results: [], isBusy: true, isLeft: false }
-      const { most, webhooks } = yield* waiting([key])
+      const { mayHaveMore, webhooks } = yield* waiting([key])
       const outcomes = yield* Effect.forEach(webhooks, (webhook) => workOrFail(key, webhook))
-      return { results: resultsOf(outcomes), isBusy: false, isLeft: webhooks.length === most }
+      return { results: resultsOf(outcomes), isBusy: false, isLeft: mayHaveMore(0) }
     }).pipe(atomically(sql), Effect.provideService(CurrentTenant, key.tenant))
 }

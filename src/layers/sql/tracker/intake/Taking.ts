@@ -23,11 +23,18 @@ export interface KnownIssue extends Known {
 
 type KnownRow = Row & { readonly place: number; readonly happenedAt: number; readonly sequence: number }
 
-/** So many webhooks in one transaction. */
-const mostTogether = 200
+/** What one transaction takes at most. Bodies of 5 MiB are legal, so that their number alone bounds no memory. */
+export interface IntakeLimits {
+  readonly maxWebhooks: number
+  readonly maxBytes: number
+}
+
+export const intakeLimits: IntakeLimits = { maxWebhooks: 200, maxBytes: 16 * 1024 * 1024 }
+
+type WaitingRow = Omit<Waiting, "body"> & { readonly body: string | null }
 
 /** Takes issues, with what waits for them and what is known of them, to be worked in one transaction. */
-export const makeTaking = (sql: SqlClient.SqlClient) => {
+export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: IntakeLimits = intakeLimits) => {
   const columns = sql.literal(selectList(issueShape))
 
   const given = (keys: ReadonlyArray<IssueKey>) => sql`
@@ -46,30 +53,47 @@ export const makeTaking = (sql: SqlClient.SqlClient) => {
       ),
 
     /**
-     * What waits for issues, for each as it happened; nothing while its integration is not at work. Tells the most there
-     * may be for each: as many is perhaps not all.
+     * What waits for issues, for each as it happened; nothing while its integration is not at work. The first of every
+     * issue come before the second of any, so that one with large bodies leaves room for the others. Tells for which
+     * there may be more.
      */
     waiting: (keys: ReadonlyArray<IssueKey>) => {
-      const most = Math.ceil(mostTogether / keys.length)
+      const max = Math.ceil(maxWebhooks / keys.length)
       return Effect.map(
-        sql<Waiting>`
-          select given.place, w.id, w.body, w.attempts, i.config ->> 'siteId' as site, g.site_url as "siteUrl"
-          from ${given(keys)}
-          join integrations i on i.tenant_id = given.tenant and i.id = given.integration and i.status = 'ACTIVE'
-          join tenants t on t.id = given.tenant and t.deleted_at is null
-          left join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
-          cross join lateral (
-            select w.id, w.body, w.attempts, w.happened_at,
-              array_position(array['jira:issue_created', 'jira:issue_updated'], w.kind) as step
-            from inbound_webhooks w
-            where w.tenant_id = given.tenant and w.integration_id = given.integration and w.issue_id = given.issue
-              and w.status = 'RECEIVED'
-            order by w.happened_at, step, w.id
-            limit ${most}
-            for no key update
-          ) w
-          order by given.place, w.happened_at, w.step, w.id`,
-        (webhooks) => ({ webhooks, most })
+        sql<WaitingRow>`
+          select place, id, attempts, site, "siteUrl", case when bytes <= ${maxBytes} or turn = 1 then body end as body
+          from (
+            select *, row_number() over turns as turn, sum(octet_length(body)) over turns as bytes
+            from (
+              select given.place, w.id, w.body, w.attempts, i.config ->> 'siteId' as site, g.site_url as "siteUrl",
+                row_number() over (partition by given.place order by w.happened_at, w.step, w.id) as n
+              from ${given(keys)}
+              join integrations i on i.tenant_id = given.tenant and i.id = given.integration and i.status = 'ACTIVE'
+              join tenants t on t.id = given.tenant and t.deleted_at is null
+              left join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
+              cross join lateral (
+                select w.id, w.body, w.attempts, w.happened_at,
+                  array_position(array['jira:issue_created', 'jira:issue_updated'], w.kind) as step
+                from inbound_webhooks w
+                where w.tenant_id = given.tenant and w.integration_id = given.integration and w.issue_id = given.issue
+                  and w.status = 'RECEIVED'
+                order by w.happened_at, step, w.id
+                limit ${max}
+                for no key update
+              ) w
+            ) numbered
+            window turns as (order by n, place)
+          ) measured
+          order by place, n`,
+        (rows) => {
+          const webhooks = rows.flatMap(
+            ({ body, ...rest }): ReadonlyArray<Waiting> => (body === null ? [] : [{ ...rest, body }])
+          )
+          const cut = new Set(rows.flatMap(({ body, place }) => (body === null ? [place] : [])))
+          const mayHaveMore = (place: number) =>
+            cut.has(place) || rows.filter((row) => row.place === place).length === max
+          return { webhooks, mayHaveMore }
+        }
       )
     },
 

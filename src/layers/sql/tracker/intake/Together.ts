@@ -71,7 +71,7 @@ export const makeTogether = (sql: SqlClient.SqlClient, { hold, known, waiting }:
     )
 
   const work = Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
-    const { most, webhooks } = yield* waiting(keys)
+    const { mayHaveMore, webhooks } = yield* waiting(keys)
     if (webhooks.length === 0) return { results: [], left: [], billed: [] }
     const before = yield* known(keys)
     const followed = yield* Effect.forEach(keys, (key, place) => {
@@ -94,7 +94,7 @@ export const makeTogether = (sql: SqlClient.SqlClient, { hold, known, waiting }:
     yield* finishing(writing)
     return {
       results: resultsOf(outcomes),
-      left: free.filter(({ outcomes }) => outcomes.length === most).map(({ key }) => key),
+      left: free.filter(({ place }) => mayHaveMore(place)).map(({ key }) => key),
       billed: followed.filter(({ place }) => billed.has(place)).map(({ key }) => key)
     }
   })

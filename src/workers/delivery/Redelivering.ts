@@ -1,0 +1,44 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Cause, Effect } from "effect"
+import { isConnectionBroken } from "../../layers/sql/connection/Outage.ts"
+import { makeRedeliveries, type Open, type RedeliveryLimits } from "../../layers/sql/delivery/Redeliveries.ts"
+import { forEver } from "../ForEver.ts"
+import type { Bell } from "../Wakes.ts"
+
+const pollMillis = 1000
+const busyMillis = 50
+
+/** Completes large redeliveries step by step. Tenants take turns, and one that fails is tried again later. */
+export const redeliver = (bell: Bell, limits?: RedeliveryLimits) =>
+  Effect.gen(function* () {
+    const redeliveries = makeRedeliveries(yield* SqlClient.SqlClient, limits)
+    let lastTenant = ""
+
+    const advance = (open: Open) =>
+      Effect.gen(function* () {
+        const result = yield* redeliveries.advance(open)
+        if (result === undefined) return yield* Effect.sleep(busyMillis)
+        if (result.redelivered > 0) bell.ring()
+        if (result.isComplete)
+          yield* Effect.logInfo(`Redelivered ${result.total} deliveries to integration ${open.integration}`)
+      }).pipe(
+        Effect.catchAllCause((cause) =>
+          isConnectionBroken(Cause.squash(cause))
+            ? Effect.failCause(cause)
+            : Effect.zipRight(
+                Effect.logWarning(`Redelivering to integration ${open.integration} failed; it is tried again`, cause),
+                redeliveries.postpone(open)
+              )
+        )
+      )
+
+    const work = Effect.gen(function* () {
+      const open = yield* redeliveries.next(lastTenant)
+      const wasFirst = lastTenant === ""
+      lastTenant = open?.tenant ?? ""
+      if (open !== undefined) yield* advance(open)
+      else if (wasFirst) yield* Effect.sleep(pollMillis)
+    })
+
+    yield* Effect.forkScoped(forEver("Redelivering", work))
+  })
