@@ -13,6 +13,9 @@ const maxIsolated = 3
 const minBusyMillis = 10
 const maxBusyMillis = 250
 
+/** After so many tries it waits in the queue for the lock: others may take it as soon as it is free, over and over. */
+const maxBusyTries = 5
+
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 
 /** The database is away: no part of a batch would fare better than the whole. */
@@ -55,14 +58,34 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
       fork(Effect.delay(Effect.asVoid(Queue.offer(finished, outcome)), delay))
     }
 
+    const isStarved = (outcome: Outcome) => (busyTries.get(outcome) ?? 0) >= maxBusyTries
+
+    const settleAll = (batch: ReadonlyArray<Outcome>, busy: ReadonlyArray<Outcome>) => {
+      const left = new Set(busy)
+      const [others, starved] = Array.partition(busy, isStarved)
+      for (const outcome of batch) if (!left.has(outcome)) settled(outcome)
+      others.forEach(tryLater)
+      const groups = Array.groupBy(starved, ({ integration, tenant }) => `${tenant} ${integration}`)
+      for (const group of Object.values(groups)) fork(recordWaiting(group))
+    }
+
     const recordTogether = (batch: ReadonlyArray<Outcome>) =>
-      Effect.map(outcomes.record(batch), (busy) => {
-        const left = new Set(busy)
-        for (const outcome of batch) {
-          if (left.has(outcome)) tryLater(outcome)
-          else settled(outcome)
-        }
-      })
+      Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy))
+
+    /** Waits for the locks of one integration beside the others. */
+    const recordWaiting = (group: ReadonlyArray<Outcome>): Effect.Effect<void> =>
+      isolated
+        .withPermits(1)(outcomes.record(group, true))
+        .pipe(
+          Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("The lock was not free in time", cause), group)),
+          Effect.map((busy) => {
+            const left = new Set(busy)
+            for (const outcome of group) {
+              if (left.has(outcome)) tryLater(outcome)
+              else settled(outcome)
+            }
+          })
+        )
 
     const recordAlone = (outcome: Outcome) =>
       stop(outcome).pipe(

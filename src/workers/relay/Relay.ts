@@ -13,6 +13,10 @@ const pollMillis = 250
 const notLeadingMillis = 1000
 const checkEvery = "10 seconds"
 
+/** In the order of the database, which for identifiers is that of their characters. */
+const lastTenantOf = (placed: ReadonlyArray<Placed>) =>
+  placed.reduce((last, { tenant }) => (tenant > last ? tenant : last), "")
+
 /**
  * Passes committed events on: gives them their positions, which needs the database alone, and publishes them. What could
  * not be published, or got lost on the way, is published again from the database, from its oldest on.
@@ -28,6 +32,8 @@ const makeRelay = Effect.gen(function* () {
   // Whoever begins to lead knows nothing of what the leader before had published: position 0 is before every event.
   let isLeading = false
   let unpublishedAfter: number | undefined = 0
+  /** The last tenant of the batch before: the next begins behind it. */
+  let after = ""
 
   const publish = (events: ReadonlyArray<Placed>) =>
     Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.published(events.length)))
@@ -48,7 +54,7 @@ const makeRelay = Effect.gen(function* () {
     )
 
   const step = Effect.gen(function* () {
-    const placed = yield* outbox.place(holder, batch)
+    const placed = yield* outbox.place(holder, batch, after)
     const wasLeading = isLeading
     isLeading = placed !== undefined
     if (placed === undefined) return yield* Effect.sleep(notLeadingMillis)
@@ -59,7 +65,9 @@ const makeRelay = Effect.gen(function* () {
     if (unpublishedAfter === undefined && placed.length > 0) {
       yield* Effect.catchTag(publish(placed), "BrokerError", () => startOver)
     } else if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
-    if (placed.length < batch && (unpublishedAfter === undefined || unpublishedAfter === 0))
+    const isFirst = after === ""
+    after = lastTenantOf(placed)
+    if (isFirst && placed.length < batch && (unpublishedAfter === undefined || unpublishedAfter === 0))
       yield* bell.wait(pollMillis)
   })
 

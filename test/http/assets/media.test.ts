@@ -296,7 +296,7 @@ describe("images that hang", () => {
     await list()
     const statements = await database.during(list)
     assert.lengthOf(
-      statements.filter((statement) => /\bclients\b|attachments|\bassets\b/.test(statement)),
+      statements.filter((statement) => /\bpage\.json\b|\bclients\b|attachments|\bassets\b/.test(statement)),
       1,
       statements.join("\n")
     )

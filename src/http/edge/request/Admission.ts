@@ -36,7 +36,7 @@ const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
-const uploadLimits = { permits: 256, maxPerKey: 32 }
+const uploadLimits = { permits: 1024, maxPerKey: 256 }
 
 /** Whole lists that are being written, of one key and of all: each holds a page in memory. */
 const listLimits = { maxPerKey: 8, max: 64 }

@@ -86,7 +86,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
     /** Makes uploaded bytes those of the asset, in place of any before, and lets it be tried again if it had failed. */
     const replaceBytes = Effect.fnUntraced(function* (seen: Versioned<StoredAsset>, uploaded: Uploaded) {
       const before = yield* digestOf(seen.value.id)
-      const isKept = yield* blobs.adopt(uploaded)
+      const isKept = yield* blobs.adopt(uploaded, "image")
       const value = yield* assets.rewrite(
         seen,
         "updated",

@@ -72,12 +72,12 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
        * Makes an upload a blob; tells whether it is one now, or whether the same bytes were there already. Those are held,
        * so that nobody lets go of them before they are needed again. It belongs inside of `Quotas.limitBytes`.
        */
-      adopt: ({ digest, place, sizeBytes }: Uploaded) =>
+      adopt: ({ digest, place, sizeBytes }: Uploaded, kind: "image" | "document") =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ adopted: boolean }>`
             with made as (
-              insert into blobs (tenant_id, digest, place, size_bytes)
-              values (${tenant}, ${digest}, ${place}, ${sizeBytes})
+              insert into blobs (tenant_id, digest, place, size_bytes, is_image)
+              values (${tenant}, ${digest}, ${place}, ${sizeBytes}, ${kind === "image"})
               on conflict (tenant_id, digest) do update set digest = excluded.digest returning place
             ), noted as (
               delete from uploads where tenant_id = ${tenant} and place = ${place} and place = (select place from made)

@@ -9,6 +9,9 @@ export interface Placed {
   readonly type: string
 }
 
+/** Tenants that share a batch. */
+const maxSharing = 50
+
 /** How long nobody else leads after the leader was last heard of, and how early it says that it is still there. */
 const term = "5 seconds"
 const renewal = "3 seconds"
@@ -33,14 +36,27 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
 
     return {
       /**
-       * Gives the next events their positions, if this holder leads: undefined when it does not. Two who take themselves
-       * for the leader wait for each other's row of positions and outbox; neither gives what the other gave.
+       * Gives the next events their positions, if this holder leads: undefined when it does not. Tenants behind `after`
+       * share a batch, each in the order of its own events, so that one who writes much delays nobody else. Two who take
+       * themselves for the leader wait for each other's row of positions and outbox; neither gives what the other gave.
        */
-      place: (holder: string, most: number) =>
+      place: (holder: string, most: number, after: string) =>
         Effect.orDie(sql<Placed & { held: boolean; id: string | null }>`
-          with ${leading(holder)}, fresh as (
-            select *, row_number() over (order by entry) as n
-            from (select * from outbox where (select held from led) order by entry limit ${most}) first
+          with recursive ${leading(holder)}, waiting as (
+            (select tenant_id from outbox where (select held from led) and tenant_id > ${after}
+             order by tenant_id limit 1)
+            union all
+            select next.tenant_id from waiting cross join lateral (
+              select tenant_id from outbox where tenant_id > waiting.tenant_id order by tenant_id limit 1
+            ) next
+          ), sharing as materialized (
+            select tenant_id from waiting limit ${maxSharing}
+          ), fresh as materialized (
+            select turn.*, row_number() over (order by entry) as n
+            from sharing cross join lateral (
+              select * from outbox where tenant_id = sharing.tenant_id
+              order by tenant_id, entry limit ceil(${most}::numeric / (select count(*) from sharing))
+            ) turn
           ), moved as (
             update event_positions set last = last + (select count(*) from fresh) where exists (select 1 from fresh)
             returning last - (select count(*) from fresh) as base

@@ -4,7 +4,7 @@ import type { Pool } from "../../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { finishing } from "../connection/Transactions.ts"
-import { advanceLanes, type Lane, tryShareLanes } from "./Lanes.ts"
+import { advanceLanes, type Lane, shareLanes, tryShareLanes } from "./Lanes.ts"
 
 /** What came of one attempt. */
 export interface Outcome {
@@ -109,11 +109,17 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
         failing_since = case when works then null else coalesce(failing_since, now()) end
       from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
 
+    /** The integrations whose lanes are locked, all of them if that is to be waited for. */
+    const lock = (outcomes: ReadonlyArray<Outcome>, isWaiting: boolean) =>
+      isWaiting
+        ? Effect.as(shareLanes(sql)(outcomes), new Set(outcomes.map(({ integration }) => integration)))
+        : tryShareLanes(sql)(outcomes)
+
     /** Returns the keys of what is left to record. */
-    const settle = (outcomes: ReadonlyArray<Outcome>) =>
+    const settle = (outcomes: ReadonlyArray<Outcome>, isWaiting: boolean) =>
       atomically(sql)(
         Effect.gen(function* () {
-          const locked = yield* tryShareLanes(sql)(outcomes)
+          const locked = yield* lock(outcomes, isWaiting)
           const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
           if (open.length === 0) return busy.map(keyOf)
           const [finished, skipped] = Array.partition(yield* write(open), ({ isBusy }) => isBusy)
@@ -125,12 +131,12 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
     return {
       /**
        * Records outcomes and returns those that it could not record yet, because somebody else has their lanes or
-       * deliveries locked: nobody waits for these. How an integration fares is no part of the outcomes, and nobody
-       * waits for that either.
+       * deliveries locked: nobody waits for these, unless with `isWaiting`, which takes a place in the queue for the locks.
+       * How an integration fares is no part of the outcomes, and nobody waits for that.
        */
-      record: (outcomes: ReadonlyArray<Outcome>): Effect.Effect<ReadonlyArray<Outcome>> => {
+      record: (outcomes: ReadonlyArray<Outcome>, isWaiting = false): Effect.Effect<ReadonlyArray<Outcome>> => {
         const rows = outcomes.map(storable)
-        return Effect.zipLeft(settle(rows), Effect.ignoreLogged(judge(rows)), { concurrent: true }).pipe(
+        return Effect.zipLeft(settle(rows, isWaiting), Effect.ignoreLogged(judge(rows)), { concurrent: true }).pipe(
           Effect.orDie,
           Effect.map((keys) => {
             const left = new Set(keys)

@@ -51,7 +51,7 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
     const adopt = (invoice: string, variant: FileVariant, uploaded: Uploaded) =>
       Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        const isAdopted = yield* blobs.adopt(uploaded)
+        const isAdopted = yield* blobs.adopt(uploaded, "document")
         const isInserted = yield* insert(tenant, invoice, variant, uploaded)
         if (!isInserted) yield* blobs.release(uploaded.digest)
         return isAdopted

@@ -12,7 +12,7 @@ describe("fan-out", () => {
   })
   afterAll(() => ledger.close())
 
-  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000))) ?? []
+  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []
   const idsOf = (keys: ReadonlyArray<EventKey>) => keys.map(({ id }) => id)
 
   /** A tenant with so many integrations on every client, and so many events of each of so many clients, in the feed. */

@@ -26,7 +26,7 @@ describe("the ledger of deliveries", () => {
   })
   afterAll(() => ledger.close())
 
-  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000))) ?? []
+  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []
   const claim = () => ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
   const fanOut = (keys: ReadonlyArray<{ tenant: string; id: string }>) => ledger.run(ledger.fanOut.fanOut(keys))
   const record = async (...outcomes: ReadonlyArray<Outcome>) => {
@@ -49,11 +49,34 @@ describe("the ledger of deliveries", () => {
       [first, second]
     )
     assert.deepStrictEqual(await place(), [])
-    assert.isUndefined(await ledger.run(ledger.outbox.place("somebody else", 10)))
+    assert.isUndefined(await ledger.run(ledger.outbox.place("somebody else", 10, "")))
     await ledger.run(ledger.outbox.resign("test"))
-    assert.deepStrictEqual(await ledger.run(ledger.outbox.place("somebody else", 10)), [])
-    assert.isUndefined(await ledger.run(ledger.outbox.place("test", 10)))
+    assert.deepStrictEqual(await ledger.run(ledger.outbox.place("somebody else", 10, "")), [])
+    assert.isUndefined(await ledger.run(ledger.outbox.place("test", 10, "")))
     await ledger.run(ledger.outbox.resign("somebody else"))
+  })
+
+  it("shares a batch among tenants, each in the order of its events, however many one of them has", async () => {
+    const [many, few, others] = [await ledger.newTenant(), await ledger.newTenant(), await ledger.newTenant()]
+    const flood: Array<string> = []
+    for (let n = 1; n <= 30; n++) flood.push(await ledger.newEvent(many, "clnt_many", n))
+    const late = [await ledger.newEvent(few, "clnt_few", 1), await ledger.newEvent(others, "clnt_others", 1)]
+    const batch = async (after = "") => (await ledger.run(ledger.outbox.place("test", 12, after))) ?? []
+    const first = await batch()
+    assert.sameMembers(
+      first.map(({ id }) => id),
+      [...flood.slice(0, 4), ...late]
+    )
+    // One alone has the whole batch, and the turn goes on behind the last tenant.
+    assert.deepStrictEqual(
+      (await batch()).map(({ id }) => id),
+      flood.slice(4, 16)
+    )
+    assert.deepStrictEqual(await batch(many), [])
+    assert.deepStrictEqual(
+      [...(await batch()), ...(await batch())].map(({ id }) => id),
+      flood.slice(16)
+    )
   })
 
   it("never skips an event whose transaction commits late", async () => {

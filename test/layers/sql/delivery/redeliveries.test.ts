@@ -104,7 +104,7 @@ describe("redeliveries", () => {
     const elsewhere = await ledger.newIntegration(tenant)
     await plantDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
     const claimed = await ledger.run(
-      ledger.claims.claim(makeId("lease"), { tenant: "", integration: "" }, { each: 1, most: 50 })
+      ledger.claims.claim(makeId("lease"), "", { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} })
     )
     const record = async (of: string) => {
       const [one] = claimed.filter(({ integration }) => integration === of)

@@ -1,4 +1,7 @@
--- The bytes of a tenant's blobs in sum, so that the quota on them costs the same however many there are. Triggers keep
+-- Whether a blob is an image a caller uploaded. The PDFs the service draws do not count against the quota on those.
+alter table blobs add column is_image boolean not null default true;
+
+-- The bytes of a tenant's images in sum, so that the quota on them costs the same however many there are. Triggers keep
 -- it, whichever release writes.
 create table blob_usage (
   tenant_id text primary key references tenants (id),
@@ -8,7 +11,7 @@ create table blob_usage (
 create function add_blob_usage() returns trigger language plpgsql as $$
 begin
   insert into blob_usage as usage (tenant_id, bytes)
-  select tenant_id, sum(size_bytes) from added group by tenant_id
+  select tenant_id, sum(size_bytes) from added where is_image group by tenant_id
   on conflict (tenant_id) do update set bytes = usage.bytes + excluded.bytes;
   return null;
 end $$;
@@ -18,7 +21,7 @@ create trigger add_blob_usage after insert on blobs referencing new table as add
 create function subtract_blob_usage() returns trigger language plpgsql as $$
 begin
   update blob_usage usage set bytes = usage.bytes - gone.bytes
-  from (select tenant_id, sum(size_bytes) as bytes from removed group by tenant_id) gone
+  from (select tenant_id, sum(size_bytes) as bytes from removed where is_image group by tenant_id) gone
   where usage.tenant_id = gone.tenant_id;
   return null;
 end $$;
