@@ -40,5 +40,11 @@ export const plantTracker = async (pool: pg.Pool, tenant: string, integration: s
     "$2, $3, $3, 'A-1', 'A', false, 1, now(), now(), 1",
     [integration, makeId("iss")]
   )
+  await plant(
+    "redeliveries",
+    "integration_id, id, since, until, after_id, last_id, count, created_at, due_at",
+    "$2, $3, now(), now(), '', '', 0, now(), now()",
+    [integration, makeId("rdl")]
+  )
   await plant("delivery_files", "delivery_id, file_id", "$2, 'f'", [delivery])
 }

@@ -64,7 +64,8 @@ describe("the janitor", () => {
       "integration_secrets",
       "subscriptions",
       "deliveries",
-      "delivery_attempts"
+      "delivery_attempts",
+      "redeliveries"
     ]) {
       assert.isAbove(before.get(table) ?? 0, 0, table)
     }

@@ -82,7 +82,7 @@ export const makeRedeliveries = (
     ) select count(*) from back`
 
   const moveOn = (open: Open, last: string, count: number) => sql<{ total: number }>`
-    update redeliveries r set after_id = ${last}, count = count + ${count}, due_at = clock_timestamp()
+    update redeliveries r set after_id = ${last}, count = count + ${count}, due_at = now()
     where ${at(open)} returning count as total`
 
   const finish = (open: Open, count: number) => sql<{ total: number }>`
@@ -176,7 +176,7 @@ export const makeRedeliveries = (
     /** After a step that failed. */
     postpone: (open: Open) =>
       Effect.orDie(sql`
-        update redeliveries r set due_at = clock_timestamp() + make_interval(secs => ${retrySeconds})
+        update redeliveries r set due_at = now() + make_interval(secs => ${retrySeconds})
         where ${at(open)}`)
   }
 }

@@ -57,6 +57,7 @@ describe("redeliveries", () => {
 
   it("put back no more than fits a step, until all that was finished is put back once", async () => {
     await plant(60)
+    const under = await plantDelivery(ledger.sql, tenant, integration, { status: "PENDING" })
     let last: { redelivered: number; isComplete: boolean } = await begin()
     assert.deepStrictEqual(last, { redelivered: 8, isComplete: false })
     await plant(5)
@@ -75,6 +76,7 @@ describe("redeliveries", () => {
     }
     assert.strictEqual(total, 60)
     assert.strictEqual(await count("attempts = 1 and status = 'DELIVERED'"), 5, "what came later stays as it is")
+    assert.strictEqual(await count(`id = '${under}' and status = 'DELIVERED'`), 1, "and what was finished later")
     assert.strictEqual(await count("attempts > 2"), 0, "and nothing is sent twice more")
     assert.strictEqual(await openOnes(), 0)
     const { rows } = await ledger.sql.query(
