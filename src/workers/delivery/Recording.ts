@@ -18,6 +18,8 @@ const maxBusyTries = 5
 
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 
+type Busy = ReadonlyArray<Outcome>
+
 /** The database is away: no part of a batch would fare better than the whole. */
 const isDatabaseAway = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
@@ -60,31 +62,29 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
 
     const isStarved = (outcome: Outcome) => (busyTries.get(outcome) ?? 0) >= maxBusyTries
 
-    const settleAll = (batch: ReadonlyArray<Outcome>, busy: ReadonlyArray<Outcome>) => {
+    const settleAll = (batch: ReadonlyArray<Outcome>, busy: ReadonlyArray<Outcome>, retry: (busy: Busy) => void) => {
       const left = new Set(busy)
-      const [others, starved] = Array.partition(busy, isStarved)
       for (const outcome of batch) if (!left.has(outcome)) settled(outcome)
+      retry(busy)
+    }
+
+    const retryOrWait = (busy: Busy) => {
+      const [others, starved] = Array.partition(busy, isStarved)
       others.forEach(tryLater)
       const groups = Array.groupBy(starved, ({ integration, tenant }) => `${tenant} ${integration}`)
       for (const group of Object.values(groups)) fork(recordWaiting(group))
     }
 
     const recordTogether = (batch: ReadonlyArray<Outcome>) =>
-      Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy))
+      Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy, retryOrWait))
 
-    /** Waits for the locks of one integration beside the others. */
+    /** Waits for the locks of one integration, beside the others. */
     const recordWaiting = (group: ReadonlyArray<Outcome>): Effect.Effect<void> =>
       isolated
         .withPermits(1)(outcomes.record(group, true))
         .pipe(
           Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("The lock was not free in time", cause), group)),
-          Effect.map((busy) => {
-            const left = new Set(busy)
-            for (const outcome of group) {
-              if (left.has(outcome)) tryLater(outcome)
-              else settled(outcome)
-            }
-          })
+          Effect.map((busy) => settleAll(group, busy, (left) => left.forEach(tryLater)))
         )
 
     const recordAlone = (outcome: Outcome) =>

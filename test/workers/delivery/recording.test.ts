@@ -95,4 +95,28 @@ describe("recording", () => {
     ])
     assert.deepStrictEqual(rows, [{ status: "ERROR", status_reason: "Gone" }])
   })
+
+  it("records while others take the lock of the lanes over and over", { timeout: 20_000 }, async () => {
+    const { integration, tenant } = await scene()
+    const outcome = await attempted(tenant, integration)
+    let isOver = false
+    // There is always one who has it and one who waits for it.
+    const taking = Array.from({ length: 3 }, async () => {
+      while (!isOver) {
+        await at.pool.query(
+          `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, 0)))
+           select pg_sleep(0.03) from held`,
+          [`deliveries ${tenant} ${integration}`]
+        )
+      }
+    })
+    try {
+      await at.record(outcome)
+      await eventually(() => at.recorded.includes(outcome), "it is recorded")
+    } finally {
+      isOver = true
+      await Promise.all(taking)
+    }
+    assert.strictEqual(await statusOf(outcome), "DELIVERED")
+  })
 })
