@@ -74,8 +74,11 @@ const outliving = [
   "outbox.resource_id"
 ]
 
-/** Columns that only a trigger fills, from the row they name. */
-const copied = ["outbox.event_id"]
+/** Columns that only a trigger, or the statement that changes the row they name, fills. */
+const copied = ["outbox.event_id", "invoice_file_queue.invoice_id"]
+
+/** Columns that say how far something got, and name nothing. */
+const cursors = ["redeliveries.after_id", "redeliveries.last_id"]
 
 describe("references", () => {
   let service: Service
@@ -107,7 +110,10 @@ describe("references", () => {
        select tenant_id, 'dlv_' || id, resource_id, id, type, resource_id, sequence, 'PENDING', now(), now()
        from events where tenant_id = $1 and id = $2`,
       `insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome)
-       values ($1, 'dlv_' || $2, 1, now(), 'FAILED')`
+       values ($1, 'dlv_' || $2, 1, now(), 'FAILED')`,
+      `insert into redeliveries (tenant_id, id, integration_id, since, until, after_id, last_id, count, created_at, due_at)
+       select tenant_id, 'rdl_' || id, resource_id, now(), now(), '', '', 0, now(), now()
+       from events where tenant_id = $1 and id = $2`
     ]) {
       await pool.query(statement, [tenant, idOf("evt")])
     }
@@ -130,6 +136,7 @@ describe("references", () => {
     const { assetId } = await assetsIn(service, world.tenant, owner).ready()
     await send("PUT", `/clients/${world.idOf("clnt")}/media/logo`, { assetId })
     await send("POST", `/invoices/${world.idOf("inv")}/finalize`)
+    await send("GET", `/invoices/${world.idOf("inv")}/pdf`)
     await integrationsIn(service, world.tenant, owner).madeSubscription(world.idOf("int"), {
       eventType: "client.*",
       clientId: world.idOf("clnt")
@@ -243,7 +250,7 @@ describe("references", () => {
     const places = new Set(keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`)))
     assert.sameMembers(
       rows.map(({ place }) => place).filter((place) => !places.has(place)),
-      [...own, ...outside, ...outliving, ...copied]
+      [...own, ...outside, ...outliving, ...copied, ...cursors]
     )
   })
 })

@@ -37,7 +37,11 @@ describe("invoice numbers under fire", { timeout: 120_000 }, () => {
 
   /** So many processes over one new database, called in turn. */
   const startApis = async (howMany: number) => {
-    const started = await apiProcesses({ DATABASE_POOL: "8" })
+    const started = await apiProcesses({
+      DATABASE_POOL: "8",
+      MAX_QUEUED_REQUESTS_PER_CALLER: "10000",
+      MAX_QUEUED_REQUESTS: "10000"
+    })
     processes = started
     const statements = openPool(started.database.url)
     pool = statements
