@@ -14,6 +14,6 @@ export const keepConsumers = Effect.gen(function* () {
     select tenant_id as tenant, integrations.id from integrations
     join tenants on tenants.id = tenant_id and tenants.deleted_at is null
     where provider = 'NATS'`
-  const round = Effect.zipRight(Effect.flatMap(wanted, nats.reconcile), Effect.sleep(every))
+  const round = Effect.zipRight(nats.reconcile(wanted), Effect.sleep(every))
   yield* Effect.forkScoped(forEver("Keeping consumers", round))
 })

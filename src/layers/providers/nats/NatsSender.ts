@@ -96,13 +96,22 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
           Effect.ensuring(Effect.sync(() => known.delete(integration)))
         ),
 
-      /** Makes the consumers those of the integrations there are: creates what is missing, removes what is left over. */
-      reconcile: (all: ReadonlyArray<Consumer>) =>
+      /**
+       * Makes the consumers those of the integrations there are: creates what is missing, removes what is left over. It
+       * lists consumers before it reads the integrations: a consumer made in between is not one that is left over.
+       */
+      reconcile: <E, R>(readIntegrations: Effect.Effect<ReadonlyArray<Consumer>, E, R>) =>
         Effect.gen(function* () {
+          const manager = yield* broker.manager
+          const present = yield* Effect.catchIf(
+            listConsumers(manager, broker.names),
+            (error) => error.isStreamMissing,
+            () => Effect.succeed([])
+          )
+          const all = yield* readIntegrations
           yield* Effect.forEach(all, ({ id, tenant }) => ensureConsumer(tenant, id), { discard: true })
           const wanted = new Set(all.map(({ id }) => integrations.consumer(id)))
-          const manager = yield* broker.manager
-          for (const { tenant, id } of yield* listConsumers(manager, broker.names))
+          for (const { tenant, id } of present)
             if (!wanted.has(id)) yield* dropConsumer(manager, broker.names, tenant, id)
         }),
 

@@ -35,6 +35,25 @@ const delivers = (message: Message) =>
 const bodies = (messages: ReadonlyArray<{ readonly body: string }>) => messages.map(({ body }) => body)
 
 describe("sending to a consumer over NATS", () => {
+  it.scopedLive("keeps what an integration was sent that was made while the others were read", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startForConsumers(integration, other)
+      const using = yield* senderAt(url)
+      yield* Effect.gen(function* () {
+        yield* connected
+        const { reconcile } = yield* NatsSender
+        yield* delivers(event("evt_1"))
+        yield* reconcile(Effect.as(delivers(event("evt_2", { integration: other })), [{ tenant, id: integration }]))
+      }).pipe(using)
+      assert.lengthOf(yield* pulled(yield* asConsumer(url, other), other, 1), 1)
+      yield* Effect.flatMap(NatsSender, ({ reconcile }) => reconcile(Effect.succeed([{ tenant, id: other }]))).pipe(
+        using
+      )
+      const gone = yield* Effect.exit(pulled(yield* asConsumer(url, integration), integration, 1))
+      assert.isTrue(Exit.isFailure(gone) || gone.value.length === 0, "what is left over goes with its messages")
+    })
+  )
+
   it.scopedLive("gives it exactly its integration's messages, in order, as sent", () =>
     Effect.gen(function* () {
       const { url } = yield* startForConsumers(integration, other)
