@@ -12,7 +12,7 @@ import { brokenIn, overloadTable, type Round, type Variant } from "./overloadRep
 import { withProbes } from "./probe.ts"
 
 const times = 5
-const saturatingConnections = 32
+const saturatingConnections = 72
 /** So many that a request finds one free as long as refusals come promptly. */
 const overloadingConnections = 512
 const warmUpSeconds = 10

@@ -32,8 +32,9 @@ export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {
 const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
   const api = assemble(mounted.map(({ group }) => group))
   const { HOST: host, METRICS_PORT, PORT } = yield* Settings
-  const plain = [...(yield* healthRoutes), ...(yield* docsRoutes(documentOf(api)))]
-  yield* serveMetrics
+  const health = yield* healthRoutes
+  const plain = [...health, ...(yield* docsRoutes(documentOf(api)))]
+  yield* serveMetrics(health)
   const routes = yield* routesOf(api, mounted)
   const listener = yield* makeListener(routes, METRICS_PORT === undefined ? [...plain, yield* metricsRoute] : plain)
   const port = yield* listen(listener, { host, port: PORT })

@@ -27,15 +27,18 @@ export const metricsRoute = Effect.gen(function* () {
   } satisfies PlainRoute
 })
 
-/** Serves metrics, and nothing else, where a port of their own is named. */
-export const serveMetrics = Effect.gen(function* () {
+/**
+ * Serves metrics, and what else is for operators alone, where a port of their own is named: its connections are accepted
+ * beside those of callers, however many of these come at once.
+ */
+export const serveMetrics = Effect.fnUntraced(function* (more: ReadonlyArray<PlainRoute>) {
   const { HOST: host, METRICS_PORT: port } = yield* Settings
   if (port === undefined) return
-  const taken = yield* listen(yield* makePlainListener([yield* metricsRoute]), { host, port })
+  const taken = yield* listen(yield* makePlainListener([yield* metricsRoute, ...more]), { host, port })
   yield* Effect.logInfo(`Metrics are on http://${host}:${taken}/metrics`)
 })
 
 /** The metrics of a process that serves nothing else. */
-export const MetricsLive = Layer.scopedDiscard(serveMetrics).pipe(
+export const MetricsLive = Layer.scopedDiscard(serveMetrics([])).pipe(
   Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default, IntakeMetrics.Default])
 )

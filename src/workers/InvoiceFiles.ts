@@ -7,7 +7,7 @@ import { forEver } from "./ForEver.ts"
 
 const pollInterval = "5 seconds"
 
-/** Draws one queued file; tells whether there was any. Tenants take turns. */
+/** Draws queued files one by one; tenants take turns. */
 export const makeFileDrawing = Effect.gen(function* () {
   const queue = yield* InvoiceFileQueue
   const invoices = yield* Invoices
@@ -22,17 +22,19 @@ export const makeFileDrawing = Effect.gen(function* () {
       Effect.catchAllCause((cause) => Effect.logWarning(`The file of ${invoice} could not be drawn`, cause))
     )
 
-  return Effect.gen(function* () {
+  /** Tells whether there was one to draw. */
+  const drawNext = Effect.gen(function* () {
     const job = (yield* queue.claim(turn)) ?? (turn === "" ? undefined : yield* queue.claim(""))
     turn = job?.tenant ?? ""
     if (job?.isActive) yield* draw(job)
     return job !== undefined
   })
+  return { drawNext }
 })
 
 /** Draws the files of invoices soon after they are issued or voided, and of those that were issued long before. */
 export const keepInvoiceFiles = Effect.gen(function* () {
-  const drawNext = yield* makeFileDrawing
+  const { drawNext } = yield* makeFileDrawing
   const step = Effect.flatMap(drawNext, (wasAny) => (wasAny ? Effect.void : Effect.sleep(pollInterval)))
   yield* Effect.forkScoped(forEver("Drawing of invoices", step))
 })

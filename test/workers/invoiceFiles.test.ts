@@ -16,7 +16,7 @@ describe("drawing queued invoices", () => {
   const drawAll = (max = 100) =>
     Effect.runPromise(
       Effect.gen(function* () {
-        const drawNext = yield* makeFileDrawing
+        const { drawNext } = yield* makeFileDrawing
         let count = 0
         while (count < max && (yield* drawNext)) count++
         return count

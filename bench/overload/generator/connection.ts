@@ -61,10 +61,15 @@ export class Connection {
     done?.(status)
   }
 
+  /** Opens the connection, if it is not. */
+  open() {
+    this.#socket ??= this.#open()
+    return this.#socket
+  }
+
   send(request: Buffer, done: Done) {
     this.#done = done
-    this.#socket ??= this.#open()
-    this.#socket.write(request)
+    this.open().write(request)
   }
 
   close() {

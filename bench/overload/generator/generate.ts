@@ -2,7 +2,9 @@ import { quantiles } from "../../running/spread.ts"
 import { Connection } from "./connection.ts"
 import type { Load, LoadResult } from "./orders.ts"
 
-/** What is sent first is not measured: queues fill and connections open. */
+/** A server accepts one connection in each turn of its event loop, so they are opened before there is any load. */
+const openingMillis = 1000
+/** What is sent first is not measured: queues fill. */
 const settlingMillis = 1000
 /** How long answers are waited for after the last request was sent. */
 const drainMillis = 5000
@@ -66,6 +68,9 @@ const makeSender = ({ connections, port, requests }: Load, tally: ReturnType<typ
   }
   return {
     send,
+    open: () => {
+      for (const connection of all) connection.open()
+    },
     isIdle: () => idle.length === all.length,
     close: () => {
       for (const connection of all) connection.close()
@@ -96,11 +101,13 @@ const sendOpen = async ({ send }: Sender, perSecond: number, end: number) => {
 }
 
 export const generate = async (load: Load): Promise<LoadResult> => {
-  const began = performance.now()
-  const before = process.cpuUsage()
+  const began = performance.now() + openingMillis
   const end = began + settlingMillis + load.seconds * 1000
   const tally = makeTally(began + settlingMillis, end)
   const sender = makeSender(load, tally)
+  sender.open()
+  await pause(openingMillis)
+  const before = process.cpuUsage()
   await (load.perSecond === undefined
     ? sendClosed(sender, load.connections, end)
     : sendOpen(sender, load.perSecond, end))

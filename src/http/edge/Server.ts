@@ -8,6 +8,9 @@ const options = { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeo
 
 const drainMillis = 20_000
 
+/** Connections that wait to be accepted. One beyond them is tried again by its sender a second later, probes included. */
+const backlog = 4096
+
 /** A server that knows which of its connections are at work, so that it can be drained. */
 const makeServer = (listener: RequestListener) => {
   const answers = new Map<Socket, ServerResponse | undefined>()
@@ -47,7 +50,7 @@ export const listen = (listener: RequestListener, address: { readonly host: stri
     Effect.async<{ readonly server: Server; readonly drain: Effect.Effect<void> }, Error>((resume) => {
       const made = makeServer(listener)
       made.server.once("error", (error) => resume(Effect.fail(error)))
-      made.server.listen(address, () => resume(Effect.succeed(made)))
+      made.server.listen({ ...address, backlog }, () => resume(Effect.succeed(made)))
     }),
     ({ drain }) => drain
   ).pipe(

@@ -100,7 +100,10 @@ export const settings = {
   HOST: withDefault(Schema.NonEmptyString, "127.0.0.1", "address the api listens on"),
   PORT: withDefault(natural(0, 65535), 3000, "port the api listens on"),
   METRICS_PORT: Schema.optionalWith(
-    described(natural(0, 65535), "serve /metrics on this port alone; workers serve them only when it is set"),
+    described(
+      natural(0, 65535),
+      "serve /metrics on this port alone, and the probes of the api too; workers serve metrics only when it is set"
+    ),
     { exact: true }
   ),
   DATA_DIR: withDefault(
@@ -119,7 +122,7 @@ export const settings = {
   ),
   MAX_QUEUED_REQUESTS: withDefault(
     natural(1, 100_000),
-    256,
+    128,
     "requests that wait at a time in an api process; beyond them the api answers 503"
   ),
   MAX_QUEUED_REQUESTS_PER_CALLER: withDefault(
