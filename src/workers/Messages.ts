@@ -11,7 +11,7 @@ const maxDeliveries = 5
 
 /**
  * Lets a message come again, after longer each time. One that waits on takes up room in the consumer, where others could
- * be: in the end it is let go, for whoever calls this finds what it names in the database as well.
+ * be: in the end it is let go, because the caller finds what it names in the database as well.
  */
 export const retryLater = (message: JsMsg) => {
   const { redeliveryCount } = message.info // 1 when it comes first

@@ -145,7 +145,7 @@ export const settings = {
     { exact: true }
   ),
   BLOB_STORE_BUCKET: text(
-    "bucket of an S3-compatible store for the bytes of images; without it they lie in PostgreSQL"
+    "bucket of an S3-compatible store for the bytes of images and PDFs; without it they lie in PostgreSQL"
   ),
   BLOB_STORE_ENDPOINT: optionalUrl("where the store is, unless it is Amazon's own", "http:", "https:"),
   BLOB_STORE_REGION: withDefault(Schema.NonEmptyString, "us-east-1", "region of the bucket"),

@@ -45,7 +45,7 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
       /** An invoice drawn as it is. The work is charged to the tenant, and to these keys as well. */
       preview: (invoice: Identified, keys: ReadonlyArray<string> = []) => draw(invoice, keys),
 
-      /** The kept file of an issued invoice. Whoever asks first has it drawn, for all who ask meanwhile. */
+      /** The kept file of an issued invoice. The first request draws it, for all that come meanwhile. */
       issued: Effect.fnUntraced(function* (
         invoice: Identified,
         variant: FileVariant,

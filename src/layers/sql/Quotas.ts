@@ -60,7 +60,7 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
       Effect.orDie(sql<{ bytes: number }>`select bytes from blob_usage where tenant_id = ${tenant}`)
     ).pipe(Effect.map(([row]) => row?.bytes ?? 0))
 
-    /** Before any lock on a blob: whoever adds or frees bytes then needs the sum that all of the tenant's share. */
+    /** Comes before any lock on a blob: adding and freeing bytes both update the one sum of the tenant. */
     const lockBytes = Effect.flatMap(CurrentTenant, (tenant) => lock("assetBytes", tenant))
 
     const usage = Effect.gen(function* () {

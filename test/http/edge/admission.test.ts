@@ -1,3 +1,4 @@
+import { request } from "node:http"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 import { openPool } from "../../support/database.ts"
 import { assertTooMany, assertUnavailable } from "../../support/failure.ts"
@@ -134,6 +135,32 @@ describe("admission with four requests at work, three of one key, and two of one
       reasons.map(({ labels }) => labels["reason"]),
       ["queue", "full"]
     )
+  })
+})
+
+describe("bodies that are on their way", () => {
+  it("take 64 MiB of one caller at most, and leave room for others", async () => {
+    const service = await startService()
+    const tenant = await service.newTenant("slow")
+    const other = await service.newTenant("other")
+    const headers = {
+      authorization: `Bearer ${await service.token("slow")}`,
+      "tenant-id": tenant,
+      "content-type": "application/json",
+      "content-length": String(1024 * 1024)
+    }
+    const slow = Array.from({ length: 64 }, () => {
+      const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
+      sending.on("error", () => {}).write("{")
+      return sending
+    })
+    const create = (as: string, tenant: string) =>
+      service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
+    await vi.waitFor(async () => assertTooMany(await create("slow", tenant)), { timeout: 10_000 })
+    assert.strictEqual((await create("other", other)).status, 201)
+    for (const sending of slow) sending.destroy()
+    await vi.waitFor(async () => assert.strictEqual((await create("slow", tenant)).status, 201), { timeout: 10_000 })
+    await service.stop()
   })
 })
 

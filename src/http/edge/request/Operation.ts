@@ -32,6 +32,10 @@ const nothingToUpload = { bytes: Stream.empty, size: 0 }
 const announced = ({ headers }: IncomingMessage) =>
   headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
 
+/** A chunked body may become as long as bodies may be; a request that announces neither length nor chunks has none. */
+const maxSizeOf = (request: IncomingMessage, limit: number) =>
+  Math.min(announced(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : limit), limit)
+
 /** Whatever went wrong with us may go right the next time. */
 const passing = (cause: Cause.Cause<WireError>) =>
   Effect.flatMap(toWireError(cause), (error) =>
@@ -73,8 +77,7 @@ export const makeOperation = Effect.gen(function* () {
     work: (bytes: Buffer) => Effect.Effect<A, E>
   ) =>
     Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests> => {
-      // A body that does not say how long it is may become as long as it may be.
-      const size = Math.min(announced(request) ?? bodyLimit, bodyLimit)
+      const size = maxSizeOf(request, bodyLimit)
       if (!budget.tryTake(key, size)) {
         metrics.refused("memory")
         return Effect.fail(new TooManyRequests())

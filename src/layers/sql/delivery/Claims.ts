@@ -134,8 +134,8 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
        * Takes what is due, tenant by tenant behind the one where the last claim ended, each up to its allowance. The
        * integrations of a tenant come in another order each time, so that a busy one does not keep the others waiting.
        * The lock makes sure that no other worker counts the same integration's at the same time; only what has something
-       * due is locked, which the planner must not turn round. A lease that ran out means that whoever had it did not
-       * come back: that attempt is lost.
+       * due is locked, which the planner must not turn round. A lease that ran out belongs to a worker that did not
+       * come back: its attempt is lost.
        */
       claim: (lease: string, after: string, limits: ClaimLimits) =>
         Effect.orDie(Effect.flatMap(Random.nextInt, (salt) => claim(lease, after, limits, salt)))

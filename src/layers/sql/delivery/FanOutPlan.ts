@@ -19,7 +19,7 @@ export interface Concerned extends Match {
   readonly integration: string
 }
 
-/** What becomes of an event's row in the feed. */
+/** The update of an event's row in the feed. */
 export interface Step {
   readonly row: string
   readonly tenant: string

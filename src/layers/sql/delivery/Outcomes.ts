@@ -56,7 +56,7 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
        "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
 
     /**
-     * Only whoever still has the lease has a say. Waits for no lock: what somebody else has locked is left for later, as
+     * Only the worker that still has the lease may write. Waits for no lock: what others have locked is left for later, as
      * when an integration is being deleted.
      */
     const write = (outcomes: ReadonlyArray<Outcome>) => sql<Written>`

@@ -138,8 +138,8 @@ export const makeRedeliveries = (
     )
 
   /**
-   * Whether it is still there and no other worker is at it. The integration is locked along with it, or else whoever
-   * deletes that could wait for the request while this waits for a delivery.
+   * Whether it is still there and no other worker is at it. It locks the integration as well, or else
+   * a deletion of that could wait for the request while this waits for a delivery.
    */
   const lock = (open: Open) => sql<object>`
     select 1 from redeliveries r join integrations i on i.tenant_id = r.tenant_id and i.id = r.integration_id

@@ -29,7 +29,7 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
 
     /**
      * Claims the first job that is due of the first tenant behind `after`, so that tenants take turns whatever they have
-     * queued. After five attempts a job is left to whoever asks for the file.
+     * queued. After five attempts the next request for the file draws it.
      */
     claim: (after: string) =>
       Effect.map(
