@@ -63,7 +63,7 @@ export class Eventless extends Context.Reference<Eventless>()("http/Eventless", 
 export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}
 
 /**
- * Whether an operation waits for something outside of the database, such as a provider or a drawing, and so must not hold
- * one of the places that requests to the database share.
+ * Whether an operation takes long, mostly for something outside of the database such as a provider or a drawing, and so
+ * must not hold one of the permits that quick requests share.
  */
 export class External extends Context.Reference<External>()("http/External", { defaultValue: () => false }) {}

@@ -18,6 +18,9 @@ export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
 
 export type Refused = QueueFull | QueueTimeout
 
+/** How exactly a timeout is kept. */
+const sweepMillis = 50
+
 export interface WaitOptions {
   readonly timeout?: Duration.DurationInput
   /** Waits however full the queues are, and is not put out of them: for who bounds the number of these in another way. */
@@ -36,6 +39,7 @@ interface Party {
 interface Ticket {
   readonly lane: Lane
   readonly isUnbounded: boolean
+  readonly deadline: number
   state: "queued" | "granted" | "left"
   resume: (result: Effect.Effect<void, Refused>) => void
 }
@@ -86,6 +90,7 @@ class FairQueues {
   #holding = 0
   #queued = 0
   #turn = 0
+  #sweeping: NodeJS.Timeout | undefined
 
   constructor(limits: FairLimits) {
     this.#limits = limits
@@ -104,10 +109,11 @@ class FairQueues {
   }
 
   /** Takes a permit or a place in the queue, or tells why there is neither. */
-  enter(keys: ReadonlyArray<string>, isUnbounded: boolean): Ticket | QueueFull {
+  enter(keys: ReadonlyArray<string>, isUnbounded: boolean, timeoutMillis: number): Ticket | QueueFull {
     const name = keys.join("\n")
     const lane = this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
-    const ticket: Ticket = { lane, isUnbounded, state: "queued", resume: () => {} }
+    const deadline = performance.now() + timeoutMillis
+    const ticket: Ticket = { lane, isUnbounded, deadline, state: "queued", resume: () => {} }
     if (this.#canGrant(lane)) {
       this.#grant(ticket)
       return ticket
@@ -119,6 +125,7 @@ class FairQueues {
     }
     this.#lanes.set(name, lane)
     lane.waiting.add(ticket)
+    this.#sweeping ??= setInterval(() => this.#sweep(), sweepMillis)
     this.#queued++
     for (const party of lane.parties) party.queued++
     return ticket
@@ -184,6 +191,17 @@ class FairQueues {
     return undefined
   }
 
+  /** One timer for all who wait: a timer each costs more than the rest of waiting. */
+  #sweep() {
+    const now = performance.now()
+    for (const { waiting } of this.#lanes.values()) {
+      for (const ticket of waiting) if (ticket.deadline <= now) ticket.resume(Effect.fail(new QueueTimeout()))
+    }
+    if (this.#queued > 0) return
+    clearInterval(this.#sweeping)
+    this.#sweeping = undefined
+  }
+
   #longestLane() {
     let longest: Lane | undefined
     let length = 0
@@ -220,17 +238,12 @@ class FairQueues {
 export const makeFairSemaphore = (limits: FairLimits) => {
   const queues = new FairQueues(limits)
 
-  const waitFor = (ticket: Ticket, timeout: Duration.DurationInput) =>
+  const waitFor = (ticket: Ticket) =>
     Effect.async<void, Refused>((resume) => {
       // Others may have run between entering and waiting.
       if (ticket.state === "granted") return resume(Effect.void)
       if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
-      const timer = setTimeout(() => resume(Effect.fail(new QueueTimeout())), Duration.toMillis(timeout))
-      ticket.resume = (result) => {
-        clearTimeout(timer)
-        resume(result)
-      }
-      return Effect.sync(() => clearTimeout(timer))
+      ticket.resume = resume
     })
 
   return {
@@ -247,12 +260,12 @@ export const makeFairSemaphore = (limits: FairLimits) => {
     ): Effect.Effect<A, E | Refused, R> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
-          const ticket = queues.enter(keys, isUnbounded)
+          const ticket = queues.enter(keys, isUnbounded, Duration.toMillis(timeout))
           if (ticket instanceof QueueFull) return Effect.fail(ticket)
           const leave = Effect.sync(() => queues.leave(ticket))
           const working = Effect.ensuring(restore(work), leave)
           if (ticket.state === "granted") return working
-          return Effect.matchCauseEffect(restore(waitFor(ticket, timeout)), {
+          return Effect.matchCauseEffect(restore(waitFor(ticket)), {
             onSuccess: () => working,
             onFailure: (cause) => Effect.zipRight(leave, Effect.failCause(cause))
           })

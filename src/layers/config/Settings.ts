@@ -118,7 +118,7 @@ export const settings = {
   DATABASE_POOL: withDefault(
     natural(1, 1000),
     10,
-    "connections to PostgreSQL per process, and requests the api works on at a time; the api takes 4 more"
+    "connections to PostgreSQL per process, and writes the api works on at a time; the api takes 4 more"
   ),
   MAX_QUEUED_REQUESTS: withDefault(
     natural(1, 100_000),

@@ -41,7 +41,7 @@ describe("admission with four requests at work, three of one key, and two of one
   const read = ({ caller, client, tenant }: Target) => service.api("GET", `/clients/${client}`, { as: caller, tenant })
   const queueLength = async () =>
     parseMetrics((await service.call("GET", "/metrics")).text).find(
-      ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === "database"
+      ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === "writes"
     )?.value
   const untilQueued = (count: number) =>
     vi.waitUntil(async () => (await queueLength()) === count, { timeout: 10_000, interval: 10 })
@@ -121,7 +121,7 @@ describe("admission with four requests at work, three of one key, and two of one
     // Everything is at work; one more of each fills the queues.
     const queued = [rename(one), rename(other), rename(third)]
     await untilQueued(queued.length)
-    assertUnavailable(await read(third))
+    assertUnavailable(await create(third))
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
     await gate.open()
@@ -149,7 +149,7 @@ describe("bodies that are on their way", () => {
       "content-type": "application/json",
       "content-length": String(1024 * 1024)
     }
-    const slow = Array.from({ length: 64 }, () => {
+    const slow = Array.from({ length: 66 }, () => {
       const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
       sending.on("error", () => {}).write("{")
       return sending

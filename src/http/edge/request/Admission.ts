@@ -20,7 +20,14 @@ import { KeyedBudget } from "./KeyedBudget.ts"
 import { addRateHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
-export const callerKey = ({ issuer, subject }: Principal["Type"]) => `caller ${issuer} ${subject}`
+const callerKeys = new WeakMap<Principal["Type"], string>()
+
+/** Names a caller among keys. A principal is the same object while its token is remembered, so its name is made once. */
+export const callerKey = (principal: Principal["Type"]) => {
+  const known = callerKeys.get(principal) ?? `caller ${principal.issuer} ${principal.subject}`
+  callerKeys.set(principal, known)
+  return known
+}
 
 export type AdmissionKeys = readonly [string, ...ReadonlyArray<string>]
 
@@ -31,8 +38,8 @@ export const keysOf = ({ principal, tenant }: Identity, { socket }: IncomingMess
   return [tenant === undefined ? `address ${socket.remoteAddress}` : owner]
 }
 
-/** One key leaves a part of the permits to others, so that slow work of one cannot hold them all. */
-const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
+/** One key leaves a tenth of the permits to others, so that slow work of one cannot hold them all. */
+const shareOf = (permits: number) => Math.max(1, permits - Math.ceil(permits / 10))
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
@@ -53,15 +60,17 @@ const reasonOf = (refused: Refused): RefusalReason => {
 const timeout = Duration.seconds(5)
 
 /**
- * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Requests
- * that wait for something other than the database have semaphores of their own.
+ * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Writes wait
+ * for each other's locks and so must not hold all connections; reads wait for nobody, and keep the connections busier when
+ * there are more of them. Requests that wait for something other than the database have semaphores of their own.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
   const metrics = yield* RequestMetrics
   const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
   const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
-  const database = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
+  const writes = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
+  const reads = make({ permits: 2 * DATABASE_POOL, maxPerKey: shareOf(2 * DATABASE_POOL) })
   const external = make(externalLimits)
   const lists = new KeyedBudget(listLimits)
   const uploads = make(uploadLimits)
@@ -69,7 +78,8 @@ export const makeAdmission = Effect.gen(function* () {
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRate = rateOf("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRate = rateOf("tenant", rates.RATE_LIMIT_PER_TENANT)
-  metrics.watchQueue("database", database.queued)
+  metrics.watchQueue("reads", reads.queued)
+  metrics.watchQueue("writes", writes.queued)
   metrics.watchQueue("external", external.queued)
   metrics.watchQueue("uploads", uploads.queued)
 
@@ -85,9 +95,10 @@ export const makeAdmission = Effect.gen(function* () {
     return state.isAllowed ? Effect.void : refuse("rate")
   }
 
-  const semaphoreOf = ({ isExternal, isStreamed }: Route): FairSemaphore => {
+  const semaphoreOf = ({ isExternal, isStreamed, method }: Route): FairSemaphore => {
     if (isStreamed) return uploads
-    return isExternal ? external : database
+    if (isExternal) return external
+    return method === "GET" ? reads : writes
   }
 
   /** A list whose further pages wait for their turn like requests, if its keys have not too many of these already. */
@@ -97,7 +108,7 @@ export const makeAdmission = Effect.gen(function* () {
     return Effect.succeed(
       new PagedList(
         list.first,
-        (after) => Effect.mapError(database.withPermit(keys, list.readPage(after), pageWait), toFailure),
+        (after) => Effect.mapError(reads.withPermit(keys, list.readPage(after), pageWait), toFailure),
         Effect.sync(() => lists.giveBack(key, 1))
       )
     )
@@ -113,7 +124,8 @@ export const makeAdmission = Effect.gen(function* () {
     /** Turns a caller away before anything is looked up, when that is all it would come to. */
     requireRoom: (principal: Principal["Type"], headers: Record<string, string>) => {
       const key = callerKey(principal)
-      return database.isQueueFull(key) ? refuse("queue") : withinRate(callerRate, key, headers)
+      const isFull = writes.isQueueFull(key) || reads.isQueueFull(key)
+      return isFull ? refuse("queue") : withinRate(callerRate, key, headers)
     },
 
     requireTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
