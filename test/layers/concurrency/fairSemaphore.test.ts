@@ -1,4 +1,4 @@
-import { Deferred, Effect, Either, Fiber } from "effect"
+import { Effect, Either, Fiber } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../src/layers/concurrency/FairSemaphore.ts"
@@ -15,15 +15,10 @@ const makeJobs = (own: Partial<FairLimits> = {}) => {
   const start = (...keys: ReadonlyArray<string>) => startWith({}, ...keys)
   const startWith = (options: WaitOptions, ...keys: ReadonlyArray<string>) => {
     const name = `${keys.join("/")} ${count++}`
-    const work = Effect.gen(function* () {
-      const finished = yield* Deferred.make<void>()
+    const work = Effect.async<void>((resume) => {
       begun.push(name)
-      holding.set(name, () => Effect.runSync(Deferred.succeed(finished, undefined)))
-      yield* Effect.ensuring(
-        Deferred.await(finished),
-        Effect.sync(() => holding.delete(name))
-      )
-    })
+      holding.set(name, () => resume(Effect.void))
+    }).pipe(Effect.ensuring(Effect.sync(() => holding.delete(name))))
     return { name, keys, fiber: Effect.runFork(semaphore.withPermit(keys, work, options)) }
   }
   const finish = async (name: string) => {
