@@ -65,7 +65,7 @@ describe("metrics", () => {
     }
   })
 
-  it("move to a port of their own, alone and without the rest", async () => {
+  it("move to a port of their own, with the probes and without the rest", async () => {
     const port = await closedPort()
     const apart = await startService({ METRICS_PORT: String(port) })
     const here = await apart.call("GET", "/metrics")
@@ -76,7 +76,8 @@ describe("metrics", () => {
     const metrics = await fetch(`${there}/metrics`)
     assert.strictEqual(metrics.status, 200)
     assert.strictEqual(counted(parse(await metrics.text()), "clients.list", "401"), 1)
-    for (const path of ["/api/v1/clients", "/healthz", "/openapi.json", "/docs"]) {
+    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(there + path)).status, 200, path)
+    for (const path of ["/api/v1/clients", "/openapi.json", "/docs"]) {
       const answer = await fetch(there + path)
       assert.deepStrictEqual([answer.status, await answer.text()], [404, notFoundText], path)
     }
