@@ -6,7 +6,7 @@ export interface Turn<A> {
 
 /** Items that wait, tenant by tenant. Tenants take turns with equal shares, and none can have more than `maxEach` wait. */
 export const makeTenantQueues = <A>(maxEach: number) => {
-  // A map keeps the order in which keys were set: whoever had a turn is set anew, behind the others.
+  // A map keeps the order in which keys were set: a tenant that had its turn is set anew, behind the others.
   const queues = new Map<string, Array<A>>()
   let size = 0
 

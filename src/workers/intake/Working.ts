@@ -4,7 +4,7 @@ import { Intake } from "../../layers/sql/tracker/Intake.ts"
 import { type IssueKey, nameOf } from "../../layers/sql/tracker/intake/IssueKey.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 
-/** So many issues in one transaction, and so many transactions at once in one process, whoever asks for them. */
+/** The maximum of issues in one transaction, and of transactions at a time in one process. */
 const maxTogether = 50
 const maxTransactions = 3
 

@@ -24,7 +24,7 @@ const startProcess = (databaseUrl: string, name = "") => {
     Effect.repeat({ until: () => !isHeld }),
     Effect.onInterrupt(() => Effect.sync(() => interrupted++))
   )
-  const stub = {
+  const countingDrawing = {
     invoice: <E, R>({ load }: Drawable<E, R>) =>
       Effect.flatMap(load, ({ invoice: { id, status } }) => {
         drawn.push(`${id} ${status}`)
@@ -34,7 +34,7 @@ const startProcess = (databaseUrl: string, name = "") => {
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(
       InvoicePdfs.DefaultWithoutDependencies.pipe(
-        Layer.provide(Layer.succeed(Drawing, new Drawing(stub))),
+        Layer.provide(Layer.succeed(Drawing, new Drawing(countingDrawing))),
         Layer.provideMerge(Layer.mergeAll(WholeInvoices.Default, InvoiceFiles.Default, Blobs.Default)),
         Layer.provide(PostgresBlobs)
       ),
