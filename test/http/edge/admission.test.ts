@@ -149,14 +149,17 @@ describe("bodies that are on their way", () => {
       "content-type": "application/json",
       "content-length": String(1024 * 1024)
     }
+    let refused = 0
     const slow = Array.from({ length: 66 }, () => {
       const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
+      sending.on("response", () => refused++)
       sending.on("error", () => {}).write("{")
       return sending
     })
     const create = (as: string, tenant: string) =>
       service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
-    await vi.waitFor(async () => assertTooMany(await create("slow", tenant)), { timeout: 10_000 })
+    await vi.waitUntil(() => refused === 2, { timeout: 10_000, interval: 10 })
+    assertTooMany(await create("slow", tenant))
     assert.strictEqual((await create("other", other)).status, 201)
     for (const sending of slow) sending.destroy()
     await vi.waitFor(async () => assert.strictEqual((await create("slow", tenant)).status, 201), { timeout: 10_000 })
