@@ -1,7 +1,7 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, type Stream } from "effect"
 import type { WireError } from "../../domain/Errors.ts"
-import type { JsonText } from "../../domain/JsonText.ts"
+import type { JsonPage, JsonText } from "../../domain/JsonText.ts"
 import type { CurrentMember, CurrentTenant, IfMatch, InboundCall, Principal } from "../../domain/tenancy/Caller.ts"
 import type { Page, PagedList, Refusal, Reply, Streamed } from "./response/Reply.ts"
 
@@ -26,7 +26,12 @@ export interface Upload {
 }
 
 /** What an operation that succeeds with an A answers in its place. */
-type Body<A> = A | JsonText<A> | (A extends ReadonlyArray<infer Item> ? PagedList<Item> : never) | Streamed | Page
+type Body<A> =
+  | A
+  | JsonText<A>
+  | (A extends ReadonlyArray<infer Item> ? PagedList<Item> | JsonPage<Item> : never)
+  | Streamed
+  | Page
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { WireError } from "../../../domain/Errors.ts"
 import { etagOfText } from "../../../domain/Etag.ts"
-import { JsonText } from "../../../domain/JsonText.ts"
+import { JsonPage, JsonText } from "../../../domain/JsonText.ts"
 import { bodyOf, headersOf, statusOf } from "./Failures.ts"
 import { linkToNext } from "./Paging.ts"
 import { Page, PagedList, Refusal, Reply, Streamed } from "./Reply.ts"
@@ -53,6 +53,17 @@ const isKnown = (request: IncomingMessage, etag: string | undefined) => {
 const unlessKnown = (request: IncomingMessage, answer: Answer): Answer =>
   isKnown(request, answer.headers["etag"]) ? { ...answer, status: 304, body: undefined } : answer
 
+const [listStart, listEnd] = ['{"data":[', "]}"]
+
+/** The bytes of a whole list. Its text may be long, and joining texts before they become bytes copies them once more. */
+const listBytes = ({ text }: JsonPage<unknown>) => {
+  const bytes = Buffer.allocUnsafe(listStart.length + Buffer.byteLength(text) + listEnd.length)
+  bytes.write(listStart)
+  const end = listStart.length + bytes.write(text, listStart.length)
+  bytes.write(listEnd, end)
+  return bytes
+}
+
 /** The answer to a request that succeeded. */
 export const succeed = (request: IncomingMessage, status: number, result: unknown): Answer => {
   if (result instanceof Refusal) return failureAnswer(result.error)
@@ -60,6 +71,7 @@ export const succeed = (request: IncomingMessage, status: number, result: unknow
   const { headers: more, next, value } = result instanceof Reply ? result : new Reply(result)
   if (value instanceof Streamed) return unlessKnown(request, { status, headers: more, body: value })
   if (value instanceof PagedList) return { status, headers: { ...json, ...more }, body: value }
+  if (value instanceof JsonPage) return { status, headers: { ...json, ...more }, body: listBytes(value) }
   if (value instanceof Page) {
     return { status, headers: { "content-type": "text/html; charset=utf-8", ...more }, body: value.html }
   }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
-import { type JsonPage, JsonText } from "../../../domain/JsonText.ts"
+import type { JsonPage } from "../../../domain/JsonText.ts"
 import { type Position, pageLimit, type Window } from "../../../domain/Paging.ts"
 import { encodeCursor } from "../../api/Paging.ts"
 import { PagedList, Reply } from "./Reply.ts"
@@ -17,13 +17,13 @@ export const paged = <A extends Position, E, R>(
   )
 }
 
-/** A whole list: as one text if one page holds it. The pages after that need nothing of the request's context. */
+/** A whole list: at once if one page holds it. The pages after that need nothing of the request's context. */
 export const wholeList = <A, R>(
   readPage: (after?: Position) => Effect.Effect<JsonPage<A>, WireError, R>
-): Effect.Effect<JsonText<ReadonlyArray<A>> | Reply<PagedList<A>>, WireError, R> =>
+): Effect.Effect<Reply<JsonPage<A> | PagedList<A>>, WireError, R> =>
   Effect.gen(function* () {
     const first = yield* readPage()
-    if (first.next === undefined) return new JsonText<ReadonlyArray<A>>(`[${first.text}]`)
+    if (first.next === undefined) return new Reply(first)
     const context = yield* Effect.context<R>()
     return new Reply(new PagedList(first, (after) => Effect.provide(readPage(after), context)))
   })

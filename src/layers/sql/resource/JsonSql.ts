@@ -11,23 +11,27 @@ const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /** A value in JSON: an SQL expression that gives text, and the constant text around it. */
 interface JsonValue {
+  readonly before?: string
   readonly sql: string
-  readonly quote: "" | '"'
+  readonly after?: string
 }
 
-/** The session's time zone does not matter. */
-const isoTimestamp = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+/**
+ * The opening quote and the time to the millisecond, in a session whose time zone is UTC, as all of ours are. Columns keep
+ * milliseconds; with one microsecond more PostgreSQL drops no zero at the end. Faster than `to_char`.
+ */
+const isoTimestamp = (column: string) => `left(to_json(${column} + interval '1 microsecond')::text, 24)`
 
 /** `to_json` escapes the same characters in the same way as JSON.stringify; identifiers have none to escape. */
 const jsonValue = (name: string, field: Schema.Struct.Field, column: string): JsonValue => {
   const schema = schemaOf(field)
-  if (isIdentifier(schema)) return { sql: column, quote: '"' }
+  if (isIdentifier(schema)) return { before: '"', sql: column, after: '"' }
   const facets: object = JSONSchema.make(Schema.make(schema.ast))
-  if ("format" in facets && facets.format === "date-time") return { sql: isoTimestamp(column), quote: '"' }
+  if ("format" in facets && facets.format === "date-time") return { sql: isoTimestamp(column), after: 'Z"' }
   const type = "type" in facets ? facets.type : undefined
-  if (type === "string") return { sql: `to_json(${column})::text`, quote: "" }
+  if (type === "string") return { sql: `to_json(${column})::text` }
   if (type === "number") throw new Error(`PostgreSQL and JSON.stringify write the decimals of ${name} differently`)
-  return { sql: `${column}::text`, quote: "" }
+  return { sql: `${column}::text` }
 }
 
 /**
@@ -39,14 +43,14 @@ export const jsonSql = (fields: Schema.Struct.Fields, columnOf: (field: string) 
   const parts: Array<string> = []
   let constant = "{"
   for (const [name, field] of Object.entries(fields)) {
-    const { quote, sql } = jsonValue(name, field, columnOf(name))
-    const key = `${parts.length === 0 ? "" : ","}"${name}":${quote}`
+    const { after = "", before = "", sql } = jsonValue(name, field, columnOf(name))
+    const key = `${parts.length === 0 ? "" : ","}"${name}":${before}`
     if (Schema.isSchema(field)) {
       parts.push(literal(constant + key), sql)
-      constant = quote
+      constant = after
     } else {
       if (constant !== "") parts.push(literal(constant))
-      parts.push(`coalesce(${literal(key)} || ${sql}${quote === "" ? "" : ` || ${literal(quote)}`}, '')`)
+      parts.push(`coalesce(${literal(key)} || ${sql}${after === "" ? "" : ` || ${literal(after)}`}, '')`)
       constant = ""
     }
   }
