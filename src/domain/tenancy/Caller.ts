@@ -9,6 +9,17 @@ export class Principal extends Context.Tag("domain/Principal")<
   { readonly issuer: string; readonly subject: string }
 >() {}
 
+const keys = new WeakMap<Principal["Type"], string>()
+
+/** Names a caller among keys. A principal is the same object while its token is remembered, so its name is made once. */
+export const callerKey = (principal: Principal["Type"]) => {
+  const known = keys.get(principal)
+  if (known !== undefined) return known
+  const made = JSON.stringify([principal.issuer, principal.subject])
+  keys.set(principal, made)
+  return made
+}
+
 /**
  * The tenant a request or a message works in. A query that needs it cannot run without it.
  * @effect-leakable-service

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
-import type { CurrentMember, Principal } from "../../domain/tenancy/Caller.ts"
+import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRefusal.ts"
@@ -39,11 +39,8 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) =>
         share(
-          JSON.stringify([tenant, principal.issuer, principal.subject]),
-          Effect.mapError(
-            lookUps.withPermit([JSON.stringify([principal.issuer, principal.subject])], ask(tenant, principal)),
-            toRequestError
-          )
+          `${tenant} ${callerKey(principal)}`,
+          Effect.mapError(lookUps.withPermit([callerKey(principal)], ask(tenant, principal)), toRequestError)
         )
     }
   })

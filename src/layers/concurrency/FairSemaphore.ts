@@ -36,7 +36,13 @@ interface Party {
   servedAt: number
 }
 
-interface Ticket {
+/** A permit, once it is granted. */
+interface Grant {
+  readonly parties: ReadonlyArray<Party>
+}
+
+/** A place in the queue. */
+interface Ticket extends Grant {
   readonly lane: Lane
   readonly isUnbounded: boolean
   readonly deadline: number
@@ -45,9 +51,8 @@ interface Ticket {
 }
 
 /** Those who wait under the same keys, first come first. */
-interface Lane {
+interface Lane extends Grant {
   readonly name: string
-  readonly parties: ReadonlyArray<Party>
   readonly waiting: Set<Ticket>
 }
 
@@ -108,39 +113,53 @@ class FairQueues {
     return (this.#parties.get(key)?.queued ?? 0) >= this.#limits.maxQueuedPerKey
   }
 
-  /** Takes a permit or a place in the queue, or tells why there is neither. */
-  enter(keys: ReadonlyArray<string>, isUnbounded: boolean, timeoutMillis: number): Ticket | QueueFull {
-    const name = keys.join("\n")
-    const lane = this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
-    const deadline = performance.now() + timeoutMillis
-    const ticket: Ticket = { lane, isUnbounded, deadline, state: "queued", resume: () => {} }
-    if (this.#canGrant(lane)) {
-      this.#grant(ticket)
-      return ticket
-    }
+  /** Takes a permit, if there is one. */
+  tryTake(keys: ReadonlyArray<string>): Grant | undefined {
+    const parties = keys.map((key) => this.#party(key))
+    if (this.#canGrant(parties)) return this.#grant({ parties })
+    this.#forgetIdle(parties)
+    return undefined
+  }
+
+  /** Takes a place in the queue, or tells why there is none. */
+  enqueue(keys: ReadonlyArray<string>, isUnbounded: boolean, timeoutMillis: number): Ticket | QueueFull {
+    const lane = this.#lane(keys)
+    const { parties } = lane
     const full = isUnbounded ? undefined : this.#refusal(lane)
     if (full !== undefined) {
-      this.#forgetIdle(lane)
+      this.#forgetIdle(parties)
       return full
     }
-    this.#lanes.set(name, lane)
+    const deadline = performance.now() + timeoutMillis
+    const ticket: Ticket = { lane, parties, isUnbounded, deadline, state: "queued", resume: () => {} }
+    this.#lanes.set(lane.name, lane)
     lane.waiting.add(ticket)
     this.#sweeping ??= setInterval(() => this.#sweep(), sweepMillis)
     this.#queued++
-    for (const party of lane.parties) party.queued++
+    for (const party of parties) party.queued++
     return ticket
   }
 
-  /** Gives back a permit or a place in the queue. */
-  leave(ticket: Ticket) {
-    if (ticket.state === "queued") this.#dequeue(ticket)
-    if (ticket.state === "granted") {
-      this.#holding--
-      for (const party of ticket.lane.parties) party.holding--
-    }
-    ticket.state = "left"
-    this.#forgetIdle(ticket.lane)
+  /** Gives back a permit. */
+  giveBack({ parties }: Grant) {
+    this.#holding--
+    for (const party of parties) party.holding--
+    this.#forgetIdle(parties)
     this.#dispatch()
+  }
+
+  /** Gives back a place in the queue, or the permit it has become. */
+  leave(ticket: Ticket) {
+    const { state } = ticket
+    if (state === "queued") this.#dequeue(ticket)
+    ticket.state = "left"
+    if (state === "granted") this.giveBack(ticket)
+    else this.#forgetIdle(ticket.parties)
+  }
+
+  #lane(keys: ReadonlyArray<string>): Lane {
+    const name = keys.join("\n")
+    return this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
   }
 
   #party(key: string) {
@@ -149,24 +168,24 @@ class FairQueues {
     return known
   }
 
-  #forgetIdle({ parties }: Lane) {
+  #forgetIdle(parties: ReadonlyArray<Party>) {
     for (const { holding, key, queued } of parties) if (holding === 0 && queued === 0) this.#parties.delete(key)
   }
 
-  #canGrant({ parties }: Lane) {
+  #canGrant(parties: ReadonlyArray<Party>) {
     if (this.#holding >= this.#limits.permits) return false
     for (const { holding } of parties) if (holding >= this.#limits.maxPerKey) return false
     return true
   }
 
-  #grant(ticket: Ticket) {
+  #grant(grant: Grant) {
     this.#turn++
     this.#holding++
-    for (const party of ticket.lane.parties) {
+    for (const party of grant.parties) {
       party.holding++
       party.servedAt = this.#turn
     }
-    ticket.state = "granted"
+    return grant
   }
 
   #dequeue(ticket: Ticket) {
@@ -216,7 +235,7 @@ class FairQueues {
     let next: Lane | undefined
     let best: Rank | undefined
     for (const lane of this.#lanes.values()) {
-      if (!this.#canGrant(lane)) continue
+      if (!this.#canGrant(lane.parties)) continue
       const rank = rankOf(lane)
       if (best === undefined || isBefore(rank, best)) [next, best] = [lane, rank]
     }
@@ -229,6 +248,7 @@ class FairQueues {
       if (ticket === undefined) return
       this.#dequeue(ticket)
       this.#grant(ticket)
+      ticket.state = "granted"
       ticket.resume(Effect.void)
     }
   }
@@ -246,6 +266,19 @@ export const makeFairSemaphore = (limits: FairLimits) => {
       ticket.resume = resume
     })
 
+  /** To be called where nothing interrupts, with work that may be: plainer than the finalizers of the library, and faster. */
+  const thenLeave = <A, E, R>(work: Effect.Effect<A, E, R>, leave: () => void): Effect.Effect<A, E, R> =>
+    Effect.matchCauseEffect(work, {
+      onSuccess: (value) => {
+        leave()
+        return Effect.succeed(value)
+      },
+      onFailure: (cause) => {
+        leave()
+        return Effect.failCause(cause)
+      }
+    })
+
   return {
     /** Whether a key's queue takes nobody any more: a cheap look before expensive preparations. */
     isQueueFull: (key: string) => queues.isQueueFull(key),
@@ -258,19 +291,14 @@ export const makeFairSemaphore = (limits: FairLimits) => {
       work: Effect.Effect<A, E, R>,
       { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
     ): Effect.Effect<A, E | Refused, R> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.suspend((): Effect.Effect<A, E | Refused, R> => {
-          const ticket = queues.enter(keys, isUnbounded, Duration.toMillis(timeout))
-          if (ticket instanceof QueueFull) return Effect.fail(ticket)
-          const leave = Effect.sync(() => queues.leave(ticket))
-          const working = Effect.ensuring(restore(work), leave)
-          if (ticket.state === "granted") return working
-          return Effect.matchCauseEffect(restore(waitFor(ticket)), {
-            onSuccess: () => working,
-            onFailure: (cause) => Effect.zipRight(leave, Effect.failCause(cause))
-          })
-        })
-      )
+      Effect.uninterruptibleMask((restore) => {
+        const grant = queues.tryTake(keys)
+        if (grant !== undefined) return thenLeave(restore(work), () => queues.giveBack(grant))
+        const ticket = queues.enqueue(keys, isUnbounded, Duration.toMillis(timeout))
+        if (ticket instanceof QueueFull) return Effect.fail(ticket)
+        const waitAndWork = Effect.zipRight(restore(waitFor(ticket)), restore(work))
+        return thenLeave(waitAndWork, () => queues.leave(ticket))
+      })
   }
 }
 

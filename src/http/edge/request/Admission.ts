@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
-import type { Principal } from "../../../domain/tenancy/Caller.ts"
+import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
 import {
   type FairLimits,
   type FairSemaphore,
@@ -20,15 +20,6 @@ import { KeyedBudget } from "./KeyedBudget.ts"
 import { addRateHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
-const callerKeys = new WeakMap<Principal["Type"], string>()
-
-/** Names a caller among keys. A principal is the same object while its token is remembered, so its name is made once. */
-export const callerKey = (principal: Principal["Type"]) => {
-  const known = callerKeys.get(principal) ?? `caller ${principal.issuer} ${principal.subject}`
-  callerKeys.set(principal, known)
-  return known
-}
-
 export type AdmissionKeys = readonly [string, ...ReadonlyArray<string>]
 
 /** Whom a request is charged to. A tracker's bearer names no caller, so its webhooks count for their tenant alone. */
@@ -40,6 +31,9 @@ export const keysOf = ({ principal, tenant }: Identity, { socket }: IncomingMess
 
 /** One key leaves a tenth of the permits to others, so that slow work of one cannot hold them all. */
 const shareOf = (permits: number) => Math.max(1, permits - Math.ceil(permits / 10))
+
+/** Reads wait for nobody and are short: this many for each connection keep it busy, and spare a lone caller the queue. */
+const readsPerConnection = 4
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
@@ -61,8 +55,8 @@ const timeout = Duration.seconds(5)
 
 /**
  * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Writes wait
- * for each other's locks and so must not hold all connections; reads wait for nobody, and keep the connections busier when
- * there are more of them. Requests that wait for something other than the database have semaphores of their own.
+ * for each other's locks and so must not hold all connections. Requests that wait for something other than the database
+ * have semaphores of their own.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
@@ -70,7 +64,10 @@ export const makeAdmission = Effect.gen(function* () {
   const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
   const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
   const writes = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
-  const reads = make({ permits: 2 * DATABASE_POOL, maxPerKey: shareOf(2 * DATABASE_POOL) })
+  const reads = make({
+    permits: readsPerConnection * DATABASE_POOL,
+    maxPerKey: shareOf(readsPerConnection * DATABASE_POOL)
+  })
   const external = make(externalLimits)
   const lists = new KeyedBudget(listLimits)
   const uploads = make(uploadLimits)

@@ -71,7 +71,7 @@ const accessOf = (endpoint: Endpoint, name: string) => {
 
 const bodyDecoder = (endpoint: Endpoint) =>
   Context.get(endpoint.annotations, Streamed) || Option.isNone(endpoint.payloadSchema)
-    ? () => Effect.void
+    ? undefined
     : boundedDecoder(endpoint.payloadSchema.value.ast)
 
 /** Reads query, headers and body together, so that the faults of all are told in one answer. */
@@ -79,22 +79,24 @@ const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   const query = decoder(endpoint.urlParamsSchema)
   const named = decoder(endpoint.headersSchema)
   const decodeBody = bodyDecoder(endpoint)
-  return (url, headers, body) => {
+  const decodeWith = (url: string, headers: unknown, payload: ReturnType<Decode> | undefined) => {
     const details: Array<Detail> = []
     const part = (decoded: ReturnType<Decode> | undefined, whole: string) => {
       if (decoded === undefined) return undefined
       if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, whole)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
-    return Effect.flatMap(Effect.either(decodeBody(body)), (decoded) => {
-      const input = {
-        query: part(query?.(queryOf(url)), "query"),
-        headers: part(named?.(headers), "headers"),
-        payload: part(decoded, "body")
-      }
-      return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
-    })
+    const input = {
+      query: part(query?.(queryOf(url)), "query"),
+      headers: part(named?.(headers), "headers"),
+      payload: part(payload, "body")
+    }
+    return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
   }
+  return (url, headers, body) =>
+    decodeBody === undefined
+      ? decodeWith(url, headers, undefined)
+      : Effect.flatMap(Effect.either(decodeBody(body)), (payload) => decodeWith(url, headers, payload))
 }
 
 const pathDecoder = (endpoint: Endpoint): Route["decodePath"] => {
