@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { type Cause, Context, Effect, type Fiber, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Context, Effect, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { NotFound, type WireError } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
-import { type Call, makeOperation } from "./request/Operation.ts"
+import { type Call, makeOperation, type Operation } from "./request/Operation.ts"
 import type { Route } from "./request/Routes.ts"
 import { traced } from "./request/Tracing.ts"
 import { type Answer, failureAnswer } from "./response/Answer.ts"
@@ -24,6 +24,8 @@ export interface PlainRoute {
 interface Target {
   readonly name: string
   readonly run: (call: Call) => Effect.Effect<Answer, WireError>
+  /** The answer to a request that is refused before anything is begun for it. */
+  readonly turnAway?: (request: IncomingMessage) => Answer | undefined
 }
 
 const unknownRoute: Target = { name: "unknown", run: () => Effect.fail(new NotFound()) }
@@ -45,9 +47,7 @@ const annotations = (call: Call, target: Target, requestId: string) => ({
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
-type Operate = (route: Route, call: Call) => Effect.Effect<Answer, WireError>
-
-const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operate) => {
+const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operation) => {
   const router = FindMyWay.make<Target>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
@@ -55,7 +55,11 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
     maxParamLength: 16 * 1024
   })
   for (const route of routes) {
-    const target = { name: route.name, run: (call: Call) => operation(route, call) }
+    const target = {
+      name: route.name,
+      run: (call: Call) => operation.operate(route, call),
+      turnAway: (request: IncomingMessage) => operation.turnAway(route, request)
+    }
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isOnceOnly) router.on("HEAD", route.path, target)
   }
@@ -71,7 +75,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
 }
 
 /** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
-const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operate) =>
+const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operation) =>
   Effect.gen(function* () {
     const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
@@ -87,12 +91,17 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
     )
     const runFork = Runtime.runFork(runtime)
 
-    const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>): Fiber.RuntimeFiber<void> => {
+    const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
       const started = performance.now()
       const requestId = requestIdOf(request)
       const { params, target } = find(request)
       const call: Call = { request, params, responseHeaders: {}, identity: undefined }
       metrics.started()
+      const refused = isVerbose || isTraced ? undefined : target.turnAway?.(request)
+      if (refused !== undefined) {
+        write(response, refused, { "x-request-id": requestId, ...cors(request) })
+        return metrics.finished(target.name, refused.status, (performance.now() - started) / 1000)
+      }
       const finish = (status: number) => {
         metrics.finished(target.name, status, (performance.now() - started) / 1000)
         if (!isVerbose) return Effect.void
@@ -114,7 +123,7 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
           Effect.flatMap(() => finish(status))
         )
       }
-      return runFork(
+      runFork(
         (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
           Effect.flatMap(settle),
           Effect.catchAllCause((cause) =>
@@ -136,4 +145,4 @@ export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<
 
 /** Serves nothing of the contract, and so needs nothing of what its operations pass through. */
 export const makePlainListener = (plain: ReadonlyArray<PlainRoute>) =>
-  listenerOf([], plain, () => Effect.fail(new NotFound()))
+  listenerOf([], plain, { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined })

@@ -59,12 +59,18 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
         })
       )
 
+    const digestOf = (token: string) => hash("sha256", token, "base64")
+
     return {
-      /** The principal of a token, from memory while it was verified less than a minute ago and has not expired. */
+      /** The principal of a token that was verified less than a minute ago and has not expired. */
+      recall: (token: string): Principal["Type"] | undefined =>
+        token.length > longestToken ? undefined : memory.recall(digestOf(token), Date.now()),
+
+      /** The principal of a token, from memory if it is known. */
       verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> =>
         Effect.suspend(() => {
           if (token.length > longestToken) return Effect.fail(new Unauthorized())
-          const digest = hash("sha256", token, "base64")
+          const digest = digestOf(token)
           const known = memory.recall(digest, Date.now())
           return known === undefined ? verify(token, digest) : Effect.succeed(known)
         })

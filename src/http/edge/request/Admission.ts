@@ -4,7 +4,6 @@ import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors
 import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
 import {
   type FairLimits,
-  type FairSemaphore,
   makeFairSemaphore,
   QueueFull,
   QueueTimeout,
@@ -13,7 +12,7 @@ import {
 import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { type RefusalReason, RequestMetrics } from "../pages/RequestMetrics.ts"
-import type { Answer } from "../response/Answer.ts"
+import { type Answer, failureAnswer } from "../response/Answer.ts"
 import { PagedList } from "../response/Reply.ts"
 import type { Identity } from "./Authorize.ts"
 import { KeyedBudget } from "./KeyedBudget.ts"
@@ -29,11 +28,11 @@ export const keysOf = ({ principal, tenant }: Identity, { socket }: IncomingMess
   return [tenant === undefined ? `address ${socket.remoteAddress}` : owner]
 }
 
-/** One key leaves a tenth of the permits to others, so that slow work of one cannot hold them all. */
-const shareOf = (permits: number) => Math.max(1, permits - Math.ceil(permits / 10))
+/** One key leaves a part of the permits to others, so that slow work of one cannot hold them all. */
+const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
 
-/** Reads wait for nobody and are short: this many for each connection keep it busy, and spare a lone caller the queue. */
-const readsPerConnection = 4
+/** Requests let in for each connection: few enough to be fair, and so many that a caller alone hardly waits. */
+const requestsPerConnection = 4
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
@@ -43,6 +42,10 @@ const uploadLimits = { permits: 1024, maxPerKey: 256 }
 const listLimits = { maxPerKey: 8, max: 64 }
 /** A list that has begun is not refused its next page while others are served before it. */
 const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
+/** Writes that wait for their turn are not many: each has been let in. */
+const writeWait = { isUnbounded: true }
+
+const tooMany = failureAnswer(new TooManyRequests())
 
 const isRefused = (error: unknown): error is Refused => error instanceof QueueFull || error instanceof QueueTimeout
 
@@ -54,20 +57,22 @@ const reasonOf = (refused: Refused): RefusalReason => {
 const timeout = Duration.seconds(5)
 
 /**
- * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Writes wait
- * for each other's locks and so must not hold all connections. Requests that wait for something other than the database
- * have semaphores of their own.
+ * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Reads and
+ * writes wait in the same queue, so that neither of one caller's keeps the other from being served. Writes wait for each
+ * other's locks as well, and so only as many are at work as leave connections to reads and to others. Requests that wait
+ * for something other than the database have semaphores of their own.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
   const metrics = yield* RequestMetrics
   const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
   const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
-  const writes = make({ permits: DATABASE_POOL, maxPerKey: shareOf(DATABASE_POOL) })
-  const reads = make({
-    permits: readsPerConnection * DATABASE_POOL,
-    maxPerKey: shareOf(readsPerConnection * DATABASE_POOL)
+  const share = shareOf(DATABASE_POOL)
+  const database = make({
+    permits: requestsPerConnection * DATABASE_POOL,
+    maxPerKey: requestsPerConnection * share
   })
+  const writes = make({ permits: DATABASE_POOL, maxPerKey: share })
   const external = make(externalLimits)
   const lists = new KeyedBudget(listLimits)
   const uploads = make(uploadLimits)
@@ -75,7 +80,7 @@ export const makeAdmission = Effect.gen(function* () {
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRate = rateOf("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRate = rateOf("tenant", rates.RATE_LIMIT_PER_TENANT)
-  metrics.watchQueue("reads", reads.queued)
+  metrics.watchQueue("database", database.queued)
   metrics.watchQueue("writes", writes.queued)
   metrics.watchQueue("external", external.queued)
   metrics.watchQueue("uploads", uploads.queued)
@@ -92,10 +97,11 @@ export const makeAdmission = Effect.gen(function* () {
     return state.isAllowed ? Effect.void : refuse("rate")
   }
 
-  const semaphoreOf = ({ isExternal, isStreamed, method }: Route): FairSemaphore => {
-    if (isStreamed) return uploads
-    if (isExternal) return external
-    return method === "GET" ? reads : writes
+  const waitsElsewhere = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
+
+  const inTurn = <A, E, R>(route: Route, keys: ReadonlyArray<string>, work: Effect.Effect<A, E, R>) => {
+    if (waitsElsewhere(route)) return (route.isStreamed ? uploads : external).withPermit(keys, work)
+    return database.withPermit(keys, route.method === "GET" ? work : writes.withPermit(keys, work, writeWait))
   }
 
   /** A list whose further pages wait for their turn like requests, if its keys have not too many of these already. */
@@ -105,7 +111,7 @@ export const makeAdmission = Effect.gen(function* () {
     return Effect.succeed(
       new PagedList(
         list.first,
-        (after) => Effect.mapError(reads.withPermit(keys, list.readPage(after), pageWait), toFailure),
+        (after) => Effect.mapError(database.withPermit(keys, list.readPage(after), pageWait), toFailure),
         Effect.sync(() => lists.giveBack(key, 1))
       )
     )
@@ -118,11 +124,24 @@ export const makeAdmission = Effect.gen(function* () {
   }
 
   return {
+    /**
+     * The answer to a caller whose queue is full, if that can be told at once: when far too many requests come, most are
+     * these, and they must cost next to nothing.
+     */
+    turnAway: (route: Route, callerOf: () => Principal["Type"] | undefined): Answer | undefined => {
+      if (database.queued() < MAX_QUEUED_REQUESTS_PER_CALLER || callerRate !== undefined || waitsElsewhere(route)) {
+        return undefined
+      }
+      const principal = callerOf()
+      if (principal === undefined || !database.isQueueFull(callerKey(principal))) return undefined
+      metrics.refused("queue")
+      return tooMany
+    },
+
     /** Turns a caller away before anything is looked up, when that is all it would come to. */
     requireRoom: (principal: Principal["Type"], headers: Record<string, string>) => {
       const key = callerKey(principal)
-      const isFull = writes.isQueueFull(key) || reads.isQueueFull(key)
-      return isFull ? refuse("queue") : withinRate(callerRate, key, headers)
+      return database.isQueueFull(key) ? refuse("queue") : withinRate(callerRate, key, headers)
     },
 
     requireTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
@@ -134,7 +153,7 @@ export const makeAdmission = Effect.gen(function* () {
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> =>
-      Effect.mapError(semaphoreOf(route).withPermit(keys, work), toFailure),
+      Effect.mapError(inTurn(route, keys, work), toFailure),
 
     /** The answer, of a list in pages with those admitted one by one. */
     admitPages: (keys: AdmissionKeys, answer: Answer): Effect.Effect<Answer, TooManyRequests> =>

@@ -30,7 +30,7 @@ export interface Identity {
 
 type Services = Principal | CurrentTenant | CurrentMember | InboundCall
 
-const bearer = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
+export const bearer = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
 const tenantIdOf = Schema.decodeUnknownOption(TenantId)
 const keyOf = Schema.decodeUnknownOption(EndpointKey)
 

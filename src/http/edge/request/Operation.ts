@@ -2,13 +2,14 @@ import type { IncomingMessage } from "node:http"
 import { type Cause, Context, Effect, Stream } from "effect"
 import { type PayloadTooLarge, ServiceUnavailable, TooManyRequests, type WireError } from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
+import { Tokens } from "../../../layers/auth/Tokens.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { providing } from "../../../layers/Providing.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { toWireError } from "../response/Failures.ts"
 import { keysOf, makeAdmission } from "./Admission.ts"
-import { type Identity, makeAuthorize } from "./Authorize.ts"
+import { bearer, type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
 import { KeyedBudget } from "./KeyedBudget.ts"
@@ -48,6 +49,7 @@ export const makeOperation = Effect.gen(function* () {
   const authorize = yield* makeAuthorize(admission)
   const once = yield* makeOnce
   const metrics = yield* RequestMetrics
+  const tokens = yield* Tokens
   const budget = new KeyedBudget(bodyMemory)
   const { wake } = yield* Broker
 
@@ -110,9 +112,20 @@ export const makeOperation = Effect.gen(function* () {
     return yield* route.isEventless ? done : Effect.zipLeft(done, wake)
   })
 
-  return (route: Route, call: Call) => {
-    const answer = operate(route, call)
-    if (route.isSentAgain) return Effect.catchAllCause(answer, passing)
-    return route.isStreamed ? Effect.tapErrorCause(answer, () => drain(call.request)) : answer
+  return {
+    /** The answer to a request that is refused before anything is begun for it. */
+    turnAway: (route: Route, { headers }: IncomingMessage) =>
+      admission.turnAway(route, () => {
+        const token = bearer(headers.authorization)
+        return token === undefined ? undefined : tokens.recall(token)
+      }),
+
+    operate: (route: Route, call: Call) => {
+      const answer = operate(route, call)
+      if (route.isSentAgain) return Effect.catchAllCause(answer, passing)
+      return route.isStreamed ? Effect.tapErrorCause(answer, () => drain(call.request)) : answer
+    }
   }
 })
+
+export type Operation = Effect.Effect.Success<typeof makeOperation>
