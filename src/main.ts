@@ -32,7 +32,7 @@ const worker = ([name = ""]: ReadonlyArray<string>) =>
 
 const migrateOnce = migrate.pipe(
   Effect.flatMap((applied) => Console.log(applied.length === 0 ? "Up to date." : `Applied ${applied.length}.`)),
-  Effect.provide(SqlLive)
+  Effect.provide(TelemetryLive("migrate"))
 )
 
 const token = (args: ReadonlyArray<string>) =>

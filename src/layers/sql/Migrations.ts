@@ -1,72 +1,43 @@
 import { readdir, readFile } from "node:fs/promises"
-import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
-import { SqlError } from "@effect/sql/SqlError"
-import { Effect, Layer, Option, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { isOutage } from "./connection/Outage.ts"
+import { type Migration, migrationOf } from "./migration/Migration.ts"
+import { applyMigrations, MigrationFailed } from "./migration/Runner.ts"
 
 /** The build puts the folder beside its bundle, so this holds there as well as here. */
 const folder = new URL("./migrations/", import.meta.url)
 
-/** Forward only: what has run anywhere is never edited, the next change is the next file. */
-const files = Effect.promise(async () => {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
-  return Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder), "utf8")] as const))
-})
-
-const loader = Effect.flatMap(files, (all) =>
-  Migrator.fromRecord(
-    Object.fromEntries(
-      all.map(([name, text]) => [
-        name.replace(".sql", ""),
-        Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text).unprepared)
-      ])
-    )
+/**
+ * Every migration of this build, in order; the files are read once. Forward only: what has run anywhere is never edited,
+ * the next change is the next file.
+ */
+export const migrations: Effect.Effect<ReadonlyArray<Migration>> = Effect.runSync(
+  Effect.cached(
+    Effect.promise(async () => {
+      const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
+      return Promise.all(files.map(async (file) => migrationOf(file, await readFile(new URL(file, folder), "utf8"))))
+    })
   )
 )
 
-/** Any number that no other user of the database takes for its own lock. */
-const lockKey = 7_206_133_517
+export const migrate = Effect.flatMap(migrations, applyMigrations)
 
-/** Nothing here is in a hurry, and another copy's migration may take longer than a request may wait for a lock. */
-const patience = (sql: SqlClient.SqlClient) =>
-  sql.unsafe(`set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`)
-    .unprepared
-
-/** Made here, because the migrator would probe for its table by a failing statement, which ends our transaction. */
-const ledger = (sql: SqlClient.SqlClient) => sql`
-  create table if not exists migrations (
-    migration_id integer primary key,
-    created_at timestamptz not null default now(),
-    name text not null
-  )`
-
-/** Runs what has not run yet. Copies starting together wait for each other, and one of them does the work. */
-export const migrate = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.withTransaction(
-    patience(sql).pipe(
-      Effect.zipRight(ledger(sql)),
-      Effect.zipRight(Migrator.make({})({ loader, table: "migrations" }))
-    )
-  )
-)
-
-/** Whether the database has seen every migration this build knows. */
+/** Whether the database has seen every migration this build knows. Those of a later release do not matter. */
 export const isMigrated = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ done: number }>`select count(*)::int as done from migrations`
-  return (rows[0]?.done ?? 0) >= (yield* files).length
+  const ids = (yield* migrations).map(({ id }) => id)
+  const [row] = yield* sql<{ done: number }>`
+    select count(*)::int as done from migrations where migration_id = any (${ids})`
+  return row?.done === ids.length
 })
+
+const isPassing = (error: unknown) => isOutage(error instanceof MigrationFailed ? error.cause : error)
 
 /** A process starts with the schema it was written for, and waits for a database that is not there yet. */
 export const MigrationsLive = Layer.effectDiscard(
   migrate.pipe(
-    // A connection that is lost meanwhile fails the end of the transaction as well, and that comes as a defect.
-    Effect.catchSomeDefect((defect) => (defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none())),
     Effect.tapErrorCause((cause) => Effect.logWarning("The database cannot be migrated yet", cause)),
-    Effect.retry({ while: isOutage, schedule: Schedule.spaced("1 second") }),
-    Effect.tap((applied) =>
-      applied.length > 0 ? Effect.logInfo(`Migrated: ${applied.map(([, name]) => name).join(", ")}`) : Effect.void
-    )
+    Effect.retry({ while: isPassing, schedule: Schedule.spaced("1 second") })
   )
 )

@@ -66,5 +66,7 @@ const hasCode = (code: string) => (error: unknown) => error instanceof SqlError 
 /** Somebody else held a lock for too long: asking for less of the same would have to wait as long. */
 export const isLockTimeout = hasCode("55P03")
 
+export const isDeadlock = hasCode("40P01")
+
 /** It was too much for one statement; less of it may not be. */
 export const isStatementTimeout = hasCode("57014")

@@ -33,22 +33,25 @@ const limits = {
   idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
 }
 
-export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
+/** How every connection is opened, those of the pool and others. */
+export const connectionOptions = Effect.gen(function* () {
   const { DATABASE_URL } = yield* Settings
   if (DATABASE_URL === undefined) {
     return yield* new SettingsError({
       faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
     })
   }
-  const pool = new pg.Pool({
+  return {
     connectionString: Redacted.value(DATABASE_URL),
-    max: maxConnections,
-    idleTimeoutMillis: 0,
     application_name: "contracting",
     options: `-c timezone=UTC ${planning}`,
     types,
     ...limits
-  })
+  } satisfies pg.ClientConfig
+})
+
+export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
+  const pool = new pg.Pool({ ...(yield* connectionOptions), max: maxConnections, idleTimeoutMillis: 0 })
   // A connection that breaks is dropped when it is next looked at; without listeners the event would end the process.
   pool.on("error", () => {})
   pool.on("connect", (client) => client.on("error", () => {}))

@@ -6,6 +6,7 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { CurrentTenant, IfMatch } from "../../../../src/domain/tenancy/Caller.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
+import type { Settings } from "../../../../src/layers/config/Settings.ts"
 import { makeId } from "../../../../src/layers/Ids.ts"
 import { atomically } from "../../../../src/layers/sql/connection/Transaction.ts"
 import { advanceLanes, type Lane, settleLanes, shareLanes } from "../../../../src/layers/sql/delivery/Lanes.ts"
@@ -27,7 +28,7 @@ const sent = "PENDING"
 describe("lanes", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
-  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient, unknown>
+  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings, unknown>
   let ledger: Ledger
   let integration: string
   const tenant = TenantId.make("tnt_lanes")

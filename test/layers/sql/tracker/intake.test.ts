@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
+import type { Settings } from "../../../../src/layers/config/Settings.ts"
 import { makeId } from "../../../../src/layers/Ids.ts"
 import { atomically } from "../../../../src/layers/sql/connection/Transaction.ts"
 import { migrate } from "../../../../src/layers/sql/Migrations.ts"
@@ -16,7 +17,7 @@ import { webhookOf } from "../../../support/trackerWebhook.ts"
 describe("the intake of webhooks", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
-  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Intake, unknown>
+  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings | Intake, unknown>
   beforeAll(async () => {
     database = await freshDatabase()
     pool = openPool(database.url)
