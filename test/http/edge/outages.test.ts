@@ -73,6 +73,32 @@ describe("without its database, the service", () => {
     assert.strictEqual((await create({ "idempotency-key": "stalled" })).status, 201)
   })
 
+  it("says that it is read-only, and writes again as soon as its address leads to a primary", async () => {
+    const pool = openPool(database.url)
+    const others = "datname = current_database() and pid <> pg_backend_pid()"
+    try {
+      await pool.query(`alter database ${database.name} set default_transaction_read_only = on`)
+      await pool.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where ${others}`)
+      await vi.waitFor(async () => assert.deepStrictEqual(await ready(), [503, false, "read-only"]), patience)
+      assert.strictEqual((await list()).status, 200)
+      for (const answer of await Promise.all([create(), create(), create({ "idempotency-key": "read-only" })])) {
+        assertUnavailable(answer)
+      }
+    } finally {
+      const writer = await pool.connect()
+      await writer.query("set default_transaction_read_only = off")
+      await writer.query(`alter database ${database.name} reset default_transaction_read_only`)
+      writer.release()
+      await pool.end()
+    }
+    await vi.waitFor(async () => assert.deepStrictEqual(await ready(), [200, true, "ready"]), patience)
+    await vi.waitFor(async () => assert.strictEqual((await create()).status, 201), patience)
+    await vi.waitFor(async () => {
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, () => create())))
+        assert.strictEqual(status, 201)
+    }, patience)
+  })
+
   it("is not held up for everyone by a row that one tenant's writers wait for", { timeout: 60_000 }, async () => {
     const created = await create()
     const path = `/clients/${created.body.data.id}`

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { makeSqlClient } from "../../../layers/sql/connection/Client.ts"
+import { isReadOnly } from "../../../layers/sql/connection/Outage.ts"
 import { isMigrated } from "../../../layers/sql/Migrations.ts"
 import type { PlainRoute } from "../Listener.ts"
 import { jsonAnswer } from "../response/Answer.ts"
@@ -16,12 +17,17 @@ export const healthRoutes = Effect.gen(function* () {
   const sql = yield* makeSqlClient(1)
   const broker = yield* Broker
 
-  const database = isMigrated.pipe(
+  // A server that only reads refuses even this, and then the connection is replaced by one that may lead to another.
+  const database = sql`delete from migrations where false`.pipe(
+    Effect.zipRight(isMigrated),
     Effect.provideService(SqlClient.SqlClient, sql),
     // The statement itself cannot be interrupted, so it is left behind.
     Effect.disconnect,
     Effect.timeout("2 seconds"),
-    Effect.match({ onFailure: () => "away", onSuccess: (migrated) => (migrated ? "ready" : "not migrated") })
+    Effect.match({
+      onFailure: (error) => (isReadOnly(error) ? "read-only" : "away"),
+      onSuccess: (migrated) => (migrated ? "ready" : "not migrated")
+    })
   )
   const readiness = Effect.zipWith(database, broker.state, (database, broker) => {
     const ready = database === "ready"

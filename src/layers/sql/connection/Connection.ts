@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 import type pg from "pg"
 import { type Crossing, CrossingQuery } from "./Borders.ts"
 import { NamedQuery, patience, type Settle } from "./NamedQuery.ts"
-import { isLost } from "./Outage.ts"
+import { isLost, isStalePlan } from "./Outage.ts"
 
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
 export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
@@ -42,7 +42,7 @@ const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
 
 /** Hands a query to the driver: one that is prepared, or a border, in the form it has here. */
-export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
+const submitOnce = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
   let isSettled = false
   const settle: Settle = (error, result) => {
     // The driver tells a second time of a query that it could not send, when its connection is thrown away.
@@ -53,6 +53,26 @@ export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing
   if (!isPrepared(query) && !isBorder(query.text)) client.query(query, settle)
   else client.query(crossing === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, crossing))
 }
+
+/** Lets the connection forget a prepared statement, so that it is prepared anew the next time. */
+const forget = (client: pg.ClientBase, name: string) => {
+  delete Reflect.get(client, "connection").parsedStatements[name] // which the types leave out
+  client.query(`DEALLOCATE ${name}`, () => {})
+}
+
+/** Prepares a statement anew whose rows a migration has changed, if nothing was done before it that would be lost. */
+export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing, isAlone = true) =>
+  submitOnce(
+    client,
+    query,
+    (error, result) => {
+      if (!isAlone || query.name === undefined || !isStalePlan(error)) return done(error, result)
+      if (crossing?.opens) submitOnce(client, { text: "ROLLBACK" }, () => {})
+      forget(client, query.name)
+      submitOnce(client, query, done, crossing)
+    },
+    crossing
+  )
 
 /**
  * What `@effect/sql` needs of a connection. Statements run to their end even when the fiber that asked is interrupted:

@@ -11,7 +11,8 @@ const passingStates = new Set([
   "55P03", // lock timeout
   "40001", // serialization failure
   "40P01", // deadlock
-  "25P03" // idle in transaction
+  "25P03", // idle in transaction
+  "25006" // a standby, or a primary that became one
 ])
 const passingErrors = new Set([
   "ECONNREFUSED",
@@ -35,10 +36,24 @@ const passingMessages = [
 export const codeOf = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
-/** An error with a code of the server's own came over a connection that works, unless the server then ends it. */
+/** The rows of a prepared statement have other types since a migration, until it is prepared anew. */
+export const isStalePlan = (cause: unknown) =>
+  codeOf(cause) === "0A000" && cause instanceof Error && cause.message.includes("cached plan")
+
+/**
+ * An error with a code of the server's own came over a connection that works, unless the server then ends it. One to a
+ * read-only server works and is of no use: another may lead to the primary.
+ */
 export const isLost = (cause: unknown) => {
   const code = codeOf(cause)
-  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith("57P") || code.startsWith("08") || code === "25P03"
+  return (
+    !/^[0-9A-Z]{5}$/.test(code) ||
+    code.startsWith("57P") ||
+    code.startsWith("08") ||
+    code === "25P03" ||
+    code === "25006" ||
+    isStalePlan(cause)
+  )
 }
 
 /** Whoever was asked could not be reached, or the connection was lost. */
@@ -51,6 +66,7 @@ const isPassing = (cause: unknown): boolean => {
     passingStates.has(code) ||
     code.startsWith("08") ||
     isUnreachable(cause) ||
+    isStalePlan(cause) ||
     (cause instanceof AggregateError && cause.errors.some(isPassing)) ||
     (cause instanceof Error && passingMessages.some((message) => cause.message.includes(message)))
   )
@@ -65,6 +81,8 @@ const hasCode = (code: string) => (error: unknown) => error instanceof SqlError 
 
 /** Somebody else held a lock for too long: asking for less of the same would have to wait as long. */
 export const isLockTimeout = hasCode("55P03")
+
+export const isReadOnly = hasCode("25006")
 
 export const isDeadlock = hasCode("40P01")
 

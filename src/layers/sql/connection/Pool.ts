@@ -46,12 +46,23 @@ export const connectionOptions = Effect.gen(function* () {
     application_name: "contracting",
     options: `-c timezone=UTC ${planning}`,
     types,
+    // A network that forgets idle connections would otherwise let the next statement wait for its timeout.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),
     ...limits
   } satisfies pg.ClientConfig
 })
 
+/** Sooner or later every connection leads to where the address of the database points now. */
+const maxLifetimeSeconds = Duration.toSeconds("30 minutes")
+
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
-  const pool = new pg.Pool({ ...(yield* connectionOptions), max: maxConnections, idleTimeoutMillis: 0 })
+  const pool = new pg.Pool({
+    ...(yield* connectionOptions),
+    max: maxConnections,
+    idleTimeoutMillis: 0,
+    maxLifetimeSeconds
+  })
   // A connection that breaks is dropped when it is next looked at; without listeners the event would end the process.
   pool.on("error", () => {})
   pool.on("connect", (client) => client.on("error", () => {}))

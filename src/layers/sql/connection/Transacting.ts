@@ -58,7 +58,9 @@ export class Transacting extends Sending {
       if (closes) this.#isOpen = this.#isUndone = error !== undefined
       done(error, result)
     }
-    if (isPrepared(query)) return submit(this.#client, query, settle, opens || closes ? { opens, closes } : undefined)
+    if (isPrepared(query)) {
+      return submit(this.#client, query, settle, opens || closes ? { opens, closes } : undefined, opens)
+    }
     // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
     if (opens) submit(this.#client, borders.open, () => {})
     submit(this.#client, query, settle)

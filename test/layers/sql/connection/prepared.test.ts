@@ -1,8 +1,9 @@
 import { Socket } from "node:net"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Cause, type Effect, Exit, ManagedRuntime } from "effect"
+import { Cause, Effect, Exit, ManagedRuntime } from "effect"
 import pg from "pg"
 import { assert, beforeAll, describe, it, vi } from "vitest"
+import { isOutage } from "../../../../src/layers/sql/connection/Outage.ts"
 import { finishing } from "../../../../src/layers/sql/connection/Transactions.ts"
 import { forAll } from "../../../support/forAll.ts"
 import { liveOn } from "../../../support/live.ts"
@@ -106,5 +107,45 @@ describe("a prepared statement on the only connection there is", () => {
     await pool.query("select pg_terminate_backend($1)", [before?.pid])
     await failureOf(backend())
     for (const _ of [1, 2]) assert.deepStrictEqual(await run(lengths()), [{ id: 1, many: "text now" }])
+  })
+
+  describe("whose rows a migration changed", () => {
+    let columns = 0
+    const everything = () => sql`select * from things where id = ${1}`
+    const known = () => run(sql<{ total: number }>`select count(*)::int as total from things where id >= ${0}`)
+    /** As many columns as there are now. */
+    const change = async () => {
+      await run(everything())
+      await pool.query(`alter table things add column more${columns++} text`)
+    }
+    const backend = () => run(sql<{ pid: number }>`select pg_backend_pid() as pid where ${1} = 1`)
+    const width = (rows: ReadonlyArray<object>) => Object.keys(rows[0] ?? {}).length
+
+    const alone = {
+      alone: () => everything(),
+      "first in a transaction": () => sql.withTransaction(everything().pipe(Effect.zipLeft(sql`select ${1}::int`))),
+      "as a whole transaction": () => sql.withTransaction(finishing(everything()))
+    }
+    for (const [where, ask] of Object.entries(alone))
+      it(`is prepared anew ${where}, and nobody notices`, async () => {
+        await run(ask())
+        await change()
+        const before = await backend()
+        const found = await run(ask())
+        assert.strictEqual(width(found), width((await pool.query("select * from things where id = 1")).rows))
+        assert.deepStrictEqual(await run(ask()), found)
+        assert.deepStrictEqual(await backend(), before)
+        assert.isNotEmpty(await known())
+      })
+
+    it("fails later in a transaction as an outage does, and the next connection prepares it anew", async () => {
+      await change()
+      const before = await backend()
+      const later = sql.withTransaction(Effect.zipRight(sql`insert into things values (${77})`, everything()))
+      const exit = await runtime.runPromiseExit(later)
+      assert.isTrue(Exit.isFailure(exit) && isOutage(Cause.squash(exit.cause)), `${exit}`)
+      assert.notDeepEqual(await backend(), before)
+      assert.isNotEmpty(await run(later))
+    })
   })
 })
