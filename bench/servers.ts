@@ -60,6 +60,7 @@ export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   AUTH_AUDIENCE: caller.audience,
   SECRETS_KEY: randomBytes(32).toString("base64"),
   MAX_INVOICE_LINES: "20000",
+  SHUTDOWN_DELAY_SECONDS: "0",
   [supervisedFlag]: "1"
 })
 

@@ -1,6 +1,6 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { Context, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { Memberships, membershipConnections } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
 import { TrackerTokens } from "../layers/auth/TrackerTokens.ts"
@@ -19,7 +19,7 @@ import { documentOf } from "./api/Document.ts"
 import type { Mounted } from "./edge/Handlers.ts"
 import { makeListener } from "./edge/Listener.ts"
 import { docsRoutes } from "./edge/pages/Docs.ts"
-import { healthRoutes } from "./edge/pages/Health.ts"
+import { makeHealth } from "./edge/pages/Health.ts"
 import { RequestMetrics } from "./edge/pages/RequestMetrics.ts"
 import { routesOf } from "./edge/request/Routes.ts"
 import { listen } from "./edge/Server.ts"
@@ -28,16 +28,21 @@ import { metricsRoute, serveMetrics } from "./Metrics.ts"
 /** The port the service answers on, once it does. */
 export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {}
 
-/** Metrics are beside the rest, or alone on a port of their own that can be kept from the public. */
+/** Metrics are beside the rest in development, or alone on a port of their own that can be kept from the public. */
 const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
   const api = assemble(mounted.map(({ group }) => group))
-  const { HOST: host, METRICS_PORT, PORT } = yield* Settings
-  const health = yield* healthRoutes
-  const plain = [...health, ...(yield* docsRoutes(documentOf(api)))]
-  yield* serveMetrics(health)
+  const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS } = yield* Settings
+  const isProduction = NODE_ENV === "production"
+  const health = yield* makeHealth
+  const plain = [...health.routes, ...(yield* docsRoutes(documentOf(api)))]
+  yield* serveMetrics(health.routes)
   const routes = yield* routesOf(api, mounted)
-  const listener = yield* makeListener(routes, METRICS_PORT === undefined ? [...plain, yield* metricsRoute] : plain)
+  const hasMetrics = METRICS_PORT === undefined && !isProduction
+  const listener = yield* makeListener(routes, hasMetrics ? [...plain, yield* metricsRoute] : plain)
   const port = yield* listen(listener, { host, port: PORT })
+  // Runs before the listener closes: balancers go on sending requests here until they have asked the probe again.
+  const delay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))
+  yield* Effect.addFinalizer(() => Effect.zipRight(health.announceStop, Effect.sleep(delay)))
   yield* Effect.logInfo(`Listening on http://${host}:${port}`)
   return port
 })

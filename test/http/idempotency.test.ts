@@ -87,6 +87,28 @@ describe("Idempotency-Key", () => {
     assert.strictEqual((await post("revoked", { name: "Before" }, "gone")).status, 403)
   })
 
+  it("keeps the answers of two callers apart who use the same key in one tenant", async () => {
+    await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "namesake", role: "ADMIN" } })
+    const callers = ["owner", "namesake"] as const
+    for (const bodies of [
+      { owner: { name: "Alike" }, namesake: { name: "Alike" } },
+      { owner: { name: "Mine" }, namesake: { name: "Theirs" } }
+    ]) {
+      const key = `apart-${bodies.owner.name}`
+      const ask = (caller: (typeof callers)[number]) => post(key, bodies[caller], caller)
+      const first = { owner: await ask("owner"), namesake: await ask("namesake") }
+      for (const caller of callers) {
+        assert.strictEqual(first[caller].status, 201)
+        assert.isNull(first[caller].headers.get("idempotent-replayed"))
+      }
+      for (const caller of [...callers, ...callers.toReversed()]) {
+        const again = await ask(caller)
+        assert.deepStrictEqual([again.status, again.text], [201, first[caller].text], caller)
+        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      }
+    }
+  })
+
   it("is free again after 24 hours", async () => {
     const first = await post("old", { name: "Old" })
     await sql.query("update idempotency_keys set claimed_at = now() - interval '25 hours' where key = 'old'")

@@ -4,11 +4,12 @@ import { connect, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Deferred, Effect, Schema } from "effect"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import { anyCaller, operation } from "../../src/http/api/Access.ts"
 import { data } from "../../src/http/api/Envelope.ts"
 import { handle } from "../../src/http/edge/Handlers.ts"
 import { mounted } from "../../src/http/Mount.ts"
+import { closedPort } from "../support/proxy.ts"
 import { send } from "../support/rawHttp.ts"
 import { type Service, startService } from "../support/service.ts"
 
@@ -116,6 +117,22 @@ describe("a service that stops", () => {
     assert.deepStrictEqual(await second.answer, [200, `{"data":"through the second gate"}`])
     await stopped
     unused.destroy()
+  })
+
+  it("says first that it is not ready, and goes on for a while for those who have not heard it", async () => {
+    const metricsPort = await closedPort()
+    const service = await startService({ SHUTDOWN_DELAY_SECONDS: "3", METRICS_PORT: String(metricsPort) })
+    const tenant = await service.newTenant()
+    const ready = async () => (await service.call("GET", "/readyz")).status
+    assert.strictEqual(await ready(), 200)
+    const stopped = service.stop()
+    await vi.waitUntil(async () => (await ready()) === 503, { timeout: 2000, interval: 5 })
+    assert.isFalse(await isRefused(portOf(service)))
+    assert.strictEqual((await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status, 503)
+    const created = await service.api("POST", "/clients", { as: "owner", tenant, body: { name: "Late" } })
+    assert.strictEqual(created.status, 201)
+    await stopped
+    assert.isTrue(await isRefused(portOf(service)))
   })
 
   it("still has its database for what is under way", async () => {

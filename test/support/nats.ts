@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
@@ -6,15 +6,22 @@ import { natsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../src/layers/local/nats/NatsServer.ts"
 
 /** A NATS server of one test's own, which may be stopped, and comes back under the same address. */
-export const ownNats = async () => {
+export const ownNats = async (config?: (folder: string) => string) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-nats-"))
+  const configFile = join(folder, "nats.conf")
+  if (config !== undefined) writeFileSync(configFile, config(folder))
   let scope: Scope.CloseableScope | undefined
 
   const start = async () => {
     const begun = Effect.runSync(Scope.make())
     scope = begun
     const started = Effect.flatMap(natsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
-      startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program })
+      startNats({
+        folder: join(folder, "nats"),
+        logFile: join(folder, "log"),
+        program,
+        ...(config === undefined ? {} : { configFile })
+      })
     )
     return (await Effect.runPromise(Scope.extend(started, begun))).url
   }
@@ -24,6 +31,7 @@ export const ownNats = async () => {
   }
 
   return {
+    folder,
     url: await start(),
     start,
     stop,

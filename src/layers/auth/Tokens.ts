@@ -1,10 +1,10 @@
 import { hash } from "node:crypto"
 import { Data, Effect } from "effect"
-import { errors, type JWTVerifyOptions, jwtVerify } from "jose"
+import { type JWTVerifyOptions, jwtVerify } from "jose"
 import { ServiceUnavailable, Unauthorized } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/tenancy/Caller.ts"
 import { Settings } from "../config/Settings.ts"
-import { issuer } from "./IssuerKeys.ts"
+import { isOurTrouble, issuer } from "./IssuerKeys.ts"
 import { TokenMemory } from "./TokenMemory.ts"
 
 class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
@@ -12,13 +12,6 @@ class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cau
 /** Longer than any sane token, short enough to hash without a thought. */
 const longestToken = 8192
 const longestName = 255
-
-/** Keys that cannot be fetched are our trouble; everything else is wrong with the token. */
-const isOurTrouble = (cause: unknown) =>
-  !(cause instanceof errors.JOSEError) ||
-  cause instanceof errors.JWKSTimeout ||
-  cause instanceof errors.JWKSInvalid ||
-  cause.code === "ERR_JOSE_GENERIC"
 
 const isName = (value: unknown): value is string =>
   typeof value === "string" &&

@@ -102,7 +102,14 @@ export const settings = {
   METRICS_PORT: Schema.optionalWith(
     described(
       natural(0, 65535),
-      "serve /metrics on this port alone, and the probes of the api too; workers serve metrics only when it is set"
+      "serve /metrics on this port alone, and the probes of the api too; without it neither workers nor an api in production serve metrics"
+    ),
+    { exact: true }
+  ),
+  SHUTDOWN_DELAY_SECONDS: Schema.optionalWith(
+    described(
+      natural(0, 300),
+      "seconds the api goes on after SIGTERM while /readyz says 503, so that balancers notice; 5 in production and 0 elsewhere unless set"
     ),
     { exact: true }
   ),
@@ -155,7 +162,10 @@ export const settings = {
   ),
   BLOB_STORE_ACCESS_KEY_ID: text("access key for the store; without one the machine's own role is used"),
   BLOB_STORE_SECRET_ACCESS_KEY: secret("secret that belongs to the access key"),
-  NATS_URL: optionalUrl("NATS server to use instead of a local one", "nats:", "tls:", "ws:", "wss:"),
+  NATS_URL: optionalUrl("NATS server to use instead of a local one; tls:// requires encryption", "nats:", "tls:"),
+  NATS_CA_FILE: text(
+    "certificates in PEM that sign the certificate of NATS, unless a public authority does; requires encryption too"
+  ),
   NATS_NAMESPACE: withDefault(
     word,
     "contracting",
@@ -268,6 +278,24 @@ const missingInProduction = (settings: NodeJS.ProcessEnv) =>
         settings["SECRETS_KEY"] === undefined ? "SECRETS_KEY is needed in production" : ""
       ].filter((fault) => fault !== "")
 
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Nobody on the way can put keys of their own in the place of the issuer's. */
+export const isPrivatelyReached = (address: string) => {
+  const { hostname, protocol } = new URL(address)
+  return protocol === "https:" || loopback.test(hostname)
+}
+
+const tappedInProduction = (settings: NodeJS.ProcessEnv) =>
+  settings["NODE_ENV"] !== "production"
+    ? []
+    : ["AUTH_ISSUER", "AUTH_JWKS_URL"].flatMap((name) => {
+        const address = settings[name]
+        return address?.startsWith("http:") && URL.canParse(address) && !isPrivatelyReached(address)
+          ? [`${name} must start with https:// in production, unless it is on this machine`]
+          : []
+      })
+
 /** Without an address for its keys, the issuer's own name must be one where they can be asked for. */
 const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
   AUTH_ISSUER === undefined ||
@@ -295,7 +323,12 @@ const halfAStore = (settings: NodeJS.ProcessEnv) => {
 
 export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> => {
   const given = known(environment)
-  const missing = [...missingInProduction(given), ...unreachableIssuer(given), ...halfAStore(given)]
+  const missing = [
+    ...missingInProduction(given),
+    ...tappedInProduction(given),
+    ...unreachableIssuer(given),
+    ...halfAStore(given)
+  ]
   return decode(given).pipe(
     Effect.mapError((error) => new SettingsError({ faults: [...faultsOf(error), ...missing] })),
     Effect.filterOrFail(

@@ -17,20 +17,25 @@ const gatherMillis = 5
 /** Whoever is woken takes all there is: being told of each event would cost the server more than taking it. */
 const wakePauseMillis = 10
 
-/** The client takes no notice of a name and password that are part of the address. */
-const optionsOf = (address: string): ConnectionOptions => {
+/** The client takes no notice of a name and password that are part of the address, nor of its protocol. */
+const optionsOf = (address: string, caFile: string | undefined): ConnectionOptions => {
   const url = new URL(address)
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = ""
   url.password = ""
-  return { servers: url.href, ...(user === "" ? {} : { user, pass }) }
+  const isEncrypted = url.protocol === "tls:" || caFile !== undefined
+  return {
+    servers: url.href,
+    ...(user === "" ? {} : { user, pass }),
+    ...(isEncrypted ? { tls: caFile === undefined ? {} : { caFile } } : {})
+  }
 }
 
-const open = (address: string) =>
+const open = (address: string, caFile: string | undefined) =>
   Effect.tryPromise({
     try: async (signal) => {
       const opened = await connect({
-        ...optionsOf(address),
+        ...optionsOf(address, caFile),
         name: "contracting",
         maxReconnectAttempts: -1,
         reconnectTimeWait: 500,
@@ -50,7 +55,7 @@ const open = (address: string) =>
  */
 export class Broker extends Effect.Service<Broker>()("layers/Broker", {
   scoped: Effect.gen(function* () {
-    const { NATS_NAMESPACE, NATS_URL } = yield* Settings
+    const { NATS_CA_FILE, NATS_NAMESPACE, NATS_URL } = yield* Settings
     const named = names(NATS_NAMESPACE)
     let current: NatsConnection | undefined
     let reachable = false
@@ -79,7 +84,7 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
 
     if (NATS_URL !== undefined) {
       yield* Effect.addFinalizer(() => Effect.promise(async () => current?.close()))
-      yield* open(NATS_URL).pipe(
+      yield* open(NATS_URL, NATS_CA_FILE).pipe(
         Effect.retry(Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds")))),
         Effect.flatMap(follow),
         Effect.forever,

@@ -89,7 +89,8 @@ describe("many uploads at once", () => {
       })
       const told = `from ${Math.round(before / mebibyte)} MiB by ${Math.round(grown / mebibyte)} MiB at most`
       await annotate(`The process grew ${told}`)
-      assert.isBelow(grown, 150 * mebibyte, told)
+      // Kept whole in memory, they would take all of their bytes. How much of it the heap takes depends on Node's version.
+      assert.isBelow(grown, (count * mostBytes) / 4, told)
     }
   )
 })

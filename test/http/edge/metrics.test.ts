@@ -65,6 +65,20 @@ describe("metrics", () => {
     }
   })
 
+  it("are not there for the public in production", async () => {
+    const production = await startService({
+      NODE_ENV: "production",
+      AUTH_ISSUER: "https://issuer.test",
+      AUTH_AUDIENCE: "https://contracting.test",
+      SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
+      SHUTDOWN_DELAY_SECONDS: "0"
+    })
+    const { status, text } = await production.call("GET", "/metrics")
+    assert.deepStrictEqual([status, text], [404, notFoundText])
+    assert.strictEqual((await production.call("GET", "/readyz")).status, 200)
+    await production.stop()
+  })
+
   it("move to a port of their own, with the probes and without the rest", async () => {
     const port = await closedPort()
     const apart = await startService({ METRICS_PORT: String(port) })

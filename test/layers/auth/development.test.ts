@@ -122,6 +122,20 @@ describe("production", () => {
     assert.strictEqual((await Effect.runPromise(readSettings(named))).AUTH_ISSUER, "issuer.test")
   })
 
+  for (const name of ["AUTH_ISSUER", "AUTH_JWKS_URL"] as const) {
+    it(`refuses an address in ${name} that anybody on the way could answer for`, async () => {
+      const message = await faultsOf({ ...complete, [name]: "http://issuer.test/keys" })
+      assert.include(message, `${name} must start with https://`)
+      for (const host of ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"]) {
+        const address = `http://${host}/keys`
+        const read = await Effect.runPromise(readSettings({ ...complete, [name]: address }))
+        assert.strictEqual(read[name], address)
+      }
+      const developing = { ...complete, NODE_ENV: "development", [name]: "http://issuer.test/keys" }
+      assert.strictEqual((await Effect.runPromise(readSettings(developing))).NODE_ENV, "development")
+    })
+  }
+
   for (const algorithm of ["HS256", "none", "RS1"]) {
     it(`refuses to start with tokens signed by ${algorithm}`, async () => {
       assert.include(await faultsOf({ ...complete, AUTH_ALGORITHMS: `ES256,${algorithm}` }), "AUTH_ALGORITHMS")

@@ -93,6 +93,37 @@ describe("while the issuer is in trouble", () => {
     assert.strictEqual((await create(service, await tokenOf(issuer, "bob"))).status, 201)
   })
 
+  it("those whose key was known last are served for hours, and an unknown key is still asked for", async () => {
+    const issuer = await newIssuer()
+    const service = await newService({ AUTH_ISSUER: issuer.url })
+    assert.strictEqual((await create(service, await tokenOf(issuer, "alice"))).status, 201)
+    const next = await makeSigningKey("ES256", "next")
+    issuer.state.keys = [key.jwk, next.jwk]
+    let asked = 0
+    issuer.state.trouble = (request) => {
+      asked += 1
+      request.socket.destroy()
+    }
+    const began = Date.now()
+    const hour = 60 * 60_000
+    for (const hours of [0.5, 2, 5]) {
+      vi.setSystemTime(began + hours * hour)
+      for (const subject of ["bob", "carol", "dave"]) {
+        const { status } = await create(service, await tokenOf(issuer, `${subject}${hours}`))
+        assert.strictEqual(status, 201, `${subject} after ${hours} hours`)
+      }
+    }
+    assert.strictEqual(asked, 3, "an issuer that is away is not asked for everybody")
+    assert.strictEqual((await create(service, await tokenOf(issuer, "erin", next))).status, 503)
+    assert.strictEqual(asked, 4)
+    issuer.state.trouble = undefined
+    assert.strictEqual((await create(service, await tokenOf(issuer, "erin", next))).status, 201)
+
+    issuer.state.trouble = answering(500, "")
+    vi.setSystemTime(began + 12 * hour)
+    assert.strictEqual((await create(service, await tokenOf(issuer, "frank"))).status, 503, "but not for ever")
+  })
+
   it("a discovery document that speaks for someone else is never believed", async () => {
     const issuer = await newIssuer()
     const other = await newIssuer()

@@ -13,7 +13,8 @@ const fresh = { "cache-control": "no-store" }
  * Whether the process lives, and whether it can do its work; the broker's state is shown but decides nothing. The probe has
  * a connection of its own, so that it never queues behind requests, and many probes at once ask once.
  */
-export const healthRoutes = Effect.gen(function* () {
+export const makeHealth = Effect.gen(function* () {
+  let isStopping = false
   const sql = yield* makeSqlClient(1)
   const broker = yield* Broker
 
@@ -36,8 +37,17 @@ export const healthRoutes = Effect.gen(function* () {
 
   const cachedReadiness = yield* Effect.cachedWithTTL(readiness, "1 second")
 
-  return [
+  const stopping = jsonAnswer(503, JSON.stringify({ ready: false, stopping: true }), fresh)
+  const routes = [
     { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), fresh)) },
-    { path: "/readyz", answer: cachedReadiness }
+    { path: "/readyz", answer: Effect.suspend(() => (isStopping ? Effect.succeed(stopping) : cachedReadiness)) }
   ] satisfies ReadonlyArray<PlainRoute>
+
+  return {
+    routes,
+    /** From now on the probe says that no more requests should come. */
+    announceStop: Effect.sync(() => {
+      isStopping = true
+    })
+  }
 })
