@@ -24,10 +24,12 @@ const optionsOf = (address: string, caFile: string | undefined): ConnectionOptio
   url.username = ""
   url.password = ""
   const isEncrypted = url.protocol === "tls:" || caFile !== undefined
+  // The client checks the certificate of a server without a name against localhost unless it is told the address.
+  const tls = { host: url.hostname, ...(caFile === undefined ? {} : { caFile }) }
   return {
     servers: url.href,
     ...(user === "" ? {} : { user, pass }),
-    ...(isEncrypted ? { tls: caFile === undefined ? {} : { caFile } } : {})
+    ...(isEncrypted ? { tls } : {})
   }
 }
 
