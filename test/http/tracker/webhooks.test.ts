@@ -128,6 +128,28 @@ describe("webhooks of a tracker", () => {
     assertAccepted(await tracker().send(first.key, webhookOf("updated", { webhookIds: [2] })), false)
   })
 
+  it("still come in at a shared address whose own tenant is deleted, for those who share it", async () => {
+    const theirs = await at().service.newTenant("leaver")
+    const owner = await tracker().made(theirs, "leaver")
+    await authorize(at().pool, owner.id, 11)
+    const sharing = await tracker().made(at().tenant)
+    await authorize(at().pool, sharing.id, 12)
+    await at().pool.query("delete from tracker_webhooks where integration_id = $1", [sharing.id])
+    await registerAt(at().pool, sharing.id, owner.id, 12)
+    await at().service.api("DELETE", `/tenants/${theirs}`, { as: "leaver" })
+    assertAccepted(await tracker().send(owner.key, webhookOf("created", { webhookIds: [11, 12] })))
+    assertAccepted(await tracker().send(owner.key, webhookOf("created", { webhookIds: [11] })), false)
+    assert.lengthOf(await rowsOf(sharing.id), 1)
+    assert.lengthOf(await rowsOf(owner.id), 0)
+    const ours = await at().service.newTenant("last")
+    const last = await tracker().made(ours, "last")
+    await authorize(at().pool, last.id, 13)
+    await at().service.api("DELETE", `/tenants/${ours}`, { as: "last" })
+    assertFailure(await tracker().send(last.key, webhookOf("created", { webhookIds: [13] })), 404, notFoundText)
+    await at().service.api("DELETE", `/integrations/${sharing.id}`, { as: "owner", tenant: at().tenant })
+    assertFailure(await tracker().send(owner.key, webhookOf("created", { webhookIds: [12] })), 404, notFoundText)
+  })
+
   it("are kept once however often they are sent, one after the other or at once", async () => {
     const { id, key } = await connected()
     const other = await connected()

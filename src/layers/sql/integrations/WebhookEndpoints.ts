@@ -66,14 +66,20 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
         return { webhookUrl, besides }
       }),
 
-      /** Whose address has this key, unless it was replaced too long ago. */
+      /**
+       * Whose address has this key, unless it was replaced too long ago. The address of a deleted tenant stays open while
+       * another tenant has a webhook registered there.
+       */
       find: (key: string) => {
         const keyHash = hashOf(key)
         return Effect.map(
           Effect.orDie(sql<Omit<WebhookEndpoint, "keyHash">>`
-            select e.tenant_id as tenant, e.integration_id as integration
-            from webhook_endpoints e join tenants t on t.id = e.tenant_id and t.deleted_at is null
-            where e.key_hash = ${keyHash} and (e.expires_at is null or e.expires_at > now())`),
+            select e.tenant_id as tenant, e.integration_id as integration from webhook_endpoints e
+            where e.key_hash = ${keyHash} and (e.expires_at is null or e.expires_at > now())
+              and (exists (select from tenants t where t.id = e.tenant_id and t.deleted_at is null)
+                or exists (
+                  select from tracker_webhooks w join tenants t on t.id = w.tenant_id and t.deleted_at is null
+                  where w.key_hash = e.key_hash))`),
           ([row]): WebhookEndpoint | undefined => (row === undefined ? undefined : { ...row, keyHash })
         )
       },
