@@ -42,6 +42,9 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
           update idempotency_keys set answer = ${secrets.seal(placeOf(scope), Buffer.from(answer))}
           where ${matches(scope)}`),
 
+      /** Gives up a claim without an answer. */
+      release: (scope: KeyScope) => Effect.orDie(sql`delete from idempotency_keys where ${matches(scope)}`),
+
       /** What a claimed key was used for, and the answer it earned. */
       recall: (scope: KeyScope) =>
         Effect.orDie(sql<{ fingerprint: Buffer; answer: Buffer | null }>`

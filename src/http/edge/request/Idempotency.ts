@@ -22,6 +22,8 @@ const decode = Schema.decodeSync(StoredAnswer)
 const fingerprintOf = (request: IncomingMessage, bytes: Buffer) =>
   createHash("sha256").update(`${request.method} ${request.url}\n`).update(bytes).digest()
 
+const isSuccess = (status: number) => status >= 200 && status < 300
+
 const reused = new Conflict({ message: "The Idempotency-Key was used for another request" })
 const badKey = breaks("Idempotency-Key", "format", "must be 1 to 255 printable ASCII characters without spaces")
 
@@ -41,7 +43,8 @@ const replayed = ({ body, headers, status }: ReturnType<typeof decode>): Answer 
 
 /**
  * Does work once per Idempotency-Key. The key is claimed in the transaction of the work, so both become known together
- * or not at all, a failure leaves the key free, and a twin that comes meanwhile waits and then gets the same answer.
+ * or not at all, and a twin that comes meanwhile waits and then gets the same answer. Every failure leaves the key free,
+ * also one that commits what was done before it.
  */
 export const makeOnce = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -52,7 +55,9 @@ export const makeOnce = Effect.gen(function* () {
       if (yield* keys.claim(scope, fingerprint)) {
         const { body, headers, status } = yield* work
         if (typeof body === "object") return yield* Effect.dieMessage("Only text can be kept to be answered again")
-        yield* keys.keep(scope, encode({ status, headers, ...(body === undefined ? {} : { body }) }))
+        yield* isSuccess(status)
+          ? keys.keep(scope, encode({ status, headers, ...(body === undefined ? {} : { body }) }))
+          : keys.release(scope)
         return { status, headers, body } satisfies Answer
       }
       const known = yield* keys.recall(scope)
