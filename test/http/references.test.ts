@@ -4,7 +4,7 @@ import { documentOf } from "../../src/http/api/Document.ts"
 import { Api } from "../../src/http/Mount.ts"
 import { assetsIn } from "../support/assets.ts"
 import { openPool } from "../support/database.ts"
-import { assertInvalid } from "../support/failure.ts"
+import { assertFailure, assertInvalid, notFoundText } from "../support/failure.ts"
 import { placeEvents } from "../support/integrationRows.ts"
 import { integrationsIn } from "../support/integrations.ts"
 import { prefixOf } from "../support/minimalBodies.ts"
@@ -50,6 +50,17 @@ const foreignKeys = `
   from pg_constraint join named on constraint_id = pg_constraint.oid
   where contype = 'f' and conrelid in (select attrelid from owned) and confrelid in (select attrelid from owned)
   group by conname, conrelid, confrelid order by conname`
+
+/** The parents that creations name: one that is not there is a 404, any other reference a 400. */
+const parents = new Set([
+  "POST /api/v1/addresses clientId",
+  "POST /api/v1/contacts clientId",
+  "POST /api/v1/emails contactId",
+  "POST /api/v1/contracts clientId",
+  "POST /api/v1/projects contractId",
+  "POST /api/v1/invoices contractId",
+  "POST /api/v1/billables invoiceId"
+])
 
 /** What the migrations call themselves. */
 const own = ["migrations.migration_id"]
@@ -147,17 +158,15 @@ describe("references", () => {
   it("are found in the document", () => {
     assert.includeMembers(
       references.map(({ field, operation }) => `${operation.name} ${field}`),
-      [
-        "POST /api/v1/addresses clientId",
-        "POST /api/v1/contacts clientId",
-        "POST /api/v1/emails contactId",
-        "POST /api/v1/contracts clientId",
-        "POST /api/v1/projects contractId",
-        "POST /api/v1/invoices contractId",
-        "POST /api/v1/billables invoiceId",
-        "POST /api/v1/integrations/{integrationId}/subscriptions clientId"
-      ]
+      [...parents, "POST /api/v1/integrations/{integrationId}/subscriptions clientId"]
     )
+  })
+
+  it("to a parent are answered with a 404 that the document lists", () => {
+    for (const { field, operation } of references) {
+      if (!parents.has(`${operation.name} ${field}`)) continue
+      assert.property(document.paths[operation.path]?.["post"]?.responses, "404", operation.name)
+    }
   })
 
   for (const { field, operation, prefix } of references) {
@@ -171,8 +180,10 @@ describe("references", () => {
         })
       const foreign = await send(theirs.idOf(prefix))
       const unknown = await send(`${prefix}_${"0".repeat(26)}`)
-      assertInvalid(foreign, [field, "exists", "names nothing in this tenant"])
-      assertInvalid(unknown, [field, "exists", "names nothing in this tenant"])
+      for (const answer of [foreign, unknown]) {
+        if (parents.has(`${operation.name} ${field}`)) assertFailure(answer, 404, notFoundText)
+        else assertInvalid(answer, [field, "exists", "names nothing in this tenant"])
+      }
       const own = await send(ours.idOf(prefix))
       // What is there may still not be far enough to be referred to.
       assert.notInclude(own.text, `"exists"`)

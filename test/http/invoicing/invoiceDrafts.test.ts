@@ -64,11 +64,7 @@ describe("a draft of an invoice", () => {
     const { call } = await stage()
     const elsewhere = await (await stage()).contract()
     for (const contractId of [elsewhere.id, "ctr_none"]) {
-      assertInvalid(await call("POST", "/invoices", { contractId }), [
-        "contractId",
-        "exists",
-        "names nothing in this tenant"
-      ])
+      assertFailure(await call("POST", "/invoices", { contractId }), 404, notFoundText)
     }
   })
 

@@ -107,12 +107,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       ...billables,
 
       /** Adds lines to a draft: all of them or none. */
-      create: (body: typeof CreateBillables.Type) =>
-        create(body).pipe(
-          Effect.catchTag("NotFound", () => Effect.fail(breaks("invoiceId", "exists", "names nothing in this tenant"))),
-          atomically(sql),
-          references.onceMore
-        ),
+      create: (body: typeof CreateBillables.Type) => create(body).pipe(atomically(sql), references.onceMore),
 
       patch: (id: string, change: Change<Billable>) =>
         Effect.gen(function* () {

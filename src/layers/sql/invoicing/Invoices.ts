@@ -40,7 +40,6 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
     /** A contract that can be invoiced. It never becomes a draft again, and its currency stays once it is. */
     const invoiceable = (id: string) =>
       contracts.get(id).pipe(
-        Effect.catchTag("NotFound", () => Effect.fail(breaks("contractId", "exists", "names nothing in this tenant"))),
         Effect.filterOrFail(
           ({ status }) => status !== "DRAFT",
           () => breaks("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced")

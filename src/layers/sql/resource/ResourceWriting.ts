@@ -43,7 +43,7 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
   const shown = spec.shown ?? ((entity: A): unknown => entity)
   const answered = spec.answered ?? shown
   const prefix = prefixOf(spec.entity.fields.id)
-  const refuse = refusing(spec.table)
+  const refuse = refusing(shape)
   const record = recording(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
