@@ -53,6 +53,18 @@ describe("boundedDecoder", () => {
     assert.deepStrictEqual(await facts(schema, { record: null }), { record: null })
   })
 
+  it("keeps a key called __proto__ as any other, and leaves prototypes alone", async () => {
+    const schema = body({
+      record: Schema.Record({ key: Schema.String, value: Schema.Unknown }).pipe(maxProperties(3))
+    })
+    const text = '{"record":{"a":1,"__proto__":{"b":2},"constructor":3}}'
+    const decoded = await facts(schema, JSON.parse(text))
+    assert.strictEqual(JSON.stringify(decoded), text)
+    assert.strictEqual(Object.getPrototypeOf(Object(decoded).record), Object.prototype)
+    const strict = await facts(body({ a: Schema.Unknown }), JSON.parse('{"a":1,"__proto__":2}'))
+    assert.deepStrictEqual(strict, [["__proto__", "unknown", "is not a known property"]])
+  })
+
   it("stops decoding elements once their faults fill an answer", async () => {
     const { Counted, decoded } = counting()
     const schema = body({ items: Schema.Array(body({ n: Counted, no: Schema.String })).pipe(maxItems(10_000)) })

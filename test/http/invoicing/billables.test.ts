@@ -1,7 +1,7 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, type Fault, quotaFault } from "../../support/failure.ts"
+import { assertFailure, assertInvalid, type Fault, notFoundText, quotaFault } from "../../support/failure.ts"
 import { billedUnder, invoicingIn, ledgerOf, lineOf } from "../../support/invoicing.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { type Service, startService } from "../../support/service.ts"
@@ -76,6 +76,26 @@ describe("adding lines", () => {
     assert.deepInclude(line, { ...full, lineTotalMinor: 2125 })
     assert.deepStrictEqual((await call("GET", `/billables/${line?.id}`)).body.data, line)
     assert.deepInclude(await read(id), { subtotalMinor: 2125, totalMinor: 2125, billableCount: 1 })
+  })
+
+  it("keeps a metadata key that is called __proto__, added and changed", async () => {
+    const { call, draft } = invoicing
+    const { id } = await draft()
+    const [first, second] = ['{"__proto__":"one","constructor":"two"}', '{"b":"3","__proto__":"four"}']
+    const added = await call(
+      "POST",
+      "/billables",
+      `{"invoiceId":"${id}","billables":[{"name":"Line","amountMinor":1,"metadata":${first}}]}`
+    )
+    assert.strictEqual(added.status, 201, added.text)
+    assert.include(added.text, `"metadata":${first}`)
+    const path = `/billables/${added.body.data[0].id}`
+    assert.include((await call("GET", path)).text, `"metadata":${first}`)
+    const changed = await call("PATCH", path, `{"metadata":${second}}`)
+    assert.include(changed.text, `"metadata":${second}`)
+    assert.include((await call("GET", path)).text, `"metadata":${second}`)
+    const faulty = await call("PATCH", path, `{"metadata":{"__proto__":1}}`)
+    assertInvalid(faulty, ["metadata.__proto__", "type", "must be a string"])
   })
 
   it("takes a thousand at once, answers in their order and lists them page by page", async () => {
@@ -164,7 +184,7 @@ describe("adding lines", () => {
   it("adds to no invoice that is not there or another tenant's", async () => {
     const elsewhere = await invoicingIn(service, await service.newTenant()).draft()
     for (const invoiceId of [elsewhere.id, "inv_none"]) {
-      assertInvalid(await invoicing.tryAdd(invoiceId, {}), ["invoiceId", "exists", "names nothing in this tenant"])
+      assertFailure(await invoicing.tryAdd(invoiceId, {}), 404, notFoundText)
     }
     assertInvalid(await invoicing.tryAdd("nonsense", {}), [
       "invoiceId",

@@ -91,6 +91,25 @@ const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elements
 const isStrict = (ast: SchemaAST.AST) =>
   Option.exists(SchemaAST.getParseOptionsAnnotation(ast), ({ onExcessProperty }) => onExcessProperty === "error")
 
+const protoKey = "__proto__"
+
+/** A record with all of its keys. The library assigns them, which loses the one that names an object's prototype. */
+const boundRecord = (ast: SchemaAST.TypeLiteral, value: SchemaAST.AST) =>
+  parsedBy(ast, () => {
+    const parse = ParseResult.decodeUnknown(schemaOf(ast))
+    const parseValue = ParseResult.decodeUnknown(schemaOf(value))
+    return (input, options) => {
+      if (!Predicate.isRecord(input) || !Object.hasOwn(input, protoKey)) return parse(input, options)
+      return ParseResult.flatMap(parse(input, options), (decoded) =>
+        ParseResult.map(parseValue(input[protoKey], options), (own) =>
+          Object.fromEntries(
+            Object.keys(input).map((key) => [key, key === protoKey ? own : Reflect.get(Object(decoded), key)])
+          )
+        )
+      )
+    }
+  })
+
 /** Reports a flood of unknown keys by the first of them, without decoding the known ones. */
 const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
   const properties = ast.propertySignatures.map(
@@ -104,7 +123,8 @@ const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
       )
   )
   const bounded = new SchemaAST.TypeLiteral(properties, ast.indexSignatures, ast.annotations)
-  if (ast.indexSignatures.length > 0) return bounded
+  const [index] = ast.indexSignatures
+  if (index !== undefined) return boundRecord(bounded, index.type)
   const isOwnStrict = isStrict(ast)
   const known = new Set(properties.map(({ name }) => name))
   return checkedBefore(bounded, (input, { onExcessProperty }) => {
