@@ -12,8 +12,9 @@ import { type Answer, failureAnswer } from "./response/Answer.ts"
 import { makeCors } from "./response/Cors.ts"
 import { toWireError } from "./response/Failures.ts"
 import { writeList } from "./response/ListWriter.ts"
-import { PagedList } from "./response/Reply.ts"
+import { PagedList, Streamed } from "./response/Reply.ts"
 import { write } from "./response/Respond.ts"
+import { writeStream } from "./response/StreamWriter.ts"
 
 /** Something to be served outside the contract, to anyone: health, documentation. */
 export interface PlainRoute {
@@ -115,7 +116,11 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
         )
       const settle = (answer: Answer): Effect.Effect<void> => {
         const { body, status } = answer
-        write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+        const writeHead = () =>
+          write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+        if (body instanceof Streamed && request.method !== "HEAD")
+          return Effect.flatMap(writeStream(response, body, writeHead), () => finish(status))
+        writeHead()
         if (!(body instanceof PagedList)) return finish(status)
         return writeList(response, body).pipe(
           Effect.catchAllCause(logCutOff),

@@ -8,7 +8,7 @@ import { Blobs } from "../../../src/layers/sql/branding/Blobs.ts"
 import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
 import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
-import { assertInvalid, assertUnavailable } from "../../support/failure.ts"
+import { assertFailure, assertInvalid, assertUnavailable, internalText } from "../../support/failure.ts"
 import { holdRow } from "../../support/heldRow.ts"
 import { gif, png } from "../../support/images.ts"
 import { liveOn } from "../../support/live.ts"
@@ -219,6 +219,26 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
     for (const { outgoing } of slow) outgoing.end(bytes.subarray(sent))
     for (const { answer } of slow) assert.strictEqual((await answer).status, 200)
     for (const { assetId } of slow.slice(0, 3)) assert.strictEqual((await assets.complete(assetId)).status, 200)
+  })
+
+  it("leaves an image whose bytes cannot be read a 503, and one that turns out damaged at once a 500", async () => {
+    const { assetId } = await assets.ready({}, png({ bytes: 300_000 }))
+    const read = () => service.call("GET", `/api/v1/assets/${assetId}`)
+    const holder = await sql.connect()
+    try {
+      await holder.query("begin; lock table blob_chunks in access exclusive mode")
+      assertUnavailable(await read())
+    } finally {
+      await holder.query("rollback")
+      holder.release()
+    }
+    assert.strictEqual((await read()).status, 200)
+    await sql.query(
+      `delete from blob_chunks c using blobs b, assets a
+       where a.id = $1 and b.digest = a.digest and c.place = b.place and c.n = 0`,
+      [assetId]
+    )
+    assertFailure(await read(), 500, internalText)
   })
 
   const makeOld = (...ids: ReadonlyArray<string>) =>

@@ -116,6 +116,13 @@ describe("the service with its images in a store outside", () => {
     assert.isTrue((await served(assetId)).equals(png))
   })
 
+  it.each([1000, large])("answers 503 for an image of %i bytes while the store is away", async (size) => {
+    const assetId = await finished(randomPng(size))
+    onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
+    await s3.door.cut()
+    assertUnavailable(await service.call("GET", `/api/v1/assets/${assetId}`))
+  })
+
   it("erases the objects of a deleted tenant and nobody else's", async () => {
     const [deleted, kept] = [await service.newTenant(), await service.newTenant()]
     const png = randomPng(1000)

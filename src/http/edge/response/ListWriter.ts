@@ -8,7 +8,7 @@ import type { PagedList } from "./Reply.ts"
 const stallTimeoutMillis = 60_000
 
 /** Waits until the socket has taken what was written, or is gone. */
-const awaitDrain = (response: ServerResponse) =>
+export const awaitDrain = (response: ServerResponse) =>
   Effect.async<void>((resume) => {
     if (!response.writableNeedDrain) return resume(Effect.void)
     const settle = () => {

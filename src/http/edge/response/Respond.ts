@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { pipeline, Readable } from "node:stream"
-import { Stream } from "effect"
 import type { Answer } from "./Answer.ts"
 import { PagedList, Streamed } from "./Reply.ts"
 
@@ -12,7 +10,7 @@ const sizeOf = (body: Answer["body"]) => {
   return { "content-length": body instanceof Streamed ? body.size : Buffer.byteLength(body) }
 }
 
-/** Writes an answer, of a list in pages only the head. A caller that has left is no error. */
+/** Writes an answer, of a list in pages or a stream only the head. A caller that has left is no error. */
 export const write = (
   response: ServerResponse<IncomingMessage>,
   { body, headers, status }: Answer,
@@ -21,8 +19,5 @@ export const write = (
   if (response.destroyed) return
   response.writeHead(status, { ...always, ...headers, ...more, ...sizeOf(body) })
   if (response.req.method === "HEAD") response.end()
-  else if (body instanceof PagedList) return
-  else if (!(body instanceof Streamed)) response.end(body)
-  // A stream that fails leaves less than was announced, which is how the caller learns of it.
-  else pipeline(Readable.from(Stream.toAsyncIterable(body.bytes)), response, () => {})
+  else if (!(body instanceof PagedList || body instanceof Streamed)) response.end(body)
 }
