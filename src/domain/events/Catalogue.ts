@@ -9,6 +9,7 @@ import { Project } from "../contracting/Project.ts"
 import { Integration } from "../integrations/Integration.ts"
 import { Billable } from "../invoicing/Billable.ts"
 import { Invoice } from "../invoicing/Invoice.ts"
+import { InvoiceSeries } from "../invoicing/InvoiceNumber.ts"
 import { type Constraint, ConstraintId } from "../Schemas.ts"
 import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
@@ -36,6 +37,7 @@ export const catalogue = {
   contract: { shown: Contract, actions: life },
   project: { shown: Project, actions: life },
   invoice: { shown: Invoice, actions: [...life, "finalized", "paid", "voided"] },
+  invoice_series: { shown: InvoiceSeries, actions: ["updated"] },
   billable: {
     shown: Billable,
     actions: [...life, "reference_changed"],

@@ -52,4 +52,7 @@ export const InvoiceSeries = Schema.Struct({
   )
 }).annotations({ identifier: "InvoiceSeries" })
 
+/** A tenant has one series. Its events need a name of their own, since those of the tenant are counted apart. */
+export const seriesIdOf = (tenant: string) => tenant.replace(/^tnt_/, "ser_")
+
 export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({ identifier: "PatchInvoiceSeries" })

@@ -3,7 +3,7 @@ import { schemaNameOf } from "../../domain/events/Event.ts"
 
 const told = (type: string) => {
   const [resource, action] = type.split(".")
-  return `Tells of ${/^[aeiou]/.test(type) ? "an" : "a"} ${resource}: ${action}`
+  return `Tells of ${/^[aeiou]/.test(type) ? "an" : "a"} ${resource?.replaceAll("_", " ")}: ${action}`
 }
 
 /** What integrations are sent, for each event type. */

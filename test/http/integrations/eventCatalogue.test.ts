@@ -78,6 +78,7 @@ describe("the events of whole lives", () => {
   const liveAsInvoice = async () => {
     const invoicing = invoicingIn(service, tenant)
     await invoicing.invoiceIn("PAID")
+    await send("PATCH", "/invoice-series", 200, { pattern: "N-{seq}" })
     await invoicing.invoiceIn("VOID", {}, { referenceType: "issue", referenceId: "A-1", metadata: { a: "b" } })
     const { id, line } = await invoicing.invoiceIn("DRAFT")
     await send("PATCH", `/billables/${line}`, 200, { quantity: 1.5 })

@@ -157,6 +157,51 @@ describe("patterns of invoice numbers", () => {
     }
   })
 
+  it("are told of as invoice_series.updated when they change, with the series as it was answered", async () => {
+    const { numbers, tenant, use, using } = await newSeries(at().service)
+    await numbers(2)
+    const answers = [await use("A-{seq}"), await use("B-{seq}")]
+    await using("C-{seq}")
+    assert.strictEqual((await use("{nothing}")).status, 400)
+    const { rows } = await at().pool.query(
+      `select resource_id, sequence, client_id, data::text as text from events
+       where tenant_id = $1 and type = 'invoice_series.updated' order by sequence`,
+      [tenant]
+    )
+    assert.deepStrictEqual(
+      rows.map(({ client_id, sequence }) => [sequence, client_id]),
+      [1, 2, 3].map((n) => [n, null])
+    )
+    assert.lengthOf(new Set(rows.map(({ resource_id }) => resource_id)), 1)
+    assert.deepStrictEqual(
+      rows.slice(0, 2).map(({ text }) => `{"data":${text}}`),
+      answers.map(({ text }) => text)
+    )
+    const elsewhere = await newSeries(at().service)
+    await elsewhere.using("D-{seq}")
+    const { rows: others } = await at().pool.query(
+      "select resource_id from events where tenant_id = $1 and type = 'invoice_series.updated'",
+      [elsewhere.tenant]
+    )
+    assert.notStrictEqual(others[0].resource_id, rows[0].resource_id)
+  })
+
+  it("are counted without a gap when several change them at once", async () => {
+    const { tenant, use } = await newSeries(at().service)
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => use(`${n}-{seq}`)))
+    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const { rows } = await at().pool.query(
+      "select sequence, data from events where tenant_id = $1 and type = 'invoice_series.updated' order by sequence",
+      [tenant]
+    )
+    assert.deepStrictEqual(
+      rows.map(({ sequence }) => sequence),
+      Array.from({ length: 20 }, (_, n) => n + 1)
+    )
+    const { rows: series } = await at().pool.query("select pattern from invoice_series where tenant_id = $1", [tenant])
+    assert.strictEqual(rows.at(-1).data.pattern, series[0].pattern)
+  })
+
   it("are shown to every member, and look as an ADMIN says", async () => {
     const { call, series } = await newSeries(at().service)
     for (const [role, mayChange] of Object.entries({ VIEWER: false, MEMBER: false, ADMIN: true })) {

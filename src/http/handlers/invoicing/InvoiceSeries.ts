@@ -8,6 +8,6 @@ export const invoiceSeries = handle(
   Effect.provide(InvoiceNumbers, InvoiceNumbers.Default),
   (numbers) => ({
     get: () => numbers.prove,
-    patch: ({ payload }) => Effect.zipRight(numbers.use(payload.pattern), numbers.prove)
+    patch: ({ payload }) => numbers.use(payload.pattern)
   })
 )

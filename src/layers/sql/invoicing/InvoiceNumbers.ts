@@ -1,7 +1,15 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { type InvoiceSeries, numberOf, periodOf, usualPattern } from "../../../domain/invoicing/InvoiceNumber.ts"
+import type { EventType } from "../../../domain/events/Catalogue.ts"
+import {
+  type InvoiceSeries,
+  numberOf,
+  periodOf,
+  seriesIdOf,
+  usualPattern
+} from "../../../domain/invoicing/InvoiceNumber.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { recording } from "../resource/EventLog.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 
@@ -19,6 +27,7 @@ const shown = ({ first, last, period, ...counts }: FoundPeriod): Period => ({
 export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const record = recording(sql, sql.literal("changed"))
 
     /** Holds the series and reads the clock. Dates never go back while numbers go up. */
     const held = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
@@ -78,13 +87,30 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
         return { pattern: yield* pattern(tenant), periods: (yield* periods(tenant)).map(shown) }
       }).pipe(Effect.orDie),
 
-      /** What numbers look like from the next one on. */
-      use: (pattern: string) =>
-        Effect.flatMap(CurrentTenant, (tenant) =>
-          Effect.orDie(sql`
-            insert into invoice_series (tenant_id, pattern) values (${tenant}, ${pattern})
-            on conflict (tenant_id) do update set pattern = excluded.pattern`)
-        )
+      /**
+       * Sets what numbers look like from the next one on. The proof, which takes a while for many invoices, is read before
+       * the series is locked.
+       */
+      use: Effect.fnUntraced(function* (pattern: string) {
+        const tenant = yield* CurrentTenant
+        const series = { pattern, periods: (yield* periods(tenant)).map(shown) }
+        const event = record({
+          tenant,
+          type: "invoice_series.updated" satisfies EventType,
+          resource: seriesIdOf(tenant),
+          client: undefined,
+          sequence: sql.literal("changed.sequence"),
+          at: new Date().toISOString(),
+          data: series
+        })
+        yield* sql`
+          with changed as (
+            insert into invoice_series as series (tenant_id, pattern, sequence) values (${tenant}, ${pattern}, 1)
+            on conflict (tenant_id) do update set pattern = excluded.pattern, sequence = series.sequence + 1
+            returning sequence
+          ) ${event}`
+        return series
+      }, Effect.orDie)
     }
   })
 }) {}

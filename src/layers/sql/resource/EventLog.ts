@@ -2,13 +2,13 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { makeId } from "../../Ids.ts"
 
-export interface Happening<Client = string | undefined> {
+export interface Happening<Client = string | undefined, Sequence = number> {
   readonly tenant: string
   /** `<resource>.<action>` */
   readonly type: string
   readonly resource: string
   readonly client: Client
-  readonly sequence: number
+  readonly sequence: Sequence
   readonly at: string
   readonly data: unknown
 }
@@ -21,7 +21,15 @@ const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred
  */
 export const recording =
   (sql: SqlClient.SqlClient, source: Fragment) =>
-  ({ at, client, data, resource, sequence, tenant, type }: Happening<string | Fragment | undefined>) =>
+  ({
+    at,
+    client,
+    data,
+    resource,
+    sequence,
+    tenant,
+    type
+  }: Happening<string | Fragment | undefined, number | Fragment>) =>
     sql`
       insert into events (${sql.literal(columns)})
       select ${tenant}, ${makeId("evt")}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer,
