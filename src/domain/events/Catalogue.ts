@@ -77,3 +77,7 @@ export const EventPattern = Schema.Literal(...patterns).annotations({
     override: true
   })
 })
+
+/** The types a pattern stands for. */
+export const typesOf = (pattern: EventPattern): ReadonlyArray<EventType> =>
+  eventTypes.map(({ type }) => type).filter((type) => type === pattern || `${type.split(".")[0]}.*` === pattern)

@@ -1,5 +1,13 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
+import type { EventPattern } from "../../../src/domain/events/Catalogue.ts"
+import { CurrentTenant } from "../../../src/domain/tenancy/Caller.ts"
+import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
+import { Events } from "../../../src/layers/sql/events/Events.ts"
 import { forAll } from "../../support/forAll.ts"
+import { placeEvents } from "../../support/integrationRows.ts"
+import { liveOn } from "../../support/live.ts"
 import { startWithPool } from "../../support/staging.ts"
 
 describe("events", () => {
@@ -60,5 +68,52 @@ describe("events", () => {
     )
     const { body: now } = await at().service.api("GET", `/clients/${body.data.id}`, as)
     assert.deepStrictEqual(JSON.parse(told.at(-1)?.text), now.data)
+  })
+
+  /** How many rows of events and of the feed a page of the feed reads. */
+  const rowsReadFor = (tenant: string, type: EventPattern, limit: number) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const events = yield* Events
+      const work = Effect.gen(function* () {
+        const { events: page } = yield* events.feed({ type, limit })
+        const [{ rows } = { rows: 0 }] = yield* sql<{ rows: number }>`
+          select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+          where relname in ('events', 'event_feed')`
+        return { rows, page: JSON.parse(page.text) as ReadonlyArray<unknown> } // an array, as every page
+      })
+      return yield* sql.withTransaction(work)
+    }).pipe(
+      Effect.provideService(CurrentTenant, TenantId.make(tenant)),
+      Effect.provide(Events.Default.pipe(Layer.provideMerge(liveOn(at().service.database.url)))),
+      Effect.runPromise
+    )
+
+  it("of one type, or of one resource, are read at the cost of their page, whatever else there is", async () => {
+    const tenant = await at().service.newTenant()
+    const plant = (type: string, count: number) =>
+      at().pool.query(
+        `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+         select $1, 'evt_' || md5($2 || n), $2, 'clnt_' || md5($2 || n), 1, now(), '{}' from generate_series(1, $3) n`,
+        [tenant, type, count]
+      )
+    await plant("address.updated", 10)
+    await plant("client.updated", 5_000)
+    await plant("address.created", 10)
+    await placeEvents(at().pool, tenant)
+    for (const analyzed of [false, true]) {
+      if (analyzed) await at().pool.query("analyze events, event_feed")
+      for (const [type, length] of [
+        ["address.created", 5],
+        ["address.*", 5],
+        ["address.deleted", 0],
+        ["contact.*", 0],
+        ["client.updated", 5]
+      ] as const) {
+        const { page, rows } = await rowsReadFor(tenant, type, 5)
+        assert.lengthOf(page, length, type)
+        assert.isAtMost(rows, 30, `${type} ${analyzed ? "with" : "without"} statistics`)
+      }
+    }
   })
 })

@@ -64,8 +64,10 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
             delete from outbox using fresh
             where outbox.tenant_id = fresh.tenant_id and outbox.event_id = fresh.event_id returning fresh.*
           ), placed as (
-            insert into event_feed (tenant_id, position, event_id, resource_id, sequence)
-            select tenant_id, base + n, event_id, resource_id, sequence from gone, moved
+            insert into event_feed (tenant_id, position, event_id, resource_id, sequence, type)
+            select tenant_id, base + n, event_id, resource_id, sequence,
+              (select type from events where events.tenant_id = gone.tenant_id and events.id = gone.event_id)
+            from gone, moved
             returning tenant_id, event_id, position
           )
           select led.held, ${shown} from led
