@@ -1,4 +1,5 @@
 import { ParseResult, Schema } from "effect"
+import { isStorable } from "./StorableText.ts"
 
 /**
  * The machine words a rejected field is reported under. A schema names the one it enforces in this annotation,
@@ -71,9 +72,8 @@ const codePoints = (text: string) => {
 const atLeast = (text: string, min: number) => text.length >= 2 * min || codePoints(text) >= min
 const atMost = (text: string, max: number) => text.length <= max || (text.length <= 2 * max && codePoints(text) <= max)
 
-/** Text that PostgreSQL can hold: no NUL and no half of a surrogate pair. */
 const storable: Check<string> = {
-  test: (text) => !text.includes("\u0000") && text.isWellFormed(),
+  test: isStorable,
   constraint: "pattern",
   message: "must not contain NUL or unpaired surrogates"
 }

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { breaks, type Detail } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { storableText } from "../StorableText.ts"
 import { isOAuth } from "./Authorization.ts"
 import { IntegrationStatus } from "./IntegrationStatus.ts"
 import { Provider } from "./Provider.ts"
@@ -25,6 +26,11 @@ const Config = body({
 }).annotations({ identifier: "IntegrationConfig" })
 export type Config = typeof Config.Type
 
+const maxReason = 1000
+
+/** Why an integration stands where it stands, in words that may be a provider's. */
+export const statusReasonOf = (words: string) => storableText(words, maxReason) || "No reason was given"
+
 const changeable = { name: text(1, 200), config: Config }
 
 export const Integration = Schema.Struct({
@@ -32,7 +38,7 @@ export const Integration = Schema.Struct({
   provider: Provider,
   name: changeable.name,
   status: IntegrationStatus,
-  statusReason: optional(text(1, 1000)),
+  statusReason: optional(text(1, maxReason)),
   isAuthorized: Schema.Boolean,
   config: changeable.config,
   subscriptions: Schema.Array(Subscription),

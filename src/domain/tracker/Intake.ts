@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { EventType } from "../events/Catalogue.ts"
+import { storableText } from "../StorableText.ts"
 import { IssueWebhook, type WebhookKind } from "./IssueWebhook.ts"
 import { mostKept, type TrackedIssue } from "./TrackedIssue.ts"
 
@@ -35,7 +36,7 @@ const wordsOf = Schema.decodeUnknownSync(Words)
 
 /** Text that can be kept, if it is text at all, and so much of it. */
 const kept = (value: unknown, most: number) =>
-  typeof value === "string" ? [...value.replaceAll("\u0000", "").toWellFormed()].slice(0, most).join("") : undefined
+  typeof value === "string" ? [...storableText(value)].slice(0, most).join("") : undefined
 
 const nameOf = (value: unknown) =>
   typeof value === "object" && value !== null && "name" in value ? value.name : undefined

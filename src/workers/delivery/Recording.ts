@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Array, Cause, Chunk, Effect, FiberSet, Order, Queue, Schedule } from "effect"
 import { isLost } from "../../layers/sql/connection/Outage.ts"
-import { type Outcome, Outcomes, storableText } from "../../layers/sql/delivery/Outcomes.ts"
+import { type Outcome, Outcomes } from "../../layers/sql/delivery/Outcomes.ts"
 import { Integrations } from "../../layers/sql/integrations/Integrations.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
 import { forEver } from "../ForEver.ts"
@@ -51,7 +51,7 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
 
     /** The integration stops first: what is due at once when it is resumed must not be due while it goes on. */
     const stop = ({ integration, stop, tenant }: Outcome) =>
-      stop === undefined ? Effect.void : integrations.fail(tenant, integration, storableText(stop))
+      stop === undefined ? Effect.void : integrations.fail(tenant, integration, stop)
 
     const tryLater = (outcome: Outcome) => {
       const tries = busyTries.get(outcome) ?? 0

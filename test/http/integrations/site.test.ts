@@ -30,6 +30,17 @@ describe("the site of a tracker's integration", () => {
     assert.deepStrictEqual(await configOf(id), { jql: "project = A", siteId: "site-1" })
   })
 
+  it("is authorized, or named among several, though the provider tells it with what no database can hold", async () => {
+    server.setSites([{ id: "site-\u00001", name: "\u0000", url: "https://\ud800.example.test", scopes: [] }])
+    const id = await ours().authorized(leastJira)
+    assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
+    server.setSites(sites("a\u0000", `b${"\u{1F600}".repeat(60)}`))
+    const { id: undecided } = await ours().made(leastJira)
+    const page = await ours().callback(await ours().consented(undecided), "owner")
+    assert.strictEqual(dataIn(page).message?.code, "site_not_chosen")
+    assert.include((await ours().shown(undecided)).statusReason, "https://a.example.test (a)")
+  })
+
   it("is changed at will before that", async () => {
     const { id } = await ours().made({ ...leastJira, config: { siteId: "a" } })
     assert.strictEqual((await ours().patch(id, { config: { siteId: "b" } })).status, 200)

@@ -1,6 +1,7 @@
 import { Data, Effect } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
 import { troubleOf } from "../webhook/Trouble.ts"
+import { readProviderJson } from "./ProviderJson.ts"
 
 /** A request came to no whole answer. What became of it at the other end is not known. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
@@ -23,14 +24,6 @@ export interface Reply {
 const mostRead = 1024 * 1024
 const connections = new Agent({ keepAliveTimeout: 2_000, keepAliveMaxTimeout: 4_000, connect: { timeout: 5_000 } })
 
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const readText = async (body: Dispatcher.ResponseData["body"], host: string) => {
   const pieces: Array<Uint8Array> = []
   let size = 0
@@ -46,7 +39,7 @@ const readText = async (body: Dispatcher.ResponseData["body"], host: string) => 
 export const withoutSecret = (reply: Reply, secret: string): Reply => {
   if (!reply.text.includes(secret)) return reply
   const text = reply.text.replaceAll(secret, "[secret]")
-  return { ...reply, text, json: readJson(text) }
+  return { ...reply, text, json: readProviderJson(text) }
 }
 
 /** An address that paths can be put behind. */
@@ -66,7 +59,7 @@ export const call = ({ body, headers = {}, method, url }: Call): Effect.Effect<R
       const answer = await request(url, { method, headers, body: body ?? null, signal, dispatcher: connections })
       const text = await readText(answer.body, host)
       const told = Object.entries(answer.headers).map(([name, value]) => [name, firstOf(value)])
-      return { status: answer.statusCode, headers: Object.fromEntries(told), text, json: readJson(text) }
+      return { status: answer.statusCode, headers: Object.fromEntries(told), text, json: readProviderJson(text) }
     },
     catch: (cause) => (cause instanceof NoAnswer ? cause : new NoAnswer({ message: troubleOf(cause, host) }))
   })

@@ -33,9 +33,7 @@ const mostKept = 4 * 1024
 const readInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
 
 const shown = (reply: Reply | undefined) =>
-  reply === undefined
-    ? {}
-    : { status: reply.status, body: reply.text.slice(0, mostKept).replaceAll("\u0000", "").toWellFormed() }
+  reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, mostKept) }
 
 const failed = (failure: { readonly message: string }) => {
   const { reply, retryAfter, stop } = failure instanceof Refusal ? failure : new Refusal({ message: "" })

@@ -1,4 +1,5 @@
 import { Data, Effect } from "effect"
+import { readProviderJson } from "../calling/ProviderJson.ts"
 
 /** A provider that did not answer, or not with anything to go by. What was asked of it may have been done or not. */
 export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly what: string }> {
@@ -27,14 +28,6 @@ const read = async (response: Response) => {
   return Buffer.concat(pieces).toString()
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Says what went wrong and nothing of what was sent, since that may be a secret. */
 const trouble = (cause: unknown) => {
   if (cause instanceof ProviderAway) return cause
@@ -48,7 +41,7 @@ export const ask = (url: string, request: RequestInit = {}): Effect.Effect<Told,
     try: async (interrupted) => {
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patience)])
       const response = await fetch(url, { ...request, redirect: "manual", signal })
-      return { status: response.status, body: parsed(await read(response)) }
+      return { status: response.status, body: readProviderJson(await read(response)) }
     },
     catch: trouble
   }).pipe(

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect } from "effect"
 import type { Pool } from "../../../domain/delivery/SendLimits.ts"
+import { storableText } from "../../../domain/StorableText.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { finishing } from "../connection/Transactions.ts"
@@ -26,10 +27,7 @@ export interface Outcome {
   readonly pool?: Pool | undefined
 }
 
-/** Text as PostgreSQL can hold it: without this, what a receiver says could make its outcome impossible to record. */
-export const storableText = (text: string) => text.replaceAll("\u0000", "").toWellFormed()
-
-/** PostgreSQL reads all of the JSON it is given, so what it has no use for is left out. */
+/** What a receiver says must not make its outcome impossible to record; what PostgreSQL has no use for is left out. */
 const storable = (outcome: Outcome): Outcome => ({
   ...outcome,
   stop: undefined,

@@ -15,7 +15,8 @@ import {
   mayGoOn,
   mayPing,
   mayRotate,
-  type PatchIntegration
+  type PatchIntegration,
+  statusReasonOf
 } from "../../../domain/integrations/Integration.ts"
 import {
   canMove,
@@ -78,10 +79,10 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       }).pipe(atomically(sql))
 
     /** Moves what is held. Why it stands where it stands is told anew with each move. */
-    const move = (name: IntegrationMove, { sequence, value }: Versioned<Integration>, statusReason?: string) => {
+    const move = (name: IntegrationMove, { sequence, value }: Versioned<Integration>, reason?: string) => {
       const { event, to } = integrationMoves[name]
       const { statusReason: _, ...rest } = value
-      const next = { ...rest, status: to, ...(statusReason === undefined ? {} : { statusReason }) }
+      const next = { ...rest, status: to, ...(reason === undefined ? {} : { statusReason: statusReasonOf(reason) }) }
       const columns = name === "resume" ? { failing_since: null } : {}
       return integrations.rewrite({ sequence, value }, event, next, { columns, isLast: true })
     }

@@ -237,6 +237,18 @@ describe("a tracker's webhook", () => {
     assert.lengthOf(tracker.at(site), 1)
   })
 
+  it("that is refused in words no database can hold stops the integration all the same", async () => {
+    const { integration } = await connected()
+    tracker.meet((_, response) => {
+      answerJson(response, 400, { errorMessages: [`No\u0000 ${"x".repeat(499)}\u{1F600}`, "\ud800"] })
+      return true
+    })
+    await rounds(3)
+    const { reason, status } = await statusOf(integration)
+    assert.strictEqual(status, "ERROR")
+    assert.match(reason, /The tracker answered 400: No x/)
+  })
+
   it("is registered with another token when the tracker refuses the one there was", async () => {
     const { integration, tenant } = await connected({ token: "outdated" })
     tracker.meet(async ({ headers }) => {

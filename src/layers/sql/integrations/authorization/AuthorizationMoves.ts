@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Integration } from "../../../../domain/integrations/Integration.ts"
+import { type Integration, statusReasonOf } from "../../../../domain/integrations/Integration.ts"
 import { canMove, integrationMoves } from "../../../../domain/integrations/IntegrationStatus.ts"
 import { CurrentTenant } from "../../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../../domain/tenancy/Tenant.ts"
@@ -42,20 +42,22 @@ export class AuthorizationMoves extends Effect.Service<AuthorizationMoves>()("la
       },
 
       /** Says why an authorization came to nothing, where somebody waits for one. */
-      note: (tenant: TenantId, id: string, statusReason: string) =>
-        onHeld(tenant, id, (seen) =>
+      note: (tenant: TenantId, id: string, reason: string) => {
+        const statusReason = statusReasonOf(reason)
+        return onHeld(tenant, id, (seen) =>
           seen.value.isAuthorized || seen.value.statusReason === statusReason
             ? Effect.void
             : Effect.asVoid(integrations.rewrite(seen, "updated", { ...seen.value, statusReason }, { isLast: true }))
-        ),
+        )
+      },
 
       /** Stops what is authorized no more, if that `isStill` so now that nobody else can change it. */
-      lose: (tenant: TenantId, id: string, statusReason: string, isStill: Effect.Effect<boolean>) =>
+      lose: (tenant: TenantId, id: string, reason: string, isStill: Effect.Effect<boolean>) =>
         onHeld(tenant, id, (seen) =>
           Effect.flatMap(isStill, (so) => {
             if (!so || !canMove(seen.value.status, "lose")) return Effect.void
             const { event, to } = integrationMoves.lose
-            const next = { ...seen.value, status: to, statusReason, isAuthorized: false }
+            const next = { ...seen.value, status: to, statusReason: statusReasonOf(reason), isAuthorized: false }
             return Effect.asVoid(integrations.rewrite(seen, event, next, { isLast: true }))
           })
         )

@@ -1,6 +1,7 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Effect } from "effect"
 import { prefixOf } from "../../../../domain/Ids.ts"
+import { storableText } from "../../../../domain/StorableText.ts"
 import { judge, readTold, type Told, type WorkResult } from "../../../../domain/tracker/Intake.ts"
 import { type TrackedIssue, TrackedIssueId } from "../../../../domain/tracker/TrackedIssue.ts"
 import { makeId } from "../../../Ids.ts"
@@ -30,6 +31,7 @@ export const resultsOf = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ s
 export class Unworkable extends Data.TaggedError("Unworkable")<{ readonly cause: unknown }> {}
 
 const mostAttempts = 5
+const maxError = 1000
 
 const arrange = arranger(issueShape)
 
@@ -78,12 +80,12 @@ export const readOutcome = (key: IssueKey, before: KnownIssue | undefined, { bod
 
 const errorOf = (error: unknown): string => {
   const cause = error instanceof Unworkable || error instanceof SqlError ? error.cause : error
-  return (cause instanceof Error ? cause.message : String(cause)).replaceAll("\u0000", "").toWellFormed()
+  return storableText(cause instanceof Error ? cause.message : String(cause), maxError)
 }
 
 export const failure = ({ tenant }: IssueKey, { attempts, id }: Waiting, error: unknown): Outcome => ({
   tenant,
   id,
   status: attempts + 1 < mostAttempts ? "RECEIVED" : "FAILED",
-  error: errorOf(error).slice(0, 1000)
+  error: errorOf(error)
 })

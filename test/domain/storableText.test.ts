@@ -1,0 +1,17 @@
+import { assert, describe, it } from "vitest"
+import { isStorable, storableText } from "../../src/domain/StorableText.ts"
+
+describe("storableText", () => {
+  it.each<[string, string, number?]>([
+    ["plain \u{1F600}", "plain \u{1F600}"],
+    ["a\u0000b\u0000", "ab"],
+    ["\ud800a\udfff", "\ufffda\ufffd"],
+    ["abc", "ab", 2],
+    ["a\u{1F600}", "a\ufffd", 2],
+    ["\u0000abc", "abc", 3],
+    ["", ""]
+  ])("makes of %j what PostgreSQL can hold", (text, stored, max) => {
+    assert.strictEqual(storableText(text, max), stored)
+    assert.isTrue(isStorable(stored))
+  })
+})
