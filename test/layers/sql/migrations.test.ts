@@ -65,6 +65,22 @@ describe("migrations", () => {
     assert.deepStrictEqual(await copy(), [])
   })
 
+  it("tell the types of all events that were placed before the feed had types", async () => {
+    await pool.query(
+      "insert into tenants (id, name, created_at, updated_at, sequence) values ('tnt_a', '', now(), now(), 1)"
+    )
+    await pool.query(`insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+      select 'tnt_a', n, 'client.' || n % 3, 'clnt_a', n, now(), '{}' from generate_series(1, 11000) n`)
+    await pool.query(`insert into event_feed (tenant_id, position, event_id, resource_id, sequence)
+      select tenant_id, sequence, id, resource_id, sequence from events`)
+    await pool.query("update event_feed set type = null where position <> 7000")
+    await pool.query("delete from migrations where name = 'event_feed_by_type'")
+    await Effect.runPromise(Effect.provide(migrate, liveOn(at().url)))
+    const { rows } = await pool.query(`select count(*)::int as same from event_feed
+      join events on events.id = event_feed.event_id and events.type = event_feed.type`)
+    assert.deepStrictEqual(rows, [{ same: 11_000 }])
+  })
+
   it("have numbers and names of their own", async () => {
     const all = await Effect.runPromise(migrations)
     assert.strictEqual(new Set(all.map(({ id }) => id)).size, all.length)

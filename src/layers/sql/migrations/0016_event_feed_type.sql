@@ -9,8 +9,3 @@ begin
 end $$;
 create trigger type_of_placed_event before insert on event_feed
   for each row when (new.type is null) execute function type_of_placed_event();
-
-update event_feed set type = events.type from events
-where events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id and event_feed.type is null;
-
-create index event_feed_by_type on event_feed (tenant_id, type, position);
