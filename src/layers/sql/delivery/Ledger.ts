@@ -14,7 +14,7 @@ import { etagOf } from "../../../domain/Etag.ts"
 import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { atomically, consistently } from "../connection/Transaction.ts"
-import { makeIsThere } from "../integrations/IsThere.ts"
+import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
 import { present, type Row, type Shape, selectList } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { makeRedeliveries } from "./Redeliveries.ts"
@@ -35,7 +35,7 @@ const attempts: Shape = { table: "delivery_attempts", fields: DeliveryAttempt.fi
 export class Ledger extends Effect.Service<Ledger>()("layers/Ledger", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<Delivery>(sql, deliveries, { tenantColumn: "tenant_id", visible: "true" })
+    const reading = makeReading<Delivery>(sql, deliveries, { tenantColumn: "tenant_id", visible: ofPresentIntegration })
     const redelivering = makeRedelivering(sql)
     const redeliveries = makeRedeliveries(sql)
     const attemptColumns = sql.literal(selectList(attempts))

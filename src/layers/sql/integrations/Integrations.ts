@@ -40,6 +40,21 @@ import type { Versioned } from "../resource/ResourceSpec.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
+/**
+ * What lies beside an integration and goes at once when it is deleted: some of it opens something, and a quota bounds all
+ * of it. What may be without bounds the janitor removes.
+ */
+const parts = [
+  "grants",
+  "pending_grants",
+  "oauth_states",
+  "integration_secrets",
+  "webhook_endpoints",
+  "tracker_webhooks",
+  "subscriptions",
+  "redeliveries"
+]
+
 /** Links to the outside: what each is told of, how it is reached, and whether that works. */
 export class Integrations extends Effect.Service<Integrations>()("layers/Integrations", {
   dependencies: [
@@ -58,7 +73,12 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const apps = yield* OAuthApps
     const targets = yield* Targets
     const quotas = yield* Quotas
-    const integrations = yield* resource({ name: "integration", table: "integrations", entity: Integration })
+    const integrations = yield* resource({
+      name: "integration",
+      table: "integrations",
+      entity: Integration,
+      removal: "update integrations this set deleted_at = now(), sequence = this.sequence + 1"
+    })
     const record = recording(sql, sql.literal("changed"))
 
     /** Fails unless the settings are the provider's, and lead somewhere events may go. */
@@ -139,6 +159,18 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
             )
           )
         }),
+
+      /** Deletes an integration: from now on it is not there for anybody but the janitor. */
+      remove: (id: string) =>
+        Effect.gen(function* () {
+          const tenant = yield* CurrentTenant
+          const seen = yield* integrations.hold(id)
+          const besides = parts.map(
+            (part) => sql`${sql(`gone_${part}`)} as (
+              delete from ${sql(part)} where tenant_id = ${tenant} and integration_id = ${id})`
+          )
+          yield* integrations.discard(seen, { besides, isLast: true })
+        }).pipe(atomically(sql)),
 
       pause: moving("pause"),
       resume: moving("resume"),

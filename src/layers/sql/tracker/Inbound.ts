@@ -11,7 +11,7 @@ import {
   mayReplay
 } from "../../../domain/tracker/InboundWebhook.ts"
 import { atomically } from "../connection/Transaction.ts"
-import { makeIsThere } from "../integrations/IsThere.ts"
+import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { isMet } from "../resource/ResourceWriting.ts"
@@ -22,7 +22,7 @@ interface Filter {
   readonly until?: string | undefined
 }
 
-const scope = { tenantColumn: "tenant_id", visible: "true" }
+const scope = { tenantColumn: "tenant_id", visible: ofPresentIntegration }
 const brief: Shape = { table: "inbound_webhooks", fields: InboundWebhook.fields, relations: ["integration"] }
 const full: Shape = { ...brief, fields: InboundWebhookInFull.fields }
 

@@ -7,7 +7,7 @@ import type { Window } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
 import { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
-import { makeIsThere } from "../integrations/IsThere.ts"
+import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
 import type { Shape } from "../resource/Columns.ts"
 import { makeReading } from "../resource/ResourceReading.ts"
 import { mayBill, wasMadeOf } from "./MayBill.ts"
@@ -25,7 +25,10 @@ interface Filter {
 export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/TrackedIssues", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<TrackedIssue>(sql, issueShape, { tenantColumn: "tenant_id", visible: "true" })
+    const reading = makeReading<TrackedIssue>(sql, issueShape, {
+      tenantColumn: "tenant_id",
+      visible: ofPresentIntegration
+    })
     const isThere = makeIsThere(sql)
 
     const ofIntegration = (integration: string, rest: Fragment) =>
