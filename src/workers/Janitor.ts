@@ -1,7 +1,9 @@
-import { Effect, Layer, Schedule } from "effect"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { Effect, Layer } from "effect"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { InvoicePdfs } from "../layers/pdf/InvoicePdfs.ts"
 import { TrackerUpkeep } from "../layers/providers/tracker/TrackerUpkeep.ts"
+import { batchSize, inBatches, untilFewer } from "../layers/sql/Batches.ts"
 import { Assets } from "../layers/sql/branding/Assets.ts"
 import { Blobs } from "../layers/sql/branding/Blobs.ts"
 import { Retention } from "../layers/sql/delivery/Retention.ts"
@@ -9,47 +11,58 @@ import { Erasure } from "../layers/sql/Erasure.ts"
 import { IdempotencyKeys } from "../layers/sql/IdempotencyKeys.ts"
 import { GivingBack } from "../layers/sql/integrations/authorization/GivingBack.ts"
 import { OAuthStates } from "../layers/sql/integrations/authorization/OAuthStates.ts"
+import { DeletedIntegrations } from "../layers/sql/integrations/DeletedIntegrations.ts"
 import { failLongFailing } from "../layers/sql/integrations/Failing.ts"
 import { Integrations } from "../layers/sql/integrations/Integrations.ts"
 import { WebhookEndpoints } from "../layers/sql/integrations/WebhookEndpoints.ts"
 import { InvoiceFileQueue } from "../layers/sql/invoicing/InvoiceFileQueue.ts"
 import { Invoices } from "../layers/sql/invoicing/Invoices.ts"
 import { InboundRetention } from "../layers/sql/tracker/InboundRetention.ts"
+import { forEver } from "./ForEver.ts"
 import { keepInvoiceFiles } from "./InvoiceFiles.ts"
 import { keepTrackers } from "./Trackers.ts"
 
-const batch = 1000
 /** Of what others may have to be told of, who may be slow. */
 const fewer = 50
 
-/** Repeats a bounded step until it finds nothing left to do. */
-const untilDone = <A, E, R>(step: Effect.Effect<A, E, R>, isDone: (result: A) => boolean) =>
-  Effect.repeat(step, { until: isDone })
+/** Between two rounds of one kind of upkeep. */
+const pause = "1 minute"
 
-/** Timed upkeep, safe in several copies: every step takes what no other copy has taken. */
-export const tidy = Effect.gen(function* () {
-  const keys = yield* IdempotencyKeys
-  const erasure = yield* Erasure
-  const retention = yield* Retention
+type Round = Effect.Effect<void, never, SqlClient>
+
+/** Every kind of upkeep, each safe in several copies: a round ends when there is nothing left to do. */
+const upkeep = Effect.gen(function* () {
   const inbound = yield* InboundRetention
-  yield* untilDone(keys.purge(batch), (purged) => purged < batch)
-  yield* untilDone((yield* OAuthStates).sweep(batch), (swept) => swept < batch)
-  yield* untilDone((yield* GivingBack).sweep(fewer), (swept) => swept < fewer)
-  yield* untilDone((yield* WebhookEndpoints).sweep(batch), (swept) => swept < batch)
-  yield* untilDone(inbound.empty(batch), (emptied) => emptied < batch)
-  yield* untilDone(inbound.forget(batch), (forgotten) => forgotten < batch)
-  yield* untilDone(retention.emptyAttempts(batch), (emptied) => emptied < batch)
-  yield* untilDone(retention.forgetSecrets(batch), (forgotten) => forgotten < batch)
-  yield* failLongFailing((yield* Integrations).fail)
-  yield* untilDone(retention.forgetEvents(batch), (forgotten) => forgotten < batch)
-  yield* untilDone((yield* Assets).sweep(batch), (swept) => swept < batch)
-  yield* untilDone((yield* Blobs).sweep(batch), (swept) => swept < batch)
-  yield* untilDone(
-    Effect.tap(erasure.next, (tenant) =>
-      tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
-    ),
-    (tenant) => tenant === undefined
+  const retention = yield* Retention
+  const { fail } = yield* Integrations
+  const { removeNext } = yield* DeletedIntegrations
+  const assets = yield* Assets
+  const erasure = yield* Erasure
+  const erasing = Effect.tap(erasure.next, (tenant) =>
+    tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
   )
+  return {
+    "idempotency keys": untilFewer(batchSize, (yield* IdempotencyKeys).purge),
+    "OAuth states": untilFewer(batchSize, (yield* OAuthStates).sweep),
+    "unconfirmed grants": untilFewer(fewer, (yield* GivingBack).sweep),
+    "webhook endpoints": untilFewer(batchSize, (yield* WebhookEndpoints).sweep),
+    "bodies of inbound webhooks": untilFewer(batchSize, inbound.empty),
+    "inbound webhooks": untilFewer(batchSize, inbound.forget),
+    "answers of receivers": untilFewer(batchSize, retention.emptyAttempts),
+    secrets: untilFewer(batchSize, retention.forgetSecrets),
+    "failing integrations": failLongFailing(fail),
+    "deleted integrations": inBatches(() => Effect.map(removeNext, (wasAny) => wasAny || undefined)),
+    events: retention.forgetEvents,
+    assets: untilFewer(batchSize, (max) => Effect.orDie(assets.sweep(max))),
+    blobs: untilFewer(batchSize, (yield* Blobs).sweep),
+    "deleted tenants": inBatches(() => erasing)
+  } satisfies Record<string, Round>
+})
+
+/** One round of every kind, one after the other. One that fails keeps none from its turn. */
+export const tidy = Effect.gen(function* () {
+  const rounds = yield* Effect.forEach(Object.values<Round>(yield* upkeep), (round) => Effect.exit(round))
+  for (const round of rounds) yield* round
 })
 
 /** What a round of upkeep works with. */
@@ -60,6 +73,7 @@ export const JanitorTools = Layer.mergeAll(
   Blobs.Default,
   Retention.Default,
   Integrations.Default,
+  DeletedIntegrations.Default,
   OAuthStates.Default,
   GivingBack.Default,
   WebhookEndpoints.Default,
@@ -69,13 +83,13 @@ export const JanitorTools = Layer.mergeAll(
 /** What files are drawn with. */
 export const FileDrawingTools = Layer.mergeAll(InvoicePdfs.Default, InvoiceFileQueue.Default, Invoices.Default)
 
+/** Each kind of upkeep goes at its own pace, so that none waits for one that fails or takes long. */
+const keepTidy = Effect.gen(function* () {
+  for (const [name, round] of Object.entries<Round>(yield* upkeep)) {
+    yield* Effect.forkScoped(forEver(`Upkeep of ${name}`, Effect.zipRight(round, Effect.sleep(pause))))
+  }
+})
+
 export const JanitorLive = Layer.scopedDiscard(
-  tidy.pipe(
-    // A failed round is told and made up for by the next.
-    Effect.catchAllCause((cause) => Effect.logWarning("A round of upkeep failed", cause)),
-    Effect.repeat(Schedule.spaced("1 minute")),
-    Effect.forkScoped,
-    Effect.zipRight(keepTrackers),
-    Effect.zipRight(keepInvoiceFiles)
-  )
+  keepTidy.pipe(Effect.zipRight(keepTrackers), Effect.zipRight(keepInvoiceFiles))
 ).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default, FileDrawingTools]), Layer.provide(BlobStoreLive))

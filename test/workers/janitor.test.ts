@@ -60,7 +60,7 @@ describe("the janitor", () => {
     for (const table of [
       "outbox",
       "event_feed",
-      "integrations",
+      "all_integrations",
       "integration_secrets",
       "subscriptions",
       "deliveries",
