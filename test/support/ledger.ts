@@ -10,11 +10,11 @@ import { freshDatabase, openPool } from "./database.ts"
 import { liveOn } from "./live.ts"
 
 /** The tables of delivery in a database of their own, with those who work on them, and no process around them. */
-export const openLedger = async () => {
+export const openLedger = async (settings: Readonly<Record<string, string>> = {}) => {
   const database = await freshDatabase()
   const sql = openPool(database.url)
   const live = Layer.mergeAll(Outbox.Default, FanOut.Default, Claims.Default, Outcomes.Default).pipe(
-    Layer.provideMerge(liveOn(database.url, {}))
+    Layer.provideMerge(liveOn(database.url, settings))
   )
   const runtime = ManagedRuntime.make(live)
   await runtime.runPromise(migrate)

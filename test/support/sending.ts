@@ -60,6 +60,49 @@ export const plantDue = async (pool: pg.Pool, tenant: string, url: string, count
   return id
 }
 
+export interface Many {
+  readonly tenants: number
+  /** Of each tenant. */
+  readonly integrations: number
+  /** In how long the one delivery of each is due. */
+  readonly dueIn: string
+  readonly status?: "ACTIVE" | "PAUSED"
+}
+
+/** Puts many integrations with one pending delivery each into the database; tells their ids. */
+export const plantMany = async (pool: pg.Pool, { dueIn, integrations, status = "ACTIVE", tenants }: Many) => {
+  const rows = Array.from({ length: tenants }, () => makeId("tnt")).flatMap((tenant) =>
+    Array.from({ length: integrations }, () => ({
+      tenant,
+      id: makeId("int"),
+      event: makeId("evt"),
+      delivery: makeId("dlv"),
+      resource: makeId("clnt")
+    }))
+  )
+  await pool.query(
+    `with planted as materialized (
+       select * from json_to_recordset($1) as planted (tenant text, id text, event text, delivery text, resource text)
+     ), owners as (
+       insert into tenants (id, name, created_at, updated_at, sequence)
+       select distinct tenant, 'T', now(), now(), 1 from planted
+     ), receivers as (
+       insert into integrations (tenant_id, id, provider, name, status, is_authorized, config, subscriptions, created_at,
+         updated_at, sequence)
+       select tenant, id, 'WEBHOOK', 'R', $2, true, '{"url":"http://127.0.0.1"}', '[]', now(), now(), 1 from planted
+     ), happened as (
+       insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       select tenant, event, 'client.created', resource, 1, now(), '{}' from planted
+     )
+     insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
+       next_attempt_at, created_at, updated_at)
+     select tenant, delivery, id, event, 'client.created', resource, 1, 'PENDING', now() + $3::interval, now(), now()
+     from planted`,
+    [JSON.stringify(rows), status, dueIn]
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Lets what was planted for these integrations go. */
 export const resume = (pool: pg.Pool, ...integrations: ReadonlyArray<string>) =>
   pool.query("update integrations set status = 'ACTIVE' where id = any($1)", [integrations])

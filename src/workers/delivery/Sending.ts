@@ -59,10 +59,9 @@ export const send = (bell: Bell) =>
         metrics.capped("TENANT", Object.values(limits.tenants).filter((allowance) => allowance === 0).length)
         if (limits.max === 0) metrics.capped("POOL", 1)
         if (limits.max === 0 || isStopping) return true
-        const claimed = yield* claims.claim(makeId("lease"), after, limits)
-        const isThrough = claimed.length < limits.max
-        const sawAll = isThrough && after === start
-        after = isThrough ? start : (claimed.at(-1)?.tenant ?? start)
+        const { claimed, resumeAfter } = yield* claims.claim(makeId("lease"), after, limits)
+        const sawAll = resumeAfter === undefined && after === start
+        after = resumeAfter ?? start
         metrics.attempted("LOST", claimed.filter(({ wasLost }) => wasLost).length)
         claimed.forEach(begin)
         return sawAll

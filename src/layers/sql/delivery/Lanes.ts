@@ -66,10 +66,11 @@ const holding = (sql: SqlClient.SqlClient, rows: Fragment) => sql`
   )
   select count(*) from held`
 
-/** The delivery of a lane that is sent, if there is one. Nearly always it is the first, where the search ends. */
-const pendingOf = `
-  select d.id, d.lease from deliveries d
-  where ${ofLanes} and d.${unfinished} and d.status = 'PENDING' order by d.sequence limit 1`
+/** The delivery of a lane that is sent, if there is one. */
+const pendingOf = `select d.id, d.lease from deliveries d where ${ofLanes} and d.status = 'PENDING' limit 1`
+
+/** The first delivery of a lane that is not finished. */
+const headOf = `select d.id from deliveries d where ${ofLanes} and d.${unfinished} order by d.sequence limit 1`
 
 /** Holds what is sent in these lanes, and the deliveries of `more`. However many wait behind it, they cost nothing. */
 export const holdLanes =
@@ -91,9 +92,7 @@ export const arrangeLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<
   with changed as (
     select lane.tenant, head.id as head, pending.id as pending
     from (${rowsOf(sql, lanes)}) lane
-    cross join lateral (
-      select d.id from deliveries d where ${sql.literal(`${ofLanes} and d.${unfinished}`)} order by d.sequence limit 1
-    ) head
+    cross join lateral (${sql.literal(headOf)}) head
     left join lateral (${sql.literal(pendingOf)}) pending on true
     where pending.lease is null and pending.id is distinct from head.id
   )
@@ -117,8 +116,6 @@ export const advanceLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<
   sql`
   update deliveries d set status = 'PENDING', updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now())
   from (${rowsOf(sql, lanes)}) lane
-  cross join lateral (
-    select d.id, d.status from deliveries d where ${sql.literal(ofLanes)} and d.${sql.literal(unfinished)}
-    order by d.status = 'WAITING', d.sequence limit 1
-  ) first
-  where d.tenant_id = lane.tenant and d.id = first.id and first.status = 'WAITING' and d.status = 'WAITING'`
+  left join lateral (${sql.literal(pendingOf)}) pending on true
+  cross join lateral (${sql.literal(headOf)}) head
+  where pending.id is null and d.tenant_id = lane.tenant and d.id = head.id and d.status = 'WAITING'`

@@ -3,19 +3,20 @@ import { initialLimit, type Pool, pools } from "../../../../src/domain/delivery/
 import { makeId } from "../../../../src/layers/Ids.ts"
 import type { ClaimLimits } from "../../../../src/layers/sql/delivery/Claims.ts"
 import { type OpenLedger, openLedger } from "../../../support/ledger.ts"
-import { plantDue, plantTenant, resume } from "../../../support/sending.ts"
+import { countReads } from "../../../support/reads.ts"
+import { plantDue, plantMany, plantTenant, resume } from "../../../support/sending.ts"
 
 const limits: ClaimLimits = { pool: "NEW", max: 100, maxPerTenant: 100, tenants: {}, receivers: {} }
 
 describe("claims", () => {
   let ledger: OpenLedger
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openLedger({ DATABASE_POOL: "1" })
   })
   afterAll(() => ledger.close())
 
-  const claim = (after: string, more: Partial<ClaimLimits> = {}) =>
-    ledger.run(ledger.claims.claim(makeId("lease"), after, { ...limits, ...more }))
+  const claim = async (after: string, more: Partial<ClaimLimits> = {}) =>
+    (await ledger.run(ledger.claims.claim(makeId("lease"), after, { ...limits, ...more }))).claimed
   const plant = async (tenant: string, count: number, latencyClass?: "PROVEN" | "SLOW") => {
     const id = await plantDue(ledger.sql, tenant, "http://127.0.0.1", count)
     await resume(ledger.sql, id)
@@ -86,7 +87,10 @@ describe("claims", () => {
     ])
     const other = await ledger.sql.connect()
     await other.query("begin")
-    await other.query("select pg_advisory_xact_lock(hashtextextended($1, 1))", [due])
+    await other.query("select 1 from delivery_queues where tenant_id = $1 and integration_id = $2 for update", [
+      tenant,
+      due
+    ])
     assert.deepStrictEqual(await claim(""), [], "another worker counts what is in flight")
     await other.query("rollback")
     other.release()
@@ -94,5 +98,72 @@ describe("claims", () => {
       (await claim("")).map(({ integration }) => integration),
       [due]
     )
+    await clear()
+  })
+
+  const readsOfClaim = async () => {
+    const before = await countReads(ledger)
+    assert.lengthOf(await claim(""), 1)
+    return (await countReads(ledger)) - before
+  }
+
+  it.each([
+    ["one tenant", 1],
+    ["many tenants", 1000]
+  ])("read nothing of integrations in %s that have something pending and nothing due", async (_, tenants) => {
+    const tenant = await plantTenant(ledger.sql)
+    const healthy = await plant(tenant, 1)
+    const alone = await readsOfClaim()
+    await plantMany(ledger.sql, { tenants, integrations: 1000 / tenants, dueIn: "1 hour" })
+    await ledger.sql.query("update deliveries set next_attempt_at = now(), lease = null where integration_id = $1", [
+      healthy
+    ])
+    assert.isAtMost(await readsOfClaim(), alone + 20)
+    await clear()
+  })
+
+  it("get past whatever is due for integrations that are paused, which costs nothing afterwards", async () => {
+    const paused = await plantMany(ledger.sql, { tenants: 3, integrations: 500, dueIn: "0", status: "PAUSED" })
+    const tenant = await plantTenant(ledger.sql)
+    await plant(tenant, 1)
+    let claims = 0
+    for (let after: string | undefined = ""; after !== undefined; claims++)
+      after = (await ledger.run(ledger.claims.claim(makeId("lease"), after, limits))).resumeAfter
+    assert.isAtMost(claims, 5)
+    await plant(tenant, 1)
+    assert.isAtMost(await readsOfClaim(), 50)
+    await resume(ledger.sql, ...paused.slice(0, 2))
+    assert.sameMembers(
+      (await claim("")).map(({ integration }) => integration),
+      paused.slice(0, 2)
+    )
+    await clear()
+  })
+
+  it("look again at what somebody made due while they looked", async () => {
+    const tenant = await plantTenant(ledger.sql)
+    const integration = await plant(tenant, 1)
+    const [first] = await claim("")
+    assert.strictEqual(first?.integration, integration)
+    const other = await ledger.sql.connect()
+    await other.query("begin")
+    await other.query("update deliveries set next_attempt_at = now(), lease = null where id = $1", [first?.id])
+    assert.deepStrictEqual(await claim(""), [])
+    await other.query("commit")
+    other.release()
+    assert.lengthOf(await claim(""), 1)
+    await clear()
+  })
+
+  it("leave out what is in flight up to the limit, and come back to it when an outcome is recorded", async () => {
+    const tenant = await plantTenant(ledger.sql)
+    await plant(tenant, 5)
+    const claimed = await claim("")
+    assert.lengthOf(claimed, initialLimit.NEW)
+    assert.deepStrictEqual(await claim(""), [])
+    const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
+    await ledger.run(ledger.outcomes.record(claimed.map((one) => ({ ...one, ...attempt }))))
+    assert.lengthOf(await claim(""), initialLimit.NEW)
+    await clear()
   })
 })

@@ -27,7 +27,7 @@ describe("the ledger of deliveries", () => {
   afterAll(() => ledger.close())
 
   const place = async () => (await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []
-  const claim = () => ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
+  const claim = async () => (await ledger.run(ledger.claims.claim(makeId("lease"), "", limits))).claimed
   const fanOut = (keys: ReadonlyArray<{ tenant: string; id: string }>) => ledger.run(ledger.fanOut.fanOut(keys))
   const record = async (...outcomes: ReadonlyArray<Outcome>) => {
     for (let left = outcomes; left.length > 0; ) left = await ledger.run(ledger.outcomes.record(left))

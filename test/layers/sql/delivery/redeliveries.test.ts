@@ -105,7 +105,7 @@ describe("redeliveries", () => {
     const own = await plantDelivery(ledger.sql, tenant, integration, { status: "PENDING", nextAttemptAt: always.since })
     const elsewhere = await ledger.newIntegration(tenant)
     await plantDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
-    const claimed = await ledger.run(
+    const { claimed } = await ledger.run(
       ledger.claims.claim(makeId("lease"), "", { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} })
     )
     const record = async (of: string) => {
@@ -115,7 +115,10 @@ describe("redeliveries", () => {
       await ledger.run(ledger.outcomes.record([{ ...one, ...attempt }]))
     }
     assert.isFalse((await begin()).isComplete)
-    const { rows } = await ledger.sql.query("select 1 from pg_locks where locktype = 'advisory'")
+    const { rows } = await ledger.sql.query(
+      `select 1 from pg_locks join pg_database on pg_database.oid = database
+       where locktype = 'advisory' and datname = current_database()`
+    )
     assert.deepStrictEqual(rows, [], "nothing is locked between steps")
     await record(claimed.find(({ id }) => id === own)?.integration ?? "")
     const held = await holdRow(
