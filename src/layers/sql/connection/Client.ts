@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { Settings } from "../../config/Settings.ts"
 import { Pooled } from "./Connection.ts"
+import { refreshPlans } from "./Planning.ts"
 import { makePool } from "./Pool.ts"
 import { prepareBorders, Transacting } from "./Transacting.ts"
 import { makeTransactions } from "./Transactions.ts"
@@ -18,6 +19,7 @@ const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
   Effect.async((resume) =>
     pool.connect((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(notAcquired(cause)))
+      refreshPlans(client)
       prepareBorders(client, (error) => {
         if (error === undefined) return resume(Effect.succeed(new Transacting(client, release)))
         release(true)

@@ -5,6 +5,7 @@ import type pg from "pg"
 import { type Crossing, CrossingQuery } from "./Borders.ts"
 import { NamedQuery, patience, type Settle } from "./NamedQuery.ts"
 import { isLost, isStalePlan } from "./Outage.ts"
+import { refreshPlans } from "./Planning.ts"
 
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
 export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
@@ -129,6 +130,7 @@ export class Pooled extends Sending {
   protected send(query: Query, done: Done) {
     this.#pool.connect((error, client, release) => {
       if (client === undefined) return done(error)
+      refreshPlans(client)
       submit(client, query, (error, result) => {
         release(error !== undefined && isLost(error))
         done(error, result)

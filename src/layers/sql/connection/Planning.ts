@@ -1,7 +1,21 @@
+import type pg from "pg"
+
+/** A look-up costs hardly more than reading on, on today's disks. */
+export const planning = "-c random_page_cost=1.1"
+
+const maxPlanAgeMillis = 5000
+
+const plannedAt = new WeakMap<pg.ClientBase, number>()
+
 /**
- * Tables of work grow from nothing to thousands of rows in no time, and a statement keeps the plan it was given when they
- * were empty, the checks of foreign keys among them, until PostgreSQL happens to analyze the table. That plan must be to
- * look rows up by their keys, although reading them all seemed as good then: so reading them all is out of the question
- * where there is an index, and a look-up is said to cost hardly more than reading on, which on today's disks it does.
+ * A prepared statement keeps the plan that suited its tables when it was made, the checks of foreign keys included, until
+ * PostgreSQL happens to analyze one of them. Tables of work grow from nothing to thousands of rows before that: reading
+ * them all is right at first and ruinous later. A plan that is made anew sees how large they are by then.
  */
-export const planning = "-c enable_seqscan=off -c random_page_cost=1.1"
+export const refreshPlans = (client: pg.ClientBase) => {
+  const now = performance.now()
+  const last = plannedAt.get(client) ?? now
+  if (last === now || now - last > maxPlanAgeMillis) plannedAt.set(client, now)
+  // The driver sends it before the next statement, which tells of a connection that is lost.
+  if (now - last > maxPlanAgeMillis) client.query("discard plans", () => {})
+}
