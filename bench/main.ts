@@ -8,6 +8,7 @@ import { measureIntake } from "./intake/measureIntake.ts"
 import { measure, type Result, serversOf } from "./measure.ts"
 import { help, type Options, readOptions } from "./options.ts"
 import { measureOverload } from "./overload/measureOverload.ts"
+import { measureQueues } from "./queues/measureQueues.ts"
 import { failed, machine, table } from "./report.ts"
 import type { Row } from "./row.ts"
 import { rows } from "./rows.ts"
@@ -15,7 +16,7 @@ import { requireSameAnswers } from "./sameAnswers.ts"
 import { measureScale } from "./scale/measureScale.ts"
 import { seed } from "./seed.ts"
 import { startServers } from "./servers.ts"
-import { setStage } from "./stage.ts"
+import { setStage, setStageFor } from "./stage.ts"
 
 class BenchFailed extends Data.TaggedError("BenchFailed")<{ readonly message: string }> {}
 
@@ -35,6 +36,13 @@ const together = (wanted: ReadonlyArray<Row>) =>
     .map((row) => [row, ...wanted.filter(({ beside }) => beside === row.name)])
 
 const settingStage = step("Starting PostgreSQL and NATS, migrating", setStage, () => "PostgreSQL and NATS ready")
+
+/** Locks are as scarce as on a server with the usual settings. */
+const settingSmallStage = step(
+  "Starting PostgreSQL with 100 connections and NATS, migrating",
+  setStageFor({ maxConnections: 100 }),
+  () => "PostgreSQL and NATS ready"
+)
 
 const requireSuccess = (results: ReadonlyArray<Result>) => {
   const faults = failed(results)
@@ -97,7 +105,16 @@ const overload = (options: Options) =>
     if (broken.length > 0) return yield* new BenchFailed({ message: broken.join("\n") })
   }).pipe(Effect.scoped)
 
+const queues = (options: Options) =>
+  Effect.gen(function* () {
+    const stage = yield* settingSmallStage
+    const { jwksUrl, token } = yield* startIssuer
+    const broken = yield* measureQueues({ stage, jwksUrl }, token, options)
+    if (broken.length > 0) return yield* new BenchFailed({ message: broken.join("\n") })
+  }).pipe(Effect.scoped)
+
 const modeOf = (options: Options) => {
+  if (options.queues) return queues(options)
   if (options.overload) return overload(options)
   if (options.intake) return intake(options)
   if (options.delivery) return delivery(options)

@@ -11,8 +11,10 @@ npm run bench -- <options>
   --intake            measure none of the rows, but how fast webhooks of a tracker are answered and worked; --rounds counts
   --overload          measure none of the rows, but what is left of the service's best when five times as much is asked
                       of it as it can do; --rounds counts
+  --queues            measure none of the rows, but whether queues keep their pace whatever else is in them; --rounds
+                      counts [10]
   --part <words>      only the parts whose name holds the words, of --delivery: latency, drain, dead; of --intake:
-                      arriving, flooding, backlog; of --overload: one, several`
+                      arriving, flooding, backlog; of --overload: one, several; of --queues: backlog, pending`
 
 export interface Options {
   readonly help: boolean
@@ -24,6 +26,7 @@ export interface Options {
   readonly delivery: boolean
   readonly intake: boolean
   readonly overload: boolean
+  readonly queues: boolean
   readonly part: string
 }
 
@@ -46,20 +49,22 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       delivery: { type: "boolean", default: false },
       intake: { type: "boolean", default: false },
       overload: { type: "boolean", default: false },
+      queues: { type: "boolean", default: false },
       part: { type: "string", default: "" }
     }
   })
-  const isOfRows = !(values.scale || values.delivery || values.intake || values.overload)
+  const isOfRows = !(values.scale || values.delivery || values.intake || values.overload || values.queues)
   return {
     help: values.help,
     row: values.row,
-    rounds: positive("rounds", values.rounds ?? (isOfRows ? "12" : "3")),
+    rounds: positive("rounds", values.rounds ?? (isOfRows ? "12" : values.queues ? "10" : "3")),
     seconds: positive("seconds", values.seconds ?? (isOfRows ? "1" : "4")),
     profile: values.profile,
     scale: values.scale,
     delivery: values.delivery,
     intake: values.intake,
     overload: values.overload,
+    queues: values.queues,
     part: values.part
   }
 }

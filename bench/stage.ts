@@ -30,24 +30,28 @@ export const migrate = (databaseUrl: string, logFile: string) =>
   )
 
 /** Everything the servers share: a durable PostgreSQL with its tables and a NATS server, thrown away afterwards. */
-export const setStage = Effect.gen(function* () {
-  const { folder, logOf } = yield* temporaryFolder
-  const postgres = yield* startPostgres({
-    folder: postgresIn(folder),
-    logFile: logOf("postgres"),
-    durable: true
+export const setStageFor = ({ maxConnections }: { readonly maxConnections: number }) =>
+  Effect.gen(function* () {
+    const { folder, logOf } = yield* temporaryFolder
+    const postgres = yield* startPostgres({
+      folder: postgresIn(folder),
+      logFile: logOf("postgres"),
+      durable: true,
+      maxConnections
+    })
+    const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
+    const nats = yield* startNats({ folder: natsIn(folder), logFile: logOf("nats"), program })
+    yield* migrate(postgres.url, logOf("migrate"))
+    return {
+      folder,
+      logOf,
+      databaseUrl: postgres.url,
+      natsUrl: nats.url,
+      postgres: `PostgreSQL ${postgres.version} (${yield* durability(postgres.url)})`
+    }
   })
-  const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
-  const nats = yield* startNats({ folder: natsIn(folder), logFile: logOf("nats"), program })
-  yield* migrate(postgres.url, logOf("migrate"))
-  return {
-    folder,
-    logOf,
-    databaseUrl: postgres.url,
-    natsUrl: nats.url,
-    postgres: `PostgreSQL ${postgres.version} (${yield* durability(postgres.url)})`
-  }
-})
+
+export const setStage = setStageFor({ maxConnections: 200 })
 
 export type Stage = Effect.Effect.Success<typeof setStage>
 

@@ -29,6 +29,7 @@ interface Options {
   readonly logFile: string
   /** Off for a cluster that is thrown away anyway: faster, and lost when the machine stops. */
   readonly durable: boolean
+  readonly maxConnections?: number | undefined
   /** Other programs than the embedded ones. */
   readonly programs?: PostgresPrograms
 }
@@ -36,12 +37,16 @@ interface Options {
 /** A quarter of the machine's memory, as is usual, but no more than a database that shares a machine should have. */
 const sharedMegabytes = Math.floor(Math.min(Math.max(totalmem() / 4, 128 * 2 ** 20), 2 ** 30) / 2 ** 20)
 
-const serverArgs = (data: string, port: number, durable: boolean) => {
+const serverArgs = (
+  data: string,
+  port: number,
+  { durable, maxConnections = 200 }: Pick<Options, "durable" | "maxConnections">
+) => {
   const settings = {
     listen_addresses: localhost,
     port,
     unix_socket_directories: "",
-    max_connections: 200,
+    max_connections: maxConnections,
     shared_buffers: `${sharedMegabytes}MB`,
     max_wal_size: "2GB",
     timezone: "UTC",
@@ -92,7 +97,7 @@ const answers = (cluster: Cluster, port: number) =>
   )
 
 /** A PostgreSQL on this machine that lasts as long as the scope and is started again whenever it stops. */
-export const startPostgres = ({ durable, folder, logFile, programs }: Options) =>
+export const startPostgres = ({ durable, folder, logFile, maxConnections, programs }: Options) =>
   Effect.gen(function* () {
     const used = programs ?? (yield* embeddedPrograms)
     const cluster = yield* openCluster({ folder, logFile, durable, programs: used })
@@ -101,7 +106,7 @@ export const startPostgres = ({ durable, folder, logFile, programs }: Options) =
     yield* supervise(
       {
         name: "postgres",
-        ...cluster.launch(used.postgres, serverArgs(cluster.data, port, durable)),
+        ...cluster.launch(used.postgres, serverArgs(cluster.data, port, { durable, maxConnections })),
         env: used.env,
         logFile,
         stop: postgresStop
