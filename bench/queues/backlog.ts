@@ -6,6 +6,7 @@ import type { Part, ReceivingTenant, Scene } from "./scene.ts"
 
 const history = 200_000
 const events = 50_000
+const warmUpEvents = 5000
 
 /** What comes after the statistics were taken must do with these. */
 const autovacuum = (client: pg.Client, isEnabled: boolean) =>
@@ -49,7 +50,7 @@ const addHistory = async (client: pg.Client, { id, integration }: ReceivingTenan
 }
 
 /** How many of a burst arrive in a second. */
-const deliverBurst = async ({ client, receivers }: Scene, { id }: ReceivingTenant, prefix: string) => {
+const deliverBurst = async ({ client, receivers }: Scene, { id }: ReceivingTenant, prefix: string, events: number) => {
   const began = performance.timeOrigin + performance.now()
   await addEvents(client, id, prefix, events)
   const arrivals = await receivers.takeAll(events, 60_000)
@@ -63,14 +64,14 @@ export const backlog: Part = {
     Effect.gen(function* () {
       const { client } = scene
       const tenant = yield* scene.newTenant
-      const burst = (prefix: string, label: string) =>
+      const burst = (prefix: string, label: string, count = events) =>
         step(
           label,
-          Effect.promise(() => deliverBurst(scene, tenant, prefix)),
+          Effect.promise(() => deliverBurst(scene, tenant, prefix, count)),
           (rate) => `${label}: ${rate.toFixed(0)}/s`
         )
       const told = `${events.toLocaleString("en")} events`
-      yield* burst("warm", `${told}, warming up`)
+      yield* burst("warm", "Warming up", warmUpEvents)
       const alone = yield* burst("alone", `${told}, nothing before them`)
       const planting = Effect.zipRight(
         Effect.promise(() => addHistory(client, tenant)),
