@@ -50,20 +50,20 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
           order by due_at limit ${maxLooked}
         ) queue
       ), looked as (
-        select due.*, receiver.send_limit, not (receiver.is_open and first.is_due) as is_stale,
+        select due.*, receiver.send_limit, not (coalesce(receiver.is_open, false) and first.is_due) as is_stale,
           receiver.max_in_flight <= (
             select count(*) from deliveries flying
             where flying.tenant_id = due.tenant_id and flying.integration_id = due.integration_id
               and flying.lease is not null and flying.leased_until > now()
           ) as is_full
         from given cross join due
-        cross join lateral (
+        left join lateral (
           select status = 'ACTIVE' and (select deleted_at is null from tenants where id = due.tenant_id) as is_open,
             coalesce((given.receivers ->> id)::integer, ${sized}) as send_limit,
             case when failing_since is null then coalesce((given.receivers ->> id)::integer, ${sized}) else 1 end
               as max_in_flight
           from integrations receiver where tenant_id = due.tenant_id and id = due.integration_id limit 1
-        ) receiver
+        ) receiver on true
         cross join lateral (
           select coalesce((
             select next_attempt_at <= now() from deliveries
@@ -108,11 +108,11 @@ export const requeue =
           select ctid as row from delivery_queues
           where tenant_id = given.tenant and integration_id = given.integration limit 1
         ) queue
-        cross join lateral (
+        left join lateral (
           select latency_class,
             status = 'ACTIVE' and (select deleted_at is null from tenants where id = given.tenant) as is_open
           from integrations where tenant_id = given.tenant and id = given.integration limit 1
-        ) receiver
+        ) receiver on true
         left join lateral (
           select next_attempt_at from deliveries
           where tenant_id = given.tenant and integration_id = given.integration and status = 'PENDING'

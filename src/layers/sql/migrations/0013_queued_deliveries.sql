@@ -4,6 +4,3 @@ select tenant_id, integration_id, min(next_attempt_at)
 from deliveries where status = 'PENDING' and next_attempt_at is not null
 group by tenant_id, integration_id order by tenant_id, integration_id
 on conflict (tenant_id, integration_id) do update set due_at = least(queue.due_at, excluded.due_at);
-
--- The one of a lane that is sent is looked up, wherever in the lane it is.
-create index deliveries_sent_of_lane on deliveries (tenant_id, integration_id, resource_id) where status = 'PENDING';
