@@ -100,7 +100,7 @@ describe("recorded events", () => {
       const outside = { as: "viewer", tenant, body: change }
       const refused: ReadonlyArray<readonly [number, Promise<Answered>]> = [
         [400, call("POST", `/${kind}`, { ...body, colour: "red" })],
-        [400, call("POST", `/${kind}`, { ...body, [reference?.[0] ?? ""]: nobody })],
+        [404, call("POST", `/${kind}`, { ...body, [reference?.[0] ?? ""]: nobody })],
         [400, call("PATCH", path, {})],
         [400, call("PATCH", path, { order: -1 })],
         [412, call("PATCH", path, change, stale)],
