@@ -34,7 +34,7 @@ describe("the site of a tracker's integration", () => {
     server.setSites([{ id: "site-\u00001", name: "\u0000", url: "https://\ud800.example.test", scopes: [] }])
     const id = await ours().authorized(leastJira)
     assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
-    server.setSites(sites("a\u0000", `b${"\u{1F600}".repeat(60)}`))
+    server.setSites(sites("a\u0000", `b${"\u{1F600}".repeat(45)}`))
     const { id: undecided } = await ours().made(leastJira)
     const page = await ours().callback(await ours().consented(undecided), "owner")
     assert.strictEqual(dataIn(page).message?.code, "site_not_chosen")
