@@ -15,7 +15,7 @@ export const makeTenant = async ({ base }: Pick<Server, "base">, token: string) 
   let tenant: string | undefined
   let isClosed = false
 
-  const call = async (method: "POST" | "PATCH", path: string, body?: object) => {
+  const call = async (method: "POST" | "PATCH" | "DELETE", path: string, body?: object) => {
     if (isClosed) return never // whoever still asks was told to stop
     const { body: answer, statusCode } = await pool.request({
       method,
@@ -57,6 +57,7 @@ export const makeTenant = async ({ base }: Pick<Server, "base">, token: string) 
     resume: (integration: string) => call("POST", `/integrations/${integration}/resume`),
     addClient: () => made("/clients", { name: `Client ${clients++}` }),
     changeClient: (client: string) => call("PATCH", `/clients/${client}`, { name: `Changed ${clients++}` }),
+    remove: (path: string) => call("DELETE", path),
     close: () => {
       isClosed = true
       return pool.close()

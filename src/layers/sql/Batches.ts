@@ -7,7 +7,7 @@ import { atomically } from "./connection/Transaction.ts"
 export const batchSize = 500
 
 /** After a batch so many times its duration passes before the next: whatever the load, others have most of the server. */
-const restFactor = 2
+const restFactor = 4
 
 /** Works batch by batch, each from where the one before ended, until one ends nowhere. */
 export const inBatches = <A, E, R>(batch: (after: A | undefined) => Effect.Effect<A | undefined, E, R>) => {
