@@ -14,7 +14,8 @@ npm run bench -- <options>
   --queues            measure none of the rows, but whether queues keep their pace whatever else is in them; --rounds
                       counts [10]
   --part <words>      only the parts whose name holds the words, of --delivery: latency, drain, dead; of --intake:
-                      arriving, flooding, backlog; of --overload: one, several; of --queues: backlog, pending`
+                      arriving, flooding, backlog; of --overload: one, several; of --queues: backlog, pending,
+                      erasing, retaining, migrating`
 
 export interface Options {
   readonly help: boolean

@@ -1,24 +1,17 @@
 import { Duration, Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { say, step } from "../../src/layers/local/Say.ts"
 import { connected, settle } from "../database.ts"
-import { markdown } from "../markdown.ts"
-import { median } from "../median.ts"
 import { inTurns } from "../running/inTurns.ts"
 import { startPrograms } from "../running/programs.ts"
 import { type BenchTenant, makeTenant } from "../running/tenant.ts"
 import { startProcess } from "../serverProcess.ts"
-import { environmentOf, type Setting } from "../servers.ts"
+import { environmentOf } from "../servers.ts"
 import { service } from "../stage.ts"
+import type { Part, Scene } from "./scene.ts"
 
-export interface ErasingSize {
-  readonly rows: number
-  readonly rounds: number
-  readonly seconds: number
-}
-
-export const erasingSize: ErasingSize = { rows: 1_000_000, rounds: 10, seconds: 5 }
-
+const rows = 1_000_000
+const seconds = 5
 const chunk = 100_000
 /** Requests under way at a time: the api has room to spare, as one that is not overloaded. */
 const callers = 4
@@ -89,7 +82,7 @@ const untilGone = (client: pg.Client, tenant: string, integration: string) =>
   })
 
 /** Erases a large tenant and a large integration, and measures the api beside that and without it, in turns. */
-export const measureErasing = (setting: Setting, token: string, { rounds, rows, seconds }: ErasingSize = erasingSize) =>
+const measure = ({ rounds, setting, token }: Scene) =>
   Effect.gen(function* () {
     const client = yield* connected(setting.stage.databaseUrl)
     const { api } = yield* startPrograms(setting, undefined, { workers: [], extra })
@@ -136,20 +129,19 @@ export const measureErasing = (setting: Setting, token: string, { rounds, rows, 
       Effect.timed(Effect.scoped(Effect.zipRight(janitor, untilGone(client, other.id, deleted)))),
       () => "Nothing is left"
     )
-    const of = (wanted: boolean) =>
-      median(measured.filter(({ isErasing }) => isErasing === wanted).map(({ millis }) => millis))
-    const lines = [
-      { name: "DELETE /integrations/{id} answered after", value: `${answeredMillis.toFixed(0)} ms` },
-      { name: "p95 of the api without the janitor", value: `${of(false).toFixed(1)} ms` },
-      { name: "p95 of the api beside it", value: `${of(true).toFixed(1)} ms` },
-      { name: "beside / without", value: (of(true) / of(false)).toFixed(2) },
-      { name: "the rest of both was removed in", value: `${Duration.toSeconds(took).toFixed(0)} s` }
-    ]
-    return markdown(
-      [
-        { title: `${rows} deliveries of an integration, and of a tenant`, cell: ({ name }) => name, words: true },
-        { title: "value", cell: ({ value }) => value }
-      ],
-      lines
+    yield* say(
+      `DELETE /integrations/{id} answered after ${answeredMillis.toFixed(0)} ms; what the rounds had left of both was removed in ${Duration.toSeconds(took).toFixed(0)} s`
     )
-  }).pipe(Effect.scoped)
+    const of = (wanted: boolean) => measured.flatMap(({ isErasing, millis }) => (isErasing === wanted ? [millis] : []))
+    return [
+      {
+        what: `the api, while ${rows.toLocaleString("en")} deliveries of an integration and as many events of a tenant go`,
+        unit: "ms p95",
+        ones: of(true),
+        others: of(false),
+        bound: { max: 1.25 }
+      }
+    ]
+  }).pipe(Effect.orDie, Effect.scoped)
+
+export const erasing: Part = { name: "erasing", measure }

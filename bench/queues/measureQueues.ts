@@ -31,7 +31,7 @@ export const measureQueues = (setting: Setting, token: string, { part, profile, 
       const [port = 0] = yield* Effect.promise(() => receivers.open(1))
       return { ...own, integration: yield* Effect.promise(() => own.hook(port)) }
     })
-    const scene: Scene = { client, receivers, rounds, newTenant }
+    const scene: Scene = { setting, token, client, receivers, rounds, newTenant }
     const found = yield* Effect.forEach(
       parts.filter(({ name }) => name.includes(part)),
       ({ measure }) => measure(scene)

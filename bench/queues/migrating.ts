@@ -8,7 +8,8 @@ import { connected } from "../database.ts"
 import { markdown } from "../markdown.ts"
 import { makeTenant } from "../running/tenant.ts"
 import type { Server } from "../serverProcess.ts"
-import { type Setting, startService } from "../servers.ts"
+import { startService } from "../servers.ts"
+import type { Part, Scene } from "./scene.ts"
 
 const connections = 32
 const readSeconds = 20
@@ -61,8 +62,13 @@ const tableOf = (lines: ReadonlyArray<Line>) =>
     lines
   )
 
+const answered = (result: autocannon.Result) => {
+  const failures = result["5xx"] + result.errors + result.timeouts
+  return (100 * result.requests.total) / (result.requests.total + failures)
+}
+
 /** The api beside an `alter table` on a table with a long reader: how long its callers wait, and whether any is refused. */
-export const measureMigrating = (setting: Setting, token: string) =>
+const measure = ({ setting, token }: Scene) =>
   Effect.gen(function* () {
     const { databaseUrl } = setting.stage
     const api = yield* startService(setting, undefined, "migrating")
@@ -89,5 +95,15 @@ export const measureMigrating = (setting: Setting, token: string) =>
         }
       ])}\n`
     )
-    return migrating["5xx"] + migrating.errors + migrating.timeouts
-  }).pipe(Effect.scoped)
+    return [
+      {
+        what: "requests answered without a 5xx, while a table changes behind a long reader and without that",
+        unit: "%",
+        ones: [answered(migrating)],
+        others: [answered(calm)],
+        bound: { min: 1 }
+      }
+    ]
+  }).pipe(Effect.orDie, Effect.scoped)
+
+export const migrating: Part = { name: "migrating", measure }

@@ -6,16 +6,10 @@ import { step } from "../../src/layers/local/Say.ts"
 import { SqlLive } from "../../src/layers/sql/connection/Client.ts"
 import { type EventPlace, makeEventRetention } from "../../src/layers/sql/delivery/EventRetention.ts"
 import { connected, settle } from "../database.ts"
-import { markdown } from "../markdown.ts"
-import { median } from "../median.ts"
-import { createDatabase, type Stage } from "../stage.ts"
+import { createDatabase } from "../stage.ts"
+import type { Part, Scene } from "./scene.ts"
 
-export interface RetainingSize {
-  readonly held: number
-  readonly events: number
-}
-
-export const retainingSize: RetainingSize = { held: 300_000, events: 5_000_000 }
+const size = { held: 300_000, events: 5_000_000 }
 
 /** Batches at the beginning and at the end whose times are compared. */
 const compared = 200
@@ -23,7 +17,7 @@ const chunk = 100_000
 const tenant = "tnt_retaining"
 
 /** Old events, the oldest of them held because they were never fanned out. */
-const plant = async (client: pg.Client, { events, held }: RetainingSize) => {
+const plant = async (client: pg.Client, { events, held }: typeof size) => {
   await client.query(
     "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'Retaining', now(), now(), 1)",
     [tenant]
@@ -61,7 +55,7 @@ const walk = Effect.gen(function* () {
 })
 
 /** Measures whether a batch of retention takes the same time at the end of a long walk as at its beginning. */
-export const measureRetaining = (stage: Stage, size = retainingSize) =>
+const measure = ({ setting: { stage } }: Scene) =>
   Effect.gen(function* () {
     const admin = yield* connected(stage.databaseUrl)
     const url = yield* createDatabase(admin, stage, "retaining")
@@ -74,22 +68,15 @@ export const measureRetaining = (stage: Stage, size = retainingSize) =>
     const live = SqlLive.pipe(Layer.provide(Layer.effect(Settings, readSettings({ DATABASE_URL: url }))))
     const times = yield* step("Forgetting them", Effect.provide(walk, live), (all) => `${all.length} batches`)
     const forgetting = times.slice(Math.floor((size.held / (size.held + size.events)) * times.length))
-    const [atFirst, atLast] = [median(forgetting.slice(0, compared)), median(forgetting.slice(-compared))]
-    const lines = [
+    return [
       {
-        name: "a batch of held events",
-        value: `${median(times.slice(0, times.length - forgetting.length)).toFixed(1)} ms`
-      },
-      { name: `the first ${compared} batches of the others`, value: `${atFirst.toFixed(1)} ms` },
-      { name: `the last ${compared} batches`, value: `${atLast.toFixed(1)} ms` },
-      { name: "last / first", value: (atLast / atFirst).toFixed(2) },
-      { name: "the slowest batch", value: `${Math.max(...times).toFixed(0)} ms` }
+        what: `a batch at the end of ${size.events.toLocaleString("en")} old events and at their beginning`,
+        unit: "ms",
+        ones: forgetting.slice(-compared),
+        others: forgetting.slice(0, compared),
+        bound: { max: 1.25 }
+      }
     ]
-    return markdown(
-      [
-        { title: "Retention", cell: ({ name }) => name, words: true },
-        { title: "median", cell: ({ value }) => value }
-      ],
-      lines
-    )
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.orDie, Effect.scoped)
+
+export const retaining: Part = { name: "retaining", measure }

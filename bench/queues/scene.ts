@@ -2,9 +2,12 @@ import type { Effect, Scope } from "effect"
 import type pg from "pg"
 import type { Receivers } from "../delivery/receivers.ts"
 import type { BenchTenant } from "../running/tenant.ts"
+import type { Setting } from "../servers.ts"
 
 /** What the parts work on. */
 export interface Scene {
+  readonly setting: Setting
+  readonly token: string
   readonly client: pg.Client
   readonly receivers: Receivers
   readonly rounds: number

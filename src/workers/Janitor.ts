@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { InvoicePdfs } from "../layers/pdf/InvoicePdfs.ts"
 import { TrackerUpkeep } from "../layers/providers/tracker/TrackerUpkeep.ts"
-import { batchSize, inBatches, untilFewer } from "../layers/sql/Batches.ts"
+import { batchSize, untilFewer } from "../layers/sql/Batches.ts"
 import { Assets } from "../layers/sql/branding/Assets.ts"
 import { Blobs } from "../layers/sql/branding/Blobs.ts"
 import { Retention } from "../layers/sql/delivery/Retention.ts"
@@ -51,11 +51,11 @@ const upkeep = Effect.gen(function* () {
     "answers of receivers": untilFewer(batchSize, retention.emptyAttempts),
     secrets: untilFewer(batchSize, retention.forgetSecrets),
     "failing integrations": failLongFailing(fail),
-    "deleted integrations": inBatches(() => Effect.map(removeNext, (wasAny) => wasAny || undefined)),
+    "deleted integrations": Effect.asVoid(Effect.repeat(removeNext, { while: (wasAny) => wasAny })),
     events: retention.forgetEvents,
     assets: untilFewer(batchSize, (max) => Effect.orDie(assets.sweep(max))),
     blobs: untilFewer(batchSize, (yield* Blobs).sweep),
-    "deleted tenants": inBatches(() => erasing)
+    "deleted tenants": Effect.asVoid(Effect.repeat(erasing, { while: (tenant) => tenant !== undefined }))
   } satisfies Record<string, Round>
 })
 

@@ -117,8 +117,8 @@ describe("references", () => {
       `insert into outbox (tenant_id, event_id, resource_id, sequence)
        select tenant_id, id, resource_id, sequence from events where tenant_id = $1 and id = $2`,
       `insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
-         created_at, updated_at)
-       select tenant_id, 'dlv_' || id, resource_id, id, type, resource_id, sequence, 'PENDING', now(), now()
+         next_attempt_at, created_at, updated_at)
+       select tenant_id, 'dlv_' || id, resource_id, id, type, resource_id, sequence, 'PENDING', now(), now(), now()
        from events where tenant_id = $1 and id = $2`,
       `insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome)
        values ($1, 'dlv_' || $2, 1, now(), 'FAILED')`,

@@ -123,11 +123,10 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
           const column = stored[table.name]
           return column === undefined ? emptyTable(tenant, table) : emptyStored(tenant, table.name, column)
         }
-        yield* inBatches(() =>
-          Effect.map(Effect.zipRight(Effect.forEach(all, empty), finish(tenant, all)), (isLast) =>
-            isLast ? undefined : "rows that were added meanwhile"
-          )
-        )
+        // Once more if something was added meanwhile.
+        yield* Effect.repeat(Effect.zipRight(Effect.forEach(all, empty), finish(tenant, all)), {
+          until: (isLast) => isLast
+        })
         return tenant
       })
 
