@@ -16,7 +16,7 @@ export interface EventPlace extends Event {
 /** An old event, with as many of its deliveries as were looked at. */
 interface OldEvent extends EventPlace {
   readonly deliveries: number
-  /** Whether somebody has to be told of it yet. */
+  /** Whether a receiver still waits for it. */
   readonly isKept: boolean
 }
 

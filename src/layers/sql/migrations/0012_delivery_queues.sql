@@ -1,6 +1,6 @@
 -- The integrations that have something to be sent, in the order in which they are due, so that a worker that looks for
 -- what is due reads nothing else. No delivery that is PENDING is due before its queue: a queue may be due too early, in
--- which case the claim that finds nothing puts it right. Whoever makes a delivery due earlier locks the queue, and so
+-- which case the claim that finds nothing puts it right. Who makes a delivery due earlier locks the queue, and so
 -- does the claim that makes the queue due later: neither misses what the other does. 'infinity' is for integrations that
 -- are not ACTIVE: their queue is due again when they are resumed.
 create table delivery_queues (
