@@ -30,16 +30,17 @@ export interface Outcome {
 /** What a receiver says must not make its outcome impossible to record; what PostgreSQL has no use for is left out. */
 const storable = (outcome: Outcome): Outcome => ({
   ...outcome,
+  nextAttemptAt: outcome.delivered ? undefined : outcome.nextAttemptAt,
   stop: undefined,
   body: outcome.body === undefined ? undefined : storableText(outcome.body),
   error: outcome.error === undefined ? undefined : storableText(outcome.error)
 })
 
-/** A lane whose first delivery is finished, or one whose delivery could not be locked. */
+/** What was done about an outcome: its lane can go on, it is to be tried again, or somebody else has it locked. */
 interface Written extends Lane {
   readonly id: string
   readonly lease: string
-  readonly isBusy: boolean
+  readonly now: "FINISHED" | "FAILED" | "BUSY"
 }
 
 const keyOf = ({ id, lease }: Pick<Outcome, "id" | "lease">) => `${lease} ${id}`
@@ -53,9 +54,13 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
       (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
        "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
 
+    /** What every attempt leaves at its delivery. */
+    const attempted = sql.literal(`attempts = attempts + 1, lease = null, leased_until = null,
+      next_attempt_at = "nextAttemptAt", response_status = given.status, error = given.error, updated_at = now()`)
+
     /**
      * Only the worker that still has the lease may write. Waits for no lock: what others have locked is left for later, as
-     * when an integration is being deleted.
+     * when an integration is being deleted. What is to be tried again is held for `goOn`.
      */
     const write = (outcomes: ReadonlyArray<Outcome>) => sql<Written>`
       with ours as materialized (
@@ -73,20 +78,25 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
           "latencyMs", status, body, error
         from held
       ), settled as (
-        update deliveries set
-          status = case when delivered then 'DELIVERED' when "nextAttemptAt" is null then 'EXHAUSTED' else 'PENDING' end,
-          attempts = number, lease = null, leased_until = null, next_attempt_at = "nextAttemptAt",
-          response_status = held.status, error = held.error,
-          delivered_at = case when delivered then now() end, updated_at = now()
-        from held where deliveries.tenant_id = held.tenant_id and deliveries.id = held.id
-        returning deliveries.tenant_id, deliveries.integration_id, deliveries.resource_id, deliveries.id,
-          held.lease, deliveries.status
+        update deliveries set status = case when delivered then 'DELIVERED' else 'EXHAUSTED' end,
+          delivered_at = case when delivered then now() end, ${attempted}
+        from held as given
+        where deliveries.tenant_id = given.tenant_id and deliveries.id = given.id and "nextAttemptAt" is null
       )
-      select tenant_id as tenant, integration_id as integration, resource_id as resource, id, lease, false as "isBusy"
-      from settled where status <> 'PENDING'
-      union all
-      select tenant, integration_id, resource_id, id, lease, true from ours
-      where not exists (select 1 from held where held.tenant_id = ours.tenant and held.id = ours.id)`
+      select tenant, integration_id as integration, resource_id as resource, id, lease, case
+        when not exists (select 1 from held where held.tenant_id = ours.tenant and held.id = ours.id) then 'BUSY'
+        when "nextAttemptAt" is null then 'FINISHED' else 'FAILED' end as now
+      from ours`
+
+    /**
+     * Lets the lanes of what is finished go on, and what has failed be tried again. Both may make queues due earlier and
+     * wait for those: in one statement, so that everybody locks them in the same order.
+     */
+    const goOn = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Outcome>) => sql`
+      with again as (
+        update deliveries set ${attempted} from ${given(failed)}
+        where deliveries.tenant_id = given.tenant and deliveries.id = given.id
+      ) ${advanceLanes(sql)(finished)}`
 
     /**
      * Since when an integration fails, and how quickly its receiver answers. It is written when it changes, not each
@@ -120,9 +130,13 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
           const locked = yield* lock(outcomes, isWaiting)
           const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
           if (open.length === 0) return busy.map(keyOf)
-          const [finished, skipped] = Array.partition(yield* write(open), ({ isBusy }) => isBusy)
-          if (finished.length > 0) yield* finishing(advanceLanes(sql)(finished))
-          return [...busy, ...skipped].map(keyOf)
+          const written = yield* write(open)
+          const keysOf = (state: Written["now"]) => written.filter(({ now }) => now === state).map(keyOf)
+          const failed = new Set(keysOf("FAILED"))
+          const finished = written.filter(({ now }) => now === "FINISHED")
+          const again = open.filter((outcome) => failed.has(keyOf(outcome)))
+          if (finished.length + again.length > 0) yield* finishing(goOn(finished, again))
+          return [...busy.map(keyOf), ...keysOf("BUSY")]
         })
       )
 

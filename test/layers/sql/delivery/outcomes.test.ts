@@ -1,6 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Pool } from "../../../../src/domain/delivery/SendLimits.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
+import { makeId } from "../../../../src/layers/Ids.ts"
+import type { Claimed } from "../../../../src/layers/sql/delivery/Claims.ts"
 import type { Outcome } from "../../../../src/layers/sql/delivery/Outcomes.ts"
 import { plantDelivery } from "../../../support/deliveries.ts"
 import { type OpenLedger, openLedger } from "../../../support/ledger.ts"
@@ -92,5 +94,43 @@ describe("outcomes", () => {
     assert.isNull(await again("SLOW"))
     await release()
     assert.strictEqual(await again("SLOW"), "SLOW")
+  })
+
+  it("of the same integrations are recorded by two workers at once, whichever of them failed", async () => {
+    const tenant = TenantId.make(await ledger.newTenant())
+    const integrations = [await ledger.newIntegration(tenant), await ledger.newIntegration(tenant)]
+    for (let n = 0; n < 20; n++) for (const sequence of [1, 2, 3]) await ledger.newEvent(tenant, `clnt_${n}`, sequence)
+    await ledger.run(ledger.fanOut.fanOut((await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []))
+
+    const claim = async () => {
+      const limits = { pool: "NEW", max: 100, maxPerTenant: 100, tenants: {}, receivers: {} } as const
+      const { claimed } = await ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
+      return integrations.map((integration) => claimed.filter((each) => each.integration === integration))
+    }
+    const outcomeOf = ({ id, integration, lease }: Claimed, delivered: boolean): Outcome => ({
+      ...{ tenant, integration, id, lease, delivered, latencyMs: 1 },
+      attemptedAt: new Date().toISOString(),
+      nextAttemptAt: new Date().toISOString()
+    })
+    let attempts = 0
+    for (let round = 0; round < 40; round++) {
+      const claimed = await claim()
+      if (round === 0) assert.isTrue(claimed.every(({ length }) => length >= 2))
+      const left = await Promise.all(
+        [0, 1].map((half) =>
+          record(
+            ...claimed.flatMap((each, which) =>
+              each.filter((_, n) => n % 2 === half).map((one) => outcomeOf(one, which === half))
+            )
+          )
+        )
+      )
+      assert.deepStrictEqual(left, [[], []])
+      attempts += claimed.flat().length
+    }
+    const { rows } = await ledger.sql.query("select sum(attempts) as sum from deliveries where tenant_id = $1", [
+      tenant
+    ])
+    assert.strictEqual(Number(rows[0]?.sum), attempts)
   })
 })
