@@ -55,22 +55,27 @@ const submitOnce = (client: pg.ClientBase, query: Query, done: Done, crossing?: 
   else client.query(crossing === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, crossing))
 }
 
-/** Lets the connection forget a prepared statement, so that it is prepared anew the next time. */
-const forget = (client: pg.ClientBase, name: string) => {
-  delete Reflect.get(client, "connection").parsedStatements[name] // which the types leave out
-  client.query(`DEALLOCATE ${name}`, () => {})
-}
+/** Connections with statements that a migration has made useless. */
+const outdated = new WeakSet<pg.ClientBase>()
 
-/** Prepares a statement anew whose rows a migration has changed, if nothing was done before it that would be lost. */
+/** Whether a connection can serve others after this. */
+export const isWorn = (client: pg.ClientBase, error?: Error) =>
+  (error !== undefined && isLost(error)) || outdated.has(client)
+
+/**
+ * Prepares a statement under another name if a migration has changed its rows, unless something was done before it that
+ * would be lost.
+ */
 export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing, isAlone = true) =>
   submitOnce(
     client,
     query,
     (error, result) => {
-      if (!isAlone || query.name === undefined || !isStalePlan(error)) return done(error, result)
+      if (query.name === undefined || !isStalePlan(error)) return done(error, result)
+      outdated.add(client)
+      if (!isAlone) return done(error)
       if (crossing?.opens) submitOnce(client, { text: "ROLLBACK" }, () => {})
-      forget(client, query.name)
-      submitOnce(client, query, done, crossing)
+      submitOnce(client, { ...query, name: `${query.name} anew` }, done, crossing)
     },
     crossing
   )
@@ -132,7 +137,7 @@ export class Pooled extends Sending {
       if (client === undefined) return done(error)
       refreshPlans(client)
       submit(client, query, (error, result) => {
-        release(error !== undefined && isLost(error))
+        release(isWorn(client, error))
         done(error, result)
       })
     })

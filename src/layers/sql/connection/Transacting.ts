@@ -2,7 +2,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type pg from "pg"
 import { borders } from "./Borders.ts"
-import { type Done, isPrepared, type Query, Sending, submit } from "./Connection.ts"
+import { type Done, isPrepared, isWorn, type Query, Sending, submit } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
 
 /** Connections on which the borders are prepared. */
@@ -85,6 +85,6 @@ export class Transacting extends Sending {
 
   /** Thrown away, if it cannot be used again. */
   giveBack() {
-    this.#release(this.#isLost)
+    this.#release(this.#isLost || isWorn(this.#client))
   }
 }
