@@ -26,7 +26,7 @@ const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, n
     coalesce(extract(epoch from now() - (
       select occurred_at from events e, (select tenant_id, event_id from outbox order by entry limit 1) first
       where e.tenant_id = first.tenant_id and e.id = first.event_id)), 0) as outbox_oldest_seconds,
-    (select count(*) from event_feed where not fanned_out) as feed_waiting_events,
+    (select count(*) from event_feed where not fanned_out and position > 0) as feed_waiting_events,
     due.count as deliveries_due,
     (select count(*) from deliveries where lease is not null) as deliveries_in_flight,
     coalesce(due.seconds, 0) as deliveries_oldest_due_seconds,

@@ -67,7 +67,8 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
         cross join lateral (
           select coalesce((
             select next_attempt_at <= now() from deliveries
-            where tenant_id = due.tenant_id and integration_id = due.integration_id and status = 'PENDING'
+            where tenant_id = due.tenant_id and integration_id = due.integration_id
+              and status = 'PENDING' and next_attempt_at is not null
             order by next_attempt_at limit 1
           ), false) as is_due
         ) first
@@ -115,7 +116,8 @@ export const requeue =
         ) receiver on true
         left join lateral (
           select next_attempt_at from deliveries
-          where tenant_id = given.tenant and integration_id = given.integration and status = 'PENDING'
+          where tenant_id = given.tenant and integration_id = given.integration
+            and status = 'PENDING' and next_attempt_at is not null
           order by next_attempt_at limit 1
         ) first on true
       ), emptied as (

@@ -75,8 +75,8 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
 
   /** Those that have nothing to be sent, now that this cannot change any more. */
   const finishedOf = (events: ReadonlyArray<Event>) => sql<Event>`
-    select tenant, id from (${rowsOf(events)}) event where not exists (
-      select 1 from deliveries where tenant_id = event.tenant and event_id = event.id and ${unfinished})`
+    select tenant, id from (${rowsOf(events)}) event where not coalesce((
+      select bool_or(${unfinished}) from deliveries where tenant_id = event.tenant and event_id = event.id), false)`
 
   /** Deletes events with their places in the feed and their deliveries; tells whether no attempt is left to be deleted first. */
   const forget = (old: ReadonlyArray<Event>) =>

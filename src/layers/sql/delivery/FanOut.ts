@@ -4,7 +4,7 @@ import { makeId } from "../../Ids.ts"
 import { atomically } from "../connection/Transaction.ts"
 import { finishing } from "../connection/Transactions.ts"
 import { type Concerned, type Match, planFanOut, type Step } from "./FanOutPlan.ts"
-import { enterLanes } from "./Lanes.ts"
+import { enterLanes, laneOf } from "./Lanes.ts"
 
 export interface EventKey {
   readonly tenant: string
@@ -41,14 +41,14 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         select feed.tenant_id, feed.resource_id, max(feed.sequence) as sequence
         from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
         cross join lateral (
-          select tenant_id, resource_id, sequence from event_feed
-          where tenant_id = given.tenant and event_id = given.id and not fanned_out limit 1
+          select * from event_feed where event_id = given.id limit 1
         ) feed
+        where feed.tenant_id = given.tenant and not feed.fanned_out
         group by 1, 2
       ), line as (
         select waiting.*, row_number() over (partition by waiting.tenant_id order by waiting.position) as turn
         from asked cross join lateral (
-          select feed.tenant_id, feed.position, row_number() over (order by feed.sequence) as place
+          select feed.ctid as row, feed.tenant_id, feed.position, row_number() over (order by feed.sequence) as place
           from event_feed feed
           where feed.tenant_id = asked.tenant_id and feed.resource_id = asked.resource_id
             and feed.sequence <= asked.sequence and not feed.fanned_out
@@ -56,9 +56,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         ) waiting
       ), locked as materialized (
         select line.place, feed.* from line cross join lateral (
-          select ctid, * from event_feed
-          where tenant_id = line.tenant_id and position = line.position and not fanned_out
-          for update skip locked
+          select ctid, * from event_feed where ctid = line.row and not fanned_out for update skip locked
         ) feed
         where line.turn <= ${maxEvents}
       ), ready as materialized (
@@ -90,6 +88,10 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         limit ${maxDeliveries}
       ) found`
 
+    const lane = sql.literal(
+      `${laneOf("before.tenant_id", "before.integration_id", "before.resource_id")} = ${laneOf("told.tenant", "told.integration", "told.resource")}`
+    )
+
     /** Enters them. Behind one of the same lane that is not finished a delivery has to wait. */
     const enter = (deliveries: ReadonlyArray<Concerned>, steps: ReadonlyArray<Step>) => {
       const rows = deliveries.map((match) => ({ ...match, id: makeId("dlv") }))
@@ -104,9 +106,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
             next_attempt_at, created_at, updated_at)
           select tenant, id, integration, event, type, resource, sequence,
             case when place = 1 and (
-              select 1 from deliveries before
-              where before.tenant_id = told.tenant and before.integration_id = told.integration
-                and before.resource_id = told.resource and before.status in ('WAITING', 'PENDING') limit 1
+              select 1 from deliveries before where ${lane} and before.status in ('WAITING', 'PENDING') limit 1
             ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()
           from told
           on conflict (tenant_id, integration_id, event_id) do nothing
@@ -118,8 +118,8 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
     const isDone = (keys: ReadonlyArray<EventKey>) => sql<{ id: string }>`
       select given.id from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
       left join lateral (
-        select fanned_out from event_feed where tenant_id = given.tenant and event_id = given.id limit 1
-      ) feed on true
+        select tenant_id, fanned_out from event_feed where event_id = given.id limit 1
+      ) feed on feed.tenant_id = given.tenant
       where feed.fanned_out is not false`
 
     const fanOutLocked = (keys: ReadonlyArray<EventKey>, limits: FanOutLimits) =>

@@ -16,7 +16,11 @@ const rowsOf = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<Lane>) => sql`
   select distinct * from json_to_recordset(${JSON.stringify(lanes)}::json)
     as lane (tenant text, integration text, resource text)`
 
-const ofLanes = "d.tenant_id = lane.tenant and d.integration_id = lane.integration and d.resource_id = lane.resource"
+/** A lane as one value, which is how it is indexed: by its parts, other indexes would seem to do as well. */
+export const laneOf = (tenant: string, integration: string, resource: string) =>
+  `(${tenant} || '/' || ${integration} || '/' || ${resource})`
+
+const ofLanes = `${laneOf("d.tenant_id", "d.integration_id", "d.resource_id")} = ${laneOf("lane.tenant", "lane.integration", "lane.resource")}`
 
 type Place = Pick<Lane, "tenant" | "integration">
 
@@ -67,10 +71,10 @@ const holding = (sql: SqlClient.SqlClient, rows: Fragment) => sql`
   select count(*) from held`
 
 /** The delivery of a lane that is sent, if there is one. */
-const pendingOf = `select d.id, d.lease from deliveries d where ${ofLanes} and d.status = 'PENDING' limit 1`
+const pendingOf = `select d.ctid as row, d.id, d.lease from deliveries d where ${ofLanes} and d.status = 'PENDING' limit 1`
 
 /** The first delivery of a lane that is not finished. */
-const headOf = `select d.id from deliveries d where ${ofLanes} and d.${unfinished} order by d.sequence limit 1`
+const headOf = `select d.ctid as row, d.id, d.status from deliveries d where ${ofLanes} and d.${unfinished} order by d.sequence limit 1`
 
 /** Holds what is sent in these lanes, and the deliveries of `more`. However many wait behind it, they cost nothing. */
 export const holdLanes =
@@ -89,16 +93,16 @@ export const holdLanes =
  */
 export const arrangeLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<Lane>) =>
   sql`
-  with changed as (
-    select lane.tenant, head.id as head, pending.id as pending
+  with changed as materialized (
+    select head.row as head, pending.row as pending
     from (${rowsOf(sql, lanes)}) lane
     cross join lateral (${sql.literal(headOf)}) head
     left join lateral (${sql.literal(pendingOf)}) pending on true
     where pending.lease is null and pending.id is distinct from head.id
   )
-  update deliveries d set status = case when d.id = head then 'PENDING' else 'WAITING' end, updated_at = now(),
-    next_attempt_at = coalesce(d.next_attempt_at, now())
-  from changed where d.tenant_id = changed.tenant and d.id = any (array[head, pending])`
+  update deliveries d set updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now()),
+    status = case when d.ctid = any (array(select head from changed)) then 'PENDING' else 'WAITING' end
+  where d.ctid = any (array(select head from changed union all select pending from changed))`
 
 /**
  * Puts lanes right in which deliveries were made unfinished by this transaction. Who finishes deliveries advances the
@@ -115,7 +119,8 @@ export const settleLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<L
 export const advanceLanes = (sql: SqlClient.SqlClient) => (lanes: ReadonlyArray<Lane>) =>
   sql`
   update deliveries d set status = 'PENDING', updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now())
-  from (${rowsOf(sql, lanes)}) lane
-  left join lateral (${sql.literal(pendingOf)}) pending on true
-  cross join lateral (${sql.literal(headOf)}) head
-  where pending.id is null and d.tenant_id = lane.tenant and d.id = head.id and d.status = 'WAITING'`
+  where d.ctid = any (array(
+    select head.row from (${rowsOf(sql, lanes)}) lane
+    left join lateral (${sql.literal(pendingOf)}) pending on true
+    cross join lateral (${sql.literal(headOf)}) head
+    where pending.id is null and head.status = 'WAITING'))`

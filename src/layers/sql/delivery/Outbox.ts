@@ -54,7 +54,7 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
           ), fresh as materialized (
             select turn.*, row_number() over (order by entry) as n
             from sharing cross join lateral (
-              select * from outbox where tenant_id = sharing.tenant_id
+              select ctid as row, * from outbox where tenant_id = sharing.tenant_id
               order by tenant_id, entry limit ceil(${most}::numeric / (select count(*) from sharing))
             ) turn
           ), moved as (
@@ -62,7 +62,7 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
             returning last - (select count(*) from fresh) as base
           ), gone as (
             delete from outbox using fresh
-            where outbox.tenant_id = fresh.tenant_id and outbox.event_id = fresh.event_id returning fresh.*
+            where outbox.ctid = any (array(select row from fresh)) and outbox.ctid = fresh.row returning fresh.*
           ), placed as (
             insert into event_feed (tenant_id, position, event_id, resource_id, sequence, type)
             select tenant_id, base + n, event_id, resource_id, sequence,
@@ -87,13 +87,13 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
         Effect.orDie(sql<Placed & { position: number }>`
           select ${shown}, event_feed.position from event_feed
           join events on events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id
-          where not event_feed.fanned_out and event_feed.position > ${after}
+          where not event_feed.fanned_out and event_feed.position > 0 and event_feed.position > ${after}
           order by event_feed.position limit ${most}`),
 
       /** Whether some have been waiting for longer than they should. */
       isStuck: Effect.orDie(sql<{ stuck: boolean }>`
         select exists (
-          select 1 from (select placed_at from event_feed where not fanned_out order by position limit 1) first
+          select 1 from (select placed_at from event_feed where not fanned_out and position > 0 order by position limit 1) first
           where placed_at < now() - interval '10 seconds') as stuck`).pipe(Effect.map(([row]) => row?.stuck === true))
     }
   })

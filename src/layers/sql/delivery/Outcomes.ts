@@ -38,12 +38,25 @@ const storable = (outcome: Outcome): Outcome => ({
 
 /** What was done about an outcome: its lane can go on, it is to be tried again, or somebody else has it locked. */
 interface Written extends Lane {
+  readonly row: string
   readonly id: string
   readonly lease: string
   readonly now: "FINISHED" | "FAILED" | "BUSY"
 }
 
+/** What is written down of an attempt that is to be repeated, and where. */
+type Failed = Pick<Outcome, "status" | "error" | "nextAttemptAt"> & Pick<Written, "row">
+
 const keyOf = ({ id, lease }: Pick<Outcome, "id" | "lease">) => `${lease} ${id}`
+
+const withRows = (outcomes: ReadonlyArray<Outcome>, written: ReadonlyArray<Written>): ReadonlyArray<Failed> => {
+  const rows = new Map(written.map((each) => [keyOf(each), each.row]))
+  return outcomes.flatMap((outcome) => {
+    const row = rows.get(keyOf(outcome))
+    const { error, nextAttemptAt, status } = outcome
+    return row === undefined ? [] : [{ row, status, error, nextAttemptAt }]
+  })
+}
 
 /** Writes down what came of attempts, and lets those that waited for them go on. */
 export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
@@ -64,13 +77,17 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
      */
     const write = (outcomes: ReadonlyArray<Outcome>) => sql<Written>`
       with ours as materialized (
-        select given.*, deliveries.integration_id, deliveries.resource_id, deliveries.attempts + 1 as number
-        from ${given(outcomes)} join deliveries on deliveries.tenant_id = given.tenant and deliveries.id = given.id
-        where deliveries.lease = given.lease
+        select given.*, delivery.row, delivery.tenant_id, delivery.integration_id, delivery.resource_id,
+          delivery.attempts + 1 as number
+        from ${given(outcomes)} cross join lateral (
+          select ctid as row, * from deliveries where tenant_id = given.tenant and id = given.id limit 1
+        ) delivery
+        where delivery.lease = given.lease
       ), held as materialized (
-        select ours.tenant as tenant_id, ours.*
-        from ours join deliveries on deliveries.tenant_id = ours.tenant and deliveries.id = ours.id
-        where deliveries.lease = ours.lease order by deliveries.id for update of deliveries skip locked
+        select ours.* from ours cross join lateral (
+          select lease from deliveries where ctid = ours.row for update skip locked
+        ) locked
+        where locked.lease = ours.lease
       ), logged as (
         insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, latency_ms,
           response_status, response_body, error)
@@ -81,10 +98,11 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
         update deliveries set status = case when delivered then 'DELIVERED' else 'EXHAUSTED' end,
           delivered_at = case when delivered then now() end, ${attempted}
         from held as given
-        where deliveries.tenant_id = given.tenant_id and deliveries.id = given.id and "nextAttemptAt" is null
+        where deliveries.ctid = any (array(select row from held where "nextAttemptAt" is null))
+          and deliveries.ctid = given.row
       )
-      select tenant, integration_id as integration, resource_id as resource, id, lease, case
-        when not exists (select 1 from held where held.tenant_id = ours.tenant and held.id = ours.id) then 'BUSY'
+      select row::text, tenant_id as tenant, integration_id as integration, resource_id as resource, id, lease, case
+        when not exists (select 1 from held where held.row = ours.row) then 'BUSY'
         when "nextAttemptAt" is null then 'FINISHED' else 'FAILED' end as now
       from ours`
 
@@ -92,10 +110,13 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
      * Lets the lanes of what is finished go on, and what has failed be tried again. Both may make queues due earlier and
      * wait for those: in one statement, so that everybody locks them in the same order.
      */
-    const goOn = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Outcome>) => sql`
-      with again as (
-        update deliveries set ${attempted} from ${given(failed)}
-        where deliveries.tenant_id = given.tenant and deliveries.id = given.id
+    const goOn = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Failed>) => sql`
+      with given as materialized (
+        select * from json_to_recordset(${JSON.stringify(failed)}::json)
+          as given (row tid, status integer, error text, "nextAttemptAt" timestamptz)
+      ), again as (
+        update deliveries set ${attempted} from given
+        where deliveries.ctid = any (array(select row from given)) and deliveries.ctid = given.row
       ) ${advanceLanes(sql)(finished)}`
 
     /**
@@ -131,12 +152,13 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
           const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
           if (open.length === 0) return busy.map(keyOf)
           const written = yield* write(open)
-          const keysOf = (state: Written["now"]) => written.filter(({ now }) => now === state).map(keyOf)
-          const failed = new Set(keysOf("FAILED"))
-          const finished = written.filter(({ now }) => now === "FINISHED")
-          const again = open.filter((outcome) => failed.has(keyOf(outcome)))
-          if (finished.length + again.length > 0) yield* finishing(goOn(finished, again))
-          return [...busy.map(keyOf), ...keysOf("BUSY")]
+          const {
+            BUSY: skipped = [],
+            FAILED: failed = [],
+            FINISHED: finished = []
+          } = Array.groupBy(written, (each) => each.now)
+          if (finished.length + failed.length > 0) yield* finishing(goOn(finished, withRows(open, failed)))
+          return [...busy, ...skipped].map(keyOf)
         })
       )
 
