@@ -26,7 +26,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const share = sharingAnswers<Member | undefined, ServiceUnavailable | TooManyRequests>()
-    const lookUps = makeFairSemaphore(lookUpLimits)
+    const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
 
     const ask = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
       sql<Member>`
@@ -38,10 +38,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
 
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) =>
-        share(
-          `${tenant} ${callerKey(principal)}`,
-          Effect.mapError(lookUps.withPermit([callerKey(principal)], ask(tenant, principal)), toRequestError)
-        )
+        share(`${tenant} ${callerKey(principal)}`, lookUps.withPermit([callerKey(principal)], ask(tenant, principal)))
     }
   })
 }) {}

@@ -254,8 +254,11 @@ class FairQueues {
   }
 }
 
-/** Shares a bounded number of permits fairly by key, with bounded queues and a deadline. */
-export const makeFairSemaphore = (limits: FairLimits) => {
+/**
+ * Shares a bounded number of permits fairly by key, with bounded queues and a deadline. Work that gets no permit fails as
+ * `toError` says.
+ */
+export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refused) => X) => {
   const queues = new FairQueues(limits)
 
   const waitFor = (ticket: Ticket) =>
@@ -290,16 +293,14 @@ export const makeFairSemaphore = (limits: FairLimits) => {
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>,
       { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
-    ): Effect.Effect<A, E | Refused, R> =>
+    ): Effect.Effect<A, E | X, R> =>
       Effect.uninterruptibleMask((restore) => {
         const grant = queues.tryTake(keys)
         if (grant !== undefined) return thenLeave(restore(work), () => queues.giveBack(grant))
         const ticket = queues.enqueue(keys, isUnbounded, Duration.toMillis(timeout))
-        if (ticket instanceof QueueFull) return Effect.fail(ticket)
-        const waitAndWork = Effect.zipRight(restore(waitFor(ticket)), restore(work))
+        if (ticket instanceof QueueFull) return Effect.fail(toError(ticket))
+        const waitAndWork = Effect.zipRight(Effect.mapError(restore(waitFor(ticket)), toError), restore(work))
         return thenLeave(waitAndWork, () => queues.leave(ticket))
       })
   }
 }
-
-export type FairSemaphore = ReturnType<typeof makeFairSemaphore>

@@ -1,13 +1,7 @@
 import { Duration, Effect } from "effect"
 import { ServiceUnavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
-import {
-  type FairLimits,
-  makeFairSemaphore,
-  QueueFull,
-  QueueTimeout,
-  type Refused
-} from "../concurrency/FairSemaphore.ts"
+import { type FairLimits, makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRefusal.ts"
 import { makeDrawingThread } from "./DrawingThread.ts"
 
@@ -43,13 +37,10 @@ export const defaultLimits: DrawingLimits = {
   drawTimeoutPerLine: "50 millis"
 }
 
-const refusal = <E>(error: E | Refused) =>
-  error instanceof QueueFull || error instanceof QueueTimeout ? toRequestError(error) : error
-
 /** A thread that draws one document after the other, tenant by tenant in turn. */
 const makeLane = (program: URL, limits: DrawingLimits) => {
   const thread = makeDrawingThread(program)
-  const turns = makeFairSemaphore(limits)
+  const turns = makeFairSemaphore(limits, toRequestError)
 
   const draw = (document: InvoiceDocument) => {
     const forLines = Duration.times(limits.drawTimeoutPerLine, document.lines.length)
@@ -59,11 +50,7 @@ const makeLane = (program: URL, limits: DrawingLimits) => {
     })
   }
 
-  return {
-    draw,
-    inTurn: <A, E, R>(keys: ReadonlyArray<string>, work: Effect.Effect<A, E, R>) =>
-      Effect.mapError(turns.withPermit(keys, work), refusal)
-  }
+  return { draw, inTurn: turns.withPermit }
 }
 
 /** Two threads: one for small documents, and one for those that are longer. Each is shared by tenant. */

@@ -1,4 +1,4 @@
-import { Effect, Either, Fiber } from "effect"
+import { Effect, Either, Fiber, identity } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../src/layers/concurrency/FairSemaphore.ts"
@@ -7,7 +7,7 @@ const limits: FairLimits = { permits: 4, maxPerKey: 3, maxQueuedPerKey: 5, maxQu
 
 /** Jobs that hold their permits until they are told to finish. */
 const makeJobs = (own: Partial<FairLimits> = {}) => {
-  const semaphore = makeFairSemaphore({ ...limits, ...own })
+  const semaphore = makeFairSemaphore({ ...limits, ...own }, identity)
   const begun: Array<string> = []
   const holding = new Map<string, () => void>()
   let count = 0

@@ -2,13 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
-import {
-  type FairLimits,
-  makeFairSemaphore,
-  QueueFull,
-  QueueTimeout,
-  type Refused
-} from "../../../layers/concurrency/FairSemaphore.ts"
+import { type FairLimits, makeFairSemaphore, type Refused } from "../../../layers/concurrency/FairSemaphore.ts"
 import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { type RefusalReason, RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -47,8 +41,6 @@ const writeWait = { isUnbounded: true }
 
 const tooMany = failureAnswer(new TooManyRequests())
 
-const isRefused = (error: unknown): error is Refused => error instanceof QueueFull || error instanceof QueueTimeout
-
 const reasonOf = (refused: Refused): RefusalReason => {
   if (refused._tag === "QueueTimeout") return "timeout"
   return refused.scope === "key" ? "queue" : "full"
@@ -66,7 +58,12 @@ export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
   const metrics = yield* RequestMetrics
   const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
-  const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) => makeFairSemaphore({ ...limits, ...queues })
+  const toFailure = (refused: Refused) => {
+    metrics.refused(reasonOf(refused))
+    return toRequestError(refused)
+  }
+  const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) =>
+    makeFairSemaphore({ ...limits, ...queues }, toFailure)
   const share = shareOf(DATABASE_POOL)
   const database = make({
     permits: requestsPerConnection * DATABASE_POOL,
@@ -87,40 +84,29 @@ export const makeAdmission = Effect.gen(function* () {
 
   const refuse = (reason: RefusalReason) => {
     metrics.refused(reason)
-    return Effect.fail(new TooManyRequests())
+    return new TooManyRequests()
   }
 
-  const withinRate = (rate: RateLimit | undefined, key: string, headers: Record<string, string>) => {
-    if (rate === undefined) return Effect.void
+  const refusalByRate = (rate: RateLimit | undefined, key: string, headers: Record<string, string>) => {
+    if (rate === undefined) return undefined
     const state = rate.take(key, Date.now())
     addRateHeaders(headers, rate, state)
-    return state.isAllowed ? Effect.void : refuse("rate")
+    return state.isAllowed ? undefined : refuse("rate")
   }
 
   const waitsElsewhere = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
 
-  const inTurn = <A, E, R>(route: Route, keys: ReadonlyArray<string>, work: Effect.Effect<A, E, R>) => {
-    if (waitsElsewhere(route)) return (route.isStreamed ? uploads : external).withPermit(keys, work)
-    return database.withPermit(keys, route.method === "GET" ? work : writes.withPermit(keys, work, writeWait))
-  }
-
   /** A list whose further pages wait for their turn like requests, if its keys have not too many of these already. */
   const pagedInTurn = (keys: AdmissionKeys, list: PagedList<unknown>) => {
     const [key] = keys
-    if (!lists.tryTake(key, 1)) return refuse("lists")
+    if (!lists.tryTake(key, 1)) return Effect.fail(refuse("lists"))
     return Effect.succeed(
       new PagedList(
         list.first,
-        (after) => Effect.mapError(database.withPermit(keys, list.readPage(after), pageWait), toFailure),
+        (after) => database.withPermit(keys, list.readPage(after), pageWait),
         Effect.sync(() => lists.giveBack(key, 1))
       )
     )
-  }
-
-  const toFailure = <E>(error: E | Refused) => {
-    if (!isRefused(error)) return error
-    metrics.refused(reasonOf(error))
-    return toRequestError(error)
   }
 
   return {
@@ -138,28 +124,32 @@ export const makeAdmission = Effect.gen(function* () {
       return tooMany
     },
 
-    /** Turns a caller away before anything is looked up, when that is all it would come to. */
-    requireRoom: (principal: Principal["Type"], headers: Record<string, string>) => {
+    /** Why a caller is turned away before anything is looked up, when that is all it would come to. */
+    refusalOf: (principal: Principal["Type"], headers: Record<string, string>) => {
       const key = callerKey(principal)
-      return database.isQueueFull(key) ? refuse("queue") : withinRate(callerRate, key, headers)
+      return database.isQueueFull(key) ? refuse("queue") : refusalByRate(callerRate, key, headers)
     },
 
-    requireTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
-      tenant === undefined ? Effect.void : withinRate(tenantRate, tenant, headers),
+    /** Why nothing more is done for a tenant in this minute. */
+    refusalInTenant: ({ tenant }: Identity, headers: Record<string, string>) =>
+      tenant === undefined ? undefined : refusalByRate(tenantRate, tenant, headers),
 
     /** Does the work of a request when it is its turn. */
     admit: <A, E, R>(
       route: Route,
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> =>
-      Effect.mapError(inTurn(route, keys, work), toFailure),
+    ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
+      if (waitsElsewhere(route)) return (route.isStreamed ? uploads : external).withPermit(keys, work)
+      return database.withPermit(keys, route.method === "GET" ? work : writes.withPermit(keys, work, writeWait))
+    },
 
-    /** The answer, of a list in pages with those admitted one by one. */
-    admitPages: (keys: AdmissionKeys, answer: Answer): Effect.Effect<Answer, TooManyRequests> =>
-      answer.body instanceof PagedList
-        ? Effect.map(pagedInTurn(keys, answer.body), (body) => ({ ...answer, body }))
-        : Effect.succeed(answer)
+    /** The list of an answer, with its further pages admitted one by one. */
+    admitPages: (
+      keys: AdmissionKeys,
+      answer: Answer,
+      list: PagedList<unknown>
+    ): Effect.Effect<Answer, TooManyRequests> => Effect.map(pagedInTurn(keys, list), (body) => ({ ...answer, body }))
   }
 })
 

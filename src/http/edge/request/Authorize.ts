@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { Context, Effect, Option, Schema } from "effect"
-import { breaks, Forbidden, NotFound, Unauthorized, type WireError } from "../../../domain/Errors.ts"
+import {
+  breaks,
+  Forbidden,
+  NotFound,
+  type TooManyRequests,
+  Unauthorized,
+  type WireError
+} from "../../../domain/Errors.ts"
 import { CurrentMember, CurrentTenant, InboundCall, Principal } from "../../../domain/tenancy/Caller.ts"
 import { mayActAs } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
@@ -62,9 +69,16 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
   const memberships = yield* Memberships
   const endpoints = yield* WebhookEndpoints
 
-  /** Who calls, unless they are turned away at once. */
-  const callerOf = (token: string, { responseHeaders }: Credentials) =>
-    Effect.tap(tokens.verify(token), (principal) => admission.requireRoom(principal, responseHeaders))
+  /** Lets who calls go on as they may, unless they are turned away at once. */
+  const withCaller = <A, E>(
+    token: string,
+    { responseHeaders }: Credentials,
+    goOn: (principal: Principal["Type"]) => Effect.Effect<A, E>
+  ) =>
+    Effect.flatMap(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
+      const refusal = admission.refusalOf(principal, responseHeaders)
+      return refusal === undefined ? goOn(principal) : Effect.fail(refusal)
+    })
 
   const asMember = Effect.fnUntraced(function* (
     rule: MemberRule,
@@ -90,7 +104,7 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
     const isTracker = isTrackers(token)
     const principal = isTracker
       ? yield* Effect.as(trackerTokens.verify(token), undefined)
-      : yield* callerOf(token, credentials)
+      : yield* withCaller(token, credentials, Effect.succeed)
     const endpoint = yield* Effect.flatMap(keyInPath(credentials), endpoints.find)
     if (endpoint === undefined) return yield* Effect.fail(new NotFound())
     if (principal !== undefined) {
@@ -107,8 +121,9 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
     const token = bearer(credentials.headers.authorization)
     if (token === undefined) return Effect.fail(new Unauthorized())
     if (rule.for === "tracker") return asTracker(token, credentials)
-    return Effect.flatMap(
-      callerOf(token, credentials),
+    return withCaller(
+      token,
+      credentials,
       (principal): Effect.Effect<Identity, WireError> =>
         rule.for === "member"
           ? asMember(rule, principal, credentials)

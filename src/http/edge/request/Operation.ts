@@ -8,7 +8,8 @@ import { providing } from "../../../layers/Providing.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { toWireError } from "../response/Failures.ts"
-import { keysOf, makeAdmission } from "./Admission.ts"
+import { PagedList } from "../response/Reply.ts"
+import { type AdmissionKeys, keysOf, makeAdmission } from "./Admission.ts"
 import { bearer, type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
 import { makeOnce } from "./Idempotency.ts"
@@ -57,6 +58,7 @@ export const makeOperation = Effect.gen(function* () {
     route: Route,
     call: Call,
     identity: Identity,
+    keys: AdmissionKeys,
     path: unknown,
     bytes: Buffer
   ) {
@@ -68,7 +70,8 @@ export const makeOperation = Effect.gen(function* () {
       : nothingToUpload
     const services = Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))
     const result = yield* providing(route.run({ path, ...rest, bytes, upload }), services)
-    return succeed(request, route.status, result)
+    const answer = succeed(request, route.status, result)
+    return answer.body instanceof PagedList ? yield* admission.admitPages(keys, answer, answer.body) : answer
   })
 
   /** Gives work the whole body, within what bodies of the same key may take of memory. */
@@ -94,17 +97,15 @@ export const makeOperation = Effect.gen(function* () {
     const { params, request, responseHeaders } = call
     const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
     call.identity = identity
-    yield* admission.requireTenantRate(identity, responseHeaders)
+    const refusal = admission.refusalInTenant(identity, responseHeaders)
+    if (refusal !== undefined) return yield* Effect.fail(refusal)
     const path = yield* route.decodePath(params)
     const keys = keysOf(identity, request)
     const admitted = (bytes: Buffer) =>
-      Effect.flatMap(
-        admission.admit(
-          route,
-          keys,
-          once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
-        ),
-        (answer) => admission.admitPages(keys, answer)
+      admission.admit(
+        route,
+        keys,
+        once(request, route.name, identity, bytes, work(route, call, identity, keys, path, bytes))
       )
     const isRead = (request.method === "GET" || request.method === "HEAD") && !route.isOnceOnly
     if (isRead) return yield* admitted(nothing)

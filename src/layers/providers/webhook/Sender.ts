@@ -1,4 +1,4 @@
-import { Effect, Either } from "effect"
+import { Effect, Either, identity } from "effect"
 import type { Dispatcher } from "undici"
 import { makeFairSemaphore, type Refused } from "../../concurrency/FairSemaphore.ts"
 import type { Sent } from "../Sent.ts"
@@ -60,13 +60,14 @@ const make = Effect.gen(function* () {
   const targets = yield* Targets
   const agent = yield* makeConnections
   // The slots of the worker bound how many wait.
-  const origins = makeFairSemaphore({
+  const limits = {
     permits: Number.POSITIVE_INFINITY,
     maxPerKey: mostConnections,
     maxQueuedPerKey: Number.POSITIVE_INFINITY,
     maxQueued: Number.POSITIVE_INFINITY,
     timeout: defaultTimeoutMs
-  })
+  }
+  const origins = makeFairSemaphore(limits, identity)
 
   const post = (attempt: Attempt, url: URL) => {
     const { tenant, timeoutMs = defaultTimeoutMs } = attempt
