@@ -1,5 +1,6 @@
 import { assert, describe, it, vi } from "vitest"
 import { batchSize } from "../../src/layers/sql/Batches.ts"
+import { maxBatchesUnvacuumed } from "../../src/layers/sql/Erasure.ts"
 import { watchDeletes } from "../support/deletes.ts"
 import { plantIntegration } from "../support/deliveries.ts"
 import { forAll } from "../support/forAll.ts"
@@ -44,6 +45,21 @@ describe("upkeep of much", { timeout: 60_000 }, () => {
     }
     await watch.stop()
     assert.isFalse(await isThere(tenant))
+  })
+
+  it("leaves nothing behind of a large tenant that others would come across", async () => {
+    const { tenant } = await tenantWith((maxBatchesUnvacuumed + 1) * batchSize)
+    await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
+    await erase()
+    await vi.waitFor(async () => {
+      const { rows } = await at().pool.query<{ relname: string }>(
+        "select relname from pg_stat_user_tables where vacuum_count > 0"
+      )
+      assert.includeMembers(
+        rows.map(({ relname }) => relname),
+        ["events", "event_feed", "deliveries", "delivery_attempts"]
+      )
+    })
   })
 
   it("keeps what it has erased of a tenant when it fails in between, and goes on from there", async () => {

@@ -5,6 +5,7 @@ import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
 import { batchSize, deleteBatch, type EndKey, inBatches, type KeyColumn, whileLocked } from "./Batches.ts"
 import { TenantFarewell } from "./integrations/authorization/TenantFarewell.ts"
+import { vacuum } from "./Vacuum.ts"
 
 interface Table {
   readonly name: string
@@ -14,6 +15,9 @@ interface Table {
 /** The tables whose rows say where bytes lie in the store, each with the column that tells its rows apart. */
 const stored: Readonly<Record<string, string>> = { blobs: "digest", uploads: "place" }
 
+/** Fewer deleted rows cost those who come across them hardly anything. */
+export const maxBatchesUnvacuumed = 10
+
 /** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
   dependencies: [TenantFarewell.Default],
@@ -21,8 +25,10 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     const farewell = yield* TenantFarewell
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
-    const { TENANT_RETENTION_DAYS } = yield* Settings
+    const settings = yield* Settings
+    const { TENANT_RETENTION_DAYS } = settings
     const deleteNext = deleteBatch(sql)
+    const vacuumed = (table: string) => Effect.provideService(vacuum(table), Settings, settings)
 
     const isOverdue = sql`deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})`
 
@@ -71,7 +77,14 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     })
 
     const emptyTable = (tenant: string, table: Table) =>
-      inBatches((after: EndKey | undefined) => holding(tenant)(deleteNext(rowsOf(tenant, table), after)))
+      Effect.gen(function* () {
+        let batches = 0
+        yield* inBatches((after: EndKey | undefined) => {
+          batches++
+          return holding(tenant)(deleteNext(rowsOf(tenant, table), after))
+        })
+        if (batches > maxBatchesUnvacuumed) yield* vacuumed(table.name)
+      })
 
     /** The bytes go before the rows, without which nobody knows of them, and outside of a transaction. */
     const emptyStored = (tenant: string, table: string, column: string) => {

@@ -1,10 +1,5 @@
-import { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Schedule } from "effect"
-import pg from "pg"
-import { connectionOptions } from "../connection/Pool.ts"
-
-const asking = <A>(message: string, ask: () => Promise<A>) =>
-  Effect.tryPromise({ try: ask, catch: (cause) => new SqlError({ cause, message }) })
+import { openOwnConnection } from "../connection/OwnConnection.ts"
 
 /**
  * Everybody who asks for a table queues behind a statement that waits for it alone, so a migration waits for so long only
@@ -15,29 +10,13 @@ const lockTimeout = Duration.toMillis("200 millis")
 /** Any number that no other user of the database takes for its own lock. */
 const lockKey = "7206133517"
 
-const connect = Effect.gen(function* () {
-  const options = yield* connectionOptions
-  const client = yield* Effect.acquireRelease(
-    Effect.sync(() => new pg.Client(options)),
-    // What is under way on a connection that is lost ends by itself, and the lock with it.
-    (client) => Effect.promise(() => client.end().catch(() => {}))
-  )
-  client.on("error", () => {})
-  yield* asking("Failed to connect", () => client.connect())
-  return (text: string, values?: ReadonlyArray<unknown>) =>
-    asking("Failed to execute statement", async (): Promise<ReadonlyArray<Record<string, unknown>>> => {
-      const { rows } = await client.query(text, values === undefined ? undefined : [...values])
-      return rows ?? []
-    })
-})
-
 /**
  * A connection of its own with the lock that only one migrating process has, until the scope closes. It asks again and
  * again instead of waiting for the lock: a waiting statement has a snapshot, for whose end `create index concurrently`
  * waits, which would be a deadlock of the copies that start together.
  */
 export const openSession = Effect.gen(function* () {
-  const run = yield* connect
+  const run = yield* openOwnConnection()
   yield* run(`set lock_timeout = ${lockTimeout}`)
   yield* run(`select pg_try_advisory_lock(${lockKey}) as locked`).pipe(
     Effect.repeat({ until: ([row]) => row?.["locked"] === true, schedule: Schedule.spaced("200 millis") })
