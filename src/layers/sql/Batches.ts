@@ -4,10 +4,10 @@ import { Data, Duration, Effect } from "effect"
 import { atomically } from "./connection/Transaction.ts"
 
 /** How many rows one transaction of the upkeep takes at most. */
-export const batchSize = 500
+export const batchSize = 200
 
 /** After a batch so many times its duration passes before the next: whatever the load, others have most of the server. */
-const restFactor = 4
+const restFactor = 9
 
 /** Works batch by batch, each from where the one before ended, until one ends nowhere. */
 export const inBatches = <A, E, R>(batch: (after: A | undefined) => Effect.Effect<A | undefined, E, R>) => {

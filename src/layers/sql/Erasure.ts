@@ -16,7 +16,7 @@ interface Table {
 const stored: Readonly<Record<string, string>> = { blobs: "digest", uploads: "place" }
 
 /** Fewer deleted rows cost those who come across them hardly anything. */
-export const maxBatchesUnvacuumed = 10
+export const maxBatchesUnvacuumed = 25
 
 /** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {

@@ -8,7 +8,7 @@ export interface RemovalLimits {
   readonly maxAttempts: number
 }
 
-export const removalLimits: RemovalLimits = { maxDeliveries: 500, maxAttempts: 2000 }
+export const removalLimits: RemovalLimits = { maxDeliveries: 200, maxAttempts: 800 }
 
 /**
  * Deletes attempts of deliveries, which are locked and given as rows of tenant and id; tells whether these were all.
