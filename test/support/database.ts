@@ -22,4 +22,11 @@ export const freshDatabase = async () => {
 }
 
 /** Statements beside the service, to look at or prepare what it works on. */
-export const openPool = (connectionString: string) => new pg.Pool({ connectionString, max: 4 })
+export const openPool = (connectionString: string) => {
+  const pool = new pg.Pool({ connectionString, max: 4 })
+  // The pool has ended before its connections are closed, and the database may be dropped in between.
+  pool.on("error", (error) => {
+    if (!pool.ending) throw error
+  })
+  return pool
+}

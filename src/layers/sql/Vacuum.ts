@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { openOwnConnection } from "./connection/OwnConnection.ts"
 
 /**
- * Forgets the rows of a table that were deleted, at once. As long as its indexes know of them, whoever looks for what is no
- * longer there walks over all of them: so do the checks of foreign keys while the rows that were referred to go.
+ * Clears a table's indexes of rows that were deleted. Until then a look-up may walk over all of them, and so do the checks
+ * of foreign keys while the rows that were referred to go.
  */
 export const vacuum = (table: string) =>
   Effect.scoped(
