@@ -1,6 +1,7 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
 import { say, step } from "../src/layers/local/Say.ts"
+import { measureAgainst } from "./against/measureAgainst.ts"
 import { startIssuer } from "./caller.ts"
 import { costTable } from "./costReport.ts"
 import { measureDelivery } from "./delivery/measureDelivery.ts"
@@ -74,6 +75,15 @@ const bench = (options: Options) =>
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
+const against = (folder: string, options: Options) =>
+  Effect.gen(function* () {
+    const rows = yield* chosen(options)
+    const stage = yield* settingStage
+    yield* step("Seeding", seed(stage.databaseUrl, rows), () => "Database seeded")
+    const { jwksUrl, token } = yield* startIssuer
+    yield* measureAgainst({ stage, jwksUrl }, token, { folder, rows, starts: options.rounds })
+  }).pipe(Effect.scoped)
+
 const scale = (options: Options) =>
   Effect.gen(function* () {
     const stage = yield* settingStage
@@ -114,6 +124,7 @@ const queues = (options: Options) =>
   }).pipe(Effect.scoped)
 
 const modeOf = (options: Options) => {
+  if (options.against !== undefined) return against(options.against, options)
   if (options.queues) return queues(options)
   if (options.overload) return overload(options)
   if (options.intake) return intake(options)

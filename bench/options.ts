@@ -6,6 +6,8 @@ npm run bench -- <options>
   --rounds <n>        measurements of each server in each row, in turns, of which the median counts [12; below: 3]
   --seconds <n>       length of each measurement [1; with --scale: 4]
   --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
+  --against <folder>  measure what a request costs beside another checkout that is built there; --rounds counts the
+                      times that both are started afresh [8]
   --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
   --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
   --intake            measure none of the rows, but how fast webhooks of a tracker are answered and worked; --rounds counts
@@ -23,6 +25,7 @@ export interface Options {
   readonly rounds: number
   readonly seconds: number
   readonly profile: string | undefined
+  readonly against: string | undefined
   readonly scale: boolean
   readonly delivery: boolean
   readonly intake: boolean
@@ -46,6 +49,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       rounds: { type: "string" },
       seconds: { type: "string" },
       profile: { type: "string" },
+      against: { type: "string" },
       scale: { type: "boolean", default: false },
       delivery: { type: "boolean", default: false },
       intake: { type: "boolean", default: false },
@@ -55,12 +59,14 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     }
   })
   const isOfRows = !(values.scale || values.delivery || values.intake || values.overload || values.queues)
+  const usualRounds = values.against !== undefined ? "8" : values.queues ? "10" : isOfRows ? "12" : "3"
   return {
     help: values.help,
     row: values.row,
-    rounds: positive("rounds", values.rounds ?? (isOfRows ? "12" : values.queues ? "10" : "3")),
+    rounds: positive("rounds", values.rounds ?? usualRounds),
     seconds: positive("seconds", values.seconds ?? (isOfRows ? "1" : "4")),
     profile: values.profile,
+    against: values.against,
     scale: values.scale,
     delivery: values.delivery,
     intake: values.intake,

@@ -82,6 +82,9 @@ export const startService = (
   extra: NodeJS.ProcessEnv = {}
 ) => start(setting, name, [...profiling(profile), service, "api"], extra)
 
+/** A build of the service, of this checkout or of another. */
+export const startBuild = (setting: Setting, name: string, program: string) => start(setting, name, [program, "api"])
+
 /** The service and the references, each a process of its own with the same settings. */
 export const startServers = (setting: Setting, profile: string | undefined) =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Duration, Effect, Layer } from "effect"
-import { Memberships, membershipConnections } from "../layers/auth/Memberships.ts"
+import { gateConnections, Memberships } from "../layers/auth/Memberships.ts"
 import { Tokens } from "../layers/auth/Tokens.ts"
 import { TrackerTokens } from "../layers/auth/TrackerTokens.ts"
 import type { BlobStore } from "../layers/blobs/BlobStore.ts"
@@ -56,8 +56,7 @@ export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiG
     Layer.provide([
       Tokens.Default,
       TrackerTokens.Default,
-      WebhookEndpoints.Default,
-      Layer.provide(Memberships.Default, reservedSqlLive(membershipConnections)),
+      Layer.provide(Layer.merge(Memberships.Default, WebhookEndpoints.Default), reservedSqlLive(gateConnections)),
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,

@@ -67,3 +67,6 @@ export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", 
  * must not hold one of the permits that quick requests share.
  */
 export class External extends Context.Reference<External>()("http/External", { defaultValue: () => false }) {}
+
+/** Whether a read holds a connection for many statements, or for one that may take long. */
+export class LongRead extends Context.Reference<LongRead>()("http/LongRead", { defaultValue: () => false }) {}

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { type Cause, Context, Effect, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { NotFound, type WireError } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
@@ -14,6 +14,7 @@ import { toWireError } from "./response/Failures.ts"
 import { writeList } from "./response/ListWriter.ts"
 import { PagedList, Streamed } from "./response/Reply.ts"
 import { write } from "./response/Respond.ts"
+import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
 import { writeStream } from "./response/StreamWriter.ts"
 
 /** Something to be served outside the contract, to anyone: health, documentation. */
@@ -27,9 +28,14 @@ interface Target {
   readonly run: (call: Call) => Effect.Effect<Answer, WireError>
   /** The answer to a request that is refused before anything is begun for it. */
   readonly turnAway?: (request: IncomingMessage) => Answer | undefined
+  /** Whether its work is given up when the caller disconnects. */
+  readonly isCancellable?: boolean
 }
 
 const unknownRoute: Target = { name: "unknown", run: () => Effect.fail(new NotFound()) }
+/** What is counted for a caller who disconnected before the answer, as nginx does. */
+const clientClosedRequest = 499
+
 const preflight: Target = {
   name: "preflight",
   run: () => Effect.succeed({ status: 204, headers: {}, body: undefined })
@@ -59,7 +65,8 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
     const target = {
       name: route.name,
       run: (call: Call) => operation.operate(route, call),
-      turnAway: (request: IncomingMessage) => operation.turnAway(route, request)
+      turnAway: (request: IncomingMessage) => operation.turnAway(route, request),
+      isCancellable: route.isExternal && route.method === "GET" && !route.isOnceOnly
     }
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isOnceOnly) router.on("HEAD", route.path, target)
@@ -76,7 +83,12 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
 }
 
 /** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
-const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operation) =>
+const listenerOf = (
+  routes: ReadonlyArray<Route>,
+  plain: ReadonlyArray<PlainRoute>,
+  operation: Operation,
+  responses: ResponseLimits
+) =>
   Effect.gen(function* () {
     const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
@@ -96,7 +108,7 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
       const started = performance.now()
       const requestId = requestIdOf(request)
       const { params, target } = find(request)
-      const call: Call = { request, params, responseHeaders: {}, identity: undefined }
+      const call: Call = { request, params, responseHeaders: {}, identity: undefined, keys: [] }
       metrics.started()
       const refused = isVerbose || isTraced ? undefined : target.turnAway?.(request)
       if (refused !== undefined) {
@@ -114,21 +126,28 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
         Effect.logWarning("A list was cut off, because its next page could not be read", cause).pipe(
           Effect.annotateLogs(annotations(call, target, requestId))
         )
-      const settle = (answer: Answer): Effect.Effect<void> => {
+      const settle = (answer: Answer): Effect.Effect<void, WireError> => {
         const { body, status } = answer
         const writeHead = () =>
           write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
-        if (body instanceof Streamed && request.method !== "HEAD")
-          return Effect.flatMap(writeStream(response, body, writeHead), () => finish(status))
+        if (body instanceof Streamed && request.method !== "HEAD") {
+          const writing = responses.inPieces("files", call.keys, writeStream(response, body, writeHead))
+          return Effect.flatMap(writing, () => finish(status))
+        }
+        if (body instanceof PagedList && request.method !== "HEAD") {
+          const writing = Effect.suspend(() => {
+            writeHead()
+            return writeList(response, body)
+          })
+          return responses
+            .inPieces("lists", call.keys, Effect.catchAllCause(writing, logCutOff))
+            .pipe(Effect.flatMap(() => finish(status)))
+        }
         writeHead()
-        if (!(body instanceof PagedList)) return finish(status)
-        return writeList(response, body).pipe(
-          Effect.catchAllCause(logCutOff),
-          Effect.ensuring(body.release),
-          Effect.flatMap(() => finish(status))
-        )
+        responses.watch(response, call.keys)
+        return finish(status)
       }
-      runFork(
+      const fiber = runFork(
         (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
           Effect.flatMap(settle),
           Effect.catchAllCause((cause) =>
@@ -137,17 +156,25 @@ const listenerOf = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
               Effect.map(failureAnswer),
               Effect.flatMap(settle)
             )
-          )
+          ),
+          Effect.onInterrupt(() => finish(clientClosedRequest))
         )
       )
+      if (target.isCancellable)
+        response.once("close", () => response.writableEnded || fiber.unsafeInterruptAsFork(FiberId.none))
     }
     return serve satisfies RequestListener
   })
 
 /** Serves the contract, and beside it what is outside of it. */
 export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
-  Effect.flatMap(makeOperation, (operation) => listenerOf(routes, plain, operation))
+  Effect.gen(function* () {
+    const responses = yield* makeResponseLimits
+    return yield* listenerOf(routes, plain, yield* makeOperation(responses), responses)
+  })
 
 /** Serves nothing of the contract, and so needs nothing of what its operations pass through. */
 export const makePlainListener = (plain: ReadonlyArray<PlainRoute>) =>
-  listenerOf([], plain, { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined })
+  Effect.flatMap(makeResponseLimits, (responses) =>
+    listenerOf([], plain, { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined }, responses)
+  )

@@ -9,13 +9,13 @@ import { sharingAnswers } from "./SharedAnswers.ts"
 
 type Member = CurrentMember["Type"]
 
-/** Looking members up has connections of its own, so that all who are let in do not keep others from being let in. */
-export const membershipConnections = 2
+/** What is looked up before admission has connections of its own, so that requests at work do not delay it. */
+export const gateConnections = 2
 
 /** Before a caller is known to belong to a tenant, asking is charged to the caller alone. */
 const lookUpLimits = {
-  permits: 2 * membershipConnections,
-  maxPerKey: membershipConnections,
+  permits: 2 * gateConnections,
+  maxPerKey: gateConnections,
   maxQueuedPerKey: 64,
   maxQueued: 1024,
   timeout: Duration.seconds(5)

@@ -1,14 +1,22 @@
 import { PassThrough, Readable } from "node:stream"
-import { type Cause, Effect, Fiber, Layer, Stream } from "effect"
+import { type Cause, Duration, Effect, Fiber, Layer, Stream } from "effect"
+import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { Settings } from "../config/Settings.ts"
 import { type BlobPlace, BlobStore } from "./BlobStore.ts"
 import { connectS3 } from "./S3Connection.ts"
 import { collect, writeSized } from "./SizedBody.ts"
-import { storeDefect } from "./StoreUnavailable.ts"
+import { StoreUnavailable, storeDefect } from "./StoreUnavailable.ts"
 
 /** Without an announced size a body must be held whole, since the store wants to know beforehand. */
 const mostHeld = 5 * 1024 * 1024
-const mostHolders = 4
+/** A sender may be slow, so one tenant leaves places to others. */
+const holderLimits = {
+  permits: 16,
+  maxPerKey: 4,
+  maxQueuedPerKey: 256,
+  maxQueued: 1024,
+  timeout: Duration.seconds(30)
+}
 
 /** So few are sent at once: a slow sender does not keep the store waiting, and what fails can be sent again. */
 const mostAtOnce = 256 * 1024
@@ -21,7 +29,7 @@ const isAbsent = (cause: unknown) => cause instanceof Error && cause.name === "N
 const make = Effect.gen(function* () {
   const client = yield* connectS3
   const { BLOB_STORE_BUCKET, BLOB_STORE_PREFIX } = yield* Settings
-  const holding = yield* Effect.makeSemaphore(mostHolders)
+  const holders = makeFairSemaphore(holderLimits, (refused) => new StoreUnavailable({ cause: refused }))
 
   const locate = ({ place, tenant }: BlobPlace) => ({
     Bucket: BLOB_STORE_BUCKET,
@@ -74,7 +82,10 @@ const make = Effect.gen(function* () {
 
   return BlobStore.of({
     put: (at, bytes, size) => {
-      if (size === undefined) return holding.withPermits(1)(whole(at, bytes, 0, mostHeld))
+      if (size === undefined) {
+        const held = holders.withPermit([at.tenant], Effect.either(whole(at, bytes, 0, mostHeld)))
+        return Effect.flatten(Effect.orDie(held))
+      }
       return size > mostAtOnce ? pass(at, bytes, size) : whole(at, bytes, size, size)
     },
 

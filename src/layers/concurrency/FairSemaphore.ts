@@ -65,13 +65,16 @@ const newestBounded = ({ waiting }: Lane) => {
 /** How many wait under the key of a lane that most wait under. */
 const queueLengthOf = ({ parties }: Lane) => Math.max(...parties.map(({ queued }) => queued))
 
-/** The lower, the sooner: how much the keys hold, when any of them was last served, and when all of them were. */
+/**
+ * The lower, the sooner: how much the key that holds most holds, when any of them was last served, and when all of them
+ * were. The sum of what they hold would favor a caller who spreads over many tenants.
+ */
 type Rank = readonly [load: number, servedAt: number, servedBefore: number]
 
 const rankOf = ({ parties }: Lane): Rank => {
   let [load, servedAt, servedBefore] = [0, 0, 0]
   for (const party of parties) {
-    load += party.holding
+    load = Math.max(load, party.holding)
     servedAt = Math.max(servedAt, party.servedAt)
     servedBefore += party.servedAt
   }
@@ -169,7 +172,11 @@ class FairQueues {
   }
 
   #forgetIdle(parties: ReadonlyArray<Party>) {
-    for (const { holding, key, queued } of parties) if (holding === 0 && queued === 0) this.#parties.delete(key)
+    for (const party of parties) {
+      // A party that others left behind is not the one its key has now.
+      const isIdle = party.holding === 0 && party.queued === 0 && this.#parties.get(party.key) === party
+      if (isIdle) this.#parties.delete(party.key)
+    }
   }
 
   #canGrant(parties: ReadonlyArray<Party>) {
@@ -200,10 +207,10 @@ class FairQueues {
   #refusal(lane: Lane) {
     if (lane.parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
     if (this.#queued < this.#limits.maxQueued) return undefined
-    const longest = this.#longestLane()
-    const evicted = longest === undefined ? undefined : newestBounded(longest)
-    if (longest === undefined || evicted === undefined) return new QueueFull({ scope: "all" })
-    if (queueLengthOf(longest) <= queueLengthOf(lane) + 1) return new QueueFull({ scope: "all" })
+    const evicted = this.#newestOfLongestLane()
+    if (evicted === undefined || queueLengthOf(evicted.lane) <= queueLengthOf(lane) + 1) {
+      return new QueueFull({ scope: "all" })
+    }
     this.#dequeue(evicted)
     evicted.state = "left"
     evicted.resume(Effect.fail(new QueueFull({ scope: "all" })))
@@ -221,14 +228,15 @@ class FairQueues {
     this.#sweeping = undefined
   }
 
-  #longestLane() {
-    let longest: Lane | undefined
+  #newestOfLongestLane() {
+    let newest: Ticket | undefined
     let length = 0
     for (const lane of this.#lanes.values()) {
       const queued = queueLengthOf(lane)
-      if (queued > length) [longest, length] = [lane, queued]
+      const ticket = queued > length ? newestBounded(lane) : undefined
+      if (ticket !== undefined) [newest, length] = [ticket, queued]
     }
-    return longest
+    return newest
   }
 
   #nextLane() {

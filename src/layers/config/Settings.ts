@@ -188,6 +188,13 @@ export const settings = {
     described(Schema.compose(list, Schema.Array(origin)), "browser origins that may call the api, comma separated"),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
+  TRUSTED_PROXIES: Schema.optionalWith(
+    described(
+      Schema.compose(list, Schema.Array(range)),
+      "address ranges of proxies before the api, whose X-Forwarded-For names the caller's address, comma separated"
+    ),
+    { exact: true, default: (): ReadonlyArray<string> => [] }
+  ),
   DELIVERY_ALLOW: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(range)),
@@ -286,12 +293,14 @@ export const isPrivatelyReached = (address: string) => {
   return protocol === "https:" || loopback.test(hostname)
 }
 
+const isReadable = (address: string) => URL.canParse(address) && new URL(address).protocol === "http:"
+
 const tappedInProduction = (settings: NodeJS.ProcessEnv) =>
   settings["NODE_ENV"] !== "production"
     ? []
     : ["AUTH_ISSUER", "AUTH_JWKS_URL"].flatMap((name) => {
         const address = settings[name]
-        return address?.startsWith("http:") && URL.canParse(address) && !isPrivatelyReached(address)
+        return address !== undefined && isReadable(address) && !isPrivatelyReached(address)
           ? [`${name} must start with https:// in production, unless it is on this machine`]
           : []
       })

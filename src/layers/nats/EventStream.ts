@@ -27,15 +27,7 @@ export class EventStream extends Effect.Service<EventStream>()("layers/EventStre
               )
             )
           )
-        ),
-
-      /** Whether the broker thinks that every event it was given has been worked through. */
-      isWorkedOff: Effect.flatMap(broker.manager, (manager) =>
-        Effect.map(
-          asking(() => manager.consumers.info(events.stream, events.fanOut)),
-          ({ num_ack_pending, num_pending }) => num_ack_pending === 0 && num_pending === 0
         )
-      )
     }
   })
 }) {}

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, Schedule } from "effect"
-import { isOutage } from "./connection/Outage.ts"
+import { isOutage, isStatementTimeout } from "./connection/Outage.ts"
 import { type Migration, migrationOf } from "./migration/Migration.ts"
 import { applyMigrations, MigrationFailed } from "./migration/Runner.ts"
 
@@ -32,7 +32,11 @@ export const isMigrated = Effect.gen(function* () {
   return row?.done === ids.length
 })
 
-const isPassing = (error: unknown) => isOutage(error instanceof MigrationFailed ? error.cause : error)
+/** A statement that takes too long would take as long the next time. */
+const isPassing = (error: unknown) => {
+  const cause = error instanceof MigrationFailed ? error.cause : error
+  return isOutage(cause) && !isStatementTimeout(cause)
+}
 
 /** A process starts with the schema it was written for, and waits for a database that is not there yet. */
 export const MigrationsLive = Layer.effectDiscard(

@@ -11,7 +11,6 @@ import { makeBell, ringOnWake } from "../Wakes.ts"
 const batch = 500
 const pollMillis = 250
 const notLeadingMillis = 1000
-const checkEvery = "10 seconds"
 
 /** In the order of the database, which for identifiers is that of their characters. */
 const lastTenantOf = (placed: ReadonlyArray<Placed>) =>
@@ -19,7 +18,8 @@ const lastTenantOf = (placed: ReadonlyArray<Placed>) =>
 
 /**
  * Passes committed events on: gives them their positions, which needs the database alone, and publishes them. What could
- * not be published, or got lost on the way, is published again from the database, from its oldest on.
+ * not be published is published from the database, from its oldest on, beside what is new. What the broker loses
+ * afterwards, the fan-out finds in the database.
  */
 const makeRelay = Effect.gen(function* () {
   const outbox = yield* Outbox
@@ -62,24 +62,19 @@ const makeRelay = Effect.gen(function* () {
       yield* Effect.logInfo("Leading")
       yield* startOver
     }
-    if (unpublishedAfter === undefined && placed.length > 0) {
+    // At 0 the broker may be away, or the streams gone: catching up declares them.
+    if (unpublishedAfter !== 0 && placed.length > 0) {
       yield* Effect.catchTag(publish(placed), "BrokerError", () => startOver)
-    } else if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
+    }
+    if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
     const isFirst = after === ""
     after = lastTenantOf(placed)
     if (isFirst && placed.length < batch && (unpublishedAfter === undefined || unpublishedAfter === 0))
       yield* bell.wait(pollMillis)
   })
 
-  /** The broker may have lost what it was given, which only shows in that it is done and the database is not. */
-  const checkForLoss = Effect.gen(function* () {
-    if (!isLeading || unpublishedAfter !== undefined || !(yield* outbox.isStuck)) return
-    if (yield* Effect.orElseSucceed(stream.isWorkedOff, () => true)) yield* startOver
-  })
-
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.resign(holder), "2 seconds")))
   yield* Effect.forkScoped(forEver("Relaying", step))
-  yield* Effect.forkScoped(forEver("Looking for lost events", Effect.zipRight(Effect.sleep(checkEvery), checkForLoss)))
 })
 
 export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(

@@ -1,6 +1,5 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { KeyedBudget } from "../../../src/http/edge/request/KeyedBudget.ts"
 import { RateLimit } from "../../../src/http/edge/request/RateLimit.ts"
 
 describe("a rate limit", () => {
@@ -25,24 +24,6 @@ describe("a rate limit", () => {
           }
         }
       )
-    )
-  })
-})
-
-describe("a keyed budget", () => {
-  it("never lends more than it has to one key or to all, and has all of it again in the end", () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(60)), { maxLength: 60 }), (wishes) => {
-        const budget = new KeyedBudget({ maxPerKey: 100, max: 180 })
-        const taken = wishes.filter(([key, bytes]) => budget.tryTake(key, bytes))
-        const sumOf = (some: typeof taken) => some.reduce((sum, [, bytes]) => sum + bytes, 0)
-        assert.isAtMost(sumOf(taken), 180)
-        for (const key of ["a", "b", "c"]) assert.isAtMost(sumOf(taken.filter(([name]) => name === key)), 100)
-        for (const [key, bytes] of taken) budget.giveBack(key, bytes)
-        assert.isTrue(budget.tryTake("a", 100))
-        assert.isTrue(budget.tryTake("b", 80))
-        assert.isFalse(budget.tryTake("c", 1))
-      })
     )
   })
 })

@@ -1,8 +1,17 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
+import type { Refused } from "../../../layers/concurrency/FairSemaphore.ts"
+import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
-export type RefusalReason = "rate" | "queue" | "memory" | "lists" | "full" | "timeout"
+/** Limits of the caller's own, and those of the whole service. */
+type OwnReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
+export type RefusalReason = OwnReason | "full" | "timeout"
+
+const reasonOf = (refused: Refused, own: OwnReason): RefusalReason => {
+  if (refused._tag === "QueueTimeout") return "timeout"
+  return refused.scope === "key" ? own : "full"
+}
 
 /** What the process measures about the requests it answers. */
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
@@ -22,7 +31,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     })
     const refusals = new Counter({
       name: "http_requests_refused_total",
-      help: "Requests turned away with 429 (rate, queue, memory, lists) or 503 (full, timeout)",
+      help: "Requests turned away with 429 (rate, queue, memory, unread, lists, files) or 503 (full, timeout)",
       labelNames: ["reason"],
       registers: [registry]
     })
@@ -35,6 +44,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
         for (const [queue, length] of queueLengths) queued.set({ queue }, length())
       }
     })
+    const refused = (reason: RefusalReason) => refusals.inc({ reason })
     const queueLengths = new Map<string, () => number>()
     const observers = new Map<string, ReturnType<typeof duration.labels>>()
     const observerOf = (operation: string, status: number) => {
@@ -44,7 +54,12 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       return known
     }
     return {
-      refused: (reason: RefusalReason) => refusals.inc({ reason }),
+      refused,
+      /** Counts a refusal and gives the error that answers it; `own` names the limit if it is the caller's. */
+      refuse: (why: Refused, own: OwnReason = "queue") => {
+        refused(reasonOf(why, own))
+        return toRequestError(why)
+      },
       watchQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
       started: () => inFlight.inc(),
       finished: (operation: string, status: number, seconds: number) => {

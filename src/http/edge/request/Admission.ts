@@ -1,25 +1,20 @@
-import type { IncomingMessage } from "node:http"
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
-import { type FairLimits, makeFairSemaphore, type Refused } from "../../../layers/concurrency/FairSemaphore.ts"
-import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
+import { type FairLimits, makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
-import { type RefusalReason, RequestMetrics } from "../pages/RequestMetrics.ts"
+import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, failureAnswer } from "../response/Answer.ts"
 import { PagedList } from "../response/Reply.ts"
 import type { Identity } from "./Authorize.ts"
-import { KeyedBudget } from "./KeyedBudget.ts"
 import { addRateHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
-export type AdmissionKeys = readonly [string, ...ReadonlyArray<string>]
-
 /** Whom a request is charged to. A tracker's bearer names no caller, so its webhooks count for their tenant alone. */
-export const keysOf = ({ principal, tenant }: Identity, { socket }: IncomingMessage): AdmissionKeys => {
+export const keysOf = ({ principal, tenant }: Identity, address: () => string): ReadonlyArray<string> => {
   const owner = `tenant ${tenant}`
   if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), owner]
-  return [tenant === undefined ? `address ${socket.remoteAddress}` : owner]
+  return [tenant === undefined ? `address ${address()}` : owner]
 }
 
 /** One key leaves a part of the permits to others, so that slow work of one cannot hold them all. */
@@ -29,60 +24,60 @@ const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
 const requestsPerConnection = 4
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
+/** With an Idempotency-Key they hold a connection while they wait for others. */
+const externalTransactionLimits = (connections: number) => ({
+  permits: Math.max(1, Math.floor(connections * 0.3)),
+  maxPerKey: 1
+})
 /** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
 const uploadLimits = { permits: 1024, maxPerKey: 256 }
 
-/** Whole lists that are being written, of one key and of all: each holds a page in memory. */
-const listLimits = { maxPerKey: 8, max: 64 }
 /** A list that has begun is not refused its next page while others are served before it. */
 const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
-/** Writes that wait for their turn are not many: each has been let in. */
-const writeWait = { isUnbounded: true }
+/** Those that wait for their turn are not many: each has been let in. */
+const transactionWait = { isUnbounded: true }
 
 const tooMany = failureAnswer(new TooManyRequests())
 
-const reasonOf = (refused: Refused): RefusalReason => {
-  if (refused._tag === "QueueTimeout") return "timeout"
-  return refused.scope === "key" ? "queue" : "full"
-}
-
 const timeout = Duration.seconds(5)
+
+interface Admitted<A, E, R> {
+  readonly work: Effect.Effect<A, E, R>
+  /** Whether the work holds a connection from its beginning to its end. */
+  readonly isInTransaction: boolean
+}
 
 /**
  * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Reads and
  * writes wait in the same queue, so that neither of one caller's keeps the other from being served. Writes wait for each
- * other's locks as well, and so only as many are at work as leave connections to reads and to others. Requests that wait
- * for something other than the database have semaphores of their own.
+ * other's locks and long reads take many statements: of these only as many are at work as leave connections to short
+ * reads and to others. Requests that wait for something other than the database have semaphores of their own.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
   const metrics = yield* RequestMetrics
   const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
-  const toFailure = (refused: Refused) => {
-    metrics.refused(reasonOf(refused))
-    return toRequestError(refused)
-  }
   const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) =>
-    makeFairSemaphore({ ...limits, ...queues }, toFailure)
+    makeFairSemaphore({ ...limits, ...queues }, (refused) => metrics.refuse(refused))
   const share = shareOf(DATABASE_POOL)
   const database = make({
     permits: requestsPerConnection * DATABASE_POOL,
     maxPerKey: requestsPerConnection * share
   })
-  const writes = make({ permits: DATABASE_POOL, maxPerKey: share })
+  const transactions = make({ permits: DATABASE_POOL, maxPerKey: share })
   const external = make(externalLimits)
-  const lists = new KeyedBudget(listLimits)
+  const externalInTransaction = make(externalTransactionLimits(DATABASE_POOL))
   const uploads = make(uploadLimits)
   const rateOf = (name: string, quota: number | undefined) =>
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRate = rateOf("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRate = rateOf("tenant", rates.RATE_LIMIT_PER_TENANT)
   metrics.watchQueue("database", database.queued)
-  metrics.watchQueue("writes", writes.queued)
+  metrics.watchQueue("writes", transactions.queued)
   metrics.watchQueue("external", external.queued)
   metrics.watchQueue("uploads", uploads.queued)
 
-  const refuse = (reason: RefusalReason) => {
+  const refuse = (reason: "rate" | "queue") => {
     metrics.refused(reason)
     return new TooManyRequests()
   }
@@ -95,19 +90,6 @@ export const makeAdmission = Effect.gen(function* () {
   }
 
   const waitsElsewhere = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
-
-  /** A list whose further pages wait for their turn like requests, if its keys have not too many of these already. */
-  const pagedInTurn = (keys: AdmissionKeys, list: PagedList<unknown>) => {
-    const [key] = keys
-    if (!lists.tryTake(key, 1)) return Effect.fail(refuse("lists"))
-    return Effect.succeed(
-      new PagedList(
-        list.first,
-        (after) => database.withPermit(keys, list.readPage(after), pageWait),
-        Effect.sync(() => lists.giveBack(key, 1))
-      )
-    )
-  }
 
   return {
     /**
@@ -138,18 +120,19 @@ export const makeAdmission = Effect.gen(function* () {
     admit: <A, E, R>(
       route: Route,
       keys: ReadonlyArray<string>,
-      work: Effect.Effect<A, E, R>
+      { isInTransaction, work }: Admitted<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      if (waitsElsewhere(route)) return (route.isStreamed ? uploads : external).withPermit(keys, work)
-      return database.withPermit(keys, route.method === "GET" ? work : writes.withPermit(keys, work, writeWait))
+      if (route.isStreamed) return uploads.withPermit(keys, work)
+      if (route.isExternal) {
+        return external.withPermit(keys, isInTransaction ? externalInTransaction.withPermit(keys, work) : work)
+      }
+      const isShort = route.method === "GET" && !route.isLongRead
+      return database.withPermit(keys, isShort ? work : transactions.withPermit(keys, work, transactionWait))
     },
 
-    /** The list of an answer, with its further pages admitted one by one. */
-    admitPages: (
-      keys: AdmissionKeys,
-      answer: Answer,
-      list: PagedList<unknown>
-    ): Effect.Effect<Answer, TooManyRequests> => Effect.map(pagedInTurn(keys, list), (body) => ({ ...answer, body }))
+    /** A list whose further pages wait for their turn like requests. */
+    admitPages: <A>(keys: ReadonlyArray<string>, { first, readPage }: PagedList<A>) =>
+      new PagedList(first, (after) => database.withPermit(keys, readPage(after), pageWait))
   }
 })
 

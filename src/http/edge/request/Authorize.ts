@@ -8,7 +8,7 @@ import {
   Unauthorized,
   type WireError
 } from "../../../domain/Errors.ts"
-import { CurrentMember, CurrentTenant, InboundCall, Principal } from "../../../domain/tenancy/Caller.ts"
+import { CurrentMember, CurrentTenant, callerKey, InboundCall, Principal } from "../../../domain/tenancy/Caller.ts"
 import { mayActAs } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
@@ -105,7 +105,8 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
     const principal = isTracker
       ? yield* Effect.as(trackerTokens.verify(token), undefined)
       : yield* withCaller(token, credentials, Effect.succeed)
-    const endpoint = yield* Effect.flatMap(keyInPath(credentials), endpoints.find)
+    const key = yield* keyInPath(credentials)
+    const endpoint = yield* endpoints.find(key, principal === undefined ? key : callerKey(principal))
     if (endpoint === undefined) return yield* Effect.fail(new NotFound())
     if (principal !== undefined) {
       const member = yield* memberships.find(endpoint.tenant, principal)

@@ -41,6 +41,10 @@ const replayed = ({ body, headers, status }: ReturnType<typeof decode>): Answer 
   body
 })
 
+/** Whether a request is to be done once only, in one transaction with its key. */
+export const isOnce = ({ headers, method }: IncomingMessage) =>
+  method === "POST" && headers["idempotency-key"] !== undefined
+
 /**
  * Does work once per Idempotency-Key. The key is claimed in the transaction of the work, so both become known together
  * or not at all, and a twin that comes meanwhile waits and then gets the same answer. Every failure leaves the key free,
@@ -74,7 +78,7 @@ export const makeOnce = Effect.gen(function* () {
     work: Effect.Effect<Answer, WireError>
   ): Effect.Effect<Answer, WireError> => {
     const key = request.headers["idempotency-key"]
-    if (request.method !== "POST" || key === undefined) return work
+    if (!isOnce(request)) return work
     if (typeof key !== "string" || !keyPattern.test(key)) return Effect.fail(badKey)
     return firstOrAgain(scopeOf(key, route, identity), fingerprintOf(request, bytes), work)
   }

@@ -1,19 +1,27 @@
 import type { IncomingMessage } from "node:http"
 import { type Cause, Context, Effect, Stream } from "effect"
-import { type PayloadTooLarge, ServiceUnavailable, TooManyRequests, type WireError } from "../../../domain/Errors.ts"
+import {
+  type PayloadTooLarge,
+  ServiceUnavailable,
+  type TooManyRequests,
+  type WireError
+} from "../../../domain/Errors.ts"
 import { IfMatch } from "../../../domain/tenancy/Caller.ts"
 import { Tokens } from "../../../layers/auth/Tokens.ts"
+import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
+import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { providing } from "../../../layers/Providing.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, succeed, tagsOf } from "../response/Answer.ts"
 import { toWireError } from "../response/Failures.ts"
 import { PagedList } from "../response/Reply.ts"
-import { type AdmissionKeys, keysOf, makeAdmission } from "./Admission.ts"
+import type { ResponseLimits } from "../response/ResponseLimits.ts"
+import { keysOf, makeAdmission } from "./Admission.ts"
 import { bearer, type Identity, makeAuthorize } from "./Authorize.ts"
 import { drain, parseJson, readBody, streamBody } from "./Body.ts"
-import { makeOnce } from "./Idempotency.ts"
-import { KeyedBudget } from "./KeyedBudget.ts"
+import { makeClientAddress } from "./ClientAddress.ts"
+import { isOnce, makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
 
 /** One request on its way: what the log and the response say of it is filled in as it becomes known. */
@@ -22,6 +30,8 @@ export interface Call {
   readonly request: IncomingMessage
   readonly params: Readonly<Record<string, string | undefined>>
   identity: Identity | undefined
+  /** Whom the request is charged to. */
+  keys: ReadonlyArray<string>
 }
 
 const nothing = Buffer.alloc(0)
@@ -45,7 +55,9 @@ const passing = (cause: Cause.Cause<WireError>) =>
   )
 
 /** How every operation runs: gate, path, body, idempotency, handler, answer. */
-export const makeOperation = Effect.gen(function* () {
+export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLimits) {
+  const { TRUSTED_PROXIES } = yield* Settings
+  const clientAddress = makeClientAddress(TRUSTED_PROXIES)
   const admission = yield* makeAdmission
   const authorize = yield* makeAuthorize(admission)
   const once = yield* makeOnce
@@ -58,11 +70,10 @@ export const makeOperation = Effect.gen(function* () {
     route: Route,
     call: Call,
     identity: Identity,
-    keys: AdmissionKeys,
     path: unknown,
     bytes: Buffer
   ) {
-    const { request } = call
+    const { keys, request } = call
     const body = route.hasPayload && !route.isStreamed ? yield* parseJson(request, bytes) : undefined
     const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
     const upload = route.isStreamed
@@ -71,45 +82,43 @@ export const makeOperation = Effect.gen(function* () {
     const services = Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))
     const result = yield* providing(route.run({ path, ...rest, bytes, upload }), services)
     const answer = succeed(request, route.status, result)
-    return answer.body instanceof PagedList ? yield* admission.admitPages(keys, answer, answer.body) : answer
+    return answer.body instanceof PagedList ? { ...answer, body: admission.admitPages(keys, answer.body) } : answer
   })
 
-  /** Gives work the whole body, within what bodies of the same key may take of memory. */
+  /** Gives work the whole body, within what bodies of the same keys may take of memory. */
   const withBody = <A, E>(
     { bodyLimit }: Route,
-    { request }: Call,
-    key: string,
+    { keys, request }: Call,
     work: (bytes: Buffer) => Effect.Effect<A, E>
   ) =>
-    Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests> => {
+    Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
       const size = maxSizeOf(request, bodyLimit)
-      if (!budget.tryTake(key, size)) {
-        metrics.refused("memory")
-        return Effect.fail(new TooManyRequests())
-      }
+      const full = budget.refusal(keys, size)
+      if (full !== undefined) return Effect.fail(metrics.refuse(full, "memory"))
+      budget.take(keys, size)
       return Effect.ensuring(
         Effect.flatMap(readBody(request, bodyLimit), work),
-        Effect.sync(() => budget.giveBack(key, size))
+        Effect.sync(() => budget.giveBack(keys, size))
       )
     })
 
   const operate = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
     const { params, request, responseHeaders } = call
     const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
+    const keys = keysOf(identity, () => clientAddress(request))
     call.identity = identity
-    const refusal = admission.refusalInTenant(identity, responseHeaders)
+    call.keys = keys
+    const refusal = admission.refusalInTenant(identity, responseHeaders) ?? responses.refusal(keys)
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const path = yield* route.decodePath(params)
-    const keys = keysOf(identity, request)
     const admitted = (bytes: Buffer) =>
-      admission.admit(
-        route,
-        keys,
-        once(request, route.name, identity, bytes, work(route, call, identity, keys, path, bytes))
-      )
-    const isRead = (request.method === "GET" || request.method === "HEAD") && !route.isOnceOnly
-    if (isRead) return yield* admitted(nothing)
-    const done = route.isStreamed ? admitted(nothing) : withBody(route, call, keys[0], admitted)
+      admission.admit(route, keys, {
+        work: once(request, route.name, identity, bytes, work(route, call, identity, path, bytes)),
+        isInTransaction: isOnce(request)
+      })
+    const isGet = request.method === "GET" || request.method === "HEAD"
+    if (isGet && !route.isOnceOnly) return yield* admitted(nothing)
+    const done = isGet || route.isStreamed ? admitted(nothing) : withBody(route, call, admitted)
     return yield* route.isEventless ? done : Effect.zipLeft(done, wake)
   })
 
@@ -129,4 +138,4 @@ export const makeOperation = Effect.gen(function* () {
   }
 })
 
-export type Operation = Effect.Effect.Success<typeof makeOperation>
+export type Operation = Effect.Effect.Success<ReturnType<typeof makeOperation>>

@@ -9,6 +9,7 @@ import {
   BodyLimit,
   Eventless,
   External,
+  LongRead,
   OnceOnly,
   SentAgain,
   Streamed
@@ -44,6 +45,7 @@ export interface Route {
   readonly isEventless: boolean
   readonly isOnceOnly: boolean
   readonly isExternal: boolean
+  readonly isLongRead: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
   readonly decodeRest: (
     url: string,
@@ -119,6 +121,7 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     isEventless: Context.get(endpoint.annotations, Eventless),
     isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
     isExternal: Context.get(endpoint.annotations, External),
+    isLongRead: Context.get(endpoint.annotations, LongRead),
     decodePath: pathDecoder(endpoint),
     decodeRest: restDecoder(endpoint),
     run

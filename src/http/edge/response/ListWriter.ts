@@ -2,21 +2,8 @@ import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
 import type { Position } from "../../../domain/Paging.ts"
+import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { PagedList } from "./Reply.ts"
-
-/** A caller who takes nothing for this long is disconnected: the page written for him is held in memory. */
-const stallTimeoutMillis = 60_000
-
-/** Waits until the socket has taken what was written, or is gone. */
-export const awaitDrain = (response: ServerResponse) =>
-  Effect.async<void>((resume) => {
-    if (!response.writableNeedDrain) return resume(Effect.void)
-    const settle = () => {
-      response.off("drain", settle).off("close", settle)
-      resume(Effect.void)
-    }
-    response.on("drain", settle).on("close", settle)
-  })
 
 const writeRest = Effect.fnUntraced(function* (
   response: ServerResponse,
@@ -40,10 +27,10 @@ const writeRest = Effect.fnUntraced(function* (
 export const writeList = (
   response: ServerResponse,
   { first, readPage }: PagedList<unknown>,
-  timeoutMillis = stallTimeoutMillis
+  timeoutMillis?: number
 ): Effect.Effect<void, WireError> => {
   if (response.destroyed || response.writableEnded) return Effect.void
-  response.setTimeout(timeoutMillis, () => response.destroy())
+  destroyWhenStalled(response, timeoutMillis)
   response.write(`{"data":[${first.text}`)
   return Effect.onError(writeRest(response, readPage, first.next), () => Effect.sync(() => response.destroy()))
 }

@@ -1,4 +1,4 @@
-import { Effect, type Stream } from "effect"
+import type { Effect, Stream } from "effect"
 import type { WireError } from "../../../domain/Errors.ts"
 import type { JsonPage } from "../../../domain/JsonText.ts"
 import type { Position } from "../../../domain/Paging.ts"
@@ -27,12 +27,9 @@ type ReadPage<A> = (after: Position) => Effect.Effect<JsonPage<A>, WireError>
 export class PagedList<out A> {
   readonly first: JsonPage<A>
   readonly readPage: ReadPage<A>
-  /** To be run when the list is written or given up. */
-  readonly release: Effect.Effect<void>
-  constructor(first: JsonPage<A>, readPage: ReadPage<A>, release: Effect.Effect<void> = Effect.void) {
+  constructor(first: JsonPage<A>, readPage: ReadPage<A>) {
     this.first = first
     this.readPage = readPage
-    this.release = release
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
-import { awaitDrain } from "./ListWriter.ts"
+import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { Streamed } from "./Reply.ts"
 
 /**
@@ -15,7 +15,9 @@ export const writeStream = (
   Effect.suspend(() => {
     if (response.destroyed) return Effect.void
     const start = () => {
-      if (!response.headersSent) writeHead()
+      if (response.headersSent) return
+      destroyWhenStalled(response)
+      writeHead()
     }
     const writePiece = (piece: Uint8Array) => {
       start()

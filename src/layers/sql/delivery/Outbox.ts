@@ -39,6 +39,7 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
        * Gives the next events their positions, if this holder leads: undefined when it does not. Tenants behind `after`
        * share a batch, each in the order of its own events, so that one who writes much delays nobody else. Two who take
        * themselves for the leader wait for each other's row of positions and outbox; neither gives what the other gave.
+       * An entry whose event was erased meanwhile is dropped.
        */
       place: (holder: string, most: number, after: string) =>
         Effect.orDie(sql<Placed & { held: boolean; id: string | null }>`
@@ -65,9 +66,9 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
             where outbox.ctid = any (array(select row from fresh)) and outbox.ctid = fresh.row returning fresh.*
           ), placed as (
             insert into event_feed (tenant_id, position, event_id, resource_id, sequence, type)
-            select tenant_id, base + n, event_id, resource_id, sequence,
-              (select type from events where events.tenant_id = gone.tenant_id and events.id = gone.event_id)
-            from gone, moved
+            select gone.tenant_id, base + n, event_id, resource_id, sequence, type from gone, moved cross join lateral (
+              select type from events where events.tenant_id = gone.tenant_id and events.id = gone.event_id limit 1
+            ) event
             returning tenant_id, event_id, position
           )
           select led.held, ${shown} from led
@@ -88,13 +89,7 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
           select ${shown}, event_feed.position from event_feed
           join events on events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id
           where not event_feed.fanned_out and event_feed.position > 0 and event_feed.position > ${after}
-          order by event_feed.position limit ${most}`),
-
-      /** Whether some have been waiting for longer than they should. */
-      isStuck: Effect.orDie(sql<{ stuck: boolean }>`
-        select exists (
-          select 1 from (select placed_at from event_feed where not fanned_out and position > 0 order by position limit 1) first
-          where placed_at < now() - interval '10 seconds') as stuck`).pipe(Effect.map(([row]) => row?.stuck === true))
+          order by event_feed.position limit ${most}`)
     }
   })
 }) {}

@@ -3,8 +3,13 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { makeFairSemaphore } from "../../concurrency/FairSemaphore.ts"
+import { toRequestError } from "../../concurrency/RequestRefusal.ts"
 import { Settings } from "../../config/Settings.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
+
+/** A look-up comes before admission, so it waits in a queue of its own. */
+const lookUpLimits = { permits: 4, maxPerKey: 2, maxQueuedPerKey: 64, maxQueued: 1024, timeout: "5 seconds" } as const
 
 /** Whose webhooks come in at an address. */
 export interface WebhookEndpoint {
@@ -25,6 +30,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const { PUBLIC_URL = "" } = yield* Settings
+    const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
 
     const issuing = Effect.fnUntraced(function* (integration: string) {
       const tenant = yield* CurrentTenant
@@ -68,11 +74,11 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
 
       /**
        * Whose address has this key, unless it was replaced too long ago. The address of a deleted tenant stays open while
-       * another tenant has a webhook registered there.
+       * another tenant has a webhook registered there. Looking it up is charged to `asking`.
        */
-      find: (key: string) => {
+      find: (key: string, asking: string) => {
         const keyHash = hashOf(key)
-        return Effect.map(
+        const lookUp = Effect.map(
           Effect.orDie(sql<Omit<WebhookEndpoint, "keyHash">>`
             select e.tenant_id as tenant, e.integration_id as integration from webhook_endpoints e
             where e.key_hash = ${keyHash} and (e.expires_at is null or e.expires_at > now())
@@ -82,6 +88,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
                   where w.key_hash = e.key_hash))`),
           ([row]): WebhookEndpoint | undefined => (row === undefined ? undefined : { ...row, keyHash })
         )
+        return lookUps.withPermit([asking], lookUp)
       },
 
       /** Forgets keys that open nothing any more; tells how many that were. */

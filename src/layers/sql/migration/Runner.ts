@@ -52,8 +52,14 @@ const applyOneByOne = (session: Session, migration: Migration) =>
     session.withoutTimeouts
   )
 
+const attempting = (session: Session, migration: Migration) => {
+  const work = migration.isTransactional ? applyInTransaction : applyOneByOne
+  let attempt = 0
+  return Effect.suspend(() => Effect.zipRight(session.beginAttempt(++attempt), work(session, migration)))
+}
+
 const apply = (session: Session, migration: Migration) =>
-  (migration.isTransactional ? applyInTransaction : applyOneByOne)(session, migration).pipe(
+  attempting(session, migration).pipe(
     Effect.tapError((error) =>
       isLockTimeout(error) ? Effect.logInfo(`${fileOf(migration)} waits for a table in use; trying again`) : Effect.void
     ),

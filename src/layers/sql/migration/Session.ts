@@ -7,6 +7,10 @@ import { openOwnConnection } from "../connection/OwnConnection.ts"
  */
 const lockTimeout = Duration.toMillis("200 millis")
 
+/** Autovacuum steps aside for who has waited for a second (`deadlock_timeout`), so some attempts wait longer than that. */
+const longLockTimeout = Duration.toMillis("1200 millis")
+const attemptsUntilLong = 4
+
 /** Any number that no other user of the database takes for its own lock. */
 const lockKey = "7206133517"
 
@@ -23,6 +27,10 @@ export const openSession = Effect.gen(function* () {
   )
   return {
     run,
+
+    /** Says how long the statements of an attempt wait for locks. */
+    beginAttempt: (attempt: number) =>
+      run(`set lock_timeout = ${attempt % attemptsUntilLong === 0 ? longLockTimeout : lockTimeout}`),
 
     /** All of it or nothing. The server closes a transaction whose connection is lost. */
     inTransaction: <A, E>(work: Effect.Effect<A, E>) =>

@@ -9,6 +9,7 @@ create table invoice_file_queue (
   attempts   integer not null default 0,
   primary key (tenant_id, invoice_id, variant)
 ) with (autovacuum_vacuum_scale_factor = 0.05);
+set local statement_timeout = 0;
 insert into invoice_file_queue (tenant_id, invoice_id, variant)
   select tenant_id, id, case status when 'VOID' then 'VOID' else 'ISSUED' end from invoices
   where invoice_number is not null;

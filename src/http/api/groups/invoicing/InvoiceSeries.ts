@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/InvoiceNumber.ts"
-import { External, inTenant, operation } from "../../Access.ts"
+import { inTenant, LongRead, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 
 export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
@@ -9,8 +9,8 @@ export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
     HttpApiEndpoint.get("get", "/invoice-series")
       .addSuccess(data(InvoiceSeries))
       .annotateContext(operation("Show the numbers given so far, period by period", inTenant("VIEWER")))
-      // It reads every number ever given, which takes a while for a tenant with many: few at a time.
-      .annotate(External, true)
+      // It reads every number ever given, which takes a while for a tenant with many.
+      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.patch("patch", "/invoice-series")

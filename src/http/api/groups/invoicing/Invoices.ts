@@ -5,7 +5,7 @@ import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceMoves } from "../../../../domain/invoicing/InvoiceStatus.ts"
 import { booleanText, optional } from "../../../../domain/Schemas.ts"
-import { External, inTenant, operation } from "../../Access.ts"
+import { External, inTenant, LongRead, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { pageQuery } from "../../Paging.ts"
 
@@ -74,6 +74,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .setPath(path)
       .addSuccess(data(Explanation))
       .annotateContext(operation("Show how an invoice's total comes about", inTenant("VIEWER")))
+      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("pdf", "/invoices/:invoiceId/pdf")
