@@ -53,7 +53,11 @@ const refusedLines = ({ id, invoices }: Tenant): ReadonlyArray<Refusal> => {
     ...wrongLines.map(([what, line]) => with400(what, invoice, plain, line)),
     with400("without lines", invoice),
     with400("with what is billed already", invoice, { ...plain, ...billedAlready(invoice) }),
-    with400("for an invoice of a foreign tenant", tenants.foreign.invoices[0] ?? "", plain),
+    {
+      what: "for an invoice of a foreign tenant",
+      status: 404,
+      ask: adding(id, tenants.foreign.invoices[0] ?? "", [plain])
+    },
     with400("for what is no identifier", "none", plain)
   ]
 }

@@ -3,7 +3,7 @@ import { hold, rewrite } from "./heldInvoice.ts"
 import type { InvoiceRow } from "./invoice.ts"
 import { addBillables, bearersOfReferences } from "./invoicingStatements.ts"
 import { hasFewDecimals, lineTotal, sum } from "./money.ts"
-import { broken } from "./refused.ts"
+import { broken, notFound } from "./refused.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
 const mostLines = 20_000
@@ -44,7 +44,7 @@ export const addLines = async (tenant: string, { billables: lines, invoiceId }: 
   if (!lines.every(({ quantity = 1 }) => hasFewDecimals(quantity))) throw broken("quantity has too many decimals")
   return inTransaction(async (connection) => {
     const held = await hold(connection, tenant, invoiceId)
-    if (held === undefined) throw broken("invoiceId names nothing in this tenant")
+    if (held === undefined) throw notFound()
     const { contract, invoice } = held
     if (invoice.status !== "DRAFT") throw broken(`status is ${invoice.status}`)
     const at = new Date().toISOString()

@@ -108,7 +108,12 @@ const listenerOf = (
       const started = performance.now()
       const requestId = requestIdOf(request)
       const { params, target } = find(request)
-      const call: Call = { request, params, responseHeaders: {}, identity: undefined, keys: [] }
+      const ends: Array<() => void> = []
+      const end = () => {
+        for (let done = ends.pop(); done !== undefined; done = ends.pop()) done()
+      }
+      const onEnd = (done: () => void) => void ends.push(done)
+      const call: Call = { request, params, responseHeaders: {}, identity: undefined, keys: [], onEnd }
       metrics.started()
       const refused = isVerbose || isTraced ? undefined : target.turnAway?.(request)
       if (refused !== undefined) {
@@ -127,6 +132,7 @@ const listenerOf = (
           Effect.annotateLogs(annotations(call, target, requestId))
         )
       const settle = (answer: Answer): Effect.Effect<void, WireError> => {
+        end()
         const { body, status } = answer
         const writeHead = () =>
           write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
@@ -147,21 +153,23 @@ const listenerOf = (
         responses.watch(response, call.keys)
         return finish(status)
       }
-      const fiber = runFork(
-        (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
-          Effect.flatMap(settle),
-          Effect.catchAllCause((cause) =>
-            toWireError(cause).pipe(
-              Effect.annotateLogs(annotations(call, target, requestId)),
-              Effect.map(failureAnswer),
-              Effect.flatMap(settle)
-            )
-          ),
-          Effect.onInterrupt(() => finish(clientClosedRequest))
+      const serving = (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
+        Effect.flatMap(settle),
+        Effect.catchAllCause((cause) =>
+          toWireError(cause).pipe(
+            Effect.annotateLogs(annotations(call, target, requestId)),
+            Effect.map(failureAnswer),
+            Effect.flatMap(settle)
+          )
         )
       )
-      if (target.isCancellable)
-        response.once("close", () => response.writableEnded || fiber.unsafeInterruptAsFork(FiberId.none))
+      if (!target.isCancellable) return void runFork(serving)
+      const giveUp = () => {
+        end()
+        return finish(clientClosedRequest)
+      }
+      const fiber = runFork(Effect.onInterrupt(serving, giveUp))
+      response.once("close", () => response.writableEnded || fiber.unsafeInterruptAsFork(FiberId.none))
     }
     return serve satisfies RequestListener
   })

@@ -37,8 +37,10 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
       )
 
     return {
-      find: (tenant: TenantId, principal: Principal["Type"]) =>
-        share(`${tenant} ${callerKey(principal)}`, lookUps.withPermit([callerKey(principal)], ask(tenant, principal)))
+      find: (tenant: TenantId, principal: Principal["Type"]) => {
+        const caller = callerKey(principal)
+        return share(`${tenant} ${caller}`, lookUps.withPermit([caller], ask(tenant, principal)))
+      }
     }
   })
 }) {}

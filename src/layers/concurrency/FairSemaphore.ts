@@ -166,9 +166,11 @@ class FairQueues {
   }
 
   #party(key: string) {
-    const known = this.#parties.get(key) ?? { key, holding: 0, queued: 0, servedAt: 0 }
-    this.#parties.set(key, known)
-    return known
+    const known = this.#parties.get(key)
+    if (known !== undefined) return known
+    const made = { key, holding: 0, queued: 0, servedAt: 0 }
+    this.#parties.set(key, made)
+    return made
   }
 
   #forgetIdle(parties: ReadonlyArray<Party>) {
@@ -244,6 +246,7 @@ class FairQueues {
     let best: Rank | undefined
     for (const lane of this.#lanes.values()) {
       if (!this.#canGrant(lane.parties)) continue
+      if (this.#lanes.size === 1) return lane
       const rank = rankOf(lane)
       if (best === undefined || isBefore(rank, best)) [next, best] = [lane, rank]
     }
@@ -295,6 +298,26 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
     isQueueFull: (key: string) => queues.isQueueFull(key),
     holding: () => queues.holding,
     queued: () => queues.queued,
+
+    /**
+     * Takes a permit for somebody who surely gives it back, by `release` in `onEnd`, however their work ends: cheaper than
+     * `withPermit`. Gives what is to be waited for before the work begins, if there is anything.
+     */
+    acquire: (
+      keys: ReadonlyArray<string>,
+      onEnd: (release: () => void) => void,
+      { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
+    ): Effect.Effect<void, X> | undefined => {
+      const grant = queues.tryTake(keys)
+      if (grant !== undefined) {
+        onEnd(() => queues.giveBack(grant))
+        return undefined
+      }
+      const ticket = queues.enqueue(keys, isUnbounded, Duration.toMillis(timeout))
+      if (ticket instanceof QueueFull) return Effect.fail(toError(ticket))
+      onEnd(() => queues.leave(ticket))
+      return Effect.mapError(waitFor(ticket), toError)
+    },
 
     /** Does the work with a permit that is charged to each of the keys. */
     withPermit: <A, E, R>(

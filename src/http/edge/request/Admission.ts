@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
-import { type FairLimits, makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
+import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { type Answer, failureAnswer } from "../response/Answer.ts"
@@ -41,10 +41,25 @@ const tooMany = failureAnswer(new TooManyRequests())
 
 const timeout = Duration.seconds(5)
 
-interface Admitted<A, E, R> {
-  readonly work: Effect.Effect<A, E, R>
+type FairSemaphore = ReturnType<typeof makeFairSemaphore<TooManyRequests | ServiceUnavailable>>
+
+/** A request that wants to be let in. */
+interface Candidate {
+  readonly keys: ReadonlyArray<string>
+  /** Has something done when the request ends, however it does. */
+  readonly onEnd: (done: () => void) => void
   /** Whether the work holds a connection from its beginning to its end. */
   readonly isInTransaction: boolean
+}
+
+const withPermitOf = <A, E, R>(
+  semaphore: FairSemaphore,
+  { keys, onEnd }: Candidate,
+  work: Effect.Effect<A, E, R>,
+  options?: WaitOptions
+): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
+  const wait = semaphore.acquire(keys, onEnd, options)
+  return wait === undefined ? work : Effect.zipRight(wait, work)
 }
 
 /**
@@ -116,18 +131,29 @@ export const makeAdmission = Effect.gen(function* () {
     refusalInTenant: ({ tenant }: Identity, headers: Record<string, string>) =>
       tenant === undefined ? undefined : refusalByRate(tenantRate, tenant, headers),
 
-    /** Does the work of a request when it is its turn. */
+    /** Does the work of a request when it is its turn. To be called when the work could begin. */
     admit: <A, E, R>(
-      route: Route,
-      keys: ReadonlyArray<string>,
-      { isInTransaction, work }: Admitted<A, E, R>
+      { isExternal, isLongRead, isStreamed, method }: Route,
+      candidate: Candidate,
+      work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      if (route.isStreamed) return uploads.withPermit(keys, work)
-      if (route.isExternal) {
-        return external.withPermit(keys, isInTransaction ? externalInTransaction.withPermit(keys, work) : work)
+      const admitted = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: WaitOptions) =>
+        withPermitOf(semaphore, candidate, work, options)
+      if (isStreamed) return admitted(uploads, work)
+      if (isExternal) {
+        const { isInTransaction } = candidate
+        return withPermitOf(
+          external,
+          candidate,
+          isInTransaction ? Effect.suspend(() => admitted(externalInTransaction, work)) : work
+        )
       }
-      const isShort = route.method === "GET" && !route.isLongRead
-      return database.withPermit(keys, isShort ? work : transactions.withPermit(keys, work, transactionWait))
+      if (method === "GET" && !isLongRead) return admitted(database, work)
+      return withPermitOf(
+        database,
+        candidate,
+        Effect.suspend(() => admitted(transactions, work, transactionWait))
+      )
     },
 
     /** A list whose further pages wait for their turn like requests. */

@@ -106,6 +106,18 @@ const max = { values: 65_536, depth: 200 }
 const tooMany = invalid({ field: "body", constraint: "maxItems", message: `must have at most ${max.values} values` })
 const tooDeep = malformed(`must be nested at most ${max.depth} levels deep`)
 
+const openings = Buffer.from("[{")
+
+/** A value takes at least two bytes, and a level one that opens it: most bodies cannot be beyond either. */
+const isWorthMeasuring = (bytes: Buffer) => {
+  if (bytes.length > 2 * max.values) return true
+  let levels = 0
+  for (const opening of openings) {
+    for (let at = bytes.indexOf(opening); at >= 0 && levels <= max.depth; at = bytes.indexOf(opening, at + 1)) levels++
+  }
+  return levels > max.depth
+}
+
 /** From this size on, the steps of reading a body take turns with other requests. */
 const largeBytes = 64 * 1024
 
@@ -120,9 +132,11 @@ export const parseJson = (request: IncomingMessage, bytes: Buffer) =>
       return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
     }
     if (!isUtf8(bytes)) return Effect.fail(malformed("is not valid UTF-8"))
-    const { depth, values } = measureJson(bytes, max)
-    if (depth > max.depth) return Effect.fail(tooDeep)
-    if (values > max.values) return Effect.fail(tooMany)
+    if (isWorthMeasuring(bytes)) {
+      const { depth, values } = measureJson(bytes, max)
+      if (depth > max.depth) return Effect.fail(tooDeep)
+      if (values > max.values) return Effect.fail(tooMany)
+    }
     const text = bytes.toString("utf8")
     if (bytes.length < largeBytes) return parse(text)
     return yieldToEventLoop.pipe(Effect.zipRight(parse(text)), Effect.zipLeft(yieldToEventLoop))

@@ -32,6 +32,8 @@ export interface Call {
   identity: Identity | undefined
   /** Whom the request is charged to. */
   keys: ReadonlyArray<string>
+  /** Has something done when the answer is made, or the request given up. */
+  readonly onEnd: (done: () => void) => void
 }
 
 const nothing = Buffer.alloc(0)
@@ -88,7 +90,7 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
   /** Gives work the whole body, within what bodies of the same keys may take of memory. */
   const withBody = <A, E>(
     { bodyLimit }: Route,
-    { keys, request }: Call,
+    { keys, onEnd, request }: Call,
     work: (bytes: Buffer) => Effect.Effect<A, E>
   ) =>
     Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
@@ -96,10 +98,8 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
       const full = budget.refusal(keys, size)
       if (full !== undefined) return Effect.fail(metrics.refuse(full, "memory"))
       budget.take(keys, size)
-      return Effect.ensuring(
-        Effect.flatMap(readBody(request, bodyLimit), work),
-        Effect.sync(() => budget.giveBack(keys, size))
-      )
+      onEnd(() => budget.giveBack(keys, size))
+      return Effect.flatMap(readBody(request, bodyLimit), work)
     })
 
   const operate = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
@@ -112,10 +112,11 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const path = yield* route.decodePath(params)
     const admitted = (bytes: Buffer) =>
-      admission.admit(route, keys, {
-        work: once(request, route.name, identity, bytes, work(route, call, identity, path, bytes)),
-        isInTransaction: isOnce(request)
-      })
+      admission.admit(
+        route,
+        { keys, onEnd: call.onEnd, isInTransaction: isOnce(request) },
+        once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+      )
     const isGet = request.method === "GET" || request.method === "HEAD"
     if (isGet && !route.isOnceOnly) return yield* admitted(nothing)
     const done = isGet || route.isStreamed ? admitted(nothing) : withBody(route, call, admitted)
