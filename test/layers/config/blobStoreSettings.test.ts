@@ -1,9 +1,9 @@
 import { Effect, Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
+import { settingsFaults } from "../../support/settingsFaults.ts"
 
-const faultsOf = (environment: Readonly<Record<string, string>>) =>
-  Effect.runPromise(Effect.map(Effect.flip(readSettings(environment)), ({ faults }) => faults))
+const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsFaults(environment)).faults
 
 describe("the settings of a store outside", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
+import { settingsFaults } from "../../support/settingsFaults.ts"
 
 describe("the ranges that webhooks may reach besides", () => {
   it("are none unless given, and read with or without spaces", async () => {
@@ -27,7 +28,7 @@ describe("the ranges that webhooks may reach besides", () => {
       "/8"
     ]
     const given = { DELIVERY_ALLOW: ["10.0.0.0/8", ...wrong].join(","), PORT: "x" }
-    const { faults } = await Effect.runPromise(Effect.flip(readSettings(given)))
+    const { faults } = await settingsFaults(given)
     assert.deepStrictEqual(faults, [
       "PORT must be a whole number",
       ...wrong.map(

@@ -6,6 +6,7 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { forAll } from "../../support/forAll.ts"
 import { ownNats } from "../../support/nats.ts"
+import { settingsFaults } from "../../support/settingsFaults.ts"
 import { certificate } from "../providers/webhook/certificate.ts"
 
 /** It offers encryption and takes those who do without as well. */
@@ -49,7 +50,7 @@ describe("the connection to NATS", () => {
 
   for (const protocol of ["ws:", "wss:"])
     it(`is refused at a ${protocol}// address, which the service does not speak`, async () => {
-      const refused = await Effect.runPromise(Effect.flip(readSettings({ NATS_URL: addressOf(protocol) })))
+      const refused = await settingsFaults({ NATS_URL: addressOf(protocol) })
       assert.include(refused.message, "NATS_URL must be a URL starting with nats:// or tls://")
     })
 })
