@@ -124,8 +124,10 @@ describe("production", () => {
 
   for (const name of ["AUTH_ISSUER", "AUTH_JWKS_URL"] as const) {
     it(`refuses an address in ${name} that anybody on the way could answer for`, async () => {
-      const message = await faultsOf({ ...complete, [name]: "http://issuer.test/keys" })
-      assert.include(message, `${name} must start with https://`)
+      for (const protocol of ["http", "HTTP", "Http"]) {
+        const message = await faultsOf({ ...complete, [name]: `${protocol}://issuer.test/keys` })
+        assert.include(message, `${name} must start with https://`)
+      }
       for (const host of ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"]) {
         const address = `http://${host}/keys`
         const read = await Effect.runPromise(readSettings({ ...complete, [name]: address }))
