@@ -99,6 +99,68 @@ describe("a fair semaphore", () => {
     assert.lengthOf(begun, 5)
   })
 
+  it("gives a caller who spreads over many tenants no more than one who has one, while both want more", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(), { minLength: 100, maxLength: 200 }), async (finishes) => {
+        const { finish, holding, start } = makeJobs({ permits: 16, maxPerKey: 16, maxQueuedPerKey: 99, maxQueued: 999 })
+        for (let n = 0; n < 32; n++) {
+          start("wide", `tenant${n}`)
+          start("narrow", "own")
+        }
+        for (const nth of finishes) {
+          const name = [...holding.keys()][nth % holding.size] ?? ""
+          start(...(name.split(" ")[0]?.split("/") ?? []))
+          await finish(name)
+        }
+        for (const caller of ["wide", "narrow"]) {
+          assert.closeTo(
+            countOf(holding.keys(), (name) => name.startsWith(caller)),
+            8,
+            1
+          )
+        }
+      }),
+      { numRuns: 20 }
+    )
+  })
+
+  it("makes room at the expense of another queue where all in the longest must stay", async () => {
+    const { semaphore, start, startWith } = makeJobs({ permits: 1, maxPerKey: 1, maxQueued: 7 })
+    for (let n = 0; n < 5; n++) startWith({ isUnbounded: true }, "unbounded")
+    const bounded = Array.from({ length: 3 }, () => start("bounded"))
+    await settled()
+    assert.strictEqual(semaphore.queued(), 7)
+    const late = start("late")
+    await settled()
+    assert.isNull(late.fiber.unsafePoll(), "it waits")
+    assert.deepStrictEqual(
+      bounded.map(({ fiber }) => fiber.unsafePoll() === null),
+      [true, true, false]
+    )
+    const evicted = await resultOf(bounded[2]?.fiber ?? late.fiber)
+    assert.deepInclude(Either.isLeft(evicted) ? evicted.left : {}, { _tag: "QueueFull", scope: "all" })
+    assert.strictEqual(semaphore.queued(), 7)
+  })
+
+  it("knows what a key holds although one of it was put out of the queue just before the next came", async () => {
+    const { begun, finish, start, startWith } = makeJobs({ permits: 3, maxPerKey: 1, maxQueued: 3 })
+    for (const key of ["a", "b", "c"]) start(key)
+    const [putOut] = ["x", "y", "z"].map((key) => start("a", key))
+    const rival = start("rival")
+    // Who was put out has not left yet when its key is asked for again.
+    const again = startWith({ isUnbounded: true }, "x")
+    await settled()
+    assert.isNotNull(putOut?.fiber.unsafePoll())
+    await Effect.runPromise(Fiber.interrupt(rival.fiber))
+    for (const name of ["b 1", "c 2"]) await finish(name)
+    const more = start("x")
+    await settled()
+    assert.include(begun, again.name)
+    assert.notInclude(begun, more.name)
+    await finish(again.name)
+    assert.include(begun, more.name)
+  })
+
   it("gives up after the timeout and leaves nothing behind", async () => {
     const { finish, semaphore, start } = makeJobs({ permits: 1, timeout: "20 millis" })
     const first = start("a")
