@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit, type Pool, pools } from "../../../../src/domain/delivery/SendLimits.ts"
 import { makeId } from "../../../../src/layers/Ids.ts"
 import type { ClaimLimits } from "../../../../src/layers/sql/delivery/Claims.ts"
+import { makeGate } from "../../../support/gate.ts"
 import { type OpenLedger, openLedger } from "../../../support/ledger.ts"
 import { countReads } from "../../../support/reads.ts"
 import { plantDue, plantMany, plantTenant, resume } from "../../../support/sending.ts"
@@ -151,6 +152,26 @@ describe("claims", () => {
     assert.deepStrictEqual(await claim(""), [])
     await other.query("commit")
     other.release()
+    assert.lengthOf(await claim(""), 1)
+    await clear()
+  })
+
+  it("are told of a resume that waited for one that took the integration for paused", async () => {
+    const gate = await makeGate(ledger.sql, "delivery_queues")
+    const integration = await plantDue(ledger.sql, await plantTenant(ledger.sql), "http://127.0.0.1", 1)
+    await gate.close()
+    const closing = claim("")
+    await gate.until(1)
+    const resuming = resume(ledger.sql, integration)
+    await gate.until(2)
+    await gate.open()
+    assert.deepStrictEqual(await closing, [])
+    await resuming
+    const { rows } = await ledger.sql.query(
+      "select due_at < 'infinity' as is_due from delivery_queues where integration_id = $1",
+      [integration]
+    )
+    assert.deepStrictEqual(rows, [{ is_due: true }])
     assert.lengthOf(await claim(""), 1)
     await clear()
   })
