@@ -56,6 +56,26 @@ describe("the ledger of deliveries", () => {
     await ledger.run(ledger.outbox.resign("somebody else"))
   })
 
+  it("drops an entry whose event is gone, and gives the others their positions", async () => {
+    const tenants = [await ledger.newTenant(), await ledger.newTenant(), await ledger.newTenant()].sort()
+    const events: Array<string> = []
+    for (const tenant of tenants)
+      for (const n of [1, 2]) events.push(await ledger.newEvent(tenant, `clnt_${tenant}`, n))
+    const gone = events[2]
+    await ledger.sql.query("delete from events where id = $1", [gone])
+    assert.sameMembers(
+      (await place()).map(({ id }) => id),
+      events.filter((id) => id !== gone)
+    )
+    const { rows } = await ledger.sql.query(
+      `select (select count(*) from event_feed where event_id = any ($1))::int as placed,
+         (select count(*) from outbox)::int as waiting`,
+      [events]
+    )
+    assert.deepStrictEqual(rows, [{ placed: 5, waiting: 0 }])
+    assert.deepStrictEqual(await place(), [])
+  })
+
   it("shares a batch among tenants, each in the order of its events, however many one of them has", async () => {
     const [many, few, others] = [await ledger.newTenant(), await ledger.newTenant(), await ledger.newTenant()]
     const flood: Array<string> = []
