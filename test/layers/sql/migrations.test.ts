@@ -152,6 +152,18 @@ describe("migrations", () => {
       assert.isBelow(read, 1500, "a reader behind the migration waits for less than its timeout")
   })
 
+  it("wait longer for a table in use every few attempts, so that autovacuum steps aside", {
+    timeout: 30_000
+  }, async () => {
+    // As if somebody had the table who gives it up to none but who has waited for a second.
+    await pool.query("create sequence attempts")
+    const text = `do $$ begin
+      if nextval('attempts') > 8 then raise 'no attempt waited'; end if;
+      if current_setting('lock_timeout') <> '1200ms' then raise exception using errcode = '55P03'; end if;
+    end $$`
+    assert.deepStrictEqual(namesOf(await run(["6035_patient.sql", text])), ["patient"])
+  })
+
   const indexing = [
     "6040_index.sql",
     `-- no transaction
