@@ -1,0 +1,75 @@
+import { connect } from "nats"
+import { assert, describe, inject, it } from "vitest"
+import { makeId } from "../../../src/layers/Ids.ts"
+import { names } from "../../../src/layers/nats/Subjects.ts"
+import { forAll } from "../../support/forAll.ts"
+import { makeReadGate } from "../../support/gate.ts"
+import { plantTenant } from "../../support/sending.ts"
+import { startWithPool } from "../../support/staging.ts"
+import { eventually, startWorker } from "../../support/workers.ts"
+
+const type = "client.created"
+
+/** Several batches. */
+const backlog = 3000
+
+describe("a relay that catches up", () => {
+  const at = forAll(startWithPool)
+
+  /** Events of a tenant that have their places and were published to nobody. */
+  const plantBacklog = async () => {
+    const { pool } = at()
+    const tenant = await plantTenant(pool)
+    await pool.query(
+      `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       select $1, 'evt_' || n, $2, 'clnt_' || n, 1, now(), '{}' from generate_series(1, $3::int) n`,
+      [tenant, type, backlog]
+    )
+    await pool.query("delete from outbox")
+    await pool.query(
+      `insert into event_feed (tenant_id, position, event_id, resource_id, sequence, type)
+       select tenant_id, row_number() over (order by id), id, resource_id, sequence, type from events`
+    )
+    await pool.query("update event_positions set last = $1", [backlog])
+  }
+
+  const plantEvent = async () => {
+    const { pool } = at()
+    const tenant = await plantTenant(pool)
+    await pool.query(
+      `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+       values ($1, $2, $3, $4, 1, now(), '{}')`,
+      [tenant, makeId("evt"), type, makeId("clnt")]
+    )
+    return tenant
+  }
+
+  it("publishes what is new for one tenant before all that is old of another", async () => {
+    const { pool, service } = at()
+    await plantBacklog()
+    const gate = await makeReadGate(pool, "event_feed")
+    await gate.close()
+    const relay = await startWorker(service, "relay")
+    const connection = await connect({ servers: inject("natsUrl") })
+    try {
+      // It has looked for what is new, and reads the first batch of what is old.
+      await gate.until(1)
+      const tenant = await plantEvent()
+      await gate.open()
+      const { events } = names(service.settings.NATS_NAMESPACE)
+      const { streams } = await connection.jetstreamManager()
+      await eventually(
+        async () => (await streams.info(events.stream)).state.messages === backlog + 1,
+        "everything is published"
+      )
+      const { seq } = await streams.getMessage(events.stream, {
+        last_by_subj: events.subject(tenant, undefined, type)
+      })
+      assert.isBelow(seq, backlog / 2)
+    } finally {
+      await gate.open()
+      await connection.close()
+      await relay.stop()
+    }
+  })
+})
