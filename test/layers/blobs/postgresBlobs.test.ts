@@ -1,24 +1,68 @@
-import { Layer, ManagedRuntime } from "effect"
-import { afterAll, beforeAll, describe } from "vitest"
-import type { BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
+import { randomBytes } from "node:crypto"
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Chunk, Effect, Layer, ManagedRuntime, Stream } from "effect"
+import { assert, describe, it, onTestFinished } from "vitest"
+import { type BlobPlace, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { migrate } from "../../../src/layers/sql/Migrations.ts"
-import { freshDatabase } from "../../support/database.ts"
+import { freshDatabase, openPool } from "../../support/database.ts"
+import { forAll } from "../../support/forAll.ts"
+import { makeReadGate } from "../../support/gate.ts"
 import { liveOn } from "../../support/live.ts"
-import { keepsItsContract } from "./storeContract.ts"
+import { inPieces, keepsItsContract, somewhere } from "./storeContract.ts"
+
+const startStore = async (environment: Readonly<Record<string, string>> = {}) => {
+  const database = await freshDatabase()
+  const live = Layer.provideMerge(Layer.effectDiscard(migrate), liveOn(database.url, environment))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(PostgresBlobs, live))
+  const pool = openPool(database.url)
+  const stop = async () => {
+    await runtime.dispose()
+    await pool.end()
+    await database.drop()
+  }
+  return { runtime, pool, stop }
+}
 
 describe("a store in PostgreSQL", () => {
-  let database: Awaited<ReturnType<typeof freshDatabase>>
-  let runtime: ManagedRuntime.ManagedRuntime<BlobStore, unknown>
-  beforeAll(async () => {
-    database = await freshDatabase()
-    const live = Layer.provideMerge(Layer.effectDiscard(migrate), liveOn(database.url))
-    runtime = ManagedRuntime.make(Layer.provide(PostgresBlobs, live))
-  })
-  afterAll(async () => {
-    await runtime.dispose()
-    await database.drop()
-  })
+  const at = forAll(startStore)
 
-  keepsItsContract((work) => runtime.runPromise(work))
+  keepsItsContract((work) => at().runtime.runPromise(work))
+})
+
+describe("a store in PostgreSQL with four connections", () => {
+  const at = forAll(() => startStore({ DATABASE_POOL: "4" }))
+
+  const read = (place: BlobPlace) =>
+    Effect.flatMap(BlobStore, (store) => Stream.runCollect(store.read(place))).pipe(
+      Effect.map((pieces) => Buffer.concat(Chunk.toReadonlyArray(pieces)))
+    )
+
+  it("reads with two of them for all tenants and with one for each, and leaves the others to whoever asks", async () => {
+    const { pool, runtime } = at()
+    const [mine, other] = [somewhere("tnt_many"), somewhere("tnt_few")]
+    const bytes = randomBytes(300_000)
+    for (const place of [mine, other])
+      await runtime.runPromise(Effect.flatMap(BlobStore, (store) => store.put(place, inPieces(bytes), bytes.length)))
+    const askBeside = () =>
+      runtime.runPromise(
+        Effect.all(
+          [1, 2].map(() => Effect.flatMap(SqlClient, (sql) => sql`select 1`)),
+          { concurrency: 2 }
+        )
+      )
+    const gate = await makeReadGate(pool, "blob_chunks")
+    onTestFinished(gate.open)
+    await gate.close()
+    const many = Array.from({ length: 10 }, () => runtime.runPromise(read(mine)))
+    await gate.until(1)
+    await askBeside()
+    assert.strictEqual(await gate.waiting(), 1)
+    const few = runtime.runPromise(read(other))
+    await gate.until(2)
+    await askBeside()
+    assert.strictEqual(await gate.waiting(), 2)
+    await gate.open()
+    for (const downloaded of await Promise.all([...many, few])) assert.isTrue(downloaded.equals(bytes))
+  })
 })
