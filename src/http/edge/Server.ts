@@ -14,9 +14,22 @@ const backlog = 4096
 /** A server that knows which of its connections are at work, so that it can be drained. */
 const makeServer = (listener: RequestListener) => {
   const answers = new Map<Socket, ServerResponse | undefined>()
+  /** Answers to requests that came before those before them were answered, while they wait for the connection. */
+  const waiting = new Map<Socket, Set<ServerResponse>>()
+  const wait = (socket: Socket, response: ServerResponse) => {
+    const others = waiting.get(socket) ?? new Set()
+    waiting.set(socket, others.add(response))
+    response.once("close", () => others.delete(response))
+  }
+  /** Node.js closes the answer whose turn it is with the connection, and leaves the others open for ever. */
+  const closeWaiting = (socket: Socket) => {
+    for (const response of waiting.get(socket) ?? []) if (response.socket === null) response.destroy().emit("close")
+    waiting.delete(socket)
+  }
   const server = createServer(options, (request, response) => {
     response.shouldKeepAlive &&= server.listening
     answers.set(request.socket, response)
+    if (response.socket === null) wait(request.socket, response)
     response.on("close", () => answers.has(request.socket) && answers.set(request.socket, undefined))
     listener(request, response)
   })
@@ -27,7 +40,10 @@ const makeServer = (listener: RequestListener) => {
   )
   server.on("connection", (socket) => {
     answers.set(socket, undefined)
-    socket.on("close", () => answers.delete(socket))
+    socket.on("close", () => {
+      answers.delete(socket)
+      closeWaiting(socket)
+    })
   })
   /** Takes no more connections, lets what is under way finish, and cuts what does not. */
   const drain = Effect.async<void>((resume) => {
