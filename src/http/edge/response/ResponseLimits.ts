@@ -28,9 +28,11 @@ export const makeResponseLimits = Effect.map(RequestMetrics, ({ refuse }) => {
     watch: (response: ServerResponse, keys: ReadonlyArray<string>) => {
       const left = response.writableLength
       if (left === 0 || response.destroyed) return
+      destroyWhenStalled(response)
+      // What anybody may ask for, such as the documentation, is charged to nobody and must use up nobody's.
+      if (keys.length === 0) return
       unread.take(keys, left)
       response.once("close", () => unread.giveBack(keys, left))
-      destroyWhenStalled(response)
     },
 
     /** Writes a response piece by piece, unless too many of these keys are being written already. */
