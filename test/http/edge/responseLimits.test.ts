@@ -1,12 +1,19 @@
 import { connect } from "node:net"
-import { Effect, Exit, Fiber, Layer, ManagedRuntime, Scope } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, Scope } from "effect"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
+import { anyCaller, operation } from "../../../src/http/api/Access.ts"
+import { data } from "../../../src/http/api/Envelope.ts"
+import { handle } from "../../../src/http/edge/Handlers.ts"
 import { RequestMetrics } from "../../../src/http/edge/pages/RequestMetrics.ts"
 import { makeResponseLimits } from "../../../src/http/edge/response/ResponseLimits.ts"
 import { listen } from "../../../src/http/edge/Server.ts"
+import { mounted } from "../../../src/http/Mount.ts"
 import { MetricsRegistry } from "../../../src/layers/telemetry/MetricsRegistry.ts"
+import { assertTooMany } from "../../support/failure.ts"
 import { forAll } from "../../support/forAll.ts"
 import { parseMetrics } from "../../support/metrics.ts"
+import { startService } from "../../support/service.ts"
 
 const makeLimits = () => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(RequestMetrics.Default, MetricsRegistry.Default))
@@ -129,5 +136,39 @@ describe("answers that are written piece by piece", () => {
     const { tryOne, writing } = startMany(Effect.fail("cut off"))
     for (const fiber of writing) assert.strictEqual(await Effect.runPromise(Effect.flip(Fiber.join(fiber))), "cut off")
     assert.strictEqual(await tryOne("lists", "caller 9", "tenant"), "written")
+  })
+})
+
+/** An operation whose answer is long. */
+const long = handle(
+  HttpApiGroup.make("long").add(
+    HttpApiEndpoint.get("read", "/long")
+      .addSuccess(data(Schema.String))
+      .annotateContext(operation("Read something long", anyCaller))
+  ),
+  Effect.void,
+  () => ({ read: () => Effect.succeed("x".repeat(body.length)) })
+)
+
+describe("a caller of the service who does not read", () => {
+  const at = forAll(() => startService({}, [...mounted, long]))
+
+  it("gets nothing more until that is read or left, and others do", async () => {
+    const service = at()
+    const head = `host: a\r\nauthorization: Bearer ${await service.token("idle")}\r\n`
+    const { hostname, port } = new URL(service.url)
+    const idle = [1, 2].map(() => {
+      const caller = connect(Number(port), hostname).pause()
+      caller.write(`GET /api/v1/long HTTP/1.1\r\n${head}\r\n`)
+      return caller
+    })
+    const list = (as: string) => service.api("GET", "/tenants", { as })
+    await vi.waitFor(async () => assertTooMany(await list("idle")), { timeout: 10_000, interval: 10 })
+    assert.strictEqual((await list("other")).status, 200)
+    for (const caller of idle) caller.destroy()
+    await vi.waitFor(async () => assert.strictEqual((await list("idle")).status, 200), {
+      timeout: 10_000,
+      interval: 10
+    })
   })
 })
