@@ -46,9 +46,9 @@ export const makeGate = async (pool: pg.Pool, table: string, event: "update" | "
 
 /** Being closed is a lock of the one who closed it: readers that see nothing new see whether it is held. */
 const passing = `
-  create function pass_gate() returns boolean stable language plpgsql as $$
+  create or replace function pass_gate(name text) returns boolean stable language plpgsql as $$
   begin
-    while not pg_try_advisory_xact_lock_shared(1) loop perform pg_sleep(0.01); end loop;
+    while not pg_try_advisory_xact_lock_shared(hashtext(name)) loop perform pg_sleep(0.01); end loop;
     return true;
   end $$`
 
@@ -57,15 +57,16 @@ export const makeReadGate = async (pool: pg.Pool, table: string): Promise<Gate> 
   let closing: pg.PoolClient | undefined
   await pool.query(passing)
   await pool.query(
-    `alter table ${table} rename to gated; create view ${table} as select * from gated where pass_gate()`
+    `alter table ${table} rename to gated_${table};
+     create view ${table} as select * from gated_${table} where pass_gate('${table}')`
   )
   return {
     close: async () => {
       closing = await pool.connect()
-      await closing.query("select pg_advisory_lock(1)")
+      await closing.query("select pg_advisory_lock(hashtext($1))", [table])
     },
     open: async () => {
-      await closing?.query("select pg_advisory_unlock(1)")
+      await closing?.query("select pg_advisory_unlock(hashtext($1))", [table])
       closing?.release()
       closing = undefined
     },
