@@ -89,7 +89,7 @@ describe("with four connections", () => {
     for (const { status, text } of await Promise.all(made)) assert.strictEqual(status, 201, text)
   })
 
-  it("addresses of webhooks are looked up one at a time, 64 of one caller wait, and another is let in meanwhile", async () => {
+  it("addresses of webhooks are looked up one at a time, 256 of one caller wait, and another is let in meanwhile", async () => {
     const { newNeighbour, pool, service } = at()
     const neighbour = await newNeighbour()
     const gate = await makeReadGate(pool, "webhook_endpoints")
@@ -97,7 +97,7 @@ describe("with four connections", () => {
     await gate.close()
     const as = await service.token("prober")
     let answered = 0
-    const tried = Array.from({ length: 1 + 64 + 5 }, async () => {
+    const tried = Array.from({ length: 1 + 256 + 5 }, async () => {
       const key = randomBytes(32).toString("base64url")
       const answer = await service.api("POST", `/webhooks/${key}`, { as, body: {} })
       answered++

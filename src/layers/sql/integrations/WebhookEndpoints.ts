@@ -12,7 +12,7 @@ import { Secrets } from "../../secrets/Secrets.ts"
  * A look-up comes before admission, so it waits in a queue of its own. It shares the connections that members are looked
  * up with, and one at a time leaves the other to these: nobody is let in while both are held.
  */
-const lookUpLimits = { permits: 1, maxPerKey: 1, maxQueuedPerKey: 64, maxQueued: 1024, timeout: "5 seconds" } as const
+const lookUpLimits = { permits: 1, maxPerKey: 1, maxQueuedPerKey: 256, maxQueued: 1024, timeout: "5 seconds" } as const
 
 /** Whose webhooks come in at an address. */
 export interface WebhookEndpoint {
