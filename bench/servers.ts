@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
@@ -41,6 +41,10 @@ export const profiling = (folder: string | undefined) => {
   return ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`]
 }
 
+interface Manifest {
+  readonly scripts: { readonly api: string }
+}
+
 export interface Setting {
   readonly stage: Stage
   readonly jwksUrl: string
@@ -64,11 +68,17 @@ export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
   [supervisedFlag]: "1"
 })
 
-const start = (setting: Setting, name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}) =>
+const start = (
+  setting: Setting,
+  name: string,
+  args: ReadonlyArray<string>,
+  extra: NodeJS.ProcessEnv = {},
+  heap: ReadonlyArray<string> = roomyHeap
+) =>
   Effect.flatMap(stablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
     startServer({
       name,
-      args: [...roomyHeap, ...args],
+      args: [...heap, ...args],
       env: { ...environmentOf(setting), ...extra, PORT: String(port) },
       base: `http://${localhost}:${port}`,
       logFile: setting.stage.logOf(name)
@@ -82,8 +92,12 @@ export const startService = (
   extra: NodeJS.ProcessEnv = {}
 ) => start(setting, name, [...profiling(profile), service, "api"], extra)
 
-/** A build of the service, of this checkout or of another. */
-export const startBuild = (setting: Setting, name: string, program: string) => start(setting, name, [program, "api"])
+/** The build of a checkout, with the flags that its own `npm run api` gives to Node.js. */
+export const startBuild = (setting: Setting, name: string, checkout: string) => {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as Manifest // npm's own form
+  const flags = scripts.api.split(" ").filter((word) => word.startsWith("--"))
+  return start(setting, name, [join(checkout, "dist", "main.js"), "api"], {}, flags)
+}
 
 /** The service and the references, each a process of its own with the same settings. */
 export const startServers = (setting: Setting, profile: string | undefined) =>

@@ -1,5 +1,6 @@
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
 import { Effect } from "effect"
+import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { say, step } from "../../src/layers/local/Say.ts"
 import { load, type Sample } from "../load.ts"
 import { type Column, markdown } from "../markdown.ts"
@@ -9,7 +10,6 @@ import { rotated } from "../running/inTurns.ts"
 import { ratioOf, toldRatio } from "../running/ratio.ts"
 import type { Server } from "../serverProcess.ts"
 import { type Setting, startBuild } from "../servers.ts"
-import { service } from "../stage.ts"
 import { supplyOf } from "../supply.ts"
 
 const warmUpSeconds = 4
@@ -53,11 +53,11 @@ const measuredIn = (row: Row, servers: ReadonlyArray<Server>, token: string, sta
 const startedOnce = (setting: Setting, token: string, { folder, rows, starts }: Comparison, start: number) =>
   Effect.gen(function* () {
     const builds = [
-      { name: "before", program: join(resolve(folder), "dist", "main.js") },
-      { name: "now", program: service }
+      { name: "before", checkout: resolve(folder) },
+      { name: "now", checkout: projectRoot }
     ]
-    const servers = yield* Effect.forEach(rotated(builds, start), ({ name, program }) =>
-      startBuild(setting, name, program)
+    const servers = yield* Effect.forEach(rotated(builds, start), ({ checkout, name }) =>
+      startBuild(setting, name, checkout)
     )
     return yield* Effect.forEach(rows, (row) =>
       step(
