@@ -47,6 +47,32 @@ describe("upkeep of much", { timeout: 60_000 }, () => {
     assert.isFalse(await isThere(tenant))
   })
 
+  /** How many rows each of the tenants has in each table. */
+  const rowsOf = async (tenants: ReadonlyArray<string>) => {
+    const { rows: tables } = await at().pool.query<{ name: string }>(
+      `select table_name as name from information_schema.columns join information_schema.tables using (table_name)
+       where column_name = 'tenant_id' and table_type = 'BASE TABLE' and tables.table_schema = current_schema()
+       order by 1`
+    )
+    const counts: Array<readonly [table: string, tenant: string, count: number]> = []
+    for (const { name } of tables)
+      for (const tenant of tenants) counts.push([name, tenant, await countOf(name, tenant)])
+    return counts.filter(([, , count]) => count > 0)
+  }
+
+  it("erases nothing of tenants that were made before and after", async () => {
+    const before = await tenantWith(3)
+    const { tenant } = await tenantWith(3)
+    const after = await tenantWith(3)
+    const neighbours = [before.tenant, after.tenant]
+    await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
+    const had = await rowsOf(neighbours)
+    assert.isAbove(had.length, 10)
+    await erase()
+    assert.isFalse(await isThere(tenant))
+    assert.deepStrictEqual(await rowsOf(neighbours), had)
+  })
+
   it("leaves nothing behind of a large tenant that others would come across", async () => {
     const { tenant } = await tenantWith((maxBatchesUnvacuumed + 1) * batchSize)
     await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
