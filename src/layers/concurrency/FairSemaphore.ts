@@ -300,8 +300,8 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
     queued: () => queues.queued,
 
     /**
-     * Takes a permit for somebody who surely gives it back, by `release` in `onEnd`, however their work ends: cheaper than
-     * `withPermit`. Gives what is to be waited for before the work begins, if there is anything.
+     * Takes a permit without `withPermit`'s steps. `onEnd` gets its release before anything waits; the caller must run it
+     * however the work ends. Returns the wait that comes before the work, if there is one.
      */
     acquire: (
       keys: ReadonlyArray<string>,
