@@ -31,7 +31,7 @@ const mirror = (source, names, target) => {
 
 /** Files that are read beside the bundle at run time. */
 const mirrorFiles = (folder) => {
-  const migrations = inProject("src/layers/sql/migrations")
+  const migrations = inProject("src/layers/postgres/migrations")
   mirror(migrations, readdirSync(migrations), join(folder, "migrations"))
   const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
   mirror(fonts, ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"], join(folder, "fonts"))

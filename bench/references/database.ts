@@ -1,6 +1,6 @@
 import pg from "pg"
-import { planning } from "../../src/layers/sql/connection/Planning.ts"
-import { toIso } from "../../src/layers/sql/connection/Timestamps.ts"
+import { planning } from "../../src/layers/postgres/connection/Planning.ts"
+import { toIso } from "../../src/layers/postgres/connection/Timestamps.ts"
 import { environment } from "./environment.ts"
 
 // Spares both references a Date for every timestamp, only to be printed as the text it was read from.

@@ -3,9 +3,9 @@ import { Settings } from "../layers/config/Settings.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
-import { makePlainListener, type PlainRoute } from "./edge/Listener.ts"
-import { RequestMetrics } from "./edge/pages/RequestMetrics.ts"
-import { listen } from "./edge/Server.ts"
+import { makePlainListener, type PlainRoute } from "./server/Listener.ts"
+import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
+import { listen } from "./server/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {
   const { registry } = yield* MetricsRegistry

@@ -1,6 +1,6 @@
 import { DeliveryLive } from "./delivery/Delivery.ts"
 import { IntakeLive } from "./intake/Intake.ts"
-import { JanitorLive } from "./Janitor.ts"
+import { JanitorLive } from "./janitor/Janitor.ts"
 import { RelayLive } from "./relay/Relay.ts"
 
 /** Every worker, by the name it is started under. */

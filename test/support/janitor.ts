@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
-import { JanitorTools, tidy } from "../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../src/workers/janitor/Janitor.ts"
 import { liveOn } from "./live.ts"
 import type { Service } from "./service.ts"
 

@@ -1,5 +1,5 @@
-import { fileOf, type Migration } from "../../src/layers/sql/migration/Migration.ts"
-import { statementsOf, withoutComments } from "../../src/layers/sql/migration/Statements.ts"
+import { fileOf, type Migration } from "../../src/layers/postgres/migration/Migration.ts"
+import { statementsOf, withoutComments } from "../../src/layers/postgres/migration/Statements.ts"
 
 /** What a statement may be judged by: the tables its own file makes, which nobody uses yet, and what ran before it. */
 interface Surroundings {

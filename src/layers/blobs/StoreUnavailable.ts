@@ -1,5 +1,5 @@
 import { Data } from "effect"
-import { isUnreachable } from "../sql/connection/Outage.ts"
+import { isUnreachable } from "../postgres/connection/Outage.ts"
 
 /** The store outside is away, overloaded, or too slow: the same request may succeed a moment later. */
 export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{ readonly cause: unknown }> {

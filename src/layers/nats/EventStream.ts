@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import type { Placed } from "../sql/delivery/Outbox.ts"
+import type { Placed } from "../delivery/Outbox.ts"
 import { asking, Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
 

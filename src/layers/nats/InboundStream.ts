@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import type { InboundKey } from "../sql/tracker/Receiving.ts"
+import type { InboundKey } from "../tracker/Receiving.ts"
 import { Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
 

@@ -1,13 +1,13 @@
 import { Effect, Random } from "effect"
 import { nextAttempt, retryAfterOf } from "../../domain/delivery/RetrySchedule.ts"
+import type { Sent } from "../../domain/delivery/Sent.ts"
 import { eventText } from "../../domain/events/EventText.ts"
-import { DriveSender } from "../../layers/providers/drive/DriveSender.ts"
-import { NatsSender } from "../../layers/providers/nats/NatsSender.ts"
-import type { Sent } from "../../layers/providers/Sent.ts"
-import { WebhookSender } from "../../layers/providers/webhook/Sender.ts"
-import type { Claimed } from "../../layers/sql/delivery/Claims.ts"
-import type { Outcome } from "../../layers/sql/delivery/Outcomes.ts"
-import { IntegrationSecrets } from "../../layers/sql/integrations/IntegrationSecrets.ts"
+import type { Claimed } from "../../layers/delivery/Claims.ts"
+import { DriveSender } from "../../layers/delivery/DriveSender.ts"
+import type { Outcome } from "../../layers/delivery/Outcomes.ts"
+import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
+import { NatsSender } from "../../layers/nats/NatsSender.ts"
+import { WebhookSender } from "../../layers/webhook/Sender.ts"
 
 const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: Claimed) =>
   eventText({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Consumer } from "../../layers/providers/nats/Consumers.ts"
-import { NatsSender } from "../../layers/providers/nats/NatsSender.ts"
+import type { Consumer } from "../../layers/nats/Consumers.ts"
+import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { forEver } from "../ForEver.ts"
 
 const every = "5 seconds"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type EventKey, FanOut } from "../../layers/sql/delivery/FanOut.ts"
+import { type EventKey, FanOut } from "../../layers/delivery/FanOut.ts"
 
 interface Walk {
   readonly after: { readonly resource: string; readonly sequence: number }

@@ -1,8 +1,8 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Array, Cause, Chunk, Effect, FiberSet, Order, Queue, Schedule } from "effect"
-import { isLost } from "../../layers/sql/connection/Outage.ts"
-import { type Outcome, Outcomes } from "../../layers/sql/delivery/Outcomes.ts"
-import { Integrations } from "../../layers/sql/integrations/Integrations.ts"
+import { type Outcome, Outcomes } from "../../layers/delivery/Outcomes.ts"
+import { Integrations } from "../../layers/integrations/Integrations.ts"
+import { isLost } from "../../layers/postgres/connection/Outage.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
 import { forEver } from "../ForEver.ts"
 

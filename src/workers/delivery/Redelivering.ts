@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Cause, Effect } from "effect"
-import { isConnectionBroken } from "../../layers/sql/connection/Outage.ts"
-import { makeRedeliveries, type Open, type RedeliveryLimits } from "../../layers/sql/delivery/Redeliveries.ts"
+import { makeRedeliveries, type Open, type RedeliveryLimits } from "../../layers/delivery/Redeliveries.ts"
+import { isConnectionBroken } from "../../layers/postgres/connection/Outage.ts"
 import { forEver } from "../ForEver.ts"
 import type { Bell } from "../Wakes.ts"
 

@@ -13,7 +13,7 @@ import {
   startingAt,
   tenantAllowance
 } from "../../domain/delivery/SendLimits.ts"
-import type { Claimed, ClaimLimits } from "../../layers/sql/delivery/Claims.ts"
+import type { Claimed, ClaimLimits } from "../../layers/delivery/Claims.ts"
 
 interface Receiver {
   state: SendLimit

@@ -1,8 +1,8 @@
 import { Array as Chunks, Effect } from "effect"
 import { Broker } from "../../layers/nats/Broker.ts"
-import { Intake } from "../../layers/sql/tracker/Intake.ts"
-import { type IssueKey, nameOf } from "../../layers/sql/tracker/intake/IssueKey.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
+import { Intake } from "../../layers/tracker/Intake.ts"
+import { type IssueKey, nameOf } from "../../layers/tracker/intake/IssueKey.ts"
 
 /** The maximum of issues in one transaction, and of transactions at a time in one process. */
 const maxTogether = 50

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { assert, describe, it, vi } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import { Grants } from "../../../src/layers/sql/integrations/authorization/Grants.ts"
+import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
 import { clientSecret } from "../../support/authorizationServer.ts"
 import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
 import { forAll } from "../../support/forAll.ts"

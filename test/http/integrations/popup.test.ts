@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
-import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../../src/workers/janitor/Janitor.ts"
 import { leastDrive } from "../../support/authorizing.ts"
 import type { PageData } from "../../support/callbackPage.ts"
 import { startConsentServer } from "../../support/consentServer.ts"

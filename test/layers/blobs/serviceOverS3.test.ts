@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { BlobStoreLive } from "../../../src/layers/blobs/BlobStoreLive.ts"
-import { JanitorTools, tidy } from "../../../src/workers/Janitor.ts"
+import { JanitorTools, tidy } from "../../../src/workers/janitor/Janitor.ts"
 import { openPool } from "../../support/database.ts"
 import { assertUnavailable } from "../../support/failure.ts"
 import { liveOn } from "../../support/live.ts"

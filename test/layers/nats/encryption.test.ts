@@ -7,7 +7,7 @@ import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { forAll } from "../../support/forAll.ts"
 import { ownNats } from "../../support/nats.ts"
 import { settingsFaults } from "../../support/settingsFaults.ts"
-import { certificate } from "../providers/webhook/certificate.ts"
+import { certificate } from "../webhook/certificate.ts"
 
 /** It offers encryption and takes those who do without as well. */
 const startEncrypted = async () => {

@@ -10,7 +10,7 @@ import {
   slowAfterMs
 } from "../../../src/domain/delivery/SendLimits.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import type { Claimed } from "../../../src/layers/sql/delivery/Claims.ts"
+import type { Claimed } from "../../../src/layers/delivery/Claims.ts"
 import { makeSlots, type Slot, type Slots } from "../../../src/workers/delivery/Slots.ts"
 
 const claimedFor = (tenant: string, integration: string, pool: Pool): Claimed => ({

@@ -1,10 +1,10 @@
 import { Effect, Either, Layer } from "effect"
 import { SignedUrls } from "../../../layers/blobs/SignedUrls.ts"
-import { Assets } from "../../../layers/sql/branding/Assets.ts"
+import { Assets } from "../../../layers/branding/Assets.ts"
 import { AssetsApi } from "../../api/groups/branding/Assets.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
-import { Refusal, Reply, Streamed } from "../../edge/response/Reply.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
+import { Refusal, Reply, Streamed } from "../../server/response/Reply.ts"
 
 /** An image is shown and nothing else: whatever a browser makes of its bytes, it cannot run. */
 const imageHeaders = (image: { readonly access: string; readonly contentType: string; readonly etag: string }) => ({

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Addresses } from "../../../layers/sql/contracting/Addresses.ts"
+import { Addresses } from "../../../layers/contracting/Addresses.ts"
 import { AddressesApi } from "../../api/groups/contracting/Addresses.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const addresses = handle(AddressesApi, Effect.provide(Addresses, Addresses.Default), (addresses) => ({
   list: ({ query }) => paged(query, (window) => addresses.page(window, { client: query.clientId })),

@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import { Attachments } from "../../../layers/sql/branding/Attachments.ts"
-import { Clients } from "../../../layers/sql/contracting/Clients.ts"
+import { Attachments } from "../../../layers/branding/Attachments.ts"
+import { Clients } from "../../../layers/contracting/Clients.ts"
 import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { wholeList } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { wholeList } from "../../server/response/Paging.ts"
 
 const needs = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Clients.Default, Attachments.Default))

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Contacts } from "../../../layers/sql/contracting/Contacts.ts"
+import { Contacts } from "../../../layers/contracting/Contacts.ts"
 import { ContactsApi } from "../../api/groups/contracting/Contacts.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const contacts = handle(ContactsApi, Effect.provide(Contacts, Contacts.Default), (contacts) => ({
   list: ({ query }) => paged(query, (window) => contacts.page(window, { client: query.clientId })),

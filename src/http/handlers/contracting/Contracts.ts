@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { filledContract } from "../../../domain/contracting/Contract.ts"
-import { Contracts } from "../../../layers/sql/contracting/Contracts.ts"
+import { Contracts } from "../../../layers/contracting/Contracts.ts"
 import { ContractsApi } from "../../api/groups/contracting/Contracts.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const contracts = handle(ContractsApi, Effect.provide(Contracts, Contracts.Default), (contracts) => ({
   list: ({ query }) => paged(query, (window) => contracts.page(window, { client: query.clientId })),

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Emails } from "../../../layers/sql/contracting/Emails.ts"
+import { Emails } from "../../../layers/contracting/Emails.ts"
 import { EmailsApi } from "../../api/groups/contracting/Emails.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const emails = handle(EmailsApi, Effect.provide(Emails, Emails.Default), (emails) => ({
   list: ({ query }) => paged(query, (window) => emails.page(window, { contact: query.contactId })),

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Projects } from "../../../layers/sql/contracting/Projects.ts"
+import { Projects } from "../../../layers/contracting/Projects.ts"
 import { ProjectsApi } from "../../api/groups/contracting/Projects.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const projects = handle(ProjectsApi, Effect.provide(Projects, Projects.Default), (projects) => ({
   list: ({ query }) => paged(query, (window) => projects.page(window, { contract: query.contractId })),

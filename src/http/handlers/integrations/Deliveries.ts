@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Ledger } from "../../../layers/sql/delivery/Ledger.ts"
+import { Ledger } from "../../../layers/delivery/Ledger.ts"
 import { DeliveriesApi } from "../../api/groups/integrations/Deliveries.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const deliveries = handle(DeliveriesApi, Effect.provide(Ledger, Ledger.Default), (ledger) => ({
   list: ({ path, query }) => paged(query, (window) => ledger.page(path.integrationId, window, query)),

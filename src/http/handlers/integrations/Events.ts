@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { pageLimit } from "../../../domain/Paging.ts"
-import { Events } from "../../../layers/sql/events/Events.ts"
+import { Events } from "../../../layers/events/Events.ts"
 import { EventsApi } from "../../api/groups/integrations/Events.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { Reply } from "../../edge/response/Reply.ts"
+import { handle } from "../../server/Handlers.ts"
+import { Reply } from "../../server/response/Reply.ts"
 
 /** The same question after the last event that was answered with. */
 const linkAfter = (asked: { readonly type?: string; readonly limit?: number }, after: string) => {

@@ -1,12 +1,12 @@
 import { Effect, Layer } from "effect"
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
 import type { JsonText } from "../../../domain/JsonText.ts"
-import { Billables } from "../../../layers/sql/invoicing/Billables.ts"
-import { IssueBilling } from "../../../layers/sql/tracker/IssueBilling.ts"
+import { Billables } from "../../../layers/invoicing/Billables.ts"
+import { IssueBilling } from "../../../layers/tracker/IssueBilling.ts"
 import { BillablesApi } from "../../api/groups/invoicing/Billables.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
-import { Reply } from "../../edge/response/Reply.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
+import { Reply } from "../../server/response/Reply.ts"
 
 const needs = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
   Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { InvoiceNumbers } from "../../../layers/sql/invoicing/InvoiceNumbers.ts"
+import { InvoiceNumbers } from "../../../layers/invoicing/InvoiceNumbers.ts"
 import { InvoiceSeriesApi } from "../../api/groups/invoicing/InvoiceSeries.ts"
-import { handle } from "../../edge/Handlers.ts"
+import { handle } from "../../server/Handlers.ts"
 
 export const invoiceSeries = handle(
   InvoiceSeriesApi,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { Quotas } from "../../../layers/sql/Quotas.ts"
+import { Quotas } from "../../../layers/quotas/Quotas.ts"
 import { LimitsApi } from "../../api/groups/tenancy/Limits.ts"
-import { handle } from "../../edge/Handlers.ts"
+import { handle } from "../../server/Handlers.ts"
 
 export const limits = handle(LimitsApi, Effect.provide(Quotas, Quotas.Default), (quotas) => ({
   list: () => quotas.limits

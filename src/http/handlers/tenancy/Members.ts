@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Members } from "../../../layers/sql/tenancy/Members.ts"
+import { Members } from "../../../layers/tenancy/Members.ts"
 import { MembersApi } from "../../api/groups/tenancy/Members.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 export const members = handle(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
   list: ({ query }) => paged(query, members.page),

@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
-import { Attachments } from "../../../layers/sql/branding/Attachments.ts"
-import { Tenants } from "../../../layers/sql/tenancy/Tenants.ts"
+import { Attachments } from "../../../layers/branding/Attachments.ts"
+import { Tenants } from "../../../layers/tenancy/Tenants.ts"
 import { TenantsApi } from "../../api/groups/tenancy/Tenants.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 const needs = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Tenants.Default, Attachments.Default))

@@ -1,10 +1,10 @@
 import { Effect, Layer } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { InboundStream } from "../../../layers/nats/InboundStream.ts"
-import { Inbound } from "../../../layers/sql/tracker/Inbound.ts"
+import { Inbound } from "../../../layers/tracker/Inbound.ts"
 import { InboundApi } from "../../api/groups/tracker/Inbound.ts"
-import { handle } from "../../edge/Handlers.ts"
-import { paged } from "../../edge/response/Paging.ts"
+import { handle } from "../../server/Handlers.ts"
+import { paged } from "../../server/response/Paging.ts"
 
 const needs = Effect.all({ inbound: Inbound, stream: InboundStream }).pipe(
   Effect.provide(Layer.merge(Inbound.Default, InboundStream.Default))

@@ -1,10 +1,10 @@
 import { Effect, Layer } from "effect"
 import { identifierHeader } from "../../../domain/tracker/IssueWebhook.ts"
 import { InboundStream } from "../../../layers/nats/InboundStream.ts"
-import { Receiving } from "../../../layers/sql/tracker/Receiving.ts"
 import { IntakeMetrics } from "../../../layers/telemetry/IntakeMetrics.ts"
+import { Receiving } from "../../../layers/tracker/Receiving.ts"
 import { WebhooksApi } from "../../api/groups/tracker/Webhooks.ts"
-import { handle } from "../../edge/Handlers.ts"
+import { handle } from "../../server/Handlers.ts"
 
 const needs = Effect.all({ metrics: IntakeMetrics, receiving: Receiving, stream: InboundStream }).pipe(
   Effect.provide(Layer.merge(Receiving.Default, InboundStream.Default))

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Address } from "../../domain/contracting/Address.ts"
+import { resource } from "../postgres/repository/Resource.ts"
+
+export class Addresses extends Effect.Service<Addresses>()("layers/Addresses", {
+  effect: resource({
+    name: "address",
+    table: "addresses",
+    entity: Address,
+    relations: ["client"],
+    clientOf: ({ client }) => client
+  })
+}) {}

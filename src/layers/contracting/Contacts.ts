@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { Contact } from "../../domain/contracting/Contact.ts"
+import { resource } from "../postgres/repository/Resource.ts"
+
+export class Contacts extends Effect.Service<Contacts>()("layers/Contacts", {
+  effect: resource({
+    name: "contact",
+    table: "contacts",
+    entity: Contact,
+    relations: ["client"],
+    clientOf: ({ client }) => client
+  })
+}) {}

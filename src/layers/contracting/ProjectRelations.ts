@@ -1,0 +1,33 @@
+import type { ProjectRelation } from "../../domain/contracting/Project.ts"
+import { arranger, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
+import { clientTable } from "./Clients.ts"
+import { contractTable } from "./Contracts.ts"
+
+const contract: Shape = { ...contractTable, fields: contractTable.entity.fields }
+const client: Shape = { ...clientTable, fields: clientTable.entity.fields }
+
+const contractOf = arranger(contract, "contract.")
+const clientOf = arranger(client, "contract.client.")
+
+const withContract = {
+  columns: `, ${selectList(contract, "contract", "contract.")}`,
+  joins: "join contracts contract on contract.tenant_id = this.tenant_id and contract.id = this.contract_id",
+  read: (row: Row) => ({ contract: contractOf(row) })
+}
+
+const withClient = {
+  columns: `${withContract.columns}, ${selectList(client, "client", "contract.client.")}`,
+  joins: `${withContract.joins}
+    join clients client on client.tenant_id = this.tenant_id and client.id = contract.client_id`,
+  read: (row: Row) => ({ contract: { ...contractOf(row), client: clientOf(row) } })
+}
+
+/** What to read beside a project, from where, and what to show in place of the identifier of its contract. */
+export const besides = {
+  nothing: { columns: "", joins: "", read: () => ({}) },
+  contract: withContract,
+  "contract.client": withClient
+}
+
+export const longestOf = (relations: ReadonlyArray<ProjectRelation>) =>
+  relations.includes("contract.client") ? "contract.client" : (relations[0] ?? "nothing")

@@ -1,0 +1,47 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect, Record } from "effect"
+import { Project, type ProjectInFull, type ProjectRelation } from "../../domain/contracting/Project.ts"
+import { NotFound } from "../../domain/Errors.ts"
+import { Principal } from "../../domain/tenancy/Caller.ts"
+import { arranger, type Row, selectList } from "../postgres/repository/Columns.ts"
+import { resource } from "../postgres/repository/Resource.ts"
+import { besides, longestOf } from "./ProjectRelations.ts"
+
+const projectTable = { table: "projects", entity: Project, relations: ["contract"] }
+
+export class Projects extends Effect.Service<Projects>()("layers/Projects", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const projects = yield* resource({
+      name: "project",
+      ...projectTable,
+      clientOf: ({ contract }, tenant) =>
+        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
+    })
+    const fieldsOf = arranger(Project)
+    const own = selectList({ ...projectTable, fields: Project.fields })
+    const readings = Record.map(besides, ({ columns, joins, read }) => ({
+      columns: sql.literal(own + columns),
+      joins: sql.literal(joins),
+      read
+    }))
+
+    return {
+      ...projects,
+
+      /** A project of any tenant the caller belongs to, and of no other, with its relations in the same statement. */
+      ofCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {
+        const { issuer, subject } = yield* Principal
+        const { columns, joins, read } = readings[longestOf(relations)]
+        const [row] = yield* Effect.orDie(sql<Row>`
+          select ${columns} from projects this
+          join tenants t on t.id = this.tenant_id and t.deleted_at is null
+          join members m on m.tenant_id = this.tenant_id and m.issuer = ${issuer} and m.subject = ${subject}
+          ${joins} where this.id = ${id}`)
+        if (row === undefined) return yield* Effect.fail(new NotFound())
+        // The columns are named after the fields of the schemas.
+        return { ...fieldsOf(row), ...read(row) } as unknown as ProjectInFull
+      })
+    }
+  })
+}) {}

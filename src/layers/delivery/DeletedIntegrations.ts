@@ -1,0 +1,74 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { deleteBatch, type EndKey, inBatches, whileLocked } from "../postgres/Batches.ts"
+import { deleteAttempts, type RemovalLimits, removalLimits } from "./DeliveryRemoval.ts"
+
+interface Deleted {
+  readonly tenant: string
+  readonly id: string
+}
+
+const byId = [{ name: "id", type: "text" }]
+
+/** Removes what deleted integrations leave behind: as many deliveries, webhooks and issues as there ever were. */
+export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: RemovalLimits = removalLimits) => {
+  const deleteNext = deleteBatch(sql)
+  const deleteAttemptsOf = deleteAttempts(sql, limits)
+
+  /** Any of the first: copies hardly meet, and one that cannot be removed keeps no other waiting. */
+  const next = sql<Deleted>`
+    select tenant, id from (
+      select tenant_id as tenant, id from all_integrations where deleted_at is not null order by deleted_at limit 100
+    ) first order by random() limit 1`
+
+  const own = ({ id, tenant }: Deleted) => sql`tenant_id = ${tenant} and integration_id = ${id}`
+
+  const holding = ({ id, tenant }: Deleted) =>
+    whileLocked(
+      sql,
+      sql`
+        select 1 from all_integrations where tenant_id = ${tenant} and id = ${id} and deleted_at is not null
+        for no key update skip locked`
+    )
+
+  const removeDeliveries = (deleted: Deleted, after = "") =>
+    Effect.gen(function* () {
+      const rows = yield* sql<{ id: string }>`
+        select id from deliveries where ${own(deleted)} and id > ${after}
+        order by id limit ${limits.maxDeliveries} for update`
+      const ids = sql`
+        select ${deleted.tenant}, json_array_elements_text(${JSON.stringify(rows.map(({ id }) => id))}::json)`
+      if (!(yield* deleteAttemptsOf(ids))) return after
+      yield* sql`delete from deliveries where (tenant_id, id) in (${ids})`
+      return rows.length < limits.maxDeliveries ? undefined : rows.at(-1)?.id
+    })
+
+  const removeRows = (deleted: Deleted, table: string) =>
+    inBatches((after: EndKey | undefined) =>
+      holding(deleted)(deleteNext({ table, key: byId, where: own(deleted) }, after))
+    )
+
+  /** What was added meanwhile, by who had not seen that the integration is deleted, goes with its row. */
+  const removeRow = ({ id, tenant }: Deleted) =>
+    sql`delete from all_integrations where tenant_id = ${tenant} and id = ${id}`
+
+  const remove = (deleted: Deleted) =>
+    Effect.gen(function* () {
+      yield* inBatches((after: string | undefined) => holding(deleted)(removeDeliveries(deleted, after)))
+      yield* removeRows(deleted, "inbound_webhooks")
+      yield* removeRows(deleted, "tracked_issues")
+      yield* holding(deleted)(removeRow(deleted))
+      return true
+    }).pipe(Effect.catchTag("TakenElsewhere", () => Effect.succeed(false)))
+
+  return {
+    /** Removes what is left of one; tells whether there was one that no other copy is at. */
+    removeNext: Effect.flatMap(next, ([deleted]) =>
+      deleted === undefined ? Effect.succeed(false) : remove(deleted)
+    ).pipe(Effect.orDie)
+  }
+}
+
+export class DeletedIntegrations extends Effect.Service<DeletedIntegrations>()("layers/DeletedIntegrations", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => makeDeletedIntegrations(sql))
+}) {}

@@ -1,0 +1,128 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import { initialLimit, maxPerIntegration, type Pool } from "../../domain/delivery/SendLimits.ts"
+import type { ClaimLimits } from "./Claims.ts"
+
+/** The queue of one integration, locked until the transaction ends. */
+export interface DueQueue {
+  readonly tenant: string
+  readonly integration: string
+  /** How many may be in flight, and how many the tenant may take from all its queues. */
+  readonly sendLimit: number
+  readonly allowance: number
+  /** There is nothing to take from it: it is due later than it says. */
+  readonly isStale: boolean
+}
+
+/** Queues that one claim looks at, of each pool. Those it takes from go to the end of the line. */
+const maxLooked = 1000
+/** Queues that one claim puts right although it takes nothing from them. */
+export const maxStale = 500
+
+/** The concurrency limits that belong to each pool. */
+const limitsIn: Readonly<Record<Pool, readonly [min: number, max: number]>> = {
+  SLOW: [initialLimit.SLOW, initialLimit.NEW - 1],
+  NEW: [initialLimit.NEW, initialLimit.PROVEN - 1],
+  PROVEN: [initialLimit.PROVEN, maxPerIntegration]
+}
+
+/**
+ * Locks the queues that a claim takes from, and some that are due too early. Nobody else counts what is in flight to an
+ * integration while its queue is locked; a queue somebody has locked is left to them. The integrations of a tenant come
+ * in another order each time, so that a busy one does not keep the others waiting. A queue that is `full` stays due: it
+ * has something to take as soon as an outcome is recorded.
+ */
+export const lockQueues = (sql: SqlClient.SqlClient) => {
+  const sized = sql.literal(
+    `case receiver.latency_class when 'PROVEN' then ${initialLimit.PROVEN} when 'SLOW' then ${initialLimit.SLOW} else ${initialLimit.NEW} end`
+  )
+  return (after: string, { max, maxPerTenant, pool, receivers, tenants }: ClaimLimits, salt: number) => {
+    const [minLimit, maxLimit] = limitsIn[pool]
+    return sql<DueQueue>`
+      with given as materialized (
+        select ${JSON.stringify(tenants)}::jsonb as tenants, ${JSON.stringify(receivers)}::jsonb as receivers
+      ), due as materialized (
+        select queue.tenant_id, queue.integration_id,
+          coalesce((given.tenants ->> queue.tenant_id)::integer, ${maxPerTenant}) as allowance
+        from given cross join unnest(array['PROVEN', 'NEW', 'SLOW']) as known (pool)
+        cross join lateral (
+          select tenant_id, integration_id from delivery_queues
+          where pool = known.pool and due_at <= now() and (given.tenants ->> tenant_id) is distinct from '0'
+          order by due_at limit ${maxLooked}
+        ) queue
+      ), looked as (
+        select due.*, receiver.send_limit, not (coalesce(receiver.is_open, false) and first.is_due) as is_stale,
+          receiver.max_in_flight <= (
+            select count(*) from deliveries flying
+            where flying.tenant_id = due.tenant_id and flying.integration_id = due.integration_id
+              and flying.lease is not null and flying.leased_until > now()
+          ) as is_full
+        from given cross join due
+        left join lateral (
+          select status = 'ACTIVE' and (select deleted_at is null from tenants where id = due.tenant_id) as is_open,
+            coalesce((given.receivers ->> id)::integer, ${sized}) as send_limit,
+            case when failing_since is null then coalesce((given.receivers ->> id)::integer, ${sized}) else 1 end
+              as max_in_flight
+          from integrations receiver where tenant_id = due.tenant_id and id = due.integration_id limit 1
+        ) receiver on true
+        cross join lateral (
+          select coalesce((
+            select next_attempt_at <= now() from deliveries
+            where tenant_id = due.tenant_id and integration_id = due.integration_id
+              and status = 'PENDING' and next_attempt_at is not null
+            order by next_attempt_at limit 1
+          ), false) as is_due
+        ) first
+      ), wanted as (
+        (select *, 0 as turn from looked where is_stale limit ${maxStale})
+        union all
+        (select * from (
+          select *, row_number() over (
+            partition by tenant_id order by hashtextextended(integration_id, ${salt})
+          ) as turn
+          from looked
+          where not is_stale and not is_full and tenant_id > ${after} and send_limit between ${minLimit} and ${maxLimit}
+        ) ready
+        where turn <= allowance order by tenant_id, turn limit ${max})
+      )
+      select tenant_id as tenant, integration_id as integration, send_limit as "sendLimit", allowance,
+        is_stale as "isStale"
+      from (select * from wanted order by tenant_id, turn) wanted cross join lateral (
+        select true as is_locked from delivery_queues
+        where tenant_id = wanted.tenant_id and integration_id = wanted.integration_id
+        for update skip locked
+      ) queue
+      order by tenant_id, turn`
+  }
+}
+
+/** Says of queues that are locked when they are due next; one that has nothing to be sent goes. */
+export const requeue =
+  (sql: SqlClient.SqlClient) => (queues: ReadonlyArray<Pick<DueQueue, "tenant" | "integration">>) => {
+    const keys = JSON.stringify(queues.map(({ integration, tenant }) => ({ integration, tenant })))
+    return sql`
+      with next as materialized (
+        select queue.row, coalesce(receiver.latency_class, 'NEW') as pool,
+          case when receiver.is_open then greatest(first.next_attempt_at, now()) else 'infinity' end as due_at,
+          first.next_attempt_at is null as is_empty
+        from json_to_recordset(${keys}::json) as given (tenant text, integration text)
+        cross join lateral (
+          select ctid as row from delivery_queues
+          where tenant_id = given.tenant and integration_id = given.integration limit 1
+        ) queue
+        left join lateral (
+          select latency_class,
+            status = 'ACTIVE' and (select deleted_at is null from tenants where id = given.tenant) as is_open
+          from integrations where tenant_id = given.tenant and id = given.integration limit 1
+        ) receiver on true
+        left join lateral (
+          select next_attempt_at from deliveries
+          where tenant_id = given.tenant and integration_id = given.integration
+            and status = 'PENDING' and next_attempt_at is not null
+          order by next_attempt_at limit 1
+        ) first on true
+      ), emptied as (
+        delete from delivery_queues where ctid = any (array(select row from next where is_empty))
+      )
+      update delivery_queues queue set due_at = next.due_at, pool = next.pool from next
+      where not next.is_empty and queue.ctid = any (array(select row from next)) and queue.ctid = next.row`
+  }

@@ -1,0 +1,172 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { makeId } from "../Ids.ts"
+import { atomically } from "../postgres/connection/Transaction.ts"
+import { finishing } from "../postgres/connection/Transactions.ts"
+import { type Concerned, type Match, planFanOut, type Step } from "./FanOutPlan.ts"
+import { enterLanes, laneOf } from "./Lanes.ts"
+
+export interface EventKey {
+  readonly tenant: string
+  readonly id: string
+}
+
+/** Where a walk over the events of a tenant that wait to be fanned out has come to. */
+export interface WaitingEvent extends EventKey {
+  readonly resource: string
+  readonly sequence: number
+}
+
+/** What one transaction does at most. Its tenants have equal shares of it. */
+export interface FanOutLimits {
+  readonly maxEvents: number
+  /** Each may be of another integration, whose lane is locked: the server has room for some thousand locks in all. */
+  readonly maxDeliveries: number
+}
+
+export const fanOutLimits: FanOutLimits = { maxEvents: 500, maxDeliveries: 1000 }
+
+/** Decides who is to be told of an event, once and for all, and enters it into the ledger. */
+export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    /**
+     * Locks the events of a batch that can be fanned out and finds whom each concerns, from where it was left. An event
+     * brings those before it of the same resource along: after a crash they come in any order, and would otherwise wait
+     * for each other one by one. What another worker is at is left alone, and what comes behind it waits: `ready` is what
+     * has as many locked as waiting events up to its own place. Every row is looked up by its key, and `limit` ends the
+     * look-ups: the rows come in the order of the inner sort.
+     */
+    const lockMatches = (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents }: FanOutLimits) => sql<Match>`
+      with asked as (
+        select feed.tenant_id, feed.resource_id, max(feed.sequence) as sequence
+        from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
+        cross join lateral (
+          select * from event_feed where event_id = given.id limit 1
+        ) feed
+        where feed.tenant_id = given.tenant and not feed.fanned_out
+        group by 1, 2
+      ), line as (
+        select waiting.*, row_number() over (partition by waiting.tenant_id order by waiting.position) as turn
+        from asked cross join lateral (
+          select feed.ctid as row, feed.tenant_id, feed.position, row_number() over (order by feed.sequence) as place
+          from event_feed feed
+          where feed.tenant_id = asked.tenant_id and feed.resource_id = asked.resource_id
+            and feed.sequence <= asked.sequence and not feed.fanned_out
+          order by feed.sequence limit ${maxEvents}
+        ) waiting
+      ), locked as materialized (
+        select line.place, feed.* from line cross join lateral (
+          select ctid, * from event_feed where ctid = line.row and not fanned_out for update skip locked
+        ) feed
+        where line.turn <= ${maxEvents}
+      ), ready as materialized (
+        select * from (
+          select *, row_number() over (partition by tenant_id, resource_id order by sequence) as rank from locked
+        ) ranked where rank = place
+      )
+      select found.* from (select distinct tenant_id from ready) tenants
+      cross join lateral (
+        select event.ctid as row, event.tenant_id as tenant, event.event_id as event, about.type,
+          event.resource_id as resource, event.sequence, event.position, told.integration, told.total
+        from (select * from ready where ready.tenant_id = tenants.tenant_id order by position) event
+        cross join lateral (
+          select type, client_id from events where tenant_id = event.tenant_id and id = event.event_id limit 1
+        ) about
+        left join lateral (
+          select integration, count(*) over () as total from (
+            select integration_id as integration from subscriptions
+            where tenant_id = event.tenant_id and about.type <> 'integration.ping'
+              and event_type in (about.type, split_part(about.type, '.', 1) || '.*')
+              and coalesce(client_id, '') in ('', coalesce(about.client_id, ''))
+            union
+            select event.resource_id where about.type = 'integration.ping'
+          ) concerned
+          where integration > coalesce(event.fanned_to, '')
+            and (select provider from integrations where tenant_id = event.tenant_id and id = integration) <> 'JIRA'
+          order by integration
+        ) told on true
+        limit ${maxDeliveries}
+      ) found`
+
+    const lane = sql.literal(
+      `${laneOf("before.tenant_id", "before.integration_id", "before.resource_id")} = ${laneOf("told.tenant", "told.integration", "told.resource")}`
+    )
+
+    /** Enters them. Behind one of the same lane that is not finished a delivery has to wait. */
+    const enter = (deliveries: ReadonlyArray<Concerned>, steps: ReadonlyArray<Step>) => {
+      const rows = deliveries.map((match) => ({ ...match, id: makeId("dlv") }))
+      const given = sql`json_to_recordset(${JSON.stringify(steps)}::json) as given (row tid, done boolean, "upTo" text)`
+      return finishing(sql`
+        with told as (
+          select *, row_number() over (partition by tenant, integration, resource order by sequence) as place
+          from json_to_recordset(${JSON.stringify(rows)}::json) as given
+            (tenant text, id text, integration text, event text, type text, resource text, sequence integer)
+        ), entered as (
+          insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
+            next_attempt_at, created_at, updated_at)
+          select tenant, id, integration, event, type, resource, sequence,
+            case when place = 1 and (
+              select 1 from deliveries before where ${lane} and before.status in ('WAITING', 'PENDING') limit 1
+            ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()
+          from told
+          on conflict (tenant_id, integration_id, event_id) do nothing
+        )
+        update event_feed set fanned_out = given.done, fanned_to = given."upTo" from ${given}
+        where event_feed.ctid = any (array(select row from ${given})) and event_feed.ctid = given.row`)
+    }
+
+    const isDone = (keys: ReadonlyArray<EventKey>) => sql<{ id: string }>`
+      select given.id from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
+      left join lateral (
+        select tenant_id, fanned_out from event_feed where event_id = given.id limit 1
+      ) feed on feed.tenant_id = given.tenant
+      where feed.fanned_out is not false`
+
+    const fanOutLocked = (keys: ReadonlyArray<EventKey>, limits: FanOutLimits) =>
+      Effect.gen(function* () {
+        const { deliveries, steps } = planFanOut(yield* lockMatches(keys, limits))
+        if (deliveries.length > 0) yield* enterLanes(sql)(deliveries)
+        if (steps.length > 0) yield* enter(deliveries, steps)
+        return { steps, entered: deliveries.length }
+      }).pipe(atomically(sql))
+
+    return {
+      /**
+       * Fans a batch out as far as its limits go. Tells which of its events are done, now or before, or are no more, and
+       * which tenants it took further: what is not done of theirs may go on at once, the rest waits for somebody else.
+       */
+      fanOut: (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents } = fanOutLimits) =>
+        Effect.gen(function* () {
+          const tenants = new Set(keys.map(({ tenant }) => tenant)).size
+          const shareOf = (limit: number) => Math.max(1, Math.floor(limit / tenants))
+          const limits = { maxEvents: shareOf(maxEvents), maxDeliveries: shareOf(maxDeliveries) }
+          const { entered, steps } = yield* fanOutLocked(keys, limits)
+          const done = new Set(steps.flatMap((step) => (step.done ? [step.event] : [])))
+          const rest = keys.filter(({ id }) => !done.has(id))
+          if (rest.length > 0) for (const { id } of yield* isDone(rest)) done.add(id)
+          return { done, entered, moved: new Set(steps.map(({ tenant }) => tenant)) }
+        }).pipe(Effect.orDie),
+
+      /** The next events of a tenant that are not fanned out yet, resource by resource. */
+      waiting: (tenant: string, after: Pick<WaitingEvent, "resource" | "sequence">, max: number) =>
+        Effect.orDie(sql<WaitingEvent>`
+          select tenant_id as tenant, event_id as id, resource_id as resource, sequence from event_feed
+          where not fanned_out and tenant_id = ${tenant}
+            and (resource_id, sequence) > (${after.resource}, ${after.sequence}::integer)
+          order by resource_id, sequence limit ${max}`),
+
+      /** The next tenants that have events which are not fanned out yet. */
+      tenantsWaiting: (after: string, max: number) =>
+        Effect.orDie(sql<{ readonly tenant: string }>`
+          with recursive waiting as (
+            (select tenant_id from event_feed where not fanned_out and tenant_id > ${after} order by tenant_id limit 1)
+            union all
+            select next.tenant_id from waiting cross join lateral (
+              select tenant_id from event_feed where not fanned_out and tenant_id > waiting.tenant_id
+              order by tenant_id limit 1
+            ) next
+          )
+          select tenant_id as tenant from waiting limit ${max}`)
+    }
+  })
+}) {}

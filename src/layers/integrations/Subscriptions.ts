@@ -1,0 +1,103 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { breaks, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import { prefixOf } from "../../domain/Ids.ts"
+import { agreedScope, type CreateSubscription, canTell, maySubscribe } from "../../domain/integrations/Subscribing.ts"
+import { type Subscription, SubscriptionId } from "../../domain/integrations/Subscription.ts"
+import type { Window } from "../../domain/Paging.ts"
+import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
+import { makeId } from "../Ids.ts"
+import { atomically } from "../postgres/connection/Transaction.ts"
+import { isMet } from "../postgres/repository/ResourceWriting.ts"
+import { Quotas } from "../quotas/Quotas.ts"
+import { Integrations } from "./Integrations.ts"
+
+interface Place {
+  readonly integrationId: string
+  readonly subscriptionId: string
+}
+
+const pick = (subscriptions: ReadonlyArray<Subscription>, id: string) => {
+  const found = subscriptions.find((one) => one.id === id)
+  return found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found)
+}
+
+/** What integrations are told of: a part of each integration, and beside it in a table for who looks by event. */
+export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subscriptions", {
+  dependencies: [Integrations.Default, Quotas.Default],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const integrations = yield* Integrations
+    const quotas = yield* Quotas
+
+    /** The client, kept from being deleted meanwhile. */
+    const keepClient = (clientId: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<object>`
+          select 1 from clients where tenant_id = ${tenant} and id = ${clientId} for key share`)
+      ).pipe(
+        Effect.filterOrFail(
+          (rows) => rows.length === 1,
+          () => breaks("clientId", "exists", "names nothing in this tenant")
+        )
+      )
+
+    const adding = (integration: string, { clientId, eventType, id, scopeKey }: Subscription) =>
+      Effect.map(
+        CurrentTenant,
+        (tenant) => sql`subscribed as (
+          insert into subscriptions (tenant_id, id, integration_id, event_type, scope_key, client_id)
+          values (${tenant}, ${id}, ${integration}, ${eventType}, ${scopeKey}, ${clientId ?? null}))`
+      )
+
+    const removing = (integration: string, id: string) =>
+      Effect.map(
+        CurrentTenant,
+        (tenant) => sql`unsubscribed as (
+          delete from subscriptions
+          where tenant_id = ${tenant} and integration_id = ${integration} and id = ${id})`
+      )
+
+    return {
+      add: (integrationId: string, fields: CreateSubscription) =>
+        Effect.gen(function* () {
+          const seen = yield* integrations.held(integrationId)
+          const scopeKey = yield* agreedScope(fields)
+          const { clientId, eventType } = fields
+          if (clientId !== undefined) yield* keepClient(clientId)
+          const { subscriptions } = seen.value
+          const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
+          yield* canTell(seen.value.provider, eventType)
+          yield* maySubscribe(subscriptions, subject, quotas.maxOf("subscriptions"))
+          const added = { id: SubscriptionId.make(makeId(prefixOf(SubscriptionId))), ...subject }
+          const next = { ...seen.value, subscriptions: [...subscriptions, added] }
+          const besides = [yield* adding(integrationId, added)]
+          yield* integrations.rewrite(seen, "updated", next, { besides, isLast: true })
+          return added
+        }).pipe(atomically(sql)),
+
+      /** One page by identifier and, when there is more, one beyond it. */
+      page: (integrationId: string, { after, limit }: Window) =>
+        Effect.map(integrations.get(integrationId), ({ subscriptions }) =>
+          subscriptions
+            .filter(({ id }) => id > (after?.id ?? ""))
+            .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+            .slice(0, limit + 1)
+        ),
+
+      get: ({ integrationId, subscriptionId }: Place) =>
+        Effect.flatMap(integrations.get(integrationId), ({ subscriptions }) => pick(subscriptions, subscriptionId)),
+
+      remove: ({ integrationId, subscriptionId }: Place) =>
+        Effect.gen(function* () {
+          const seen = yield* integrations.held(integrationId)
+          const { subscriptions } = seen.value
+          const found = yield* pick(subscriptions, subscriptionId)
+          if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
+          const next = { ...seen.value, subscriptions: subscriptions.filter((one) => one !== found) }
+          const besides = [yield* removing(integrationId, subscriptionId)]
+          yield* integrations.rewrite(seen, "updated", next, { besides, isLast: true })
+        }).pipe(atomically(sql))
+    }
+  })
+}) {}

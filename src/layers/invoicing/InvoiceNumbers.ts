@@ -1,0 +1,116 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import type { EventType } from "../../domain/events/Catalogue.ts"
+import {
+  type InvoiceSeries,
+  numberOf,
+  periodOf,
+  seriesIdOf,
+  usualPattern
+} from "../../domain/invoicing/InvoiceNumber.ts"
+import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { recording } from "../postgres/repository/EventLog.ts"
+
+type Period = (typeof InvoiceSeries.Type)["periods"][number]
+
+/** A period as it is read: all that was given in it may be missing. */
+type FoundPeriod = Omit<Period, "first" | "last"> & { readonly first: string | null; readonly last: string | null }
+
+const shown = ({ first, last, period, ...counts }: FoundPeriod): Period => ({
+  period,
+  ...(first === null ? {} : { first }),
+  ...(last === null ? {} : { last }),
+  ...counts
+})
+
+/** Numbers without a gap: given under the lock of the tenant's series, and only together with the invoice that bears it. */
+export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const record = recording(sql, sql.literal("changed"))
+
+    /** Holds the series and reads the clock. Dates never go back while numbers go up. */
+    const held = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
+      insert into invoice_series as series (tenant_id, pattern, last_issued)
+      values (${tenant}, ${usualPattern}, date_trunc('milliseconds', clock_timestamp()))
+      on conflict (tenant_id) do update
+        set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
+      returning pattern, last_issued as "issuedAt"`
+
+    const counted = (tenant: string, period: string) => sql<{ place: number }>`
+      insert into invoice_counters as counter (tenant_id, period, last) values (${tenant}, ${period}, 1)
+      on conflict (tenant_id, period) do update set last = counter.last + 1
+      returning last as place`
+
+    const pattern = (tenant: string) =>
+      Effect.map(
+        sql<{ pattern: string }>`select pattern from invoice_series where tenant_id = ${tenant}`,
+        ([series]) => series?.pattern ?? usualPattern
+      )
+
+    /** A place is missing where the one before it is not the one it follows; the counter stands for the place to come. */
+    const periods = (tenant: string) => sql<FoundPeriod>`
+      with placed as (
+        select period, place, invoice_number, status from invoices where tenant_id = ${tenant} and place is not null
+      ), followed as (
+        select period, place, lag(place, 1, 0) over (partition by period order by place) as before
+        from (select period, place from placed union all
+          select period, last + 1 from invoice_counters where tenant_id = ${tenant}) places
+      ), ends as (
+        select period, min(placed.place) as first, max(placed.place) as last, count(placed.place) as count,
+          count(*) filter (where status = 'VOID') as voids
+        from (select distinct period from followed) periods left join placed using (period) group by period
+      )
+      select ends.period, f.invoice_number as first, l.invoice_number as last, ends.count, ends.voids,
+        coalesce((select json_agg(json_build_object('from', before + 1, 'to', place - 1) order by place)
+          from followed where followed.period = ends.period and place <> before + 1), '[]') as gaps
+      from ends
+      left join placed f on f.period = ends.period and f.place = ends.first
+      left join placed l on l.period = ends.period and l.place = ends.last
+      order by ends.period`
+
+    return {
+      /** The next number. The caller's transaction must end with an invoice that bears it, or be undone. */
+      next: Effect.gen(function* () {
+        const tenant = yield* CurrentTenant
+        const [series] = yield* held(tenant)
+        if (series === undefined) return yield* Effect.dieMessage("A series is always there once it is asked for")
+        const { issuedAt, pattern } = series
+        const period = periodOf(pattern, issuedAt)
+        const [counter] = yield* counted(tenant, period)
+        const place = counter?.place ?? 1
+        return { issuedAt, period, place, invoiceNumber: numberOf(pattern, issuedAt, place) }
+      }).pipe(Effect.orDie),
+
+      prove: Effect.gen(function* () {
+        const tenant = yield* CurrentTenant
+        return { pattern: yield* pattern(tenant), periods: (yield* periods(tenant)).map(shown) }
+      }).pipe(Effect.orDie),
+
+      /**
+       * Sets what numbers look like from the next one on. The proof, which takes a while for many invoices, is read before
+       * the series is locked.
+       */
+      use: Effect.fnUntraced(function* (pattern: string) {
+        const tenant = yield* CurrentTenant
+        const series = { pattern, periods: (yield* periods(tenant)).map(shown) }
+        const event = record({
+          tenant,
+          type: "invoice_series.updated" satisfies EventType,
+          resource: seriesIdOf(tenant),
+          client: undefined,
+          sequence: sql.literal("changed.sequence"),
+          at: new Date().toISOString(),
+          data: series
+        })
+        yield* sql`
+          with changed as (
+            insert into invoice_series as series (tenant_id, pattern, sequence) values (${tenant}, ${pattern}, 1)
+            on conflict (tenant_id) do update set pattern = excluded.pattern, sequence = series.sequence + 1
+            returning sequence
+          ) ${event}`
+        return series
+      }, Effect.orDie)
+    }
+  })
+}) {}

@@ -1,0 +1,81 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { breaks } from "../../domain/Errors.ts"
+import { type CreateInvoice, Invoice } from "../../domain/invoicing/Invoice.ts"
+import { type InvoiceStatus, mayEdit } from "../../domain/invoicing/InvoiceStatus.ts"
+import type { Window } from "../../domain/Paging.ts"
+import { type Change, patched } from "../../domain/Schemas.ts"
+import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { Contracts } from "../contracting/Contracts.ts"
+import { resource } from "../postgres/repository/Resource.ts"
+
+const empty = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
+
+interface Filter {
+  readonly contractId?: string | undefined
+  readonly status?: InvoiceStatus | undefined
+  readonly overdue?: boolean | undefined
+}
+
+/** Invoices as they are kept, and what can be done to one without touching its lines or its status. */
+export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
+  dependencies: [Contracts.Default],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const contracts = yield* Contracts
+    const invoices = yield* resource({
+      name: "invoice",
+      table: "invoices",
+      entity: Invoice,
+      relations: ["contract"],
+      clientOf: ({ contract }, tenant) =>
+        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
+    })
+
+    const lateness = (overdue: boolean | undefined) => {
+      if (overdue === undefined) return sql.literal("true")
+      return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
+    }
+
+    /** A contract that can be invoiced. It never becomes a draft again, and its currency stays once it is. */
+    const invoiceable = (id: string) =>
+      contracts.get(id).pipe(
+        Effect.filterOrFail(
+          ({ status }) => status !== "DRAFT",
+          () => breaks("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced")
+        )
+      )
+
+    return {
+      ...invoices,
+
+      create: Effect.fnUntraced(function* ({ contractId, currencyCode, ...fields }: typeof CreateInvoice.Type) {
+        const contract = yield* invoiceable(contractId)
+        if (currencyCode !== undefined && currencyCode !== contract.currencyCode) {
+          return yield* Effect.fail(
+            breaks("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`)
+          )
+        }
+        return yield* invoices.create({
+          ...empty,
+          ...fields,
+          contract: contractId,
+          currencyCode: contract.currencyCode
+        })
+      }),
+
+      list: (window: Window, { contractId, overdue, status }: Filter) =>
+        invoices.page(window, { contract: contractId, status }, lateness(overdue)),
+
+      patch: (id: string, change: Change<Invoice>) =>
+        invoices.revise(id, (invoice) => Effect.as(mayEdit(invoice.status), patched(invoice, change))),
+
+      /** Who was on either side when the invoice was finalized, or undefined when it was not. */
+      frozenParties: (id: string) =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(sql<{ parties: unknown }>`
+            select parties from invoices where tenant_id = ${tenant} and id = ${id}`)
+        ).pipe(Effect.map(([row]) => row?.parties ?? undefined))
+    }
+  })
+}) {}

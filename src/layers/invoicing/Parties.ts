@@ -1,0 +1,59 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { Address } from "../../domain/contracting/Address.ts"
+import type { Parties as TheParties } from "../../domain/invoicing/Parties.ts"
+import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { arranger, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
+
+const address: Shape = { table: "addresses", fields: Address.fields, relations: ["client"] }
+
+const sides = {
+  tenant: { row: "ours", owner: "is null" },
+  client: { row: "theirs", owner: "= contract.client_id" }
+} as const
+
+const columnsOf = (side: keyof typeof sides) => selectList(address, sides[side].row, `${side}.`)
+
+/** The address that comes first in the order. */
+const joinOf = (side: keyof typeof sides) => {
+  const { owner, row } = sides[side]
+  return `left join lateral (
+    select * from addresses where tenant_id = contract.tenant_id and client_id ${owner}
+    order by coalesce("order", 9223372036854775807), id limit 1
+  ) ${row} on true`
+}
+
+const addressReader = (side: keyof typeof sides) => {
+  const read = arranger(address, `${side}.`)
+  // The columns are named after the fields of the schema, and the table checks their values.
+  return (row: Row) => (row[`${side}.id`] === null ? {} : { address: read(row) as unknown as typeof Address.Type })
+}
+const ours = addressReader("tenant")
+const theirs = addressReader("client")
+
+/** Who stands on either side of a contract, as of now. */
+export class Parties extends Effect.Service<Parties>()("layers/Parties", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => ({
+    of: (contract: string): Effect.Effect<TheParties, never, CurrentTenant> =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<Row & { tenantName: string; clientName: string; contractName: string }>`
+          select tenants.name as "tenantName", clients.name as "clientName", contract.name as "contractName",
+            ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
+          from contracts contract
+          join tenants on tenants.id = contract.tenant_id
+          join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
+          ${sql.literal(`${joinOf("tenant")} ${joinOf("client")}`)}
+          where contract.tenant_id = ${tenant} and contract.id = ${contract}`)
+      ).pipe(
+        Effect.flatMap(([row]) =>
+          row === undefined
+            ? Effect.dieMessage("An invoice always has its contract")
+            : Effect.succeed({
+                tenant: { name: row.tenantName, ...ours(row) },
+                client: { name: row.clientName, ...theirs(row) },
+                contract: { name: row.contractName }
+              })
+        )
+      )
+  }))
+}) {}

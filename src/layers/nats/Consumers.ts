@@ -1,0 +1,60 @@
+import { Effect } from "effect"
+import { AckPolicy, type ConsumerConfig, type JetStreamManager, nanos } from "nats"
+import { asking } from "./Broker.ts"
+import { declareConsumer } from "./Streams.ts"
+import type { Names } from "./Subjects.ts"
+
+/**
+ * We create it, not the one who pulls from it: who may create a consumer may have one for all subjects of the stream.
+ * Pulls end while the broker still knows whose answers they are: it forgets that after two minutes, see examples/nats.
+ */
+const wanted = ({ consumer, filter }: Names["integrations"], tenant: string, integration: string) =>
+  ({
+    durable_name: consumer(integration),
+    filter_subject: filter(tenant, integration),
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(30_000),
+    max_expires: nanos(60_000)
+  }) satisfies Partial<ConsumerConfig>
+
+export const addConsumer = (manager: JetStreamManager, { integrations }: Names, tenant: string, integration: string) =>
+  declareConsumer(manager, integrations.stream, wanted(integrations, tenant, integration))
+
+/** The consumer, and all that it could still have pulled. */
+export const dropConsumer = (
+  manager: JetStreamManager,
+  { integrations }: Names,
+  tenant: string,
+  integration: string
+) => {
+  const filter = integrations.filter(tenant, integration)
+  return asking(() => manager.consumers.delete(integrations.stream, integrations.consumer(integration))).pipe(
+    Effect.catchIf(
+      (error) => error.is("consumerNotFound"),
+      () => Effect.void
+    ),
+    Effect.zipRight(asking(() => manager.streams.purge(integrations.stream, { filter }))),
+    Effect.catchIf(
+      (error) => error.is("streamNotFound"),
+      () => Effect.void
+    ),
+    Effect.asVoid
+  )
+}
+
+/** An integration that is told over NATS. */
+export interface Consumer {
+  readonly tenant: string
+  readonly id: string
+}
+
+/** Those there are, by the subjects they read. */
+export const listConsumers = (manager: JetStreamManager, { integrations }: Names) =>
+  asking(async () => {
+    const found: Array<Consumer> = []
+    for await (const { config } of manager.consumers.list(integrations.stream)) {
+      const [tenant, id] = config.filter_subject?.slice(integrations.subjects.length - 1).split(".") ?? []
+      if (tenant !== undefined && id !== undefined) found.push({ tenant, id })
+    }
+    return found
+  })

@@ -1,0 +1,53 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { prefixOf } from "../../domain/Ids.ts"
+import type { Window } from "../../domain/Paging.ts"
+import { CurrentTenant, Principal } from "../../domain/tenancy/Caller.ts"
+import { type CreateTenant, Tenant, TenantId } from "../../domain/tenancy/Tenant.ts"
+import { makeId } from "../Ids.ts"
+import { atomically } from "../postgres/connection/Transaction.ts"
+import { resource } from "../postgres/repository/Resource.ts"
+import { Quotas } from "../quotas/Quotas.ts"
+import { Members } from "./Members.ts"
+
+export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
+  dependencies: [Members.Default, Quotas.Default],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const members = yield* Members
+    const quotas = yield* Quotas
+    const tenants = yield* resource({
+      name: "tenant",
+      table: "tenants",
+      entity: Tenant,
+      tenantColumn: "id",
+      visible: "this.deleted_at is null",
+      removal: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
+    })
+
+    return {
+      ...tenants,
+
+      /** A tenant and its first OWNER, whoever creates it. */
+      create: (fields: typeof CreateTenant.Type) =>
+        Effect.suspend(() => {
+          const id = makeId(prefixOf(TenantId))
+          return quotas.requireTenant.pipe(
+            Effect.zipRight(tenants.create({ ...fields, media: [] }, id)),
+            Effect.zipLeft(members.found),
+            Effect.provideService(CurrentTenant, TenantId.make(id)),
+            atomically(sql)
+          )
+        }),
+
+      /** The tenants the caller is a member of, in the order they were made. */
+      ofCaller: ({ after, limit }: Window) =>
+        Effect.flatMap(Principal, ({ issuer, subject }) =>
+          tenants.select(sql`
+            members m join tenants this on this.id = m.tenant_id and this.deleted_at is null
+            where m.issuer = ${issuer} and m.subject = ${subject} and this.id > ${after?.id ?? ""}
+            order by this.id limit ${limit + 1}`)
+        )
+    }
+  })
+}) {}

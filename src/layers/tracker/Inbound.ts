@@ -1,0 +1,76 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import type { Window } from "../../domain/Paging.ts"
+import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
+import {
+  type InboundStatus,
+  InboundWebhook,
+  InboundWebhookInFull,
+  mayReplay
+} from "../../domain/tracker/InboundWebhook.ts"
+import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
+import { atomically } from "../postgres/connection/Transaction.ts"
+import type { Shape } from "../postgres/repository/Columns.ts"
+import { makeReading } from "../postgres/repository/ResourceReading.ts"
+import { isMet } from "../postgres/repository/ResourceWriting.ts"
+
+interface Filter {
+  readonly status?: InboundStatus | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+const scope = { tenantColumn: "tenant_id", visible: ofPresentIntegration }
+const brief: Shape = { table: "inbound_webhooks", fields: InboundWebhook.fields, relations: ["integration"] }
+const full: Shape = { ...brief, fields: InboundWebhookInFull.fields }
+
+/** Every webhook that came in, with what became of it, and working it once more. */
+export class Inbound extends Effect.Service<Inbound>()("layers/Inbound", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reading = makeReading<InboundWebhook>(sql, brief, scope)
+    const readingFull = makeReading<InboundWebhookInFull>(sql, full, scope)
+    const isThere = makeIsThere(sql)
+
+    const matching = ({ since, until }: Filter) =>
+      [
+        ...(since === undefined ? [] : [sql`this.received_at >= ${since}::timestamptz`]),
+        ...(until === undefined ? [] : [sql`this.received_at <= ${until}::timestamptz`])
+      ].reduce<Fragment>((all, one) => sql`${all} and ${one}`, sql.literal("true"))
+
+    const inFull = (integration: string, id: string, lock = "") =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        readingFull.select(sql`
+          inbound_webhooks this where ${readingFull.inTenant(tenant)} and this.integration_id = ${integration}
+            and this.id = ${id} ${sql.literal(lock)}`)
+      ).pipe(Effect.flatMap(([found]) => (found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found))))
+
+    const again = (id: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql`
+          update inbound_webhooks set status = 'RECEIVED', attempts = 0, error = null, processed_at = null
+          where tenant_id = ${tenant} and id = ${id}`)
+      )
+
+    return {
+      page: (integration: string, window: Window, { status, ...filter }: Filter) =>
+        reading
+          .page(window, { integration, status }, matching(filter))
+          .pipe(Effect.tap((rows) => (rows.length === 0 ? isThere(integration) : Effect.void))),
+
+      get: (integration: string, id: string) => inFull(integration, id),
+
+      /** Lets it be worked once more, by the rules that hold for any. */
+      replay: (integration: string, id: string) =>
+        Effect.gen(function* () {
+          const found = yield* inFull(integration, id, "for update of this")
+          if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
+          yield* mayReplay(found)
+          yield* again(id)
+          return yield* inFull(integration, id)
+        }).pipe(atomically(sql))
+    }
+  })
+}) {}

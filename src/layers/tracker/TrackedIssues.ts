@@ -1,0 +1,99 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { NotFound } from "../../domain/Errors.ts"
+import { mostAtOnce } from "../../domain/invoicing/Billable.ts"
+import type { Window } from "../../domain/Paging.ts"
+import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { issueReference } from "../../domain/tracker/IssueBilling.ts"
+import { TrackedIssue } from "../../domain/tracker/TrackedIssue.ts"
+import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
+import { mayBill, wasMadeOf } from "../invoicing/MayBill.ts"
+import type { Shape } from "../postgres/repository/Columns.ts"
+import { makeReading } from "../postgres/repository/ResourceReading.ts"
+
+export const issueShape: Shape = { table: "tracked_issues", fields: TrackedIssue.fields, relations: ["integration"] }
+
+interface Filter {
+  readonly projectKey?: string | undefined
+  readonly key?: string | undefined
+  readonly state?: string | undefined
+  readonly deleted?: boolean | undefined
+}
+
+/** The issues trackers told us of. */
+export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/TrackedIssues", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reading = makeReading<TrackedIssue>(sql, issueShape, {
+      tenantColumn: "tenant_id",
+      visible: ofPresentIntegration
+    })
+    const isThere = makeIsThere(sql)
+
+    const ofIntegration = (integration: string, rest: Fragment) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        reading.select(sql`
+          tracked_issues this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and ${rest}`)
+      )
+
+    const unbilled = sql`not exists (
+      select 1 from billables b
+      join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
+      where b.tenant_id = this.tenant_id and not b.released
+        and b.reference_type = ${issueReference} and b.reference_id = this.issue_key
+        and ${mayBill(sql, sql.literal("i.config ->> 'siteId'"))})
+      and not exists (
+        select 1 from billables b
+        where b.tenant_id = this.tenant_id and not b.released and ${wasMadeOf(sql, sql.literal("this.id"))})`
+
+    return {
+      /** The site an integration is for, as far as that is known. */
+      siteOf: (integration: string) =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(sql<{ site: string | null }>`
+            select config ->> 'siteId' as site from integrations where tenant_id = ${tenant} and id = ${integration}`)
+        ).pipe(
+          Effect.flatMap(([row]) =>
+            row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(row.site ?? undefined)
+          )
+        ),
+
+      page: (integration: string, window: Window, { deleted, key, projectKey, state }: Filter) =>
+        reading
+          .page(
+            window,
+            { integration, projectKey, state, issueKey: key },
+            deleted === undefined ? undefined : sql`this.is_deleted = ${deleted}`
+          )
+          .pipe(Effect.tap((rows) => (rows.length === 0 ? isThere(integration) : Effect.void))),
+
+      get: (integration: string, id: string) =>
+        Effect.flatMap(ofIntegration(integration, sql`this.id = ${id}`), ([found]) =>
+          found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found)
+        ),
+
+      /** Those that are there of these, by their keys. Of two with the same key, the one that was told of last counts. */
+      named: (integration: string, keys: ReadonlyArray<string>) =>
+        Effect.map(
+          ofIntegration(
+            integration,
+            sql`not this.is_deleted
+              and this.issue_key in (select json_array_elements_text(${JSON.stringify(keys)}::json))
+              order by this.happened_at`
+          ),
+          (found) => new Map(found.map((issue) => [issue.issueKey, issue]))
+        ),
+
+      /** Those that are not billed yet, and one more than can be billed at once when there are so many. */
+      unbilled: (integration: string, { projectKey, state }: Pick<Filter, "projectKey" | "state">) =>
+        ofIntegration(
+          integration,
+          sql`not this.is_deleted and ${unbilled}
+            and (${projectKey ?? null}::text is null or this.project_key = ${projectKey ?? null})
+            and (${state ?? null}::text is null or this.state = ${state ?? null})
+            order by this.id limit ${mostAtOnce + 1}`
+        )
+    }
+  })
+}) {}

@@ -1,0 +1,120 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import type { Known } from "../../../domain/tracker/Intake.ts"
+import type { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
+import { present, type Row, selectList } from "../../postgres/repository/Columns.ts"
+import { issueShape } from "../TrackedIssues.ts"
+import { type IssueKey, nameOf } from "./IssueKey.ts"
+
+/** A webhook that waits, and the place of its issue among those that were asked for. */
+export interface Waiting {
+  readonly place: number
+  readonly id: string
+  readonly body: string
+  readonly attempts: number
+  /** Whose issue it is, as far as that is known. */
+  readonly site: string | null
+  readonly siteUrl: string | null
+}
+
+export interface KnownIssue extends Known {
+  readonly sequence: number
+}
+
+type KnownRow = Row & { readonly place: number; readonly happenedAt: number; readonly sequence: number }
+
+/** What one transaction takes at most. Bodies of 5 MiB are legal, so that their number alone bounds no memory. */
+export interface IntakeLimits {
+  readonly maxWebhooks: number
+  readonly maxBytes: number
+}
+
+export const intakeLimits: IntakeLimits = { maxWebhooks: 200, maxBytes: 16 * 1024 * 1024 }
+
+type WaitingRow = Omit<Waiting, "body"> & { readonly body: string | null }
+
+/** Takes issues, with what waits for them and what is known of them, to be worked in one transaction. */
+export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: IntakeLimits = intakeLimits) => {
+  const columns = sql.literal(selectList(issueShape))
+
+  const given = (keys: ReadonlyArray<IssueKey>) => sql`
+    json_to_recordset(${JSON.stringify(keys.map((key, place) => ({ ...key, place })))}::json)
+      as given (place integer, tenant text, integration text, issue text)`
+
+  return {
+    /** Those of the issues that are ours to work on until the transaction ends. */
+    hold: (keys: ReadonlyArray<IssueKey>) =>
+      Effect.map(
+        sql<{ held: boolean }>`
+          select pg_try_advisory_xact_lock(hashtextextended(given.name, 2)) as held
+          from json_array_elements_text(${JSON.stringify(keys.map(nameOf))}::json) with ordinality as given (name, place)
+          order by given.place`,
+        (rows) => keys.filter((_, place) => rows[place]?.held === true)
+      ),
+
+    /**
+     * What waits for issues, for each as it happened; nothing while its integration is not at work. The first of every
+     * issue come before the second of any, so that one with large bodies leaves room for the others. Tells for which
+     * there may be more.
+     */
+    waiting: (keys: ReadonlyArray<IssueKey>) => {
+      const max = Math.ceil(maxWebhooks / keys.length)
+      return Effect.map(
+        sql<WaitingRow>`
+          select place, id, attempts, site, "siteUrl", case when bytes <= ${maxBytes} or turn = 1 then body end as body
+          from (
+            select *, row_number() over turns as turn, sum(octet_length(body)) over turns as bytes
+            from (
+              select given.place, w.id, w.body, w.attempts, i.config ->> 'siteId' as site, g.site_url as "siteUrl",
+                row_number() over (partition by given.place order by w.happened_at, w.step, w.id) as n
+              from ${given(keys)}
+              join integrations i on i.tenant_id = given.tenant and i.id = given.integration and i.status = 'ACTIVE'
+              join tenants t on t.id = given.tenant and t.deleted_at is null
+              left join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
+              cross join lateral (
+                select w.id, w.body, w.attempts, w.happened_at,
+                  array_position(array['jira:issue_created', 'jira:issue_updated'], w.kind) as step
+                from inbound_webhooks w
+                where w.tenant_id = given.tenant and w.integration_id = given.integration and w.issue_id = given.issue
+                  and w.status = 'RECEIVED'
+                order by w.happened_at, step, w.id
+                limit ${max}
+                for no key update
+              ) w
+            ) numbered
+            window turns as (order by n, place)
+          ) measured
+          order by place, n`,
+        (rows) => {
+          const webhooks = rows.flatMap(
+            ({ body, ...rest }): ReadonlyArray<Waiting> => (body === null ? [] : [{ ...rest, body }])
+          )
+          const cut = new Set(rows.flatMap(({ body, place }) => (body === null ? [place] : [])))
+          const mayHaveMore = (place: number) =>
+            cut.has(place) || rows.filter((row) => row.place === place).length === max
+          return { webhooks, mayHaveMore }
+        }
+      )
+    },
+
+    /** What is known of issues, by their place. */
+    known: (keys: ReadonlyArray<IssueKey>) =>
+      Effect.map(
+        sql<KnownRow>`
+          select given.place, ${columns}, this.happened_at as "happenedAt", this.sequence
+          from ${given(keys)}
+          join tracked_issues this on this.tenant_id = given.tenant and this.integration_id = given.integration
+            and this.external_id = given.issue`,
+        (rows) =>
+          new Map(
+            rows.map(({ happenedAt, place, sequence, ...fields }): readonly [number, KnownIssue] => [
+              place,
+              // The columns are named after the schema's fields, and the table checks their values.
+              { issue: present(fields) as TrackedIssue, happenedAt, sequence }
+            ])
+          )
+      )
+  }
+}
+
+export type Taking = ReturnType<typeof makeTaking>

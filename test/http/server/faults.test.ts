@@ -1,0 +1,198 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { Effect, Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import {
+  breaks,
+  Conflict,
+  Forbidden,
+  InternalError,
+  NotFound,
+  PayloadTooLarge,
+  PreconditionFailed,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+  UnsupportedMediaType,
+  ValidationError,
+  WireError
+} from "../../../src/domain/Errors.ts"
+import { inTenant, operation } from "../../../src/http/api/Access.ts"
+import { data } from "../../../src/http/api/Envelope.ts"
+import { mounted } from "../../../src/http/Mount.ts"
+import { handle } from "../../../src/http/server/Handlers.ts"
+import { Reply } from "../../../src/http/server/response/Reply.ts"
+import { assertFailure, internalText, invalidText, tooManyText, unavailableText } from "../../support/failure.ts"
+import { send } from "../../support/rawHttp.ts"
+import { type Service, startService } from "../../support/service.ts"
+
+const secret = "password=hunter2"
+
+const cycle: { self?: unknown } = {}
+cycle.self = cycle
+
+/** Ways to go wrong that are ours: the types forbid some, which does not keep them from happening. */
+const defects = {
+  dies: Effect.die(new Error(secret, { cause: new TypeError(secret) })),
+  diesOfText: Effect.die(secret),
+  throws: Effect.sync((): string => {
+    throw new Error(secret)
+  }),
+  throwsAtOnce: "thrown by the handler itself",
+  isInterrupted: Effect.zipRight(Effect.die(new Error(secret)), Effect.interrupt),
+  failsWithSomethingElse: Effect.fail({ _tag: "SqlError", message: secret, status: 400 } as never),
+  failsWithLookalike: Effect.fail({ _tag: "ValidationError", message: secret } as never),
+  bigInt: Effect.succeed({ secret, value: 1n } as never),
+  cycle: Effect.succeed({ secret, cycle } as never),
+  throwingGetter: Effect.succeed({
+    get value() {
+      throw new Error(secret)
+    }
+  } as never),
+  nothing: Effect.succeed(undefined as never),
+  badHeader: Effect.succeed(new Reply("fine", { headers: { "x-broken": `${secret}\r\nx-injected: 1` } }))
+}
+type Defect = keyof typeof defects
+const isDefect = (name: string): name is Defect => name in defects
+
+const failures: ReadonlyArray<readonly [error: WireError, status: number, text: string]> = [
+  [breaks("name", "unique", "is taken"), 400, invalidText(["name", "unique", "is taken"])],
+  [new ValidationError({ message: "No details" }), 400, `{"error":"ValidationError","message":"No details"}`],
+  [new Unauthorized(), 401, `{"error":"Unauthorized","message":"Unauthorized"}`],
+  [new Forbidden(), 403, `{"error":"Forbidden","message":"Forbidden"}`],
+  [new NotFound(), 404, `{"error":"NotFound","message":"Not Found"}`],
+  [new Conflict({ message: "Used before" }), 409, `{"error":"Conflict","message":"Used before"}`],
+  [new PreconditionFailed(), 412, `{"error":"PreconditionFailed","message":"Precondition Failed"}`],
+  [new PayloadTooLarge({ message: "Too much" }), 413, `{"error":"PayloadTooLarge","message":"Too much"}`],
+  [new UnsupportedMediaType({ message: "Odd" }), 415, `{"error":"UnsupportedMediaType","message":"Odd"}`],
+  [new TooManyRequests(), 429, tooManyText],
+  [new InternalError(), 500, internalText],
+  [new ServiceUnavailable(), 503, unavailableText]
+]
+
+const path = Schema.Struct({ what: Schema.String })
+
+const faults = handle(
+  HttpApiGroup.make("faults")
+    .add(
+      HttpApiEndpoint.get("defect", "/defects/:what")
+        .setPath(path)
+        .addSuccess(data(Schema.String))
+        .annotateContext(operation("Go wrong", inTenant("VIEWER")))
+    )
+    .add(
+      HttpApiEndpoint.get("failure", "/failures/:what")
+        .setPath(path)
+        .addSuccess(HttpApiSchema.NoContent)
+        .annotateContext(operation("Fail", inTenant("VIEWER")))
+    ),
+  Effect.void,
+  () => ({
+    defect: ({ path: { what } }) => {
+      const defect = isDefect(what) ? defects[what] : "unknown"
+      if (typeof defect === "string") throw new Error(secret)
+      return defect
+    },
+    failure: ({ path: { what } }) => Effect.fail(failures[Number(what)]?.[0] ?? new NotFound())
+  })
+)
+
+describe("a fault of ours", () => {
+  let service: Service
+  let token: string
+  let tenant: string
+  beforeAll(async () => {
+    service = await startService({}, [...mounted, faults])
+    tenant = await service.newTenant("alice")
+    token = await service.token("alice")
+  })
+  afterAll(() => service.stop())
+
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    send(service.url, {
+      method,
+      path: `/api/v1${path}`,
+      headers: { authorization: `Bearer ${token}`, "tenant-id": tenant, ...headers }
+    })
+
+  it.each(Object.keys(defects))("(%s) is a 500 that tells nothing of the inside", async (name) => {
+    const answer = await get(`/defects/${name}`)
+    assertFailure(answer, 500, internalText)
+    assert.notInclude(JSON.stringify([...answer.headers]), "hunter2")
+    assert.isNull(answer.headers.get("x-injected"))
+  })
+
+  it("is logged whole, under the request's id and with who asked where, but without the token", async () => {
+    await get("/defects/dies", { "x-request-id": "the-fault", "x-api-key": "another-secret" })
+    const lines = service.logs.map((line) => JSON.parse(line))
+    const [line, ...more] = lines.filter(
+      ({ annotations, logLevel }) => annotations.requestId === "the-fault" && logLevel === "ERROR"
+    )
+    assert.isEmpty(more)
+    assert.deepInclude(line.annotations, {
+      tenant,
+      principal: { issuer: "urn:contracting:development", subject: "alice" },
+      operation: "faults.defect"
+    })
+    assert.include(JSON.stringify(line), "hunter2")
+    const [, payload = "", signature = ""] = token.split(".")
+    for (const told of [token, payload, signature, "another-secret"]) assert.notInclude(service.logs.join("\n"), told)
+  })
+
+  it.each(failures)("and a failure on purpose are two things: %s", async (error, status, text) => {
+    const answer = await get(`/failures/${failures.findIndex(([known]) => known === error)}`)
+    assertFailure(answer, status, text)
+    assert.strictEqual(answer.headers.has("retry-after"), status === 429 || status === 503)
+    assert.strictEqual(answer.headers.has("www-authenticate"), status === 401)
+  })
+
+  it("has its own status among all that there are", () => {
+    const covered = new Set(failures.map(([{ _tag }]) => _tag))
+    assert.sameMembers([...covered], WireError.members.map(({ identifier }) => identifier) as Array<WireError["_tag"]>)
+  })
+
+  it.each(["/clients", "/clients/clnt_unknown", "/defects/dies", "/failures/2", "/nowhere"])(
+    "or anything else is told to HEAD %s without a body",
+    async (path) => {
+      const full = await get(path)
+      const head = await get(path, {}, "HEAD")
+      assert.deepStrictEqual([head.status, head.text], [full.status, ""])
+      for (const name of ["content-type", "content-length", "etag"]) {
+        assert.strictEqual(head.headers.get(name), full.headers.get(name), name)
+      }
+    }
+  )
+})
+
+describe("the service does not start", () => {
+  const group = HttpApiGroup.make("odd")
+  const endpoint = HttpApiEndpoint.get("get", "/odd").addSuccess(HttpApiSchema.NoContent)
+
+  const refusal = (start: Promise<unknown>) =>
+    start.then(
+      () => assert.fail("it started"),
+      (error: unknown) => String(error)
+    )
+
+  it("with an operation that does not say who may call it", async () => {
+    const odd = handle(group.add(endpoint), Effect.void, () => ({ get: () => Effect.void }))
+    assert.include(await refusal(startService({}, [...mounted, odd])), "odd.get")
+  })
+
+  it("with an operation that nothing serves", async () => {
+    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
+    const odd = handle(group.add(annotated), Effect.void, () => ({}) as never)
+    assert.include(await refusal(startService({}, [...mounted, odd])), "odd.get")
+  })
+
+  it("with two operations at one address", async () => {
+    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
+    const twin = HttpApiEndpoint.get("twin", "/odd")
+      .addSuccess(HttpApiSchema.NoContent)
+      .annotateContext(operation("Twin", inTenant("VIEWER")))
+    const odd = handle(group.add(annotated).add(twin), Effect.void, () => ({
+      get: () => Effect.void,
+      twin: () => Effect.void
+    }))
+    assert.include(await refusal(startService({}, [...mounted, odd])), "/odd")
+  })
+})

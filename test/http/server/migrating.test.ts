@@ -1,0 +1,68 @@
+import { Effect, Exit } from "effect"
+import { assert, describe, it, vi } from "vitest"
+import { migrationOf } from "../../../src/layers/postgres/migration/Migration.ts"
+import { applyMigrations } from "../../../src/layers/postgres/migration/Runner.ts"
+import { openPool } from "../../support/database.ts"
+import { forAll } from "../../support/forAll.ts"
+import { liveOn } from "../../support/live.ts"
+import { startService } from "../../support/service.ts"
+
+const callers = 12
+const attempts = 3
+
+/** Asks for the same again and again, by so many callers, until it is told to stop; then tells the statuses. */
+const keepAsking = (ask: (caller: number) => Promise<{ readonly status: number }>) => {
+  let isStopped = false
+  const statuses: Array<number> = []
+  const asking = async (caller: number) => {
+    while (!isStopped) statuses.push((await ask(caller)).status)
+  }
+  const all = Promise.all(Array.from({ length: callers }, (_, caller) => asking(caller)))
+  return async () => {
+    isStopped = true
+    await all
+    return statuses
+  }
+}
+
+describe("while the next release migrates", () => {
+  const at = forAll(() => startService())
+
+  it("the previous one answers everybody, although somebody reads the table for long", {
+    timeout: 60_000
+  }, async () => {
+    const service = at()
+    const tenant = await service.newTenant()
+    const token = await service.token("owner")
+    const pool = openPool(service.database.url)
+    const reader = await pool.connect()
+    await reader.query("begin")
+    await reader.query("select count(*) from clients")
+    const stopAsking = keepAsking((caller) =>
+      caller % 3 === 0
+        ? service.api("POST", "/clients", { as: token, tenant, body: { name: "New" } })
+        : service.api("GET", "/clients?limit=5", { as: token, tenant })
+    )
+    const waiting = async () =>
+      (
+        await pool.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like 'alter table clients%'`
+        )
+      ).rows.length > 0
+
+    const next = [migrationOf("8000_next.sql", "alter table clients add column next text")]
+    const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), liveOn(service.database.url)))
+    for (let seen = 0; seen < attempts; seen++) {
+      await vi.waitUntil(waiting, { timeout: 10_000, interval: 5 })
+      await vi.waitUntil(async () => !(await waiting()), { timeout: 10_000, interval: 5 })
+    }
+    await reader.query("commit")
+    reader.release()
+    assert.isTrue(Exit.isSuccess(await migrated))
+    const statuses = await stopAsking()
+    await pool.end()
+    assert.deepStrictEqual([...new Set(statuses)].sort(), [200, 201])
+    assert.isAbove(statuses.length, 100)
+  })
+})

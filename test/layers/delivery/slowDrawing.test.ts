@@ -1,0 +1,62 @@
+import { it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Stream, TestClock } from "effect"
+import { assert, describe } from "vitest"
+import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { DeliveryFiles } from "../../../src/layers/delivery/DeliveryFiles.ts"
+import { DriveSender } from "../../../src/layers/delivery/DriveSender.ts"
+import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
+import { InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
+import { documentOf } from "../../support/invoiceDocuments.ts"
+
+const { invoice } = documentOf({ invoice: { dueAt: "2026-04-01T08:00:00.000Z" } })
+const id = (prefix: string) => `${prefix}_${"0".repeat(26)}`
+
+/** Drawings that take 40 seconds; tells how many have ended. */
+const makeSlowPdfs = () => {
+  let drawn = 0
+  const file = { digest: "", sizeBytes: 1 }
+  const pdfs = new InvoicePdfs({
+    preview: () => Effect.die("no drafts are delivered"),
+    issued: () =>
+      Effect.delay(
+        Effect.as(
+          Effect.sync(() => drawn++),
+          file
+        ),
+        "40 seconds"
+      ),
+    read: () => Stream.empty,
+    readWhole: () => Effect.succeed(new Uint8Array([1]))
+  })
+  return { pdfs, drawn: () => drawn }
+}
+
+describe("an invoice whose PDF takes longer to draw than an attempt lasts", () => {
+  it.scoped("fails the attempt in time and is drawn to its end for the next one", () => {
+    const { drawn, pdfs } = makeSlowPdfs()
+    const layer = DriveSender.DefaultWithoutDependencies.pipe(
+      Layer.provide([
+        Layer.succeed(InvoicePdfs, pdfs),
+        // Without a file nothing is asked of these.
+        Layer.succeed(DeliveryFiles, {} as DeliveryFiles),
+        Layer.succeed(Grants, {} as Grants),
+        Layer.effect(Settings, Effect.orDie(readSettings({})))
+      ])
+    )
+    const data = JSON.stringify({ ...invoice, id: id("inv"), contract: id("ctr") })
+    return Effect.gen(function* () {
+      const { send } = yield* DriveSender
+      const attempt = yield* Effect.fork(
+        send({ tenant: TenantId.make(id("tnt")), integration: "", delivery: "", type: "invoice.finalized", data })
+      )
+      yield* TestClock.adjust("15 seconds")
+      const { delivered, error } = yield* Fiber.join(attempt)
+      assert.isFalse(delivered)
+      assert.include(error, "still being drawn")
+      assert.strictEqual(drawn(), 0)
+      yield* TestClock.adjust("25 seconds")
+      assert.strictEqual(drawn(), 1)
+    }).pipe(Effect.provide(layer))
+  })
+})

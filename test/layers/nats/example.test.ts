@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
+import { NatsSender } from "../../../src/layers/nats/NatsSender.ts"
+import { makeProgramFolder } from "../../support/programFolder.ts"
+import { patiently, temporaryFolder, until } from "../local/temporary.ts"
+import { accountOf, asService, passwordOf, senderAt, startIn } from "./consumerBroker.ts"
+
+const [tenant, integration] = ["tnt_1", "int_a"] as const
+
+const program = Effect.acquireRelease(Effect.sync(makeProgramFolder), (folder) =>
+  Effect.sync(() => folder.remove())
+).pipe(
+  Effect.tap((folder) =>
+    folder.write("consumer.ts", readFileSync(join(projectRoot, "examples/natsConsumer.ts"), "utf8"))
+  )
+)
+
+/** The example at work, and the lines it has printed. */
+const running = (file: string, NATS_URL: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const env = { ...process.env, NATS_URL, INTEGRATION: integration, NATS_PASSWORD: passwordOf(integration) }
+      const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "inherit"] })
+      const lines: Array<string> = []
+      createInterface(child.stdout).on("line", (line) => lines.push(line))
+      return { child, lines }
+    }),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+const deliver = (id: string, round = 0) =>
+  Effect.flatMap(NatsSender, ({ send }) =>
+    send({ tenant, integration, type: "client.created", id, body: `{"id":"${id}"}`, round })
+  ).pipe(Effect.repeat({ until: ({ delivered }) => delivered, schedule: patiently }))
+
+const unacknowledged = (url: string) =>
+  Effect.flatMap(asService(url), (service) =>
+    Effect.promise(async () => {
+      const { consumers } = await service.jetstreamManager()
+      const { num_ack_pending, num_pending } = await consumers.info("contracting-integrations", integration)
+      return num_ack_pending + num_pending
+    })
+  )
+
+describe("the example of a consumer over NATS", () => {
+  it.scopedLive("passes the compiler", () =>
+    Effect.gen(function* () {
+      const folder = yield* program
+      assert.deepStrictEqual(yield* Effect.promise(folder.typeFaults), [])
+    })
+  )
+
+  it.scopedLive("prints every event once, acknowledges it, and ends when asked to", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { url } = yield* startIn(folder, [accountOf(integration)])
+      const using = yield* senderAt(url)
+      yield* using(deliver("evt_1"))
+      const { child, lines } = yield* running(yield* Effect.map(program, (made) => made.build("consumer.ts")), url)
+      yield* until(() => lines.length === 1)
+      yield* using(Effect.all([deliver("evt_1", 1), deliver("evt_2")]))
+      yield* until(() => lines.length === 2)
+      assert.deepStrictEqual(lines, ['{"id":"evt_1"}', '{"id":"evt_2"}'])
+      assert.strictEqual(yield* unacknowledged(url), 0)
+      child.kill("SIGTERM")
+      yield* until(() => child.exitCode !== null)
+      assert.strictEqual(child.exitCode, 0)
+    })
+  )
+})

@@ -1,0 +1,79 @@
+import net from "node:net"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { onTestFinished, vi } from "vitest"
+import type { ValidationError } from "../../../src/domain/Errors.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { Roots } from "../../../src/layers/webhook/Connections.ts"
+import { Resolver } from "../../../src/layers/webhook/Resolver.ts"
+import { type Attempt, WebhookSender } from "../../../src/layers/webhook/Sender.ts"
+import { newSecret } from "../../../src/layers/webhook/Signature.ts"
+import { Targets } from "../../../src/layers/webhook/Target.ts"
+
+/** What each name resolves to at each look; the last answer is given for ever after. */
+type Names = Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
+
+const resolverOf = (names: Names) => {
+  const looks = new Map<string, number>()
+  return (name: string) =>
+    Effect.sync(() => {
+      const look = looks.get(name) ?? 0
+      looks.set(name, look + 1)
+      const answers = names[name] ?? []
+      return answers[Math.min(look, answers.length - 1)] ?? []
+    })
+}
+
+interface Surroundings {
+  readonly allow?: string
+  readonly names?: Names
+  readonly resolve?: (name: string) => Effect.Effect<ReadonlyArray<string>>
+  readonly roots?: ReadonlyArray<string>
+}
+
+const layerIn = ({ allow = "", names = {}, resolve, roots }: Surroundings) =>
+  Layer.merge(Targets.Default, WebhookSender.Default).pipe(
+    Layer.provide(Layer.effect(Settings, Effect.orDie(readSettings({ DELIVERY_ALLOW: allow })))),
+    Layer.provide(Layer.succeed(Resolver, resolve ?? resolverOf(names))),
+    Layer.provide(Layer.succeed(Roots, roots))
+  )
+
+/** Targets and the sender, in surroundings of a test's own. Told only where to send, it makes up the rest. */
+export const webhooksIn = (surroundings: Surroundings) => {
+  const runtime = ManagedRuntime.make(layerIn(surroundings))
+  return {
+    check: (url: string): Promise<ValidationError | undefined> =>
+      runtime.runPromise(
+        Effect.flatMap(Targets, ({ check }) => check(url)).pipe(
+          Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+        )
+      ),
+    send: (attempt: Partial<Attempt> & { readonly url: string }) =>
+      runtime.runPromise(
+        Effect.flatMap(WebhookSender, ({ send }) =>
+          send({
+            tenant: "tnt_1",
+            id: "evt_1",
+            body: Buffer.from("{}"),
+            secrets: [newSecret()],
+            now: Date.now(),
+            ...attempt
+          })
+        )
+      ),
+    stop: () => runtime.dispose()
+  }
+}
+
+/** The same for one test, which needs not think of the end. */
+export const webhooksFor = (surroundings: Surroundings) => {
+  const webhooks = webhooksIn(surroundings)
+  onTestFinished(webhooks.stop)
+  return webhooks
+}
+
+/** Counts every connection this process tries to make from now on, wherever it leads. */
+export const countDials = () => {
+  const spy = vi.spyOn(net.Socket.prototype, "connect")
+  onTestFinished(() => spy.mockRestore())
+  return () => spy.mock.calls.length
+}
