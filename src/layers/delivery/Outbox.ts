@@ -1,13 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-
-/** An event that has its place in the feed, as far as whoever passes it on needs to know. */
-export interface Placed {
-  readonly tenant: string
-  readonly id: string
-  readonly client: string | null
-  readonly type: string
-}
+import type { Placed } from "../nats/EventStream.ts"
 
 /** Tenants that share a batch. */
 const maxSharing = 50

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import type { Session } from "../integrations/authorization/Session.ts"
+import type { AuthorizedSession } from "../oauth/AuthorizedSession.ts"
 import type { Reply } from "../providerHttp/Calls.ts"
 import { plainRefusalOf, Refusal, refusalOf } from "./Refusal.ts"
 import { uploading } from "./Uploading.ts"
@@ -35,7 +35,7 @@ const judged = (reply: Reply, folder: string | undefined) => {
 }
 
 /** What we do in somebody's drive. */
-export const driveOver = (session: Session, api: string) => ({
+export const driveOver = (session: AuthorizedSession, api: string) => ({
   /** A name for a file that is not there yet. */
   newId: Effect.gen(function* () {
     const url = `${api}/drive/v3/files/generateIds?count=1&space=drive&type=files`

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Session } from "../integrations/authorization/Session.ts"
+import type { AuthorizedSession } from "../oauth/AuthorizedSession.ts"
 import { type Call, call, type Reply } from "../providerHttp/Calls.ts"
 import { multipart } from "./Multipart.ts"
 import { plainRefusalOf } from "./Refusal.ts"
@@ -19,7 +19,7 @@ const addressOf = (url: string, uploadType: "multipart" | "resumable") =>
   `${url}?uploadType=${uploadType}&supportsAllDrives=true&fields=id,name,md5Checksum,size`
 
 /** All in one request. */
-const atOnce = (session: Session, { described, method, pdf, url }: Upload) =>
+const atOnce = (session: AuthorizedSession, { described, method, pdf, url }: Upload) =>
   session.call({ method, url: addressOf(url, "multipart"), ...multipart(described, pdf) })
 
 const opening = ({ described, method, pdf, url }: Upload): Call => ({
@@ -34,7 +34,7 @@ const opening = ({ described, method, pdf, url }: Upload): Call => ({
 })
 
 /** Asks for a place first, whose address alone admits whoever knows it: the token does not go there. */
-const inTwoSteps = (session: Session, upload: Upload) =>
+const inTwoSteps = (session: AuthorizedSession, upload: Upload) =>
   Effect.gen(function* () {
     const opened: Reply = yield* session.call(opening(upload))
     const { location = "" } = opened.headers
@@ -52,5 +52,5 @@ const inTwoSteps = (session: Session, upload: Upload) =>
   })
 
 /** Puts a file into a drive, and tells what the drive answered in the end. */
-export const uploading = (session: Session, upload: Upload) =>
+export const uploading = (session: AuthorizedSession, upload: Upload) =>
   upload.pdf.length > mostAtOnce ? inTwoSteps(session, upload) : atOnce(session, upload)

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Session } from "../integrations/authorization/Session.ts"
+import type { AuthorizedSession } from "../oauth/AuthorizedSession.ts"
 import type { Call, Reply } from "../providerHttp/Calls.ts"
 import { complaintOf, type Registered, readList, readRefresh, readRegistration, TrackerAway } from "./Answers.ts"
 
@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 /** What we do with the webhooks of one site. */
-export const trackerOver = (session: Session, api: string, site: string) => {
+export const trackerOver = (session: AuthorizedSession, api: string, site: string) => {
   const webhooks = `${api}/ex/jira/${encodeURIComponent(site)}/rest/api/3/webhook`
 
   const ask = (method: Call["method"], url: string, body?: object) =>

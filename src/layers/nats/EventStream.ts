@@ -1,8 +1,15 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import type { Placed } from "../delivery/Outbox.ts"
 import { asking, Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
+
+/** An event that has its place in the feed, as far as whoever passes it on needs to know. */
+export interface Placed {
+  readonly tenant: string
+  readonly id: string
+  readonly client: string | null
+  readonly type: string
+}
 
 /** The stream of events. It carries which events there are, not what is in them: that stays in the database. */
 export class EventStream extends Effect.Service<EventStream>()("layers/EventStream", {

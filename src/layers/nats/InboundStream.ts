@@ -1,8 +1,14 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import type { InboundKey } from "../tracker/Receiving.ts"
 import { Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
+
+/** Where a webhook that came in lies. */
+export interface InboundKey {
+  readonly tenant: string
+  readonly integration: string
+  readonly id: string
+}
 
 /** The stream of webhooks that came in. It carries which there are, not what is in them: that stays in the database. */
 export class InboundStream extends Effect.Service<InboundStream>()("layers/InboundStream", {

@@ -1,13 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arrays, Cause, Effect } from "effect"
+import type { InboundKey } from "../nats/InboundStream.ts"
 import { isConnectionBroken } from "../postgres/connection/Outage.ts"
 import type { IssueKey } from "./intake/IssueKey.ts"
 import { makeOneByOne } from "./intake/OneByOne.ts"
 import { makeTaking } from "./intake/Taking.ts"
 import { makeTogether, type Rest } from "./intake/Together.ts"
 import { makeWriting } from "./intake/Writing.ts"
-import type { InboundKey } from "./Receiving.ts"
 
 /** What the broker brings is left to it for so long; what failed waits longer each time. */
 const graceSeconds = 2

@@ -8,13 +8,7 @@ import { InboundCall } from "../../domain/tenancy/Caller.ts"
 import { InboundWebhookId } from "../../domain/tracker/InboundWebhook.ts"
 import type { IssueWebhook } from "../../domain/tracker/IssueWebhook.ts"
 import { makeId } from "../Ids.ts"
-
-/** Where a webhook that came in lies. */
-export interface InboundKey {
-  readonly tenant: string
-  readonly integration: string
-  readonly id: string
-}
+import type { InboundKey } from "../nats/InboundStream.ts"
 
 interface Received extends Nullable<InboundKey> {
   readonly wanting: number

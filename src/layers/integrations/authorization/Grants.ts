@@ -5,15 +5,13 @@ import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { OAuthApps } from "../../oauth/Apps.ts"
 import { ProviderAway } from "../../oauth/Ask.ts"
+import { GrantLost } from "../../oauth/AuthorizedSession.ts"
 import { refresh } from "../../oauth/TokenEndpoint.ts"
 import { atomically } from "../../postgres/connection/Transaction.ts"
 import { hashOf } from "../../secrets/OneTime.ts"
 import { Integrations } from "../Integrations.ts"
 import { AuthorizationMoves } from "./AuthorizationMoves.ts"
 import { GrantRows, type Held } from "./GrantRows.ts"
-
-/** There is nothing to get in with until somebody authorizes the integration again. */
-export class GrantLost extends Data.TaggedError("GrantLost")<{ readonly reason: string }> {}
 
 /** What opens the provider's API. */
 export interface Access {

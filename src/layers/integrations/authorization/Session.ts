@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import type { AuthorizedSession } from "../../oauth/AuthorizedSession.ts"
 import { type Call, call, withoutSecret } from "../../providerHttp/Calls.ts"
 import { Grants } from "./Grants.ts"
 
@@ -15,7 +16,7 @@ export const openSession = (tenant: TenantId, integration: string) =>
       return Effect.map(asked, (reply) => withoutSecret(reply, accessToken))
     }
 
-    return {
+    const session: AuthorizedSession = {
       siteId: access.siteId,
 
       /** One call. If the token is refused it is renewed, and the call made once more. */
@@ -28,6 +29,5 @@ export const openSession = (tenant: TenantId, integration: string) =>
           return yield* send(one)
         })
     }
+    return session
   })
-
-export type Session = Effect.Effect.Success<ReturnType<typeof openSession>>
