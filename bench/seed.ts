@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { suffix } from "../src/layers/Ids.ts"
+import { suffix } from "../src/layers/postgres/Ids.ts"
 import { caller } from "./caller.ts"
 import { connected, settle } from "./database.ts"
 import type { Row } from "./row.ts"

@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { suffix } from "../src/layers/Ids.ts"
+import { suffix } from "../src/layers/postgres/Ids.ts"
 import type { Tenant } from "./tenants.ts"
 
 /** What each line is of, and comes to. */

@@ -1,4 +1,4 @@
-import { suffix } from "../src/layers/Ids.ts"
+import { suffix } from "../src/layers/postgres/Ids.ts"
 
 const idOf = (prefix: string) => `${prefix}_${suffix(Date.now())}`
 

@@ -4,8 +4,8 @@ import { type AttachMedia, inMediaOrder, type MediaItem, mediaItem } from "../..
 import { breaks, NotFound, type WireError } from "../../domain/Errors.ts"
 import { requireQuota } from "../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/Caller.ts"
-import { makeId } from "../Ids.ts"
 import { atomically } from "../postgres/connection/Transaction.ts"
+import { makeId } from "../postgres/Ids.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 

@@ -3,7 +3,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Option, Stream } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
-import { makeId } from "../Ids.ts"
+import { makeId } from "../postgres/Ids.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
 /** Bytes that were written but are no blob yet. */

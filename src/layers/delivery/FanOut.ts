@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { makeId } from "../Ids.ts"
 import { atomically } from "../postgres/connection/Transaction.ts"
 import { finishing } from "../postgres/connection/Transactions.ts"
+import { makeId } from "../postgres/Ids.ts"
 import { type Concerned, type Match, planFanOut, type Step } from "./FanOutPlan.ts"
 import { enterLanes, laneOf } from "./Lanes.ts"
 

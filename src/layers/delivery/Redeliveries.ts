@@ -8,8 +8,8 @@ import {
 } from "../../domain/delivery/Delivery.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import { prefixOf } from "../../domain/Ids.ts"
-import { idBound, makeId } from "../Ids.ts"
 import { atomically } from "../postgres/connection/Transaction.ts"
+import { idBound, makeId } from "../postgres/Ids.ts"
 import { arrangeLanes, enterLanes, holdLanes, type Lane } from "./Lanes.ts"
 import { putBack } from "./Redelivering.ts"
 

@@ -7,8 +7,8 @@ import { prefixOf } from "../../domain/Ids.ts"
 import { InboundCall } from "../../domain/tenancy/Caller.ts"
 import { InboundWebhookId } from "../../domain/tracker/InboundWebhook.ts"
 import type { IssueWebhook } from "../../domain/tracker/IssueWebhook.ts"
-import { makeId } from "../Ids.ts"
 import type { InboundKey } from "../nats/InboundStream.ts"
+import { makeId } from "../postgres/Ids.ts"
 
 interface Received extends Nullable<InboundKey> {
   readonly wanting: number

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit, type Pool, pools } from "../../../src/domain/delivery/SendLimits.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
-import { makeId } from "../../../src/layers/Ids.ts"
+import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { makeGate } from "../../support/gate.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 import { countReads } from "../../support/reads.ts"

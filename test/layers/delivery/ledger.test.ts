@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit } from "../../../src/domain/delivery/SendLimits.ts"
 import type { Claimed, ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
 import type { Outcome } from "../../../src/layers/delivery/Outcomes.ts"
-import { makeId } from "../../../src/layers/Ids.ts"
+import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 
 const limits: ClaimLimits = { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} }

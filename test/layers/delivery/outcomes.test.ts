@@ -3,7 +3,7 @@ import type { Pool } from "../../../src/domain/delivery/SendLimits.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { Claimed } from "../../../src/layers/delivery/Claims.ts"
 import type { Outcome } from "../../../src/layers/delivery/Outcomes.ts"
-import { makeId } from "../../../src/layers/Ids.ts"
+import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { plantDelivery } from "../../support/deliveries.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 

@@ -1,7 +1,7 @@
 import { connect } from "nats"
 import { assert, describe, inject, it } from "vitest"
-import { makeId } from "../../../src/layers/Ids.ts"
 import { names } from "../../../src/layers/nats/Subjects.ts"
+import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { forAll } from "../../support/forAll.ts"
 import { makeReadGate } from "../../support/gate.ts"
 import { plantTenant } from "../../support/sending.ts"

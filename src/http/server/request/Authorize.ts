@@ -12,10 +12,10 @@ import { CurrentMember, CurrentTenant, callerKey, InboundCall, Principal } from 
 import { mayActAs } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
+import { Memberships } from "../../../layers/auth/Memberships.ts"
 import { Tokens } from "../../../layers/auth/Tokens.ts"
 import { isTrackers, TrackerTokens } from "../../../layers/auth/TrackerTokens.ts"
 import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
-import { Memberships } from "../../../layers/tenancy/Memberships.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import type { Admission } from "./Admission.ts"
 

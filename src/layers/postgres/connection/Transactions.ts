@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
-import { providing } from "../../Providing.ts"
+import { providing } from "../../concurrency/Providing.ts"
 import { Transacting } from "./Transacting.ts"
 
 const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)

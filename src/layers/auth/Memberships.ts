@@ -3,9 +3,9 @@ import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { sharingAnswers } from "../auth/SharedAnswers.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRefusal.ts"
+import { sharingAnswers } from "./SharedAnswers.ts"
 
 type Member = CurrentMember["Type"]
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { makeId, suffix } from "../../src/layers/Ids.ts"
+import { makeId, suffix } from "../../../src/layers/postgres/Ids.ts"
 
 describe("identifiers", () => {
   it("are a prefix and 26 lowercase base-32 characters", () => {

@@ -1,0 +1,92 @@
+/**
+ * Which room of src may import which. A room imports itself and what stands beside its name; everything else is refused.
+ * The rooms of src/layers are leaves (they know no repository) or areas (repository and use-case of one area).
+ */
+const leaf = ["domain", "layers/concurrency", "layers/config", "layers/secrets"]
+const area = [...leaf, "layers/postgres", "layers/quotas"]
+
+const rooms = {
+  domain: [],
+
+  "layers/config": ["domain"],
+  "layers/concurrency": ["domain"],
+  "layers/secrets": ["layers/config"],
+  "layers/telemetry": ["domain", "layers/config"],
+  "layers/local": [],
+  "layers/postgres": leaf,
+  "layers/auth": leaf,
+  "layers/blobs": [...leaf, "layers/postgres"],
+  "layers/nats": leaf,
+  "layers/webhook": leaf,
+  "layers/pdf": leaf,
+  "layers/providerHttp": [...leaf, "layers/webhook"],
+  "layers/oauth": [...leaf, "layers/providerHttp"],
+  "layers/jira": [...leaf, "layers/oauth", "layers/providerHttp"],
+  "layers/googleDrive": [...leaf, "layers/oauth", "layers/providerHttp"],
+
+  "layers/quotas": leaf,
+  "layers/events": area,
+  "layers/contracting": area,
+  "layers/branding": [...area, "layers/blobs"],
+  "layers/invoicing": [...area, "layers/branding", "layers/contracting", "layers/pdf"],
+  "layers/integrations": [
+    ...area,
+    "layers/auth",
+    "layers/events",
+    "layers/jira",
+    "layers/oauth",
+    "layers/providerHttp",
+    "layers/webhook"
+  ],
+  "layers/delivery": [
+    ...area,
+    "layers/googleDrive",
+    "layers/integrations",
+    "layers/invoicing",
+    "layers/nats",
+    "layers/providerHttp"
+  ],
+  "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
+  "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations"],
+
+  workers: ["domain", "layers"],
+  "http/api": ["domain"],
+  "http/server": ["domain", "layers", "http/api"],
+  "http/handlers": ["domain", "layers", "http/api", "http/server"]
+}
+
+const pathOf = (room) => `^src/${room}/`
+
+const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
+  name: room.replaceAll("/", "-"),
+  comment: `src/${room} may import ${["itself", ...allowed].join(", ")}.`,
+  severity: "error",
+  from: { path: pathOf(room) },
+  to: { path: "^src/", pathNot: [room, ...allowed].map(pathOf) }
+}))
+
+export default {
+  forbidden: [
+    ...roomRules,
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "every-room-has-a-rule",
+      comment: "Add the new folder of src/layers or src/http to the table above.",
+      severity: "error",
+      from: { path: "^src/(layers|http)/[^/]+/", pathNot: Object.keys(rooms).map(pathOf) },
+      to: {}
+    },
+    {
+      name: "main-is-the-command-line",
+      severity: "error",
+      from: {},
+      to: { path: "^src/main\\.ts$" }
+    }
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { extensions: [".ts"] }
+  }
+}
