@@ -2,15 +2,15 @@ import { HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import type { Constraint } from "./Schemas.ts"
 
-/** Failures a caller can see. Each is one flat body, in which the tag travels as `error`. */
-const tag = <const Tag extends string>(name: Tag) =>
+/** The `_tag` of an error. In the response body it is the field `error`. */
+const errorTag = <const Tag extends string>(name: Tag) =>
   Schema.Literal(name).pipe(
     Schema.propertySignature,
     Schema.fromKey("error"),
     Schema.withConstructorDefault(() => name)
   )
 
-const fixed = <const Text extends string>(text: Text) =>
+const fixedMessage = <const Text extends string>(text: Text) =>
   Schema.Literal(text).pipe(
     Schema.propertySignature,
     Schema.withConstructorDefault(() => text)
@@ -21,7 +21,7 @@ export type Detail = { readonly field: string; readonly message: string; readonl
 
 export class ValidationError extends Schema.Class<ValidationError>("ValidationError")(
   {
-    _tag: tag("ValidationError"),
+    _tag: errorTag("ValidationError"),
     message: Schema.String,
     details: Schema.optionalWith(Schema.Array(Detail), { exact: true })
   },
@@ -29,42 +29,42 @@ export class ValidationError extends Schema.Class<ValidationError>("ValidationEr
 ) {}
 
 export class Unauthorized extends Schema.Class<Unauthorized>("Unauthorized")(
-  { _tag: tag("Unauthorized"), message: fixed("Unauthorized") },
+  { _tag: errorTag("Unauthorized"), message: fixedMessage("Unauthorized") },
   HttpApiSchema.annotations({ status: 401, description: "No valid bearer token" })
 ) {}
 
 export class Forbidden extends Schema.Class<Forbidden>("Forbidden")(
-  { _tag: tag("Forbidden"), message: fixed("Forbidden") },
+  { _tag: errorTag("Forbidden"), message: fixedMessage("Forbidden") },
   HttpApiSchema.annotations({ status: 403, description: "The caller may not do this in this tenant" })
 ) {}
 
 export class NotFound extends Schema.Class<NotFound>("NotFound")(
-  { _tag: tag("NotFound"), message: fixed("Not Found") },
+  { _tag: errorTag("NotFound"), message: fixedMessage("Not Found") },
   HttpApiSchema.annotations({ status: 404, description: "There is no such resource for the caller" })
 ) {}
 
 export class Conflict extends Schema.Class<Conflict>("Conflict")(
-  { _tag: tag("Conflict"), message: Schema.String },
+  { _tag: errorTag("Conflict"), message: Schema.String },
   HttpApiSchema.annotations({ status: 409, description: "The Idempotency-Key was used for another request" })
 ) {}
 
 export class PreconditionFailed extends Schema.Class<PreconditionFailed>("PreconditionFailed")(
-  { _tag: tag("PreconditionFailed"), message: fixed("Precondition Failed") },
+  { _tag: errorTag("PreconditionFailed"), message: fixedMessage("Precondition Failed") },
   HttpApiSchema.annotations({ status: 412, description: "The resource is not in the version If-Match names" })
 ) {}
 
 export class PayloadTooLarge extends Schema.Class<PayloadTooLarge>("PayloadTooLarge")(
-  { _tag: tag("PayloadTooLarge"), message: Schema.String },
+  { _tag: errorTag("PayloadTooLarge"), message: Schema.String },
   HttpApiSchema.annotations({ status: 413, description: "The body is larger than this operation takes" })
 ) {}
 
 export class UnsupportedMediaType extends Schema.Class<UnsupportedMediaType>("UnsupportedMediaType")(
-  { _tag: tag("UnsupportedMediaType"), message: Schema.String },
+  { _tag: errorTag("UnsupportedMediaType"), message: Schema.String },
   HttpApiSchema.annotations({ status: 415, description: "The body is not of a type this operation takes" })
 ) {}
 
 export class TooManyRequests extends Schema.Class<TooManyRequests>("TooManyRequests")(
-  { _tag: tag("TooManyRequests"), message: fixed("Too Many Requests") },
+  { _tag: errorTag("TooManyRequests"), message: fixedMessage("Too Many Requests") },
   HttpApiSchema.annotations({
     status: 429,
     description: "The caller or the tenant has too many requests at a time; try again after the time in Retry-After"
@@ -72,12 +72,12 @@ export class TooManyRequests extends Schema.Class<TooManyRequests>("TooManyReque
 ) {}
 
 export class InternalError extends Schema.Class<InternalError>("InternalError")(
-  { _tag: tag("InternalError"), message: fixed("Internal Server Error") },
+  { _tag: errorTag("InternalError"), message: fixedMessage("Internal Server Error") },
   HttpApiSchema.annotations({ status: 500, description: "A fault of the service, logged under the x-request-id" })
 ) {}
 
 export class ServiceUnavailable extends Schema.Class<ServiceUnavailable>("ServiceUnavailable")(
-  { _tag: tag("ServiceUnavailable"), message: fixed("Service Unavailable") },
+  { _tag: errorTag("ServiceUnavailable"), message: fixedMessage("Service Unavailable") },
   HttpApiSchema.annotations({ status: 503, description: "Try again after the time in Retry-After" })
 ) {}
 
@@ -96,13 +96,13 @@ export const WireError = Schema.Union(
 )
 export type WireError = typeof WireError.Type
 
-/** How many faults one answer reports at most. */
+/** Maximum number of details in one error response. */
 export const maxDetails = 100
 
-/** The answer to a request that breaks rules; `details` holds one item per field. */
+/** Builds the 400 error of an invalid request, with one detail per field. */
 export const invalid = (...details: ReadonlyArray<Detail>) =>
   new ValidationError({ message: "Request validation failed", details: details.slice(0, maxDetails) })
 
-/** A rule of the business that one field breaks. */
+/** Builds the 400 error of a business rule that one field violates. */
 export const breaks = (field: string, constraint: Constraint, message: string) =>
   invalid({ field, constraint, message })

@@ -1,20 +1,20 @@
 import type { Position } from "./Paging.ts"
 
-/** The JSON text of an A, written by someone who knows what an A looks like. */
+/** An A that is encoded as JSON already, for example by PostgreSQL. The response writer sends it as it is. */
 export class JsonText<out A> {
   readonly text: string
-  /** Never there: it ties the text to what it stands for. */
+  /** Phantom property: it exists only in the type, to tie the JSON to A. */
   declare readonly of: A
   constructor(text: string) {
     this.text = text
   }
 }
 
-/** Consecutive items of a list in JSON, joined by commas, and after which of them the next page starts, if there is one. */
+/** One page of a list: its items as JSON, joined by commas, and the position of the next page, if there is one. */
 export class JsonPage<out A> {
   readonly text: string
   readonly next: Position | undefined
-  /** Never there, as above. */
+  /** Phantom property, as above. */
   declare readonly of: A
   constructor(text: string, next: Position | undefined) {
     this.text = text

@@ -1,10 +1,10 @@
-/** Where a page begins: after the row with this order (absent sorts last) and identifier. */
+/** Keyset position: a page starts after the row with this `order` and `id`. Rows without `order` sort last. */
 export interface Position {
   readonly order?: number | undefined
   readonly id: string
 }
 
-/** The part of a list a caller asks for. */
+/** Size and start of the requested page. */
 export interface Window {
   readonly limit: number
   readonly after: Position | undefined

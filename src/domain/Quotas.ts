@@ -3,24 +3,25 @@ import { breaks, type ValidationError } from "./Errors.ts"
 import { maxInvoiceLines } from "./invoicing/Invoice.ts"
 import { oneOf, optional } from "./Schemas.ts"
 
-/** What a quota is counted for. An owner is whatever images are attached to: a tenant or a client. */
+/** A quota counts per scope. An owner is a tenant or a client that images are attached to. */
 const scopes = ["tenant", "caller", "integration", "owner", "invoice"] as const
 
 export interface Quota {
-  /** The setting that holds the maximum, its default, and the highest value an operator can choose. */
+  /** The environment variable with the maximum. */
   readonly setting: `MAX_${string}`
   readonly default: number
+  /** The highest maximum an operator can configure. */
   readonly highest: number
   readonly scope: (typeof scopes)[number]
-  /** What is counted, in the plural, with its scope: it follows a number in messages. */
+  /** The counted things in the plural, with their scope. Messages put a number in front of it. */
   readonly counts: string
-  /** What the caller can do about a full quota. */
+  /** How the caller makes room in a full quota. */
   readonly remedy: string
 }
 
 const million = 1_000_000
 
-/** Every quota, once: settings, `GET /limits` and the messages of refusals follow from this table. */
+/** All quotas. Settings, `GET /limits` and the messages of rejected requests derive from this table. */
 export const quotas = {
   tenants: {
     setting: "MAX_TENANTS",
@@ -106,11 +107,11 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas
 
-export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName> // Object.keys forgets which keys these are
+export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName> // Object.keys widens the keys to string
 
 export const describeQuota = (name: QuotaName) => `maximum number of ${quotas[name].counts}`
 
-/** A quota as `GET /limits` shows it. Other kinds of limits may join the list. */
+/** An item of `GET /limits`: a quota or a rate limit. */
 export const Limit = Schema.Struct({
   name: Schema.String.annotations({ description: "Names the limit; messages of refused requests name it too" }),
   description: Schema.String.annotations({ description: "What is counted" }),
@@ -134,7 +135,7 @@ export const toLimit = (name: QuotaName, max: number, used: number | undefined):
   ...(used === undefined ? {} : { used })
 })
 
-/** Fixed rates, listed beside the quotas where they are set. */
+/** Rate limits. `GET /limits` lists those that are configured. */
 const rates = {
   callerRequests: { setting: "RATE_LIMIT_PER_CALLER", scope: "caller" },
   tenantRequests: { setting: "RATE_LIMIT_PER_TENANT", scope: "tenant" }
@@ -151,16 +152,16 @@ export const rateLimits = (settings: RateSettings): ReadonlyArray<Limit> =>
 
 interface Addition {
   readonly max: number
-  /** How many there are, or `max` if there are more. */
+  /** The current count. The count may stop at `max`. */
   readonly used: number
   readonly adding?: number
-  /** What the caller sent that is too much. */
+  /** The request field that the error names. */
   readonly field: string
 }
 
 /**
- * Fails when an addition exceeds a quota. What adds nothing passes, so that a maximum below what exists stops nothing
- * but growth.
+ * Fails when an addition exceeds a quota. A request that adds nothing passes, so a tenant above a lowered maximum can
+ * still change and delete what it has.
  */
 export const requireQuota = (
   name: QuotaName,

@@ -2,9 +2,8 @@ import { ParseResult, Schema } from "effect"
 import { isStorable } from "./StorableText.ts"
 
 /**
- * The machine words a rejected field is reported under. A schema names the one it enforces in this annotation,
- * so the wire format is decided where the rule is written. `quota` is a limit of the service, which `GET /limits` shows;
- * `maxItems` is the length of a list in one request.
+ * Machine-readable code of a validation error. A schema names the code of its rule in the `ConstraintId` annotation.
+ * `quota` is a limit of the service that `GET /limits` lists. `maxItems` limits a list in one request.
  */
 export type Constraint =
   | "required"
@@ -28,51 +27,53 @@ export type Constraint =
 
 export const ConstraintId: unique symbol = Symbol.for("domain/Constraint")
 
-/** A rule a value must meet, and how a value that does not is reported. */
+/** A validation rule with the error it reports. */
 interface Check<A> {
   readonly test: (value: A) => boolean
   readonly constraint: Constraint
   readonly message: string
-  /** What it means in JSON Schema. */
+  /** The same rule in JSON Schema. */
   readonly jsonSchema?: object
 }
 
 /**
- * Several rules as one refinement, of which the first that is broken is reported. One refinement for each would be
- * walked one by one for every value of every request.
+ * Combines several rules into one refinement that reports the first violated rule. One refinement per rule is slower:
+ * the decoder walks each of them for every value of every request.
  */
 export const checked = <A>(...checks: ReadonlyArray<Check<A>>) => {
-  const broken = (value: unknown) => checks.find(({ test }) => !test(value as A)) // only what reached the refinement
+  // The schema has checked the type of the value.
+  const findViolated = (value: unknown) => checks.find(({ test }) => !test(value as A))
   return {
     test: (value: A) => {
       for (const { test } of checks) if (!test(value)) return false
       return true
     },
     annotations: {
-      [ConstraintId]: (value: unknown): Constraint => broken(value)?.constraint ?? "type",
-      message: ({ actual }: ParseResult.ParseIssue) => broken(actual)?.message ?? "is not allowed",
+      [ConstraintId]: (value: unknown): Constraint => findViolated(value)?.constraint ?? "type",
+      message: ({ actual }: ParseResult.ParseIssue) => findViolated(actual)?.message ?? "is not allowed",
       jsonSchema: Object.assign({}, ...checks.map(({ jsonSchema }) => jsonSchema))
     }
   }
 }
 
-/** Annotations of a refinement: its machine word, its sentence, and what it means in JSON Schema. */
+/** Annotations of a refinement: error code, error message and JSON Schema. */
 export const rule = (constraint: Constraint, message: string, jsonSchema: object = {}) => ({
   [ConstraintId]: constraint,
   message: () => message,
   jsonSchema
 })
 
-/** Counts code points, as JSON Schema does, and only where the cheaper UTF-16 length leaves the answer open. */
-const codePoints = (text: string) => {
+/** JSON Schema counts code points. The callers count only when the cheaper UTF-16 length does not decide. */
+const countCodePoints = (text: string) => {
   let count = 0
   for (const _ of text) count++
   return count
 }
-const atLeast = (text: string, min: number) => text.length >= 2 * min || codePoints(text) >= min
-const atMost = (text: string, max: number) => text.length <= max || (text.length <= 2 * max && codePoints(text) <= max)
+const hasMinLength = (text: string, min: number) => text.length >= 2 * min || countCodePoints(text) >= min
+const hasMaxLength = (text: string, max: number) =>
+  text.length <= max || (text.length <= 2 * max && countCodePoints(text) <= max)
 
-const storable: Check<string> = {
+const storableCheck: Check<string> = {
   test: isStorable,
   constraint: "pattern",
   message: "must not contain NUL or unpaired surrogates"
@@ -82,15 +83,15 @@ const characters = (count: number) => (count === 1 ? "1 character" : `${count} c
 
 export const text = (min: number, max: number) => {
   const { annotations, test } = checked<string>(
-    storable,
+    storableCheck,
     {
-      test: (value) => atLeast(value, min),
+      test: (value) => hasMinLength(value, min),
       constraint: "minLength",
       message: `must have at least ${characters(min)}`,
       ...(min > 0 ? { jsonSchema: { minLength: min } } : {})
     },
     {
-      test: (value) => atMost(value, max),
+      test: (value) => hasMaxLength(value, max),
       constraint: "maxLength",
       message: `must have at most ${characters(max)}`,
       jsonSchema: { maxLength: max }
@@ -99,7 +100,7 @@ export const text = (min: number, max: number) => {
   return Schema.String.pipe(Schema.filter(test, annotations))
 }
 
-const within = (min: number, max: number): ReadonlyArray<Check<number>> => [
+const rangeChecks = (min: number, max: number): ReadonlyArray<Check<number>> => [
   {
     test: (value) => value >= min,
     constraint: "min",
@@ -109,7 +110,7 @@ const within = (min: number, max: number): ReadonlyArray<Check<number>> => [
   { test: (value) => value <= max, constraint: "max", message: `must be at most ${max}`, jsonSchema: { maximum: max } }
 ]
 
-const whole: Check<number> = {
+const integerCheck: Check<number> = {
   test: Number.isInteger,
   constraint: "type",
   message: "must be an integer",
@@ -117,19 +118,19 @@ const whole: Check<number> = {
 }
 
 export const integer = (min: number, max: number) => {
-  const { annotations, test } = checked(whole, ...within(min, max))
+  const { annotations, test } = checked(integerCheck, ...rangeChecks(min, max))
   return Schema.Number.pipe(Schema.filter(test, annotations))
 }
 
-/** A number with so many decimals at the most, as a person would write it. */
-export const decimal = (min: number, max: number, mostDecimals: number, decimalsOf: (value: number) => number) => {
+/** A number with at most `maxDecimals` decimals, counted in its shortest decimal notation. */
+export const decimal = (min: number, max: number, maxDecimals: number, decimalsOf: (value: number) => number) => {
   const { annotations, test } = checked<number>(
     { test: Number.isFinite, constraint: "type", message: "must be a number" },
-    ...within(min, max),
+    ...rangeChecks(min, max),
     {
-      test: (value) => decimalsOf(value) <= mostDecimals,
+      test: (value) => decimalsOf(value) <= maxDecimals,
       constraint: "format",
-      message: `must have at most ${mostDecimals} decimals`
+      message: `must have at most ${maxDecimals} decimals`
     }
   )
   return Schema.Number.pipe(Schema.filter(test, annotations))
@@ -146,7 +147,7 @@ export const integerText = (min: number, max: number, description: string) =>
     encode: (value) => ParseResult.succeed(String(value))
   }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max, description }))
 
-/** The edge checks this maximum before it decodes any item. */
+/** The HTTP server checks this maximum before it decodes any item. */
 export const maxItems =
   (max: number) =>
   <A extends ReadonlyArray<unknown>, I, R>(items: Schema.Schema<A, I, R>) =>
@@ -163,7 +164,7 @@ export const nonEmptyArray = <A, I, R>(item: Schema.Schema<A, I, R>, max: number
     maxItems(max)
   )
 
-/** The edge checks this maximum before it decodes any value. */
+/** The HTTP server checks this maximum before it decodes any value. */
 export const maxProperties =
   (max: number) =>
   <A extends object, I, R>(record: Schema.Schema<A, I, R>) =>
@@ -180,7 +181,7 @@ export const oneOf = <const L extends readonly [string, ...Array<string>]>(...li
     message: () => ({ message: `must be one of ${literals.join(", ")}`, override: true })
   })
 
-/** Yes or no in a query string. */
+/** A boolean in a query string. */
 export const booleanText = (description: string) =>
   Schema.transform(oneOf("true", "false"), Schema.Boolean, {
     strict: true,
@@ -190,24 +191,25 @@ export const booleanText = (description: string) =>
 
 export const Order = integer(0, Number.MAX_SAFE_INTEGER).annotations({ description: "Position among its siblings" })
 
-/** ISO 8601 in UTC; the database layer already delivers timestamps in this form. */
+/** A timestamp in a response: ISO 8601 in UTC. The database layer returns timestamps in this form. */
 export const Timestamp = Schema.String.annotations({ jsonSchema: { type: "string", format: "date-time" } })
-/** A moment a caller names: ISO 8601 in UTC, to the millisecond as everything here. */
-const isoInUtc = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
-const notAMoment = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
 
-/** Dates such as the 30th of February read as a day in March; what was read must be what was written. */
-const momentOf = (text: string) => {
-  const read = new Date(isoInUtc.test(text) ? text : Number.NaN)
-  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(text.slice(0, 19)) ? read : undefined
+const isoUtcPattern = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
+const dateTimeMessage = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+
+/** `Date` accepts the 30th of February as a day in March. Comparing the result with the input rejects such dates. */
+const parseDateTime = (text: string) => {
+  const date = new Date(isoUtcPattern.test(text) ? text : Number.NaN)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 19)) ? date : undefined
 }
 
+/** A date and time in a request: ISO 8601 in UTC, truncated to milliseconds. */
 export const Moment = Schema.transformOrFail(Schema.String, Schema.String, {
   strict: true,
   decode: (text, _, ast) => {
-    const moment = momentOf(text)
+    const moment = parseDateTime(text)
     return moment === undefined
-      ? ParseResult.fail(new ParseResult.Type(ast, text, notAMoment))
+      ? ParseResult.fail(new ParseResult.Type(ast, text, dateTimeMessage))
       : ParseResult.succeed(moment.toISOString())
   },
   encode: ParseResult.succeed
@@ -215,36 +217,36 @@ export const Moment = Schema.transformOrFail(Schema.String, Schema.String, {
 
 export const stamps = { createdAt: Timestamp, updatedAt: Timestamp }
 
-/** A field that may be left out. It is never null in an answer. */
+/** An optional field. A response omits it instead of sending null. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
- * A field that may be left out, and what it then is; whoever reads the body fills it in. It is told in words, because
- * generators of clients take a `default` for a field that must be given.
+ * An optional field with a default. Decoding does not apply the default; the code that reads the body does. The
+ * description states it in words, because client generators treat a field with a JSON Schema `default` as required.
  */
 export const defaulting = <A, I, R>(schema: Schema.Schema<A, I, R>, fallback: NoInfer<A>) =>
   optional(schema.annotations({ description: `${fallback} unless given` }))
 
-/** A request body reports every fault at once and refuses properties it does not know. */
+/** Decoding a request body reports all errors at once and rejects unknown properties. */
 const strict = { parseOptions: { errors: "all", onExcessProperty: "error" } } as const
 
 export const body = <F extends Schema.Struct.Fields>(fields: F) => Schema.Struct(fields).annotations(strict)
 
 type Optional<S extends Schema.Schema.All> = Schema.optionalWith<S, { readonly exact: true }>
-type Changeable<F> =
+type Patchable<F> =
   F extends Optional<infer S> ? Optional<Schema.NullOr<S>> : F extends Schema.Schema.All ? Optional<F> : never
 
 const isOptional = (field: Schema.Struct.Field): field is Optional<Schema.Schema.All> =>
   Schema.isPropertySignature(field) && "from" in field
 
-/** The body of a PATCH: every field may be left out, null clears an optional one, and nothing at all is a fault. */
+/** The body of a PATCH: every field is optional, null clears an optional field, and an empty body is invalid. */
 export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
   const changeable = Object.entries(fields).map(([name, field]) => [
     name,
     isOptional(field) ? optional(Schema.NullOr(field.from)) : optional(field as Schema.Schema.All)
   ])
-  // Object.fromEntries forgets which field is which; the mapped type restates it.
-  const struct = Schema.Struct(Object.fromEntries(changeable) as { readonly [K in keyof F]: Changeable<F[K]> })
+  // Object.fromEntries loses the type of each field; the mapped type restores it.
+  const struct = Schema.Struct(Object.fromEntries(changeable) as { readonly [K in keyof F]: Patchable<F[K]> })
   return struct
     .annotations(strict)
     .pipe(
@@ -255,10 +257,10 @@ export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
     )
 }
 
-/** The body of a PATCH, read. */
+/** The decoded body of a PATCH. */
 export type Change<A> = { readonly [K in keyof A]?: A[K] | null }
 
-/** What a PATCH makes of a resource. */
+/** Applies a PATCH to a resource. */
 export const patched = <A extends object>(value: A, change: Change<A>): A => {
   const merged = Object.entries({ ...value, ...change }).filter(([, field]) => field !== null)
   return Object.fromEntries(merged) as A // only optional fields can be null in a change

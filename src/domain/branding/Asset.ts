@@ -8,7 +8,7 @@ export type AssetId = typeof AssetId.Type
 export const AssetKind = oneOf("BRANDING_LOGO", "BRANDING_BACKGROUND")
 export const AssetStatus = oneOf("PENDING", "READY", "FAILED")
 
-/** The most bytes an asset can have. */
+/** Maximum size of the image of one asset. */
 export const mostBytes = 5 * 1024 * 1024
 
 const changeable = {
@@ -23,30 +23,30 @@ const declared = {
   sizeBytes: optional(integer(1, Number.MAX_SAFE_INTEGER))
 }
 
-const made = {
+const serverSet = {
   source: oneOf("USER_UPLOAD", "GENERATED"),
   status: AssetStatus,
   etag: optional(text(1, 100))
 }
 
-/** An asset as the interface shows it, and nothing beyond. */
+/** An asset as the API returns it. */
 export const Asset = Schema.Struct({
   assetId: AssetId,
   kind: declared.kind,
   access: declared.access,
-  source: made.source,
-  status: made.status,
+  source: serverSet.source,
+  status: serverSet.status,
   contentType: declared.contentType,
   originalFileName: declared.originalFileName,
   sizeBytes: declared.sizeBytes,
-  etag: made.etag,
+  etag: serverSet.etag,
   url: optional(text(1, 2000)),
   ...stamps
 }).annotations({ identifier: "Asset" })
 export type Asset = typeof Asset.Type
 
-/** An asset as it is kept: where its image is to be had is told when it is shown. */
-export const StoredAsset = Schema.Struct({ id: AssetId, ...declared, ...made, ...stamps })
+/** An asset as the database stores it, without the URL of its image. */
+export const StoredAsset = Schema.Struct({ id: AssetId, ...declared, ...serverSet, ...stamps })
 export type StoredAsset = typeof StoredAsset.Type
 
 export const CreateAsset = body({
@@ -54,15 +54,15 @@ export const CreateAsset = body({
   access: defaulting(declared.access, "PUBLIC")
 }).annotations({ identifier: "CreateAsset" })
 
-/** The asset with what its maker left out filled in. */
+/** Applies the defaults to a create request. */
 export const filledAsset = ({ access = "PUBLIC", ...fields }: typeof CreateAsset.Type) => ({ ...fields, access })
 
 export const PatchAsset = patch(changeable).annotations({ identifier: "PatchAsset" })
 
-/** The path an image is served at. */
+/** The path that serves the image of an asset. */
 export const imagePath = (assetId: string) => `/api/v1/assets/${assetId}`
 
-/** An asset as the interface shows it, with where its image is to be had once there is one. */
+/** Converts a stored asset for the API. Only a READY asset has a URL. */
 export const shownAsset = ({ id: assetId, ...asset }: StoredAsset, url: string | undefined): Asset => ({
   assetId,
   kind: asset.kind,

@@ -9,18 +9,18 @@ import { inspectWebp, isWebp } from "./image/Webp.ts"
 
 export type { ImageFacts, ImageType } from "./image/ImageFacts.ts"
 
-const mostPixels = 40_000_000
-const longestSide = 20_000
-const mostFrames = 500
+const maxPixels = 40_000_000
+const maxSide = 20_000
+const maxFrames = 500
 
-const names: Record<ImageType, string> = {
+const typeNames: Record<ImageType, string> = {
   "image/png": "a PNG",
   "image/jpeg": "a JPEG",
   "image/webp": "a WebP",
   "image/gif": "a GIF"
 }
 
-const refuseOther = (bytes: Uint8Array) => {
+const rejectUnsupported = (bytes: Uint8Array) => {
   if (bytes.length === 0) return refuse("is empty")
   const name = nameOfOtherFile(bytes)
   return refuse(
@@ -28,30 +28,30 @@ const refuseOther = (bytes: Uint8Array) => {
   )
 }
 
-/** What the bytes are, or in a sentence why they are no image we take: what would follow "The file …". */
+/** Detects the type and size of an image. The error is a reason that completes the sentence "The file …". */
 export const inspectImage = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
   const startsWith = (signature: string) => textAt(bytes, 0, signature.length) === signature
   if (startsWith(pngSignature)) return inspectPng(bytes)
   if (startsWith(jpegSignature)) return inspectJpeg(bytes)
   if (gifSignatures.some(startsWith)) return inspectGif(bytes)
   if (isWebp(bytes)) return inspectWebp(bytes)
-  return refuseOther(bytes)
+  return rejectUnsupported(bytes)
 }
 
-const withinBounds = (image: ImageFacts): Either.Either<ImageFacts, string> => {
+const requireBounds = (image: ImageFacts): Either.Either<ImageFacts, string> => {
   const { width, height, frames } = image
   const size = `is ${width} × ${height} pixels`
   if (width < 1 || height < 1) return refuse(`${size}; at least 1 × 1 is taken`)
-  if (width * height > mostPixels) return refuse(`${size}; at most ${mostPixels / 1_000_000} megapixels are taken`)
-  if (Math.max(width, height) > longestSide) return refuse(`${size}; at most ${longestSide} a side are taken`)
-  if (frames > mostFrames) return refuse(`holds ${frames} frames; at most ${mostFrames} are taken`)
+  if (width * height > maxPixels) return refuse(`${size}; at most ${maxPixels / 1_000_000} megapixels are taken`)
+  if (Math.max(width, height) > maxSide) return refuse(`${size}; at most ${maxSide} a side are taken`)
+  if (frames > maxFrames) return refuse(`holds ${frames} frames; at most ${maxFrames} are taken`)
   return Either.right(image)
 }
 
-/** The same, and it is what it was declared as and within bounds. */
+/** Inspects an image and also requires the declared type and the size limits. */
 export const acceptImage = (bytes: Uint8Array, declared: ImageType): Either.Either<ImageFacts, string> =>
   Either.flatMap(inspectImage(bytes), (image) =>
     image.type === declared
-      ? withinBounds(image)
-      : refuse(`says it is ${names[declared]} but holds ${names[image.type]}`)
+      ? requireBounds(image)
+      : refuse(`says it is ${typeNames[declared]} but holds ${typeNames[image.type]}`)
   )

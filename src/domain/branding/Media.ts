@@ -4,7 +4,7 @@ import { AssetId, AssetKind, AssetStatus, imagePath } from "./Asset.ts"
 
 const slotPattern = "^[a-z][a-z0-9-]{0,62}$"
 
-/** Where on its owner an image hangs; the names are the owner's to choose. */
+/** The name of an attachment's slot. API users choose the names. */
 export const Slot = Schema.String.pipe(
   Schema.pattern(
     new RegExp(slotPattern),
@@ -12,7 +12,7 @@ export const Slot = Schema.String.pipe(
   )
 )
 
-/** An image that hangs on a tenant or a client. */
+/** An image attached to a tenant or a client. */
 export const MediaItem = Schema.Struct({
   attachmentId: Schema.String,
   slot: Schema.String,
@@ -26,11 +26,11 @@ export type MediaItem = typeof MediaItem.Type
 
 export const AttachMedia = body({ assetId: AssetId, order: optional(Order) }).annotations({ identifier: "AttachMedia" })
 
-/** By their order, and by the name of the slot where that is the same. */
+/** Sorts by `order`, then by slot name. */
 export const inMediaOrder = (items: ReadonlyArray<MediaItem>) =>
   items.toSorted((a, b) => a.order - b.order || (a.slot < b.slot ? -1 : 1))
 
-/** What hangs in a slot after something was put there. */
+/** The media item of a new attachment. Only READY assets can be attached. */
 export const mediaItem = (item: Omit<MediaItem, "url" | "status">): MediaItem => ({
   attachmentId: item.attachmentId,
   slot: item.slot,

@@ -18,7 +18,7 @@ const writable = {
   order: optional(Order)
 }
 
-/** A postal address of a client or, without one, of the tenant itself. */
+/** A postal address of a client. Without `client` it belongs to the tenant. */
 export const Address = Schema.Struct({
   id: AddressId,
   ...writable,

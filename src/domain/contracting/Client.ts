@@ -6,7 +6,7 @@ import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
 export const ClientId = id("clnt", "client")
 export type ClientId = typeof ClientId.Type
 
-/** What a caller may set; the other schemas derive from it. */
+/** Fields that API users can set. The other schemas derive from them. */
 const writable = {
   name: text(1, 200),
   description: optional(text(0, 1024)),

@@ -10,7 +10,7 @@ export const ContractId = id("ctr", "contract")
 export const ContractStatus = oneOf("DRAFT", "ACTIVE", "ENDED")
 export type ContractStatus = typeof ContractStatus.Type
 
-/** Where a contract may go from where it is. */
+/** Allowed status transitions. */
 export const contractMoves: Readonly<Record<ContractStatus, ReadonlyArray<ContractStatus>>> = {
   DRAFT: ["ACTIVE"],
   ACTIVE: ["ENDED"],
@@ -34,25 +34,24 @@ export const Contract = Schema.Struct({ id: ContractId, client: ClientId, ...wri
 })
 export type Contract = typeof Contract.Type
 
-/** A contract with as much of its client as was asked for. */
+/** A contract whose client is expanded on request. */
 export const ContractInFull = Schema.Struct({ ...Contract.fields, client: Schema.Union(ClientId, Client) }).annotations(
   { identifier: "ContractInFull" }
 )
 
-/** What a contract has unless its maker says otherwise. */
-const usual = { status: "DRAFT", paymentTermDays: 30 } as const
+const defaults = { status: "DRAFT", paymentTermDays: 30 } as const
 
-/** One cannot begin at its end. */
+/** A contract cannot be created as ENDED. */
 export const CreateContract = body({
   clientId: ClientId,
   ...writable,
-  status: defaulting(oneOf("DRAFT", "ACTIVE"), usual.status),
-  paymentTermDays: defaulting(writable.paymentTermDays, usual.paymentTermDays)
+  status: defaulting(oneOf("DRAFT", "ACTIVE"), defaults.status),
+  paymentTermDays: defaulting(writable.paymentTermDays, defaults.paymentTermDays)
 }).annotations({ identifier: "CreateContract" })
 
-/** The contract with what its maker left out filled in. */
+/** Applies the defaults to a create request. */
 export const filledContract = ({ clientId, ...fields }: typeof CreateContract.Type) => ({
-  ...usual,
+  ...defaults,
   ...fields,
   client: clientId
 })
@@ -61,18 +60,18 @@ export const PatchContract = patch(writable).annotations({ identifier: "PatchCon
 
 type Terms = Pick<Contract, "status" | "startsAt" | "endsAt">
 
-const periodFaults = ({ endsAt, startsAt }: Terms): ReadonlyArray<Detail> =>
+const periodErrors = ({ endsAt, startsAt }: Terms): ReadonlyArray<Detail> =>
   startsAt === undefined || endsAt === undefined || endsAt > startsAt
     ? []
     : [{ field: "endsAt", constraint: "min", message: "must be after startsAt" }]
 
-const moveFaults = (from: ContractStatus, to: ContractStatus): ReadonlyArray<Detail> =>
+const transitionErrors = (from: ContractStatus, to: ContractStatus): ReadonlyArray<Detail> =>
   from === to || contractMoves[from].includes(to)
     ? []
     : [{ field: "status", constraint: "state", message: `cannot go from ${from} to ${to}` }]
 
-/** What the business objects to in a contract, or in its change from what it was before. */
+/** Validation errors of a new contract, or of a change from `before` to `after`. */
 export const contractFaults = (after: Terms, before: Terms = after): ReadonlyArray<Detail> => [
-  ...moveFaults(before.status, after.status),
-  ...periodFaults(after)
+  ...transitionErrors(before.status, after.status),
+  ...periodErrors(after)
 ]

@@ -3,12 +3,12 @@ import { rule, text } from "../Schemas.ts"
 
 // address = local "@" domain
 // local   = atom *("." atom)
-// domain  = 1*(label ".") top
+// domain  = 1*(label ".") topLevelDomain
 const atom = /^[\w!#$%&'*+/=?^`{|}~-]+$/
 const label = /^[a-z0-9]+(-+[a-z0-9]+)*$/i
-const top = /^[a-z]{2,}$/i
+const topLevelDomain = /^[a-z]{2,}$/i
 
-const localFault = (local: string) => {
+const localPartError = (local: string) => {
   if (local === "") return "has nothing before the @"
   if (local.startsWith(".") || local.endsWith(".")) return "must not have a dot at an end of the part before the @"
   if (local.includes("..")) return "must not have two dots in a row before the @"
@@ -17,24 +17,24 @@ const localFault = (local: string) => {
     : "has a character before the @ that addresses cannot have"
 }
 
-const domainFault = (domain: string) => {
+const domainError = (domain: string) => {
   const labels = domain.split(".")
   if (labels.length < 2) return "needs a domain with a dot after the @"
   if (!labels.every((part) => label.test(part)))
     return "needs a domain of letters, digits and inner hyphens after the @"
-  return top.test(labels.at(-1) ?? "") ? undefined : "must end in a top-level domain of at least two letters"
+  return topLevelDomain.test(labels.at(-1) ?? "") ? undefined : "must end in a top-level domain of at least two letters"
 }
 
-/** What is wrong with an email address, in words. Of several @ the last one counts; none is left before it. */
-const faultOf = (address: string) => {
+/** The validation message of an invalid address. The last @ is the separator; the local part cannot contain another. */
+const addressError = (address: string) => {
   const at = address.lastIndexOf("@")
   if (at === -1) return "must be an email address with an @"
-  return localFault(address.slice(0, at)) ?? domainFault(address.slice(at + 1))
+  return localPartError(address.slice(0, at)) ?? domainError(address.slice(at + 1))
 }
 
 export const EmailAddress = text(1, 200).pipe(
-  Schema.filter((address) => faultOf(address) === undefined, {
+  Schema.filter((address) => addressError(address) === undefined, {
     ...rule("format", "must be an email address", { format: "email" }),
-    message: ({ actual }) => faultOf(String(actual)) ?? "must be an email address"
+    message: ({ actual }) => addressError(String(actual)) ?? "must be an email address"
   })
 )

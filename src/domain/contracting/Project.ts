@@ -15,14 +15,14 @@ export const Project = Schema.Struct({ id: ProjectId, contract: ContractId, ...w
   identifier: "Project"
 })
 
-/** A project with as much of its contract as was asked for. */
+/** A project whose contract is expanded on request. */
 export const ProjectInFull = Schema.Struct({
   ...Project.fields,
   contract: Schema.Union(ContractId, ContractInFull)
 }).annotations({ identifier: "ProjectInFull" })
 export type ProjectInFull = typeof ProjectInFull.Type
 
-/** The relations of a project that can be shown in full; the longer one includes the shorter. */
+/** Relations that can be expanded. `contract.client` includes `contract`. */
 export const projectRelations = ["contract", "contract.client"] as const
 export type ProjectRelation = (typeof projectRelations)[number]
 

@@ -9,28 +9,28 @@ export type DeliveryId = typeof DeliveryId.Type
 
 const EventId = id("evt", "event")
 
-/** WAITING is behind another of the same resource, PENDING is sent when its time comes, the rest are finished. */
+/** WAITING: queued behind another delivery of the same resource. PENDING: sent when due. The others are final. */
 export const DeliveryStatus = oneOf("WAITING", "PENDING", "DELIVERED", "EXHAUSTED")
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
 export const FinishedStatus = oneOf("DELIVERED", "EXHAUSTED")
 
-/** What came of one attempt; LOST when nobody knows, since who sent it did not come back. */
+/** The result of an attempt. LOST: the worker stopped before it recorded a result. */
 export const AttemptOutcome = oneOf("DELIVERED", "FAILED", "LOST")
 export type AttemptOutcome = typeof AttemptOutcome.Type
 
-const most = 2 ** 31 - 1
+const maxInt32 = 2 ** 31 - 1
 
-/** How an event fares on its way to one integration. */
+/** The delivery of one event to one integration. */
 export const Delivery = Schema.Struct({
   id: DeliveryId,
   integration: IntegrationId,
   event: EventId,
   eventType: text(1, 200),
   status: DeliveryStatus,
-  attempts: integer(0, most),
+  attempts: integer(0, maxInt32),
   nextAttemptAt: optional(Timestamp),
-  responseStatus: optional(integer(0, most)),
+  responseStatus: optional(integer(0, maxInt32)),
   error: optional(Schema.String),
   deliveredAt: optional(Timestamp),
   ...stamps
@@ -38,17 +38,17 @@ export const Delivery = Schema.Struct({
 export type Delivery = typeof Delivery.Type
 
 export const DeliveryAttempt = Schema.Struct({
-  number: integer(1, most),
+  number: integer(1, maxInt32),
   attemptedAt: Timestamp,
   outcome: AttemptOutcome,
-  latencyMs: optional(integer(0, most)),
-  responseStatus: optional(integer(0, most)),
+  latencyMs: optional(integer(0, maxInt32)),
+  responseStatus: optional(integer(0, maxInt32)),
   responseBody: optional(Schema.String),
   error: optional(Schema.String)
 }).annotations({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
-/** The attempts that are shown of a delivery that was tried more often. */
+/** Maximum number of attempts in the attempt log of a delivery. */
 export const shownAttempts = 100
 
 export const DeliveryInFull = Schema.Struct({
@@ -59,19 +59,19 @@ export const DeliveryInFull = Schema.Struct({
 }).annotations({ identifier: "DeliveryInFull" })
 export type DeliveryInFull = typeof DeliveryInFull.Type
 
-const typePattern = "^[a-z][a-z_]{0,99}\\.([a-z][a-z_]{0,99}|\\*)$"
+const filterPattern = "^[a-z][a-z_]{0,99}\\.([a-z][a-z_]{0,99}|\\*)$"
 
-/** One type of events, or with a star all types of one resource. */
+/** An event type, or `<resource>.*` for all types of a resource. */
 export const EventTypeFilter = Schema.String.pipe(
   Schema.pattern(
-    new RegExp(typePattern),
+    new RegExp(filterPattern),
     rule("pattern", "must be a type of events such as client.created, or client.* for all of a resource", {
-      pattern: typePattern
+      pattern: filterPattern
     })
   )
 )
 
-/** Which finished deliveries are sent once more: those that came to be in this time. */
+/** Selects the finished deliveries to send again, by the time of their creation. */
 export const Redelivery = body({
   since: Moment,
   until: optional(Moment),
@@ -89,7 +89,7 @@ export const Redelivered = Schema.Struct({
 }).annotations({ identifier: "Redelivered" })
 export type Redelivered = typeof Redelivered.Type
 
-/** Requests of one integration that may be unfinished at a time. */
+/** Maximum number of incomplete redelivery requests of one integration. */
 export const maxOpenRedeliveries = 10
 
 export const requireRoomForRedelivery = (open: number) =>

@@ -2,7 +2,7 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** How long after the one before each attempt of a round is made. */
+/** Delay before each attempt of a round, in milliseconds after the previous attempt. */
 export const delays: ReadonlyArray<number> = [
   0,
   5 * second,
@@ -16,45 +16,45 @@ export const delays: ReadonlyArray<number> = [
   24 * hour
 ]
 
-/** The share of a delay by which it may come out shorter or longer, so that those who failed together part. */
+/** Each delay varies randomly by up to this fraction, so that deliveries that failed together do not retry together. */
 export const jitter = 0.2
 
-/** The longest a receiver can put us off. */
+/** Upper bound of a receiver's Retry-After, in milliseconds. */
 export const longestRetryAfter = 24 * hour
 
-const httpDates: ReadonlyArray<readonly [form: RegExp, zone: string]> = [
+const httpDateFormats: ReadonlyArray<readonly [form: RegExp, zone: string]> = [
   [/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/, ""],
   [/^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/, ""],
   [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/, " GMT"]
 ]
 
-const httpDate = (text: string) => {
-  const zone = httpDates.find(([form]) => form.test(text))?.[1]
+const parseHttpDate = (text: string) => {
+  const zone = httpDateFormats.find(([form]) => form.test(text))?.[1]
   const read = zone === undefined ? Number.NaN : Date.parse(text + zone)
   return Number.isNaN(read) ? undefined : read
 }
 
-/** The moment a Retry-After header names, in seconds from now or as a date; nothing when it names none. */
+/** Parses a Retry-After header, seconds or an HTTP date, to epoch milliseconds. An invalid header is undefined. */
 export const retryAfterOf = (header: string | undefined, now: number): number | undefined => {
   const text = header?.trim() ?? ""
-  const moment = /^\d+$/.test(text) ? now + Number(text) * second : httpDate(text)
+  const moment = /^\d+$/.test(text) ? now + Number(text) * second : parseHttpDate(text)
   return moment === undefined ? undefined : Math.min(moment, now + longestRetryAfter)
 }
 
-interface Failed {
-  /** How often it was tried since the round began. */
+interface FailedAttempt {
+  /** Number of attempts since the round began. */
   readonly attemptsInRound: number
   readonly now: number
-  /** Any number from 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: number
-  /** The moment before which the receiver wants no more. */
+  /** Earliest time of the next attempt that the receiver accepts. */
   readonly retryAfter?: number | undefined
 }
 
-/** When to try again, or nothing once every attempt of the round is spent. */
-export const nextAttempt = ({ attemptsInRound, now, random, retryAfter = now }: Failed): number | undefined => {
+/** Time of the next attempt, or undefined after the last attempt of the round. */
+export const nextAttempt = ({ attemptsInRound, now, random, retryAfter = now }: FailedAttempt): number | undefined => {
   const delay = delays[attemptsInRound]
   if (delay === undefined) return undefined
-  const usual = now + Math.round(delay * (1 - jitter + 2 * jitter * random))
-  return Math.max(usual, Math.min(retryAfter, now + longestRetryAfter))
+  const scheduled = now + Math.round(delay * (1 - jitter + 2 * jitter * random))
+  return Math.max(scheduled, Math.min(retryAfter, now + longestRetryAfter))
 }

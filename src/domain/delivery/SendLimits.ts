@@ -1,39 +1,39 @@
-/** Slots a worker process has for sending, by what is known of the receiver. */
+/** Sending slots of a worker process, by pool. The pool depends on how the receiver performed. */
 export const poolSlots = { PROVEN: 192, NEW: 64, SLOW: 32 } as const
 
 export type Pool = keyof typeof poolSlots
 export const pools: ReadonlyArray<Pool> = ["PROVEN", "NEW", "SLOW"]
 
 /**
- * Attempts in flight in one process. More than the pools hold together: a receiver that turns slow takes its attempts
- * into the SLOW pool with it, full or not, and frees their slots in the PROVEN pool.
+ * Maximum number of attempts in flight in one process. It exceeds the sum of the pools: when a receiver becomes slow,
+ * its attempts move to the SLOW pool, even if that is full, and free their slots in the PROVEN pool.
  */
 export const maxInFlight = 512
 
-/** Of these, to slow and new receivers together. */
+/** Maximum number of attempts in flight to SLOW and NEW receivers together, in one process. */
 export const maxUnproven = maxInFlight / 2
 
-/** Attempts of one tenant in flight in one process, whichever pools they are in. */
+/** Maximum number of attempts in flight of one tenant in one process, over all pools. */
 export const maxPerTenant = 96
 
-/** Deliveries in flight to one integration, from all processes together. */
+/** Maximum number of deliveries in flight to one integration, over all processes. */
 export const maxPerIntegration = 64
 
 const provenLimit = 4
 const newLimit = 2
 const minThreshold = 16
 
-/** The limit of an integration of which only the pool is known. */
+/** Initial limit of an integration in a pool. */
 export const initialLimit = { PROVEN: provenLimit, NEW: newLimit, SLOW: 1 } as const satisfies Record<Pool, number>
 
-/** An attempt that takes this long is slow, whatever comes of it. Uploading a document takes its time. */
+/** An attempt of this duration is slow, even if it succeeds. Uploads to Google Drive get more time. */
 export const slowAfterMs = { WEBHOOK: 2000, NATS: 2000, GOOGLE_DRIVE: 10_000 } as const
 
-/** The concurrency limit of one integration, adapted as TCP adapts its congestion window. */
+/** The adaptive concurrency limit of one integration. It adapts as the congestion window of TCP does. */
 export interface SendLimit {
-  /** May be a fraction: the attempts that may be in flight are the whole of it. */
+  /** Can be fractional. The number of attempts in flight is limited to its integer part. */
   readonly limit: number
-  /** Below this the limit doubles from one round of answers to the next; above it grows by one a round. */
+  /** Slow-start threshold: below it the limit doubles per round of responses, above it the limit grows by one. */
   readonly threshold: number
   readonly decreasedAt: number
 }
@@ -43,7 +43,7 @@ export const startingAt = (limit: number): SendLimit => ({ limit, threshold: max
 export const poolOf = ({ limit }: SendLimit): Pool =>
   limit >= provenLimit ? "PROVEN" : limit >= newLimit ? "NEW" : "SLOW"
 
-/** After a quick success. A limit that is not used does not grow: nothing shows that the receiver can take more. */
+/** Raises the limit after a fast success. An unused limit stays: nothing proves that the receiver can handle more. */
 export const afterQuick = (state: SendLimit, inFlight: number): SendLimit => {
   const { limit, threshold } = state
   if (limit < provenLimit) return { ...state, limit: limit * 2 }
@@ -52,8 +52,8 @@ export const afterQuick = (state: SendLimit, inFlight: number): SendLimit => {
 }
 
 /**
- * After an attempt that is slow, as soon as that shows. The threshold falls once for all that were in flight together;
- * so a receiver that turns slow again and again gets less each time.
+ * Halves the limit for each slow attempt, without waiting for its end. The threshold falls once for all attempts that
+ * were in flight together, so it falls further each time a receiver becomes slow again.
  */
 export const afterSlow = (state: SendLimit, startedAt: number, now: number): SendLimit => {
   const limit = Math.max(1, state.limit / 2)
@@ -62,17 +62,17 @@ export const afterSlow = (state: SendLimit, startedAt: number, now: number): Sen
 }
 
 interface Usage {
-  /** Free slots of the pool, and of all that the pool shares with others. */
+  /** Free slots of the pool, and of the capacity that it shares with other pools. */
   readonly poolFree: number
   readonly totalFree: number
-  /** Slots the tenant uses in the pool and in the process. */
+  /** Slots that the tenant uses in the pool, and in the process. */
   readonly poolUsed: number
   readonly totalUsed: number
 }
 
-/** Half of what keeps the tenant's share no larger than what stays free for others (dynamic thresholds). */
+/** Dynamic thresholds: the largest `x` with `used + x <= free - x`, rounded up. Others get the rest. */
 const shareOf = (free: number, used: number) => Math.ceil((free - used) / 2)
 
-/** How many slots of a pool a tenant may take now. What is left shrinks as tenants come, and each newcomer finds some. */
+/** Number of slots of a pool that a tenant may take now. Shares shrink as tenants join, and a new tenant finds some. */
 export const tenantAllowance = ({ poolFree, poolUsed, totalFree, totalUsed }: Usage) =>
   Math.max(0, Math.min(shareOf(poolFree, poolUsed), shareOf(totalFree, totalUsed), maxPerTenant - totalUsed))

@@ -17,35 +17,35 @@ import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
 import { TrackedIssue } from "../tracker/TrackedIssue.ts"
 
 interface Entry {
-  /** How events show the resource. */
-  readonly shown: Schema.Schema.AnyNoContext
+  /** The schema of the resource in events. */
+  readonly schema: Schema.Schema.AnyNoContext
   readonly actions: ReadonlyArray<string>
-  /** How events of some actions show more than that. */
-  readonly shownBy?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
+  /** Schemas of the actions whose events contain more. */
+  readonly schemaByAction?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
-const life = ["created", "updated", "deleted"] as const
+const crudActions = ["created", "updated", "deleted"] as const
 
-/** Every resource events tell of, and all that can happen to it: an event's type is `<resource>.<action>`. */
+/** All resources with events, and their actions. An event type is `<resource>.<action>`. */
 export const catalogue = {
-  tenant: { shown: Tenant, actions: life },
-  member: { shown: Member, actions: life },
-  client: { shown: Client, actions: life },
-  address: { shown: Address, actions: life },
-  contact: { shown: Contact, actions: life },
-  email: { shown: Email, actions: life },
-  contract: { shown: Contract, actions: life },
-  project: { shown: Project, actions: life },
-  invoice: { shown: Invoice, actions: [...life, "finalized", "paid", "voided"] },
-  invoice_series: { shown: InvoiceSeries, actions: ["updated"] },
+  tenant: { schema: Tenant, actions: crudActions },
+  member: { schema: Member, actions: crudActions },
+  client: { schema: Client, actions: crudActions },
+  address: { schema: Address, actions: crudActions },
+  contact: { schema: Contact, actions: crudActions },
+  email: { schema: Email, actions: crudActions },
+  contract: { schema: Contract, actions: crudActions },
+  project: { schema: Project, actions: crudActions },
+  invoice: { schema: Invoice, actions: [...crudActions, "finalized", "paid", "voided"] },
+  invoice_series: { schema: InvoiceSeries, actions: ["updated"] },
   billable: {
-    shown: Billable,
-    actions: [...life, "reference_changed"],
-    shownBy: { reference_changed: ReferenceChanged }
+    schema: Billable,
+    actions: [...crudActions, "reference_changed"],
+    schemaByAction: { reference_changed: ReferenceChanged }
   },
-  asset: { shown: Asset, actions: [...life, "ready", "failed"] },
-  integration: { shown: Integration, actions: [...life, "paused", "resumed", "error", "ping"] },
-  issue: { shown: TrackedIssue, actions: life }
+  asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },
+  integration: { schema: Integration, actions: [...crudActions, "paused", "resumed", "error", "ping"] },
+  issue: { schema: TrackedIssue, actions: crudActions }
 } as const satisfies Readonly<Record<string, Entry>>
 
 export type ResourceName = keyof typeof catalogue
@@ -54,13 +54,13 @@ export type EventType = { readonly [N in ResourceName]: `${N}.${ActionOf<N>}` }[
 
 const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(catalogue)
 
-/** Every event type with how its events show the resource. */
-export const eventTypes = entries.flatMap(([resource, { actions, shown, shownBy }]) =>
-  // The entries of the catalogue forget which action is whose.
-  actions.map((action) => ({ type: `${resource}.${action}` as EventType, shown: shownBy?.[action] ?? shown }))
+/** Every event type with the schema of its data. */
+export const eventTypes = entries.flatMap(([resource, { actions, schema, schemaByAction }]) =>
+  // Object.entries loses which action belongs to which resource.
+  actions.map((action) => ({ type: `${resource}.${action}` as EventType, schema: schemaByAction?.[action] ?? schema }))
 )
 
-/** One event type, or with `*` all of one resource. */
+/** An event type, or `<resource>.*` for all types of a resource. */
 export type EventPattern = EventType | `${ResourceName}.*`
 
 const patterns: ReadonlyArray<EventPattern> = [
@@ -78,6 +78,6 @@ export const EventPattern = Schema.Literal(...patterns).annotations({
   })
 })
 
-/** The types a pattern stands for. */
+/** The event types that match a pattern. */
 export const typesOf = (pattern: EventPattern): ReadonlyArray<EventType> =>
   eventTypes.map(({ type }) => type).filter((type) => type === pattern || `${type.split(".")[0]}.*` === pattern)

@@ -7,19 +7,18 @@ import { type EventType, eventTypes } from "./Catalogue.ts"
 
 export const EventId = id("evt", "event")
 
-const fieldsOf = <T extends Schema.Schema.Any, D extends Schema.Schema.AnyNoContext>(type: T, data: D) => ({
+const makeFields = <T extends Schema.Schema.Any, D extends Schema.Schema.AnyNoContext>(type: T, data: D) => ({
   id: EventId,
   type,
   timestamp: Timestamp,
   tenant: TenantId,
   client: optional(ClientId),
-  /** Counts the events of one resource, so that a reader sees when one is missing. */
+  /** Counts the events of one resource, so that a consumer can detect a missing event. */
   sequence: integer(1, Number.MAX_SAFE_INTEGER),
   data
 })
 
-/** An event of any type. */
-const AnyEvent = Schema.Struct(fieldsOf(Schema.String, Schema.Unknown))
+const AnyEvent = Schema.Struct(makeFields(Schema.String, Schema.Unknown))
 
 export const eventFields = AnyEvent.fields
 
@@ -27,16 +26,16 @@ export interface Event extends Schema.Struct.Type<typeof eventFields> {
   readonly type: EventType
 }
 
-/** What the schema of an event type is called. */
+/** The name of an event type's schema in the OpenAPI document. */
 export const schemaNameOf = (type: EventType) => `Event.${type}`
 
-/** The events of each type. */
-export const eventSchemas = eventTypes.map(({ shown, type }) =>
-  Schema.Struct(fieldsOf(Schema.Literal(type), shown)).annotations({ identifier: schemaNameOf(type) })
+/** One schema per event type. */
+export const eventSchemas = eventTypes.map(({ schema, type }) =>
+  Schema.Struct(makeFields(Schema.Literal(type), schema)).annotations({ identifier: schemaNameOf(type) })
 )
 
-/** What happened to a resource, and the resource as it was shown at that moment. */
+/** Something that happened to a resource, with the resource as the API showed it at that time. */
 export const Event = Schema.make<Event>(
-  // A list of schemas cannot tell its sum's type.
+  // TypeScript cannot infer the union from an array of schemas.
   Schema.Union(...eventSchemas).annotations({ identifier: "Event" }).ast
 )

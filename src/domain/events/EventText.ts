@@ -1,4 +1,4 @@
-/** An event as it is told, but for its snapshot, which is JSON already. */
+/** An event as receivers get it. `data` is encoded already. */
 export interface ToldEvent {
   readonly id: string
   readonly type: string
@@ -6,10 +6,10 @@ export interface ToldEvent {
   readonly tenant: string
   readonly client?: string | undefined
   readonly sequence: number
-  /** JSON, as it was recorded. */
+  /** JSON, as it was recorded with the event. */
   readonly data: string
 }
 
-/** The event as JSON: the same characters every time it is told. */
+/** Encodes an event as JSON. Every attempt sends the same bytes. */
 export const eventText = ({ client, data, id, sequence, tenant, timestamp, type }: ToldEvent) =>
   `${JSON.stringify({ id, type, timestamp, tenant, client, sequence }).slice(0, -1)},"data":${data}}`

@@ -3,13 +3,13 @@ import { breaks } from "../Errors.ts"
 import { body, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 
-/** Providers that people let us into, each with an account of their own. */
+/** Providers that users authorize through OAuth. */
 export type OAuthProvider = Extract<Provider, "JIRA" | "GOOGLE_DRIVE">
 
 export const isOAuth = (provider: Provider): provider is OAuthProvider =>
   provider === "JIRA" || provider === "GOOGLE_DRIVE"
 
-/** The provider of an integration, if people authorize us with it. */
+/** Returns the provider of an integration. Fails unless it uses OAuth. */
 export const oauthProviderOf = ({ provider }: { readonly provider: Provider }) =>
   isOAuth(provider)
     ? Effect.succeed(provider)
@@ -27,7 +27,7 @@ export const ConfirmAuthorization = body({
   confirmation: text(1, 100).annotations({ description: "What the popup told the page that opened it" })
 }).annotations({ identifier: "ConfirmAuthorization" })
 
-/** What a provider sends people back with. */
+/** Query parameters of the OAuth redirect. */
 export const CallbackQuery = Schema.Struct({
   code: optional(Schema.String),
   state: optional(Schema.String),
@@ -35,7 +35,7 @@ export const CallbackQuery = Schema.Struct({
   error_description: optional(Schema.String)
 })
 
-/** Why an authorization came to nothing, with what people are told of it. */
+/** Messages that the callback page shows when an authorization fails, by error code. */
 export const authorizationFaults = {
   invalid_state: "This authorization is unknown, has expired or was used already. Please begin again.",
   access_denied: "The authorization was declined.",

@@ -13,8 +13,8 @@ export type IntegrationId = typeof IntegrationId.Type
 
 export const mostOfSiteId = 100
 
-/** Every setting some provider knows; which of them, a table below says. */
-const Config = body({
+/** The settings of all providers. `configKeys` lists those of each provider. */
+const IntegrationConfig = body({
   url: optional(text(1, 2000)),
   folderId: optional(text(1, 200)),
   siteId: optional(
@@ -24,21 +24,21 @@ const Config = body({
   ),
   jql: optional(text(1, 500))
 }).annotations({ identifier: "IntegrationConfig" })
-export type Config = typeof Config.Type
+export type Config = typeof IntegrationConfig.Type
 
-const maxReason = 1000
+const maxReasonLength = 1000
 
-/** Why an integration stands where it stands, in words that may be a provider's. */
-export const statusReasonOf = (words: string) => storableText(words, maxReason) || "No reason was given"
+/** Makes a status reason storable. The text can come from a provider. */
+export const statusReasonOf = (reason: string) => storableText(reason, maxReasonLength) || "No reason was given"
 
-const changeable = { name: text(1, 200), config: Config }
+const changeable = { name: text(1, 200), config: IntegrationConfig }
 
 export const Integration = Schema.Struct({
   id: IntegrationId,
   provider: Provider,
   name: changeable.name,
   status: IntegrationStatus,
-  statusReason: optional(text(1, maxReason)),
+  statusReason: optional(text(1, maxReasonLength)),
   isAuthorized: Schema.Boolean,
   config: changeable.config,
   subscriptions: Schema.Array(Subscription),
@@ -46,7 +46,7 @@ export const Integration = Schema.Struct({
 }).annotations({ identifier: "Integration" })
 export type Integration = typeof Integration.Type
 
-/** What the one who made it, or its secret, is shown and nobody later: what signs deliveries, or where webhooks come in. */
+/** The response to creation and rotation: only these contain the signing secret or the webhook URL. */
 export const IntegrationWithSecret = Schema.Struct({
   ...Integration.fields,
   secret: optional(Schema.String.annotations({ description: "Signs deliveries; it is never shown again" })),
@@ -58,30 +58,30 @@ export const IntegrationWithSecret = Schema.Struct({
 export const CreateIntegration = body({
   provider: Provider,
   name: changeable.name,
-  config: optional(Config)
+  config: optional(IntegrationConfig)
 }).annotations({ identifier: "CreateIntegration" })
 
 export const PatchIntegration = patch(changeable).annotations({ identifier: "PatchIntegration" })
 
-interface Keys {
-  readonly needed: ReadonlyArray<keyof Config>
+interface ConfigKeys {
+  readonly required: ReadonlyArray<keyof Config>
   readonly known: ReadonlyArray<keyof Config>
 }
 
-const keys: Readonly<Record<Provider, Keys>> = {
-  JIRA: { needed: [], known: ["siteId", "jql"] },
-  GOOGLE_DRIVE: { needed: ["folderId"], known: ["folderId"] },
-  WEBHOOK: { needed: ["url"], known: ["url"] },
-  NATS: { needed: [], known: [] }
+const configKeys: Readonly<Record<Provider, ConfigKeys>> = {
+  JIRA: { required: [], known: ["siteId", "jql"] },
+  GOOGLE_DRIVE: { required: ["folderId"], known: ["folderId"] },
+  WEBHOOK: { required: ["url"], known: ["url"] },
+  NATS: { required: [], known: [] }
 }
 
-/** What a provider objects to in its settings. */
+/** Validation errors of a provider's settings. */
 export const configFaults = (provider: Provider, config: Config): ReadonlyArray<Detail> => {
-  const { known, needed }: { readonly known: ReadonlyArray<string>; readonly needed: ReadonlyArray<string> } =
-    keys[provider]
+  const { known, required }: { readonly known: ReadonlyArray<string>; readonly required: ReadonlyArray<string> } =
+    configKeys[provider]
   const given = Object.keys(config)
   return [
-    ...needed
+    ...required
       .filter((key) => !given.includes(key))
       .map((key) => ({ field: `config.${key}`, constraint: "required", message: "is required" }) as const),
     ...given
@@ -93,24 +93,24 @@ export const configFaults = (provider: Provider, config: Config): ReadonlyArray<
 }
 
 /**
- * The settings after a change. What was tracked of one site is no part of another, where the same names mean other issues:
- * so the site stays, once there is one that was authorized.
+ * Applies a change of settings. An authorized integration keeps its site: its tracked issues belong to that site, and
+ * another site uses the same issue keys for other issues.
  */
-export const configAfter = ({ config, status }: Integration, wanted: Config) => {
+export const configAfter = ({ config, status }: Integration, requested: Config) => {
   const { siteId } = config
-  if (status === "PENDING_AUTH" || siteId === undefined) return Effect.succeed(wanted)
-  if (wanted.siteId === undefined || wanted.siteId === siteId) return Effect.succeed({ ...wanted, siteId })
+  if (status === "PENDING_AUTH" || siteId === undefined) return Effect.succeed(requested)
+  if (requested.siteId === undefined || requested.siteId === siteId) return Effect.succeed({ ...requested, siteId })
   const message = `is ${siteId} since the integration was authorized; make another integration for another site`
   return Effect.fail(breaks("config.siteId", "state", message))
 }
 
-/** Fails when the settings name another site by now than the one that was authorized. */
+/** Fails when the settings changed to another site while the authorization was in progress. */
 export const mayBind = ({ config }: Integration, siteId: string | undefined) =>
   siteId === undefined || config.siteId === undefined || config.siteId === siteId
     ? Effect.void
     : Effect.fail(breaks("config.siteId", "state", "was changed since the authorization began; authorize again"))
 
-/** Fails for a provider this server was not told how to reach: the settings `missing` would have told. */
+/** Fails when the server lacks settings of the provider. `missing` names them. */
 export const mayConnect = (provider: Provider, missing: ReadonlyArray<string>) =>
   missing.length === 0
     ? Effect.void
@@ -118,29 +118,29 @@ export const mayConnect = (provider: Provider, missing: ReadonlyArray<string>) =
         breaks("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
       )
 
-/** What an integration is before anything happened to it. */
+/** Status, authorization and subscriptions of a new integration. */
 export const freshFor = (provider: Provider) =>
   isOAuth(provider)
     ? ({ status: "PENDING_AUTH", isAuthorized: false, subscriptions: [] } as const)
     : ({ status: "ACTIVE", isAuthorized: true, subscriptions: [] } as const)
 
-/** Fails for an integration that would go on to no avail. */
+/** Fails unless the integration is authorized. Without authorization it cannot resume. */
 export const mayGoOn = ({ isAuthorized }: Integration) =>
   isAuthorized ? Effect.void : Effect.fail(breaks("isAuthorized", "state", "is false; authorize the integration first"))
 
-/** Fails for an integration nobody sends events to on demand. */
+/** Fails unless the provider supports ping events. */
 export const mayPing = ({ provider }: Integration) =>
   provider === "WEBHOOK" || provider === "NATS"
     ? Effect.void
     : Effect.fail(breaks("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
 
-/** Whether what goes to a provider is signed with a secret of ours. */
+/** Whether deliveries to the provider are signed with a secret of the integration. */
 export const isSigned = (provider: Provider) => provider === "WEBHOOK"
 
-/** Whether a provider sends us webhooks. */
+/** Whether the provider is an issue tracker, which sends inbound webhooks. */
 export const isTracker = (provider: Provider) => provider === "JIRA"
 
-/** Fails for an integration that has nothing secret to be replaced. */
+/** Fails unless the integration has a signing secret or a webhook URL to rotate. */
 export const mayRotate = ({ provider }: Integration) =>
   isSigned(provider) || isTracker(provider)
     ? Effect.void

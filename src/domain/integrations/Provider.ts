@@ -1,5 +1,5 @@
 import { oneOf } from "../Schemas.ts"
 
-/** What an integration connects to. */
+/** The external service that an integration connects to. */
 export const Provider = oneOf("JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS")
 export type Provider = typeof Provider.Type

@@ -14,10 +14,10 @@ export const CreateSubscription = body({
 }).annotations({ identifier: "CreateSubscription" })
 export type CreateSubscription = typeof CreateSubscription.Type
 
-/** What a subscription is about: the whole tenant, or one client. */
+/** The scope key of a subscription: the whole tenant, or subscription client. */
 const scopeOf = (clientId: string | undefined) => (clientId === undefined ? "tenant" : `client:${clientId}`)
 
-/** The scope of what is to be subscribed to, unless its maker means another. */
+/** Derives the scope key of a request. Fails when the request contains a different subscription. */
 export const agreedScope = ({ clientId, scopeKey }: CreateSubscription) => {
   const scope = scopeOf(clientId)
   return scopeKey === undefined || scopeKey === scope
@@ -25,18 +25,22 @@ export const agreedScope = ({ clientId, scopeKey }: CreateSubscription) => {
     : Effect.fail(breaks("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
 }
 
-/** Fails for events that a provider can do nothing with. */
+/** Fails for event types that the provider does not support. */
 export const canTell = (provider: Provider, eventType: string) =>
   provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
     ? Effect.fail(breaks("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
     : Effect.void
 
-type Subject = Omit<Subscription, "id">
+type NewSubscription = Omit<Subscription, "id">
 
-/** Fails when an integration cannot subscribe to this besides what it is subscribed to. */
-export const maySubscribe = (present: ReadonlyArray<Subscription>, { eventType, scopeKey }: Subject, max: number) => {
-  if (present.some((one) => one.eventType === eventType && one.scopeKey === scopeKey)) {
+/** Fails for a duplicate subscription, and when the quota of subscriptions is exhausted. */
+export const maySubscribe = (
+  existing: ReadonlyArray<Subscription>,
+  { eventType, scopeKey }: NewSubscription,
+  max: number
+) => {
+  if (existing.some((subscription) => subscription.eventType === eventType && subscription.scopeKey === scopeKey)) {
     return Effect.fail(breaks("eventType", "unique", `is subscribed to already for ${scopeKey}`))
   }
-  return requireQuota("subscriptions", { max, used: present.length, field: "eventType" })
+  return requireQuota("subscriptions", { max, used: existing.length, field: "eventType" })
 }

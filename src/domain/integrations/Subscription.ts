@@ -5,7 +5,7 @@ import { optional } from "../Schemas.ts"
 
 export const SubscriptionId = id("sub", "subscription")
 
-/** What an integration is told of: the events of one type or resource, in the whole tenant or of one client. */
+/** Subscribes an integration to the events of one type or resource, in the whole tenant or of one client. */
 export const Subscription = Schema.Struct({
   id: SubscriptionId,
   eventType: Schema.String,

@@ -22,35 +22,36 @@ import { type Invoice, InvoiceId } from "./Invoice.ts"
 
 export const BillableId = id("bil", "billable")
 
-/** The most lines one request can add. */
+/** Maximum number of lines in one request. */
 export const mostAtOnce = 1000
 
-const mostDecimals = 12
+const maxDecimals = 12
 
-const Quantity = decimal(-mostMinor, mostMinor, mostDecimals, (value) => decimalOf(value).scale)
+const Quantity = decimal(-mostMinor, mostMinor, maxDecimals, (value) => decimalOf(value).scale)
 
-/** The most characters of one value. */
+/** Maximum length of a metadata value, in characters. */
 export const mostInMetadata = 500
-const most = { keys: 50, key: 40 }
+const maxMetadataKeys = 50
+const maxMetadataKeyLength = 40
 
-const isMetadataKey = Schema.is(text(1, most.key))
+const isMetadataKey = Schema.is(text(1, maxMetadataKeyLength))
 
 const Metadata = Schema.Record({ key: Schema.String, value: text(0, mostInMetadata) }).pipe(
-  maxProperties(most.keys),
+  maxProperties(maxMetadataKeys),
   Schema.filter(
     (metadata) => Object.keys(metadata).every((key) => isMetadataKey(key)),
-    rule("maxLength", `must have keys of 1 to ${most.key} characters`, {
-      propertyNames: { minLength: 1, maxLength: most.key }
+    rule("maxLength", `must have keys of 1 to ${maxMetadataKeyLength} characters`, {
+      propertyNames: { minLength: 1, maxLength: maxMetadataKeyLength }
     })
   )
 )
 
-const Minor = integer(-mostMinor, mostMinor)
+const MinorAmount = integer(-mostMinor, mostMinor)
 
 export const writable = {
   name: text(1, 255),
   quantity: Quantity,
-  amountMinor: Minor,
+  amountMinor: MinorAmount,
   currencyCode: CurrencyCode,
   referenceType: optional(text(1, 100)),
   referenceId: optional(text(1, 100)),
@@ -63,20 +64,20 @@ export const Billable = Schema.Struct({
   id: BillableId,
   invoice: InvoiceId,
   ...writable,
-  lineTotalMinor: Minor,
+  lineTotalMinor: MinorAmount,
   ...stamps
 }).annotations({ identifier: "Billable" })
 export type Billable = typeof Billable.Type
 
-/** A line as it is added: of one, in the invoice's currency, unless it says otherwise. */
-const NewLine = body({
+/** A new line. The quantity defaults to 1 and the currency to that of the invoice. */
+const NewBillable = body({
   ...writable,
   quantity: defaulting(Quantity, 1),
   currencyCode: optional(CurrencyCode)
 })
-export type NewLine = typeof NewLine.Type
+export type NewLine = typeof NewBillable.Type
 
-/** The line on its invoice, with what it left out filled in and what it comes to, as far as that can be told. */
+/** Applies the defaults to a new line and computes its total, which is undefined beyond the exact range. */
 export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode">, line: NewLine) => {
   const { quantity = 1 } = line
   return {
@@ -90,7 +91,7 @@ export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode"
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,
-  billables: nonEmptyArray(NewLine, mostAtOnce)
+  billables: nonEmptyArray(NewBillable, mostAtOnce)
 }).annotations({ identifier: "CreateBillables" })
 export const PatchBillable = patch(writable).annotations({ identifier: "PatchBillable" })
 
@@ -98,16 +99,16 @@ type Terms = Pick<Billable, "currencyCode" | "referenceType" | "referenceId"> & 
   readonly lineTotalMinor: number | undefined
 }
 
-/** Whether what a line comes to can be told. */
+/** Whether the total of a line is within the exact range. */
 export const isTold = <L extends Terms>(line: L): line is L & { readonly lineTotalMinor: number } =>
   line.lineTotalMinor !== undefined
 
-/** What the business objects to in a line of an invoice in this currency. */
+/** Validation errors of a line on an invoice in this currency. */
 export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Detail> => {
-  const { currencyCode: own, referenceId, referenceType } = line
+  const { currencyCode: lineCurrency, referenceId, referenceType } = line
   const missing = referenceId === undefined ? "referenceId" : "referenceType"
   return [
-    ...(own === currencyCode
+    ...(lineCurrency === currencyCode
       ? []
       : [
           { field: "currencyCode", constraint: "currency", message: `must be the invoice's, ${currencyCode}` } as const

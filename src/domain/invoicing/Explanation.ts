@@ -5,35 +5,35 @@ import { decimalOf, rounded, textOf, times } from "../money/Decimal.ts"
 import { Billable } from "./Billable.ts"
 import { Invoice } from "./Invoice.ts"
 
-const Exact = Schema.String.annotations({ description: "A number written out exactly, in decimals" })
-const Whole = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
+const ExactDecimal = Schema.String.annotations({ description: "A number written out exactly, in decimals" })
+const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
 
-/** How an invoice comes to what it comes to: every product before and after it was rounded, and every sum. */
+/** How the total of an invoice is computed: every product before and after rounding, and every sum. */
 export const Explanation = Schema.Struct({
   invoice: Invoice.fields.id,
   currencyCode: Invoice.fields.currencyCode,
-  decimals: Whole,
+  decimals: Integer,
   rounding: Schema.Literal("half away from zero, once for each line"),
   lines: Schema.Array(
     Schema.Struct({
       billable: Billable.fields.id,
       name: Billable.fields.name,
-      quantity: Exact,
-      amountMinor: Whole,
-      product: Exact,
-      roundedBy: Exact,
-      lineTotalMinor: Whole,
-      runningTotalMinor: Whole
+      quantity: ExactDecimal,
+      amountMinor: Integer,
+      product: ExactDecimal,
+      roundedBy: ExactDecimal,
+      lineTotalMinor: Integer,
+      runningTotalMinor: Integer
     })
   ),
-  subtotalMinor: Whole,
-  totalMinor: Whole
+  subtotalMinor: Integer,
+  totalMinor: Integer
 }).annotations({ identifier: "Explanation" })
 
 type Explanation = typeof Explanation.Type
 type Line = Pick<Billable, "id" | "name" | "quantity" | "amountMinor">
 
-/** Works out each line anew, from what was entered, in the order it is given them. */
+/** Recomputes each line from its input and keeps a running total. Call it in the order of the lines. */
 export const lineExplainer = () => {
   let running = 0n
   return ({ amountMinor, id, name, quantity }: Line): Explanation["lines"][number] => {
@@ -54,7 +54,7 @@ export const lineExplainer = () => {
   }
 }
 
-/** The explanation of an invoice, whose lines are JSON already; the sums are those that were kept. */
+/** Encodes the explanation of an invoice. `lines` are JSON already. The sums are those stored with the invoice. */
 export const explanationText = (invoice: Invoice, lines: ReadonlyArray<string>) => {
   const { currencyCode, id, subtotalMinor, totalMinor } = invoice
   const rounding: Explanation["rounding"] = "half away from zero, once for each line"

@@ -8,12 +8,12 @@ import { InvoiceStatus } from "./InvoiceStatus.ts"
 
 export const InvoiceId = id("inv", "invoice")
 
-/** No quota lets an invoice have more lines, so that whatever is made of all of them stays within bounds. */
+/** Upper bound of the quota `invoiceLines`. It bounds the cost of operations on all lines of an invoice. */
 export const maxInvoiceLines = 20_000
 
-const Minor = integer(-mostMinor, mostMinor)
+const MinorAmount = integer(-mostMinor, mostMinor)
 
-/** Without a due date of its own an invoice is due when the contract's payment term has passed. */
+/** Without `dueAt`, the payment term of the contract sets the due date. */
 const writable = { dueAt: optional(Moment) }
 
 export const Invoice = Schema.Struct({
@@ -22,8 +22,8 @@ export const Invoice = Schema.Struct({
   status: InvoiceStatus,
   invoiceNumber: optional(text(1, 100)),
   currencyCode: CurrencyCode,
-  subtotalMinor: Minor,
-  totalMinor: Minor,
+  subtotalMinor: MinorAmount,
+  totalMinor: MinorAmount,
   billableCount: integer(0, maxInvoiceLines),
   issuedAt: optional(Timestamp),
   ...writable,

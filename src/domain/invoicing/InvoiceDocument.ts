@@ -2,13 +2,13 @@ import type { Billable } from "./Billable.ts"
 import type { Invoice } from "./Invoice.ts"
 import type { Parties } from "./Parties.ts"
 
-/** What an image is on an invoice: whose it is, and the kind of asset it came from. */
+/** The role of an image on an invoice: its owner and its kind. */
 export type ImageRole = `${"tenant" | "client"}-${"logo" | "background"}`
 
-/** The files of the images, as they were uploaded. */
+/** The uploaded image files. */
 export type InvoiceImages = Partial<Readonly<Record<ImageRole, Uint8Array>>>
 
-/** Everything an invoice on paper is made of. */
+/** The input of the PDF of an invoice. */
 export interface InvoiceDocument {
   readonly invoice: Invoice
   readonly lines: ReadonlyArray<Billable>

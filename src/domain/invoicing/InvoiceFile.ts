@@ -1,15 +1,15 @@
 import type { Invoice } from "./Invoice.ts"
 
-/** What the PDF of an issued invoice depends on beside what never changes: whether it is marked as void. */
+/** The variant of an issued invoice's PDF. The VOID mark is the only part of the PDF that can change. */
 export type FileVariant = "ISSUED" | "VOID"
 
-/** The variant that shows an invoice as it is, or undefined for one that was never issued. */
+/** The variant for the current status. An invoice that was never issued has none. */
 export const variantOf = ({ invoiceNumber, status }: Pick<Invoice, "invoiceNumber" | "status">) => {
   if (invoiceNumber === undefined) return undefined
   return status === "VOID" ? "VOID" : "ISSUED"
 }
 
-/** The invoice as a variant shows it. */
+/** The invoice with the status that the variant shows. */
 export const asVariant = (invoice: Invoice, variant: FileVariant): Invoice => ({
   ...invoice,
   status: variant === "VOID" ? "VOID" : "FINALIZED"

@@ -1,17 +1,18 @@
 import { Schema } from "effect"
 import { body, optional, rule, text } from "../Schemas.ts"
 
-const place = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
+const placeholder = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
 
-const countsOf = (pattern: string) => [...pattern.matchAll(place)].filter(([, year]) => year === undefined).length
+const countSequences = (pattern: string) =>
+  [...pattern.matchAll(placeholder)].filter(([, year]) => year === undefined).length
 
 /**
- * What numbers look like: fixed text, `{seq}` or `{seq:6}` for the count, and `{year}`, with which it begins anew. With
- * at most 20 digits asked for, a number always fits into its invoice.
+ * The format of invoice numbers: fixed text, `{seq}` or `{seq:6}` for the counter, and `{year}`. A pattern with
+ * `{year}` restarts the counter every year. The limit of 20 digits keeps a number within the length of `invoiceNumber`.
  */
 export const NumberPattern = text(5, 60).pipe(
   Schema.filter(
-    (pattern) => countsOf(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(place, "")),
+    (pattern) => countSequences(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(placeholder, "")),
     rule(
       "pattern",
       "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces",
@@ -22,21 +23,21 @@ export const NumberPattern = text(5, 60).pipe(
 
 export const usualPattern = "INV-{year}-{seq:6}"
 
-/** What a count belongs to: the year, where the pattern shows it. */
+/** The period of a counter: the year if the pattern contains it, else `all`. */
 export const periodOf = (pattern: string, issuedAt: string) =>
   pattern.includes("{year}") ? issuedAt.slice(0, 4) : "all"
 
-/** The number of the invoice that is the `seq`-th of its period. */
+/** Formats the number of the `seq`-th invoice of a period. */
 export const numberOf = (pattern: string, issuedAt: string, seq: number) =>
-  pattern.replaceAll(place, (_, year: string | undefined, width = "0") =>
+  pattern.replaceAll(placeholder, (_, year: string | undefined, width = "0") =>
     year === undefined ? String(seq).padStart(Number(width), "0") : issuedAt.slice(0, 4)
   )
 
 const Count = Schema.NonNegativeInt
 
 /**
- * The proof that no number is missing or given twice, for each period. The first and the last number are those that are
- * there, and left out where none is.
+ * Shows for each period that no number is missing or duplicated. `first` and `last` are existing numbers; a period
+ * without invoices has neither.
  */
 export const InvoiceSeries = Schema.Struct({
   pattern: NumberPattern,
@@ -52,7 +53,7 @@ export const InvoiceSeries = Schema.Struct({
   )
 }).annotations({ identifier: "InvoiceSeries" })
 
-/** A tenant has one series. Its events need a name of their own, since those of the tenant are counted apart. */
+/** The identifier of a tenant's series in events. It differs from the tenant's, because each has its own sequence. */
 export const seriesIdOf = (tenant: string) => tenant.replace(/^tnt_/, "ser_")
 
 export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({ identifier: "PatchInvoiceSeries" })

@@ -6,32 +6,33 @@ import type { Role } from "../tenancy/Roles.ts"
 export const InvoiceStatus = oneOf("DRAFT", "FINALIZED", "PAID", "VOID")
 export type InvoiceStatus = typeof InvoiceStatus.Type
 
-interface Move {
+interface Transition {
   readonly from: ReadonlyArray<InvoiceStatus>
   readonly to: InvoiceStatus
-  /** Who may make it. */
+  /** The required role. */
   readonly role: Role
-  /** What the event about it is called. */
+  /** The action in the type of its event: `invoice.<event>`. */
   readonly event: string
 }
 
-/** How an invoice goes from one status to another. What is not here cannot happen. */
+/** The state machine of an invoice: all allowed transitions. */
 export const invoiceMoves = {
   finalize: { from: ["DRAFT"], to: "FINALIZED", role: "ADMIN", event: "finalized" },
   pay: { from: ["FINALIZED"], to: "PAID", role: "ADMIN", event: "paid" },
   void: { from: ["DRAFT", "FINALIZED"], to: "VOID", role: "ADMIN", event: "voided" }
-} as const satisfies Readonly<Record<string, Move>>
+} as const satisfies Readonly<Record<string, Transition>>
 
 export type InvoiceMove = keyof typeof invoiceMoves
 
-const refused = (status: InvoiceStatus, rule: string) => Effect.fail(breaks("status", "state", `is ${status}; ${rule}`))
+const failWithStatus = (status: InvoiceStatus, rule: string) =>
+  Effect.fail(breaks("status", "state", `is ${status}; ${rule}`))
 
-/** Fails unless an invoice can make the move from where it is. */
+/** Fails unless the transition is allowed from the current status. */
 export const mayMove = (status: InvoiceStatus, name: InvoiceMove) => {
-  const { event, from }: Move = invoiceMoves[name]
-  return from.includes(status) ? Effect.void : refused(status, `only ${from.join(" or ")} can be ${event}`)
+  const { event, from }: Transition = invoiceMoves[name]
+  return from.includes(status) ? Effect.void : failWithStatus(status, `only ${from.join(" or ")} can be ${event}`)
 }
 
-/** Fails unless an invoice and its lines can be edited and deleted. */
+/** Fails unless the invoice and its lines can be changed or deleted. */
 export const mayEdit = (status: InvoiceStatus) =>
-  status === "DRAFT" ? Effect.void : refused(status, "only a DRAFT and its lines can be changed or deleted")
+  status === "DRAFT" ? Effect.void : failWithStatus(status, "only a DRAFT and its lines can be changed or deleted")

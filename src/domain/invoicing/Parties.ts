@@ -4,7 +4,7 @@ import { optional } from "../Schemas.ts"
 
 const Party = Schema.Struct({ name: Schema.String, address: optional(Address) })
 
-/** Who invoices whom, and under which contract. Frozen when the invoice is finalized. */
+/** Issuer, recipient and contract of an invoice. Finalizing the invoice freezes them. */
 export const Parties = Schema.Struct({
   tenant: Party,
   client: Party,

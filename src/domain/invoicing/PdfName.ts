@@ -1,5 +1,5 @@
 import type { Invoice } from "./Invoice.ts"
 
-/** What the file of an invoice is called wherever it is kept. */
+/** The file name of an invoice's PDF, in downloads and in Google Drive. */
 export const pdfNameOf = ({ id, invoiceNumber = id }: Pick<Invoice, "id" | "invoiceNumber">) =>
   `${invoiceNumber.replace(/[^\w.-]/g, "_")}.pdf`

@@ -1,10 +1,10 @@
-/** A number exactly as written in decimals: `digits` over ten to the power of `scale`. */
+/** An exact decimal number: `digits` divided by ten to the power of `scale`. */
 export interface Decimal {
   readonly digits: bigint
   readonly scale: number
 }
 
-/** Reads a number by its shortest decimal text, which is what a person or a program wrote: 1.005 is 1005 over 1000. */
+/** Converts a number by its shortest decimal notation, which is what the client sent: 1.005 is 1005 over 1000. */
 export const decimalOf = (value: number): Decimal => {
   const [mantissa = "0", exponent = "0"] = String(value).split("e")
   const [whole = "0", fraction = ""] = mantissa.split(".")
@@ -15,15 +15,15 @@ export const decimalOf = (value: number): Decimal => {
 
 export const times = ({ digits, scale }: Decimal, factor: bigint): Decimal => ({ digits: digits * factor, scale })
 
-/** To the nearest whole number; from the middle away from zero. */
+/** Rounds to the nearest integer, half away from zero. */
 export const rounded = ({ digits, scale }: Decimal) => {
   const unit = 10n ** BigInt(scale)
-  const size = digits < 0n ? -digits : digits
-  const nearest = (2n * size + unit) / (2n * unit)
+  const magnitude = digits < 0n ? -digits : digits
+  const nearest = (2n * magnitude + unit) / (2n * unit)
   return digits < 0n ? -nearest : nearest
 }
 
-/** Written out, without an exponent and without zeros at the end of the fraction. */
+/** Formats without an exponent and without trailing zeros. */
 export const textOf = ({ digits, scale }: Decimal) => {
   const padded = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0")
   const whole = padded.slice(0, padded.length - scale)

@@ -1,24 +1,24 @@
 import { decimalsOf } from "./Currency.ts"
 import { decimalOf, rounded, times } from "./Decimal.ts"
 
-/** The largest amount, either way, that JSON carries without loss. */
+/** The largest absolute amount that a JSON number represents exactly. */
 export const mostMinor = Number.MAX_SAFE_INTEGER
 
-/** An exact amount as a number, or undefined when it is too large to be told exactly. */
+/** Converts to a number. An amount beyond the exact range is undefined. */
 const toNumber = (amount: bigint) => {
   const value = Number(amount)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** What a line comes to: quantity times unit amount, rounded once; undefined beyond what can be told. */
+/** Quantity times unit amount, rounded once. A total beyond the exact range is undefined. */
 export const lineTotal = (quantity: number, amountMinor: number) =>
   toNumber(rounded(times(decimalOf(quantity), BigInt(amountMinor))))
 
-/** The sum, or undefined beyond what can be told. */
+/** The sum. A sum beyond the exact range is undefined. */
 export const sum = (...amounts: ReadonlyArray<number>) =>
   toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))
 
-/** An amount in the currency's major unit: 123456 is 1,234.56 in EUR, 123,456 in JPY and 123.456 in KWD. */
+/** Formats an amount in the major unit: 123456 is 1,234.56 in EUR, 123,456 in JPY and 123.456 in KWD. */
 export const majorText = (amountMinor: number, currencyCode: string) => {
   const decimals = decimalsOf(currencyCode)
   const digits = String(Math.abs(amountMinor)).padStart(decimals + 1, "0")

@@ -3,36 +3,36 @@ import type { MemberId } from "./Member.ts"
 import type { Role } from "./Roles.ts"
 import type { TenantId } from "./Tenant.ts"
 
-/** Who is calling. A subject means nothing without the issuer that vouches for it. */
+/** The authenticated caller. A subject is unique only within its issuer. */
 export class Principal extends Context.Tag("domain/Principal")<
   Principal,
   { readonly issuer: string; readonly subject: string }
 >() {}
 
-const keys = new WeakMap<Principal["Type"], string>()
+const cachedKeys = new WeakMap<Principal["Type"], string>()
 
-/** Names a caller among keys. A principal is the same object while its token is remembered, so its name is made once. */
+/** A unique key of the caller. The token cache returns the same object per token, so each key is computed once. */
 export const callerKey = (principal: Principal["Type"]) => {
-  const known = keys.get(principal)
-  if (known !== undefined) return known
-  const made = JSON.stringify([principal.issuer, principal.subject])
-  keys.set(principal, made)
-  return made
+  const cached = cachedKeys.get(principal)
+  if (cached !== undefined) return cached
+  const key = JSON.stringify([principal.issuer, principal.subject])
+  cachedKeys.set(principal, key)
+  return key
 }
 
 /**
- * The tenant a request or a message works in. A query that needs it cannot run without it.
+ * The tenant of the current request or message. The type checker rejects tenant queries outside of a tenant.
  * @effect-leakable-service
  */
 export class CurrentTenant extends Context.Tag("domain/CurrentTenant")<CurrentTenant, TenantId>() {}
 
-/** The caller's own membership of that tenant. */
+/** The caller's membership in the current tenant. */
 export class CurrentMember extends Context.Tag("domain/CurrentMember")<
   CurrentMember,
   { readonly id: MemberId; readonly role: Role }
 >() {}
 
-/** The address a webhook came in at, and whether the tracker itself sent it. */
+/** The endpoint that received an inbound webhook, and whether the tracker itself sent it. */
 export class InboundCall extends Context.Tag("domain/InboundCall")<
   InboundCall,
   {
@@ -44,7 +44,7 @@ export class InboundCall extends Context.Tag("domain/InboundCall")<
 >() {}
 
 /**
- * The entity tags a write may meet, or undefined when the caller does not care.
+ * The entity tags of the If-Match header. Without the header it is undefined, and a write applies to any version.
  * @effect-leakable-service
  */
 export class IfMatch extends Context.Tag("domain/IfMatch")<IfMatch, ReadonlyArray<string> | undefined>() {}

@@ -17,7 +17,7 @@ export const Member = Schema.Struct({ id: MemberId, ...identity, ...writable, ..
 })
 export type Member = typeof Member.Type
 
-/** The issuer is the caller's own unless another is named. */
+/** `issuer` defaults to the caller's issuer. */
 export const CreateMember = body({ ...identity, issuer: optional(identity.issuer), ...writable }).annotations({
   identifier: "CreateMember"
 })

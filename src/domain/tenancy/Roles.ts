@@ -1,9 +1,9 @@
 import { oneOf } from "../Schemas.ts"
 
-/** From least to most: each may do whatever those before it may. */
+/** In ascending order. Each role includes the permissions of the roles before it. */
 export const roles = ["VIEWER", "MEMBER", "ADMIN", "OWNER"] as const
 
 export const Role = oneOf(...roles)
 export type Role = typeof Role.Type
 
-export const mayActAs = (held: Role, needed: Role) => roles.indexOf(held) >= roles.indexOf(needed)
+export const mayActAs = (actual: Role, required: Role) => roles.indexOf(actual) >= roles.indexOf(required)

@@ -6,7 +6,7 @@ import { body, optional, patch, stamps, text } from "../Schemas.ts"
 export const TenantId = id("tnt", "tenant")
 export type TenantId = typeof TenantId.Type
 
-/** What a caller may set; the other schemas derive from it. */
+/** Fields that API users can set. The other schemas derive from them. */
 const writable = {
   name: text(1, 200),
   description: optional(text(0, 1024))

@@ -7,13 +7,13 @@ import { WebhookKind } from "./IssueWebhook.ts"
 
 export const InboundWebhookId = id("whk", "inbound webhook")
 
-/** RECEIVED is still to be worked, STALE came after something newer, FAILED could not be worked. */
+/** RECEIVED: not processed yet. STALE: a newer webhook was processed before. FAILED: all attempts failed. */
 export const InboundStatus = oneOf("RECEIVED", "DONE", "STALE", "FAILED")
 export type InboundStatus = typeof InboundStatus.Type
 
-const most = Number.MAX_SAFE_INTEGER
+const maxTimestamp = Number.MAX_SAFE_INTEGER
 
-/** A webhook that came in for one integration, and what became of it. */
+/** An inbound webhook of one integration, with its processing status. */
 export const InboundWebhook = Schema.Struct({
   id: InboundWebhookId,
   integration: IntegrationId,
@@ -21,7 +21,7 @@ export const InboundWebhook = Schema.Struct({
   kind: WebhookKind,
   issueId: Schema.String.annotations({ description: "The tracker's own identifier of the issue" }),
   issueKey: Schema.String,
-  happenedAt: integer(-most, most).annotations({ description: "The webhook's own timestamp" }),
+  happenedAt: integer(-maxTimestamp, maxTimestamp).annotations({ description: "The webhook's own timestamp" }),
   status: InboundStatus,
   attempts: integer(0, 2 ** 31 - 1),
   error: optional(Schema.String),
@@ -40,7 +40,7 @@ export const InboundWebhookInFull = Schema.Struct({
 }).annotations({ identifier: "InboundWebhookInFull" })
 export type InboundWebhookInFull = typeof InboundWebhookInFull.Type
 
-/** Fails for one of which there is nothing left to work. */
+/** Fails when the body of the webhook is no longer stored. */
 export const mayReplay = ({ body }: InboundWebhookInFull) =>
   body === undefined
     ? Effect.fail(breaks("body", "state", "is not kept any more, so there is nothing to be worked again"))

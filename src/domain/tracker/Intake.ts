@@ -4,47 +4,48 @@ import { storableText } from "../StorableText.ts"
 import { IssueWebhook, type WebhookKind } from "./IssueWebhook.ts"
 import { mostKept, type TrackedIssue } from "./TrackedIssue.ts"
 
-/** What a webhook tells of an issue. */
+/** The fields of an issue that a webhook contains. */
 export type IssueFacts = Pick<TrackedIssue, "externalId" | "issueKey" | "projectKey" | "title" | "state" | "isDeleted">
 
+/** A decoded webhook. */
 export interface Told {
   readonly kind: WebhookKind
   readonly happenedAt: number
   readonly facts: IssueFacts
 }
 
-/** An issue as it is known, and the time of the webhook that last said something of it. */
+/** A stored issue and the timestamp of the last webhook that was applied to it. */
 export interface Known {
   readonly issue: TrackedIssue
   readonly happenedAt: number
 }
 
-/** What the event about a webhook is called. */
+/** The event type for each kind of webhook. */
 export const eventOf = {
   "jira:issue_created": "issue.created",
   "jira:issue_updated": "issue.updated",
   "jira:issue_deleted": "issue.deleted"
 } as const satisfies Readonly<Record<WebhookKind, EventType>>
 
-const Words = Schema.Struct({
+const OptionalFields = Schema.Struct({
   summary: Schema.optional(Schema.Unknown),
   status: Schema.optional(Schema.Unknown)
 })
 
 const decodeBody = Schema.decodeUnknown(Schema.parseJson(IssueWebhook))
-const wordsOf = Schema.decodeUnknownSync(Words)
+const decodeOptionalFields = Schema.decodeUnknownSync(OptionalFields)
 
-/** Text that can be kept, if it is text at all, and so much of it. */
-const kept = (value: unknown, most: number) =>
-  typeof value === "string" ? [...storableText(value)].slice(0, most).join("") : undefined
+/** Makes a text storable and truncates it to `maxLength` characters. Other values are undefined. */
+const toText = (value: unknown, maxLength: number) =>
+  typeof value === "string" ? [...storableText(value)].slice(0, maxLength).join("") : undefined
 
 const nameOf = (value: unknown) =>
   typeof value === "object" && value !== null && "name" in value ? value.name : undefined
 
-const toldBy = ({ issue, timestamp, webhookEvent }: IssueWebhook): Told => {
-  const { status, summary } = wordsOf(issue.fields)
-  const title = kept(summary, mostKept.title)
-  const state = kept(nameOf(status), mostKept.state)
+const toIssueUpdate = ({ issue, timestamp, webhookEvent }: IssueWebhook): Told => {
+  const { status, summary } = decodeOptionalFields(issue.fields)
+  const title = toText(summary, mostKept.title)
+  const state = toText(nameOf(status), mostKept.state)
   return {
     kind: webhookEvent,
     happenedAt: timestamp,
@@ -59,16 +60,18 @@ const toldBy = ({ issue, timestamp, webhookEvent }: IssueWebhook): Told => {
   }
 }
 
-/** What the body of a webhook tells of its issue, if it is one. */
-export const readTold = (body: string) => Effect.map(decodeBody(body), toldBy)
+/** Parses the body of a webhook. Fails unless it is an issue webhook. */
+export const readTold = (body: string) => Effect.map(decodeBody(body), toIssueUpdate)
 
-const words = ["issueKey", "projectKey", "title", "state", "isDeleted"] as const
+const comparedFields = ["issueKey", "projectKey", "title", "state", "isDeleted"] as const
 
-const isSame = (issue: TrackedIssue, facts: IssueFacts) => words.every((word) => issue[word] === facts[word])
+const isSame = (issue: TrackedIssue, facts: IssueFacts) =>
+  comparedFields.every((field) => issue[field] === facts[field])
 
 /**
- * What is to be done about a webhook. One that is deleted stays so, whatever comes later; a deletion counts whenever it
- * comes; anything else only if it is not older than what is known. One that says again what is known changes nothing.
+ * Decides whether to apply a webhook. Webhooks can arrive late or twice. A deleted issue stays deleted. A deletion
+ * always applies. Any other webhook applies unless it is older than the stored issue or repeats it. With equal
+ * timestamps, `issue_created` counts as the older one.
  */
 export const judge = (known: Known | undefined, { facts, happenedAt, kind }: Told) => {
   if (known === undefined) return "apply"
@@ -80,12 +83,12 @@ export const judge = (known: Known | undefined, { facts, happenedAt, kind }: Tol
   return kind === "jira:issue_created" ? "stale" : "apply"
 }
 
-/** Whether what was billed is no longer what it was. */
+/** Whether an issue was deleted or changed in its title, state or key. Lines that bill it no longer match it then. */
 export const isDrift = (before: TrackedIssue | undefined, after: IssueFacts) =>
   after.isDeleted ||
   (before !== undefined &&
     (before.title !== after.title || before.state !== after.state || before.issueKey !== after.issueKey))
 
-/** What came of working a webhook. One that could not be is tried again a few times before it has FAILED. */
+/** Results of processing a webhook. RETRIED: the attempt failed, another follows. FAILED: the last attempt failed. */
 export const workResults = ["DONE", "STALE", "RETRIED", "FAILED"] as const
 export type WorkResult = (typeof workResults)[number]

@@ -5,46 +5,46 @@ import { mostAtOnce, mostInMetadata, type NewLine, writable } from "../invoicing
 import { body, defaulting, nonEmptyArray, optional, text } from "../Schemas.ts"
 import { mostKept, type TrackedIssue, TrackedIssueId } from "./TrackedIssue.ts"
 
-/** What the lines of issues refer to: their key, which is what people know them by. */
+/** The `referenceType` of lines made from Jira issues. Their `referenceId` is the issue key. */
 export const issueReference = "jira"
 
-interface Referring {
+interface LineReference {
   readonly referenceType?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-/** The site whose issue a line refers to, as far as it says: two sites may have issues of the same key. */
-export const siteOfLine = ({ metadata, referenceType }: Referring) =>
+/** The site of the issue that a line refers to, if the line names one. Two sites can have issues with the same key. */
+export const siteOfLine = ({ metadata, referenceType }: LineReference) =>
   referenceType === issueReference ? metadata?.["siteId"] : undefined
 
-/** The tracked issue a line was made of, if it was: its key may have been another one then. */
-export const issueOfLine = ({ metadata, referenceType }: Referring) => {
+/** The tracked issue that a line was made from, if any. The issue's key can have changed since. */
+export const issueOfLine = ({ metadata, referenceType }: LineReference) => {
   const issue = metadata?.["issueId"]
   return referenceType === issueReference && Schema.is(TrackedIssueId)(issue) ? issue : undefined
 }
 
-/** Whether two that bear the same key may be the same issue. One that names no site may be of any. */
+/** Whether two references with the same key can mean the same issue. A missing site matches every site. */
 export const mayBeOfSameSite = (one: string | undefined, other: string | undefined) =>
   one === undefined || other === undefined || one === other
 
-const Keys = nonEmptyArray(text(1, 100), mostAtOnce)
+const IssueKeys = nonEmptyArray(text(1, 100), mostAtOnce)
 
-const Filter = body({
+const IssueFilter = body({
   projectKey: optional(text(1, 100)),
   state: optional(text(1, mostKept.state))
 }).annotations({ identifier: "IssueFilter" })
 
 export const CreateBillablesFromIssues = body({
   integrationId: IntegrationId,
-  issueKeys: optional(Keys.annotations({ description: "These issues; one that is billed already is refused" })),
-  filter: optional(Filter.annotations({ description: "All such issues that are not billed yet" })),
+  issueKeys: optional(IssueKeys.annotations({ description: "These issues; one that is billed already is refused" })),
+  filter: optional(IssueFilter.annotations({ description: "All such issues that are not billed yet" })),
   amountMinor: writable.amountMinor,
   quantity: defaulting(writable.quantity, 1),
   name: optional(writable.name.annotations({ description: "Of every line; the issue's key and title unless given" }))
 }).annotations({ identifier: "CreateBillablesFromIssues" })
 export type CreateBillablesFromIssues = typeof CreateBillablesFromIssues.Type
 
-/** What is wrong with asking for these issues, if anything is. */
+/** The validation error of the issue selection, if there is one. It needs exactly one of `issueKeys` and `filter`. */
 export const choiceFault = ({ filter, issueKeys }: CreateBillablesFromIssues) => {
   if (issueKeys === undefined && filter === undefined)
     return breaks("issueKeys", "required", "is required, unless filter is given")
@@ -53,15 +53,15 @@ export const choiceFault = ({ filter, issueKeys }: CreateBillablesFromIssues) =>
     : undefined
 }
 
-const cut = (words: string, most: number) => [...words].slice(0, most).join("")
+const truncate = (value: string, maxLength: number) => [...value].slice(0, maxLength).join("")
 
-/** The line an issue becomes. */
+/** Builds the line that bills an issue. */
 export const lineOfIssue = (
   { id, issueKey, state, title, url }: TrackedIssue,
   siteId: string | undefined,
   { amountMinor, name, quantity = 1 }: CreateBillablesFromIssues
 ): NewLine => ({
-  name: name ?? cut(title === undefined || title === "" ? issueKey : `${issueKey}: ${title}`, 255),
+  name: name ?? truncate(title === undefined || title === "" ? issueKey : `${issueKey}: ${title}`, 255),
   amountMinor,
   quantity,
   referenceType: issueReference,
@@ -70,13 +70,13 @@ export const lineOfIssue = (
     issueKey,
     issueId: id,
     ...(siteId === undefined ? {} : { siteId }),
-    ...(title === undefined ? {} : { title: cut(title, mostInMetadata) }),
+    ...(title === undefined ? {} : { title: truncate(title, mostInMetadata) }),
     ...(url === undefined ? {} : { url }),
     ...(state === undefined ? {} : { state })
   }
 })
 
-/** Faults of lines in the words of who asked for issues. */
+/** Renames the fields in errors of lines to those of the request for issues. */
 export const faultsOfIssues = ({ details = [], message }: ValidationError) =>
   new ValidationError({
     message,

@@ -3,7 +3,7 @@ import { integer, maxItems, maxProperties, oneOf, rule, text } from "../Schemas.
 
 const keyPattern = "^[A-Za-z0-9_-]{43}$"
 
-/** The secret part of the address a tracker sends webhooks to: 32 bytes in base64url. */
+/** The secret part of a webhook URL: 32 bytes in base64url. */
 export const EndpointKey = Schema.String.pipe(
   Schema.pattern(
     new RegExp(keyPattern),
@@ -13,37 +13,39 @@ export const EndpointKey = Schema.String.pipe(
 
 export const identifierHeader = "x-atlassian-webhook-identifier"
 
-/** Names a webhook within its tracker, and is the same however often the tracker sends it. */
+/** The tracker's identifier of a webhook. Retries repeat it, so it detects duplicates. */
 export const WebhookHeaders = Schema.Struct({
   [identifierHeader]: text(1, Number.MAX_SAFE_INTEGER).annotations({
     description: "The same on every attempt to deliver one webhook"
   })
 })
 
-const most = Number.MAX_SAFE_INTEGER
+const maxInteger = Number.MAX_SAFE_INTEGER
 
-const Anything = Schema.declare((_: unknown): _ is unknown => true, {
+const AnyJson = Schema.declare((_: unknown): _ is unknown => true, {
   jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"] }
 })
 
-/** Far more than a tracker sends, since it never sends a rejected webhook again. */
-const maxOf = { properties: 10_000, webhookIds: 10_000 }
+/** Far above what Jira sends: it does not retry a rejected webhook, so a low limit would lose updates. */
+const limits = { properties: 10_000, webhookIds: 10_000 }
 
-/** Properties nobody names here are no fault: trackers send many more. */
-const open = <F extends Schema.Struct.Fields>(fields: F) =>
-  Schema.Struct(fields, Schema.Record({ key: Schema.String, value: Anything })).pipe(maxProperties(maxOf.properties))
+/** A struct that accepts unknown properties: Jira sends many more than these. */
+const openStruct = <F extends Schema.Struct.Fields>(fields: F) =>
+  Schema.Struct(fields, Schema.Record({ key: Schema.String, value: AnyJson })).pipe(maxProperties(limits.properties))
 
 export const WebhookKind = oneOf("jira:issue_created", "jira:issue_updated", "jira:issue_deleted")
 export type WebhookKind = typeof WebhookKind.Type
 
-export const IssueWebhook = open({
-  timestamp: integer(-most, most).annotations({ description: "When it happened, in milliseconds since 1970" }),
+export const IssueWebhook = openStruct({
+  timestamp: integer(-maxInteger, maxInteger).annotations({
+    description: "When it happened, in milliseconds since 1970"
+  }),
   webhookEvent: WebhookKind,
-  matchedWebhookIds: Schema.Array(integer(-most, most)).pipe(maxItems(maxOf.webhookIds)),
-  issue: open({
+  matchedWebhookIds: Schema.Array(integer(-maxInteger, maxInteger)).pipe(maxItems(limits.webhookIds)),
+  issue: openStruct({
     id: text(1, 255),
     key: text(1, 100),
-    fields: open({ project: open({ key: text(1, 100) }) })
+    fields: openStruct({ project: openStruct({ key: text(1, 100) }) })
   })
 }).annotations({ identifier: "IssueWebhook" })
 export type IssueWebhook = typeof IssueWebhook.Type

@@ -3,7 +3,7 @@ import { Billable } from "../invoicing/Billable.ts"
 import { optional } from "../Schemas.ts"
 import { TrackedIssue } from "./TrackedIssue.ts"
 
-/** A line whose issue is no longer what it was when it was billed. */
+/** A line whose issue changed after it was billed. */
 export const ReferenceChanged = Schema.Struct({
   ...Billable.fields,
   before: optional(TrackedIssue),

@@ -5,10 +5,10 @@ import { optional, stamps, text } from "../Schemas.ts"
 
 export const TrackedIssueId = id("iss", "tracked issue")
 
-/** The most that is kept of what a tracker says in words. */
+/** Maximum length of the stored texts of an issue, in characters. Longer texts are truncated. */
 export const mostKept = { title: 1000, state: 255, url: 500 } as const
 
-/** An issue of a tracker, as far as its webhooks told of it. */
+/** An issue of a tracker, as of its last applied webhook. */
 export const TrackedIssue = Schema.Struct({
   id: TrackedIssueId,
   integration: IntegrationId,

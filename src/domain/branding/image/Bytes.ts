@@ -1,4 +1,4 @@
-/** Bytes past the end read as zero, so that whoever reads checks lengths once rather than every byte. */
+/** Returns zero past the end, so parsers can check a length once instead of for every byte. */
 export const byteAt = (bytes: Uint8Array, at: number) => bytes[at] ?? 0
 
 export const uint16be = (bytes: Uint8Array, at: number) => byteAt(bytes, at) * 0x100 + byteAt(bytes, at + 1)
@@ -11,10 +11,10 @@ export const uint24le = (bytes: Uint8Array, at: number) => uint16le(bytes, at) +
 
 export const uint32le = (bytes: Uint8Array, at: number) => uint16le(bytes, at) + uint16le(bytes, at + 2) * 0x10000
 
-/** One character for each byte, whatever it is. */
+/** Decodes as Latin-1: one character per byte. */
 export const textAt = (bytes: Uint8Array, at: number, length: number) => {
   const end = Math.min(at + length, bytes.length)
   let text = ""
-  for (let place = at; place < end; place++) text += String.fromCharCode(byteAt(bytes, place))
+  for (let index = at; index < end; index++) text += String.fromCharCode(byteAt(bytes, index))
   return text
 }

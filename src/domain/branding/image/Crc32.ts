@@ -8,7 +8,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return remainder
 })
 
-/** The CRC-32 of PNG and zlib over the bytes from start up to end. */
+/** The CRC-32 of PNG and zlib over the bytes from `start` up to, but not including, `end`. */
 export const crc32 = (bytes: Uint8Array, start: number, end: number) => {
   let crc = -1
   for (let at = start; at < end; at++) crc = (crc >>> 8) ^ (table[(crc ^ byteAt(bytes, at)) & 0xff] ?? 0)

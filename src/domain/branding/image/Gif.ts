@@ -12,8 +12,8 @@ const trailer = 0x3b
 
 const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
 
-/** After the empty block that ends a run of blocks; past the end of the file where there is none. */
-const endOfBlocks = (bytes: Uint8Array, start: number) => {
+/** Offset after the empty block that ends a series of sub-blocks. It is past the end of a truncated file. */
+const findEndOfBlocks = (bytes: Uint8Array, start: number) => {
   let at = start
   while (at < bytes.length && byteAt(bytes, at) > 0) at += byteAt(bytes, at) + 1
   return at + 1
@@ -25,17 +25,17 @@ const isInside = (bytes: Uint8Array, at: number, screen: Size) => {
   return width >= 1 && height >= 1 && left + width <= screen.width && top + height <= screen.height
 }
 
-/** Where the frame ends that begins here. */
-const endOfFrame = (bytes: Uint8Array, at: number, screen: Size, number: number): Either.Either<number, string> => {
+/** Offset of the end of the frame that starts at `at`. */
+const findEndOfFrame = (bytes: Uint8Array, at: number, screen: Size, number: number): Either.Either<number, string> => {
   const data = at + frameHeader + colourTableLength(byteAt(bytes, at + 9))
   if (data + 1 >= bytes.length) return cutOff(bytes)
   if (!isInside(bytes, at, screen)) return refuse(`draws frame ${number} outside of the picture`)
   const codeSize = byteAt(bytes, data)
   if (codeSize < 1 || codeSize > 8 || byteAt(bytes, data + 1) === 0) return refuse(`lacks the data of frame ${number}`)
-  return Either.right(endOfBlocks(bytes, data + 1))
+  return Either.right(findEndOfBlocks(bytes, data + 1))
 }
 
-const finished = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageFacts, string> => {
+const toResult = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageFacts, string> => {
   if (!isPadding(bytes, end)) return trailing(bytes, end)
   if (frames === 0) return refuse("holds no picture data")
   return Either.right({ type: "image/gif", width: screen.width, height: screen.height, frames })
@@ -48,13 +48,13 @@ export const inspectGif = (bytes: Uint8Array): Either.Either<ImageFacts, string>
   while (at < bytes.length) {
     switch (bytes[at]) {
       case trailer:
-        return finished(bytes, at + 1, screen, frames)
+        return toResult(bytes, at + 1, screen, frames)
       case extension:
-        at = endOfBlocks(bytes, at + 2)
+        at = findEndOfBlocks(bytes, at + 2)
         break
       case frame: {
         frames += 1
-        const end = endOfFrame(bytes, at, screen, frames)
+        const end = findEndOfFrame(bytes, at, screen, frames)
         if (Either.isLeft(end)) return refuse(end.left)
         at = end.right
         break

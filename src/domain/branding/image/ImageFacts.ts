@@ -12,14 +12,14 @@ export interface ImageFacts extends Size {
   readonly frames: number
 }
 
-/** Why a file is refused, as what follows "The file …" in a sentence. */
+/** Rejects a file. The reason completes the sentence "The file …". */
 export const refuse = (reason: string): Either.Either<never, string> => Either.left(reason)
 
 export const cutOff = (bytes: Uint8Array) => refuse(`is cut off after ${bytes.length} bytes`)
 
 /**
- * What follows the end of a picture is where a script, an archive or a second file hides, so nothing may but zeros:
- * they hold nothing, and some tools fill a file up with them.
+ * Whether only zeros follow the picture. Other trailing data can hide a script, an archive or a second file. Zeros are
+ * harmless, and some tools pad files with them.
  */
 export const isPadding = (bytes: Uint8Array, end: number) => {
   let at = end

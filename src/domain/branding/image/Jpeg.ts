@@ -21,23 +21,23 @@ const isFrame = (marker: number) =>
   marker !== reservedFrame &&
   marker !== arithmeticTables
 
-/** Below are markers no file may hold, and among these are those that only belong into a scan, or to the start. */
+/** Markers below 0xC0 are invalid. Restart markers occur only inside a scan, and SOI only at the start of the file. */
 const hasSegment = (marker: number) => marker >= 0xc0 && !isRestart(marker) && marker !== startOfImage
 
-/** Where the code of the marker at this place stands, since any number of 0xFF may fill the space before it. */
-const codeAfterFill = (bytes: Uint8Array, at: number) => {
+/** Offset of the code of the marker at `at`. Any number of 0xFF fill bytes may precede the code. */
+const findMarkerCode = (bytes: Uint8Array, at: number) => {
   let code = at + 1
   while (bytes[code] === 0xff) code++
   return code
 }
 
-/** Where the marker stands that ends a scan's data; a stuffed 0xFF and a restart are part of the data. */
-const endOfData = (bytes: Uint8Array, start: number) => {
+/** Offset of the marker that ends the data of a scan. Stuffed 0xFF bytes and restart markers are part of the data. */
+const findEndOfScan = (bytes: Uint8Array, start: number) => {
   let at = start
   while (at < bytes.length) {
     if (bytes[at] !== 0xff) at++
     else {
-      const code = codeAfterFill(bytes, at)
+      const code = findMarkerCode(bytes, at)
       const next = bytes[code]
       if (next === undefined) return bytes.length
       if (next !== 0 && !isRestart(next)) return at
@@ -47,12 +47,13 @@ const endOfData = (bytes: Uint8Array, start: number) => {
   return bytes.length
 }
 
-const sizeOfFrame = (bytes: Uint8Array, at: number, length: number): Size | undefined => {
+const readFrameSize = (bytes: Uint8Array, at: number, length: number): Size | undefined => {
   const [precision, components] = [byteAt(bytes, at + 2), byteAt(bytes, at + 7)]
   const [height, width] = [uint16be(bytes, at + 3), uint16be(bytes, at + 5)]
-  const sound = length === 8 + 3 * components && components >= 1 && components <= 4 && precision >= 2 && precision <= 16
-  // A height of zero is one told after the first scan, which hardly any decoder takes.
-  return sound && height >= 1 && width >= 1 ? { width, height } : undefined
+  const isValid =
+    length === 8 + 3 * components && components >= 1 && components <= 4 && precision >= 2 && precision <= 16
+  // A height of zero defers the height to a DNL marker after the first scan. Hardly any decoder supports that.
+  return isValid && height >= 1 && width >= 1 ? { width, height } : undefined
 }
 
 const isScanHeader = (bytes: Uint8Array, at: number, length: number) => {
@@ -60,22 +61,22 @@ const isScanHeader = (bytes: Uint8Array, at: number, length: number) => {
   return components >= 1 && components <= 4 && length === 6 + 2 * components
 }
 
-const finished = (size: Size | undefined, scans: number): Either.Either<ImageFacts, string> =>
+const toResult = (size: Size | undefined, scans: number): Either.Either<ImageFacts, string> =>
   size === undefined || scans === 0
     ? refuse("holds no picture data")
     : Either.right({ type: "image/jpeg", width: size.width, height: size.height, frames: 1 })
 
-/** What follows the end is left alone: cameras and phones append previews, depth and brightness maps to a JPEG. */
+/** Allows trailing data: cameras and phones append previews, depth maps and gain maps to a JPEG. */
 export const inspectJpeg = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
   let size: Size | undefined
   let scans = 0
   let at = 2
   while (at < bytes.length) {
     if (bytes[at] !== 0xff) return refuse(`is damaged at byte ${at}`)
-    const code = codeAfterFill(bytes, at)
+    const code = findMarkerCode(bytes, at)
     const marker = bytes[code]
     if (marker === undefined) return cutOff(bytes)
-    if (marker === endOfImage) return finished(size, scans)
+    if (marker === endOfImage) return toResult(size, scans)
     if (!hasSegment(marker)) return refuse(`is damaged at byte ${code}`)
     const [start, length] = [code + 1, uint16be(bytes, code + 1)]
     if (start + Math.max(length, 2) > bytes.length) return cutOff(bytes)
@@ -83,10 +84,10 @@ export const inspectJpeg = (bytes: Uint8Array): Either.Either<ImageFacts, string
     at = start + length
     if (isFrame(marker)) {
       if (size !== undefined) return refuse("holds more than one picture header")
-      size = sizeOfFrame(bytes, start, length)
+      size = readFrameSize(bytes, start, length)
       if (size === undefined) return refuse("has a picture header that makes no sense")
     } else if (marker === startOfScan) {
-      const end = endOfData(bytes, at)
+      const end = findEndOfScan(bytes, at)
       if (end === bytes.length) return cutOff(bytes)
       if (size === undefined || end === at || !isScanHeader(bytes, start, length))
         return refuse(`holds picture data that makes no sense at byte ${start}`)

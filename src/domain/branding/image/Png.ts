@@ -5,7 +5,7 @@ import { cutOff, type ImageFacts, isPadding, refuse, trailing } from "./ImageFac
 
 export const pngSignature = "\x89PNG\r\n\x1a\n"
 
-const largestInteger = 0x7fffffff
+const maxInteger = 0x7fffffff
 
 const bitDepths: ReadonlyMap<number, ReadonlyArray<number>> = new Map([
   [0, [1, 2, 4, 8, 16]],
@@ -15,63 +15,63 @@ const bitDepths: ReadonlyMap<number, ReadonlyArray<number>> = new Map([
   [6, [8, 16]]
 ])
 
-const paletteColours = 3
+const indexedColour = 3
 
-/** What the chunks so far have told. */
-interface Progress {
+/** What the parser knows after the chunks it has read. */
+interface ParserState {
   width: number
   height: number
   colours: number
   palette: boolean
-  data: "to come" | "running" | "over"
-  announcedFrames: number
+  data: "none" | "reading" | "complete"
+  declaredFrames: number
   frames: number
   frameLacksData: boolean
   sequence: number
 }
 
-type Fault = string | undefined
+type ErrorReason = string | undefined
 
-const readHeader = (png: Progress, body: Uint8Array): Fault => {
+const readHeader = (png: ParserState, body: Uint8Array): ErrorReason => {
   const [width, height] = [uint32be(body, 0), uint32be(body, 4)]
   const [depth, colours, compression, filter, interlace] = body.subarray(8)
-  const sound =
+  const isValid =
     body.length === 13 &&
     Math.min(width, height) >= 1 &&
-    Math.max(width, height) <= largestInteger &&
+    Math.max(width, height) <= maxInteger &&
     bitDepths.get(colours ?? -1)?.includes(depth ?? -1) &&
     compression === 0 &&
     filter === 0 &&
     (interlace === 0 || interlace === 1)
-  if (!sound) return "has a PNG header that makes no sense"
+  if (!isValid) return "has a PNG header that makes no sense"
   Object.assign(png, { width, height, colours })
   return undefined
 }
 
-const readPalette = (png: Progress, body: Uint8Array): Fault => {
-  const sound = body.length > 0 && body.length <= 768 && body.length % 3 === 0 && (png.colours & 2) !== 0
-  if (!sound || png.palette || png.data !== "to come") return "has a palette that makes no sense"
+const readPalette = (png: ParserState, body: Uint8Array): ErrorReason => {
+  const isValid = body.length > 0 && body.length <= 768 && body.length % 3 === 0 && (png.colours & 2) !== 0
+  if (!isValid || png.palette || png.data !== "none") return "has a palette that makes no sense"
   png.palette = true
   return undefined
 }
 
-const readData = (png: Progress): Fault => {
-  if (png.data === "over") return "holds its picture data in pieces that lie apart"
-  if (png.colours === paletteColours && !png.palette) return "lacks the palette its pixels refer to"
-  png.data = "running"
+const readData = (png: ParserState): ErrorReason => {
+  if (png.data === "complete") return "holds its picture data in pieces that lie apart"
+  if (png.colours === indexedColour && !png.palette) return "lacks the palette its pixels refer to"
+  png.data = "reading"
   png.frameLacksData = false
   return undefined
 }
 
-const readAnimation = (png: Progress, body: Uint8Array): Fault => {
+const readAnimation = (png: ParserState, body: Uint8Array): ErrorReason => {
   const frames = uint32be(body, 0)
-  const sound = body.length === 8 && frames >= 1 && frames <= largestInteger
-  if (!sound || png.announcedFrames > 0 || png.data !== "to come") return "has an animation header that makes no sense"
-  png.announcedFrames = frames
+  const isValid = body.length === 8 && frames >= 1 && frames <= maxInteger
+  if (!isValid || png.declaredFrames > 0 || png.data !== "none") return "has an animation header that makes no sense"
+  png.declaredFrames = frames
   return undefined
 }
 
-const readFrame = (png: Progress, body: Uint8Array): Fault => {
+const readFrame = (png: ParserState, body: Uint8Array): ErrorReason => {
   const [width, height] = [uint32be(body, 4), uint32be(body, 8)]
   const [left, top] = [uint32be(body, 12), uint32be(body, 16)]
   if (body.length !== 26 || uint32be(body, 0) !== png.sequence) return "holds its animation frames out of order"
@@ -79,28 +79,28 @@ const readFrame = (png: Progress, body: Uint8Array): Fault => {
   png.sequence += 1
   png.frames += 1
   png.frameLacksData = true
-  const inside = Math.min(width, height) >= 1 && left + width <= png.width && top + height <= png.height
-  return inside ? undefined : `draws frame ${png.frames} outside of the picture`
+  const isInside = Math.min(width, height) >= 1 && left + width <= png.width && top + height <= png.height
+  return isInside ? undefined : `draws frame ${png.frames} outside of the picture`
 }
 
-const readFrameData = (png: Progress, body: Uint8Array): Fault => {
-  if (body.length < 4 || uint32be(body, 0) !== png.sequence || png.data === "to come" || png.frames === 0)
+const readFrameData = (png: ParserState, body: Uint8Array): ErrorReason => {
+  if (body.length < 4 || uint32be(body, 0) !== png.sequence || png.data === "none" || png.frames === 0)
     return "holds its animation frames out of order"
   png.sequence += 1
   png.frameLacksData = false
   return undefined
 }
 
-const readEnd = (png: Progress, body: Uint8Array): Fault => {
+const readEnd = (png: ParserState, body: Uint8Array): ErrorReason => {
   if (body.length > 0) return "has an end that makes no sense"
-  if (png.data === "to come") return "holds no picture data"
+  if (png.data === "none") return "holds no picture data"
   if (png.frameLacksData) return `lacks the data of frame ${png.frames}`
-  if (png.frames !== png.announcedFrames)
-    return `announces ${png.announcedFrames} animation frames but holds ${png.frames}`
+  if (png.frames !== png.declaredFrames)
+    return `announces ${png.declaredFrames} animation frames but holds ${png.frames}`
   return undefined
 }
 
-const readers: ReadonlyMap<string, (png: Progress, body: Uint8Array) => Fault> = new Map([
+const readers: ReadonlyMap<string, (png: ParserState, body: Uint8Array) => ErrorReason> = new Map([
   ["IHDR", readHeader],
   ["PLTE", readPalette],
   ["IDAT", readData],
@@ -110,48 +110,48 @@ const readers: ReadonlyMap<string, (png: Progress, body: Uint8Array) => Fault> =
   ["IEND", readEnd]
 ])
 
-/** Chunks a decoder may skip are told by a small first letter. */
+/** A lowercase first letter marks a chunk that decoders may skip. */
 const isAncillary = (type: string) => /^[a-z][A-Za-z]{3}$/.test(type)
 
-const readChunk = (png: Progress, type: string, bytes: Uint8Array, start: number, end: number): Fault => {
+const readChunk = (png: ParserState, type: string, bytes: Uint8Array, start: number, end: number): ErrorReason => {
   if ((png.width === 0) !== (type === "IHDR")) return "does not begin with its one PNG header"
-  if (png.data === "running" && type !== "IDAT") png.data = "over"
+  if (png.data === "reading" && type !== "IDAT") png.data = "complete"
   const read = readers.get(type)
   if (read !== undefined) return read(png, bytes.subarray(start, end))
   return isAncillary(type) ? undefined : "holds a chunk no PNG holds"
 }
 
-const factsOf = ({ width, height, frames }: Progress): ImageFacts => ({
+const toImageInfo = ({ width, height, frames }: ParserState): ImageFacts => ({
   type: "image/png",
   width,
   height,
   frames: Math.max(frames, 1)
 })
 
-const nothingYet = (): Progress => ({
+const initialState = (): ParserState => ({
   width: 0,
   height: 0,
   colours: 0,
   palette: false,
-  data: "to come",
-  announcedFrames: 0,
+  data: "none",
+  declaredFrames: 0,
   frames: 0,
   frameLacksData: false,
   sequence: 0
 })
 
 export const inspectPng = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
-  const png = nothingYet()
+  const png = initialState()
   let at = pngSignature.length
   while (bytes.length - at >= 12) {
     const [start, end] = [at + 8, at + 8 + uint32be(bytes, at)]
     if (end + 4 > bytes.length) return cutOff(bytes)
     if (crc32(bytes, at + 4, end) !== uint32be(bytes, end)) return refuse(`is damaged after byte ${at}`)
     const type = textAt(bytes, at + 4, 4)
-    const fault = readChunk(png, type, bytes, start, end)
-    if (fault !== undefined) return refuse(fault)
+    const error = readChunk(png, type, bytes, start, end)
+    if (error !== undefined) return refuse(error)
     at = end + 4
-    if (type === "IEND") return isPadding(bytes, at) ? Either.right(factsOf(png)) : trailing(bytes, at)
+    if (type === "IEND") return isPadding(bytes, at) ? Either.right(toImageInfo(png)) : trailing(bytes, at)
   }
   return cutOff(bytes)
 }

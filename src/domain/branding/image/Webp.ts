@@ -12,7 +12,7 @@ interface Chunk {
   readonly type: string
   readonly start: number
   readonly end: number
-  /** A chunk of odd length is followed by one byte that belongs to no chunk. */
+  /** One padding byte follows a chunk of odd length. */
   readonly next: number
 }
 
@@ -24,16 +24,16 @@ const chunkAt = (bytes: Uint8Array, at: number, limit: number): Either.Either<Ch
     : Either.right({ type: textAt(bytes, at, 4), start, end: start + length, next })
 }
 
-const lossySize = (bytes: Uint8Array, { start, end }: Chunk): Size | undefined => {
+const readLossySize = (bytes: Uint8Array, { start, end }: Chunk): Size | undefined => {
   const tag = uint24le(bytes, start)
   const isShownKeyFrame = (tag & 1) === 0 && (tag & 0x10) !== 0
-  const sound = end - start > 10 && isShownKeyFrame && tag >> 5 < end - start
-  return sound && textAt(bytes, start + 3, 3) === "\x9d\x01\x2a"
+  const isValid = end - start > 10 && isShownKeyFrame && tag >> 5 < end - start
+  return isValid && textAt(bytes, start + 3, 3) === "\x9d\x01\x2a"
     ? { width: uint16le(bytes, start + 6) & 0x3fff, height: uint16le(bytes, start + 8) & 0x3fff }
     : undefined
 }
 
-const losslessSize = (bytes: Uint8Array, { start, end }: Chunk): Size | undefined => {
+const readLosslessSize = (bytes: Uint8Array, { start, end }: Chunk): Size | undefined => {
   const bits = uint32le(bytes, start + 1)
   const version = bits >>> 29
   return end - start > 5 && byteAt(bytes, start) === 0x2f && version === 0
@@ -41,11 +41,11 @@ const losslessSize = (bytes: Uint8Array, { start, end }: Chunk): Size | undefine
     : undefined
 }
 
-const sizeOfPicture = (bytes: Uint8Array, chunk: Chunk) =>
-  chunk.type === "VP8L" ? losslessSize(bytes, chunk) : lossySize(bytes, chunk)
+const readPictureSize = (bytes: Uint8Array, chunk: Chunk) =>
+  chunk.type === "VP8L" ? readLosslessSize(bytes, chunk) : readLossySize(bytes, chunk)
 
-/** The size of the one picture in these chunks. */
-const onePicture = (bytes: Uint8Array, start: number, end: number): Either.Either<Size, string> => {
+/** Size of the single picture in the chunks from `start` to `end`. */
+const readSinglePicture = (bytes: Uint8Array, start: number, end: number): Either.Either<Size, string> => {
   let size: Size | undefined
   let at = start
   while (at < end) {
@@ -54,7 +54,7 @@ const onePicture = (bytes: Uint8Array, start: number, end: number): Either.Eithe
     const { type, next } = chunk.right
     if (type === "VP8 " || type === "VP8L") {
       if (size !== undefined) return refuse("holds two pictures in the place of one")
-      size = sizeOfPicture(bytes, chunk.right)
+      size = readPictureSize(bytes, chunk.right)
       if (size === undefined || size.width === 0 || size.height === 0) return refuse(`is damaged at byte ${at}`)
     } else if (type === "VP8X" || type === "ANIM" || type === "ANMF") {
       return refuse("holds an animation where a single picture belongs")
@@ -64,21 +64,21 @@ const onePicture = (bytes: Uint8Array, start: number, end: number): Either.Eithe
   return size === undefined ? refuse("holds no picture data") : Either.right(size)
 }
 
-/** Why the animation frame in this chunk is none. */
-const faultOfFrame = (bytes: Uint8Array, { start, end }: Chunk, canvas: Size, number: number): string | undefined => {
+/** The reason why an animation frame is invalid, if it is. */
+const frameError = (bytes: Uint8Array, { start, end }: Chunk, canvas: Size, number: number): string | undefined => {
   if (end - start < frameHeader) return `lacks the data of frame ${number}`
   const [left, top] = [uint24le(bytes, start) * 2, uint24le(bytes, start + 3) * 2]
   const [width, height] = [uint24le(bytes, start + 6) + 1, uint24le(bytes, start + 9) + 1]
   if (left + width > canvas.width || top + height > canvas.height) return `draws frame ${number} outside of the picture`
-  const picture = onePicture(bytes, start + frameHeader, end)
+  const picture = readSinglePicture(bytes, start + frameHeader, end)
   if (Either.isLeft(picture)) return picture.left
-  const same = picture.right.width === width && picture.right.height === height
-  return same ? undefined : `tells two different sizes for frame ${number}`
+  const isSameSize = picture.right.width === width && picture.right.height === height
+  return isSameSize ? undefined : `tells two different sizes for frame ${number}`
 }
 
 const countFrames = (bytes: Uint8Array, canvas: Size, start: number): Either.Either<number, string> => {
   let frames = 0
-  let announced = false
+  let hasAnimationHeader = false
   let at = start
   while (at < bytes.length) {
     const chunk = chunkAt(bytes, at, bytes.length)
@@ -86,24 +86,25 @@ const countFrames = (bytes: Uint8Array, canvas: Size, start: number): Either.Eit
     const { type, next } = chunk.right
     if (type === "ANMF") {
       frames += 1
-      const fault = faultOfFrame(bytes, chunk.right, canvas, frames)
-      if (fault !== undefined || !announced) return refuse(fault ?? "has no animation header before its frames")
+      const error = frameError(bytes, chunk.right, canvas, frames)
+      if (error !== undefined || !hasAnimationHeader)
+        return refuse(error ?? "has no animation header before its frames")
     } else if (type.startsWith("VP8")) {
       return refuse("holds a picture besides the frames of its animation")
     }
-    announced ||= type === "ANIM"
+    hasAnimationHeader ||= type === "ANIM"
     at = next
   }
   return frames === 0 ? refuse("holds no picture data") : Either.right(frames)
 }
 
-/** A file with a canvas: animated, or one picture with what belongs to it, such as metadata or transparency. */
+/** Extended format (VP8X): an animation, or one picture with metadata or transparency. */
 const inspectExtended = (bytes: Uint8Array, header: Chunk): Either.Either<ImageFacts, string> => {
   if (header.end - header.start !== canvasLength) return refuse("has a WebP header that makes no sense")
   const canvas = { width: uint24le(bytes, header.start + 4) + 1, height: uint24le(bytes, header.start + 7) + 1 }
   if (byteAt(bytes, header.start) & animationFlag)
     return Either.map(countFrames(bytes, canvas, header.next), (frames) => ({ type: "image/webp", ...canvas, frames }))
-  return Either.flatMap(onePicture(bytes, header.next, bytes.length), ({ width, height }) =>
+  return Either.flatMap(readSinglePicture(bytes, header.next, bytes.length), ({ width, height }) =>
     width === canvas.width && height === canvas.height
       ? Either.right({ type: "image/webp" as const, width, height, frames: 1 })
       : refuse("tells two different sizes for its picture")
@@ -119,6 +120,6 @@ export const inspectWebp = (bytes: Uint8Array): Either.Either<ImageFacts, string
   return Either.flatMap(chunkAt(bytes, firstChunk, end), (first) =>
     first.type === "VP8X"
       ? inspectExtended(bytes, first)
-      : Either.map(onePicture(bytes, firstChunk, end), (size) => ({ type: "image/webp", ...size, frames: 1 }))
+      : Either.map(readSinglePicture(bytes, firstChunk, end), (size) => ({ type: "image/webp", ...size, frames: 1 }))
   )
 }
