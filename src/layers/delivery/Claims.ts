@@ -6,16 +6,16 @@ import { atomically } from "../postgres/connection/Transaction.ts"
 import { finishing } from "../postgres/connection/Transactions.ts"
 import { type DueQueue, lockQueues, maxStale, requeue } from "./DeliveryQueues.ts"
 
-/** A delivery that is ours for a while, with all that is needed to send it. */
+/** A delivery leased to this worker, with everything needed to send it. */
 export interface Claimed {
   readonly tenant: TenantId
   readonly integration: string
   readonly id: string
   readonly lease: string
-  /** How often it was tried, and how often before it was last sent again on demand. */
+  /** All attempts so far, and those made before the last redelivery request. */
   readonly attempts: number
   readonly spent: number
-  /** Whether who had it before did not come back. */
+  /** Whether the previous lease expired without a result. */
   readonly wasLost: boolean
   readonly provider: "WEBHOOK" | "NATS" | "GOOGLE_DRIVE"
   readonly config: Readonly<Record<string, unknown>>
@@ -26,39 +26,39 @@ export interface Claimed {
   readonly client: string | null
   readonly sequence: number
   readonly data: string
-  /** The integration's concurrency limit when this was claimed. */
+  /** The integration's concurrency limit at the time of the claim. */
   readonly sendLimit: number
 }
 
-/** What one claim may take. */
+/** Limits of one claim. */
 export interface ClaimLimits {
-  /** Only for receivers of this pool. */
+  /** The claim takes only deliveries to receivers of this pool. */
   readonly pool: Pool
   readonly max: number
   readonly maxPerTenant: number
-  /** Tenants with a maximum of their own. */
+  /** Overrides of `maxPerTenant`, by tenant. */
   readonly tenants: Readonly<Record<string, number>>
-  /** Integrations whose concurrency limit is another than the first one of their pool. */
+  /** Concurrency limits that differ from the pool's initial limit, by integration. */
   readonly receivers: Readonly<Record<string, number>>
 }
 
 export const leaseSeconds = 30
 
-/** What one claim took. */
+/** The result of one claim. */
 export interface Claim {
   readonly claimed: ReadonlyArray<Claimed>
-  /** The next claim goes on behind this tenant; undefined when this one has come to the end of what is due. */
+  /** The next claim continues after this tenant; undefined when this claim reached the last due delivery. */
   readonly resumeAfter: string | undefined
 }
 
-/** Deliveries that are due, to be sent by one worker and no other. */
+/** Claims due deliveries: a lease makes sure that only one worker sends each of them. */
 export class Claims extends Effect.Service<Claims>()("layers/Claims", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const until = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
-    const lock = lockQueues(sql)
+    const leaseEnd = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
+    const lockDueQueues = lockQueues(sql)
 
-    /** Takes from queues that are locked, each tenant's up to its allowance. */
-    const take = (lease: string, queues: ReadonlyArray<DueQueue>, max: number) => sql<Claimed>`
+    /** Leases due deliveries of locked queues, up to each tenant's allowance. */
+    const leaseDue = (lease: string, queues: ReadonlyArray<DueQueue>, max: number) => sql<Claimed>`
       with queues as materialized (
         select * from rows from (json_to_recordset(${JSON.stringify(queues)}::json)
           as (tenant text, integration text, "sendLimit" integer, allowance integer)) with ordinality as queue
@@ -91,7 +91,7 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
           'LOST', 'The worker that sent it did not come back'
         from due where lease is not null
       ), claimed as (
-        update deliveries set lease = ${lease}, leased_until = ${until}, next_attempt_at = ${until},
+        update deliveries set lease = ${lease}, leased_until = ${leaseEnd}, next_attempt_at = ${leaseEnd},
           attempts = deliveries.attempts + case when due.lease is null then 0 else 1 end
         from due where deliveries.ctid = any (array(select row from due)) and deliveries.ctid = due.row
         returning deliveries.*, due.provider, due.config, due.send_limit, due.lease is not null as was_lost
@@ -112,10 +112,10 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
 
     const claim = (lease: string, after: string, limits: ClaimLimits, salt: number) =>
       Effect.gen(function* () {
-        const locked = yield* lock(after, limits, salt)
+        const locked = yield* lockDueQueues(after, limits, salt)
         if (locked.length === 0) return { claimed: [], resumeAfter: undefined }
         const [stale, due] = Array.partition(locked, ({ isStale }) => !isStale)
-        const claimed = due.length === 0 ? [] : yield* take(lease, due, limits.max)
+        const claimed = due.length === 0 ? [] : yield* leaseDue(lease, due, limits.max)
         yield* finishing(requeue(sql)(locked))
         const last = claimed.length >= limits.max ? claimed.at(-1) : due.length >= limits.max ? due.at(-1) : undefined
         return { claimed, resumeAfter: last?.tenant ?? (stale.length >= maxStale ? after : undefined) }
@@ -123,8 +123,8 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
 
     return {
       /**
-       * Takes what is due, tenant by tenant behind the one where the last claim ended, each up to its allowance. A lease
-       * that ran out belongs to a worker that did not come back: its attempt is lost.
+       * Leases due deliveries of the tenants after `after`, up to each tenant's allowance. An expired lease means that
+       * its worker crashed: the claim logs that attempt as LOST.
        */
       claim: (lease: string, after: string, limits: ClaimLimits): Effect.Effect<Claim> =>
         Effect.flatMap(Random.nextInt, (salt) => claim(lease, after, limits, salt))

@@ -10,20 +10,20 @@ interface Deleted {
 
 const byId = [{ name: "id", type: "text" }]
 
-/** Removes what deleted integrations leave behind: as many deliveries, webhooks and issues as there ever were. */
+/** Purges deleted integrations. Their deliveries, inbound webhooks and issues are unbounded, so it works in batches. */
 export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: RemovalLimits = removalLimits) => {
   const deleteNext = deleteBatch(sql)
   const deleteAttemptsOf = deleteAttempts(sql, limits)
 
-  /** Any of the first: copies hardly meet, and one that cannot be removed keeps no other waiting. */
-  const next = sql<Deleted>`
+  /** Random choice: janitors rarely pick the same one, and one that fails to purge does not block the others. */
+  const selectNext = sql<Deleted>`
     select tenant, id from (
       select tenant_id as tenant, id from all_integrations where deleted_at is not null order by deleted_at limit 100
     ) first order by random() limit 1`
 
-  const own = ({ id, tenant }: Deleted) => sql`tenant_id = ${tenant} and integration_id = ${id}`
+  const ownedBy = ({ id, tenant }: Deleted) => sql`tenant_id = ${tenant} and integration_id = ${id}`
 
-  const holding = ({ id, tenant }: Deleted) =>
+  const whileIntegrationLocked = ({ id, tenant }: Deleted) =>
     whileLocked(
       sql,
       sql`
@@ -34,7 +34,7 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
   const removeDeliveries = (deleted: Deleted, after = "") =>
     Effect.gen(function* () {
       const rows = yield* sql<{ id: string }>`
-        select id from deliveries where ${own(deleted)} and id > ${after}
+        select id from deliveries where ${ownedBy(deleted)} and id > ${after}
         order by id limit ${limits.maxDeliveries} for update`
       const ids = sql`
         select ${deleted.tenant}, json_array_elements_text(${JSON.stringify(rows.map(({ id }) => id))}::json)`
@@ -45,26 +45,26 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
 
   const removeRows = (deleted: Deleted, table: string) =>
     inBatches((after: EndKey | undefined) =>
-      holding(deleted)(deleteNext({ table, key: byId, where: own(deleted) }, after))
+      whileIntegrationLocked(deleted)(deleteNext({ table, key: byId, where: ownedBy(deleted) }, after))
     )
 
-  /** What was added meanwhile, by who had not seen that the integration is deleted, goes with its row. */
+  /** The cascade covers rows that concurrent transactions added before they saw the deletion. */
   const removeRow = ({ id, tenant }: Deleted) =>
     sql`delete from all_integrations where tenant_id = ${tenant} and id = ${id}`
 
-  const remove = (deleted: Deleted) =>
+  const purge = (deleted: Deleted) =>
     Effect.gen(function* () {
-      yield* inBatches((after: string | undefined) => holding(deleted)(removeDeliveries(deleted, after)))
+      yield* inBatches((after: string | undefined) => whileIntegrationLocked(deleted)(removeDeliveries(deleted, after)))
       yield* removeRows(deleted, "inbound_webhooks")
       yield* removeRows(deleted, "tracked_issues")
-      yield* holding(deleted)(removeRow(deleted))
+      yield* whileIntegrationLocked(deleted)(removeRow(deleted))
       return true
     }).pipe(Effect.catchTag("TakenElsewhere", () => Effect.succeed(false)))
 
   return {
-    /** Removes what is left of one; tells whether there was one that no other copy is at. */
-    removeNext: Effect.flatMap(next, ([deleted]) =>
-      deleted === undefined ? Effect.succeed(false) : remove(deleted)
+    /** Purges one deleted integration. Returns false if there is none, or another janitor has it locked. */
+    removeNext: Effect.flatMap(selectNext, ([deleted]) =>
+      deleted === undefined ? Effect.succeed(false) : purge(deleted)
     ).pipe(Effect.orDie)
   }
 }

@@ -5,34 +5,34 @@ interface Row {
   readonly file: string
 }
 
-/** Which file a delivery to a drive becomes. It is known before anything is sent, so that it is the same every time. */
+/** The file id of each delivery to Google Drive. It is stored before the upload, so that every retry writes the same file. */
 export class DeliveryFiles extends Effect.Service<DeliveryFiles>()("layers/DeliveryFiles", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const of = (tenant: string, delivery: string) =>
+    const find = (tenant: string, delivery: string) =>
       Effect.map(
         Effect.orDie(sql<Row>`
           select file_id as file from delivery_files where tenant_id = ${tenant} and delivery_id = ${delivery}`),
         ([row]) => row?.file
       )
 
-    const kept = (tenant: string, delivery: string, wanted: string) =>
-      Effect.map(of(tenant, delivery), (file) => file ?? wanted)
+    const findOr = (tenant: string, delivery: string, fallback: string) =>
+      Effect.map(find(tenant, delivery), (file) => file ?? fallback)
 
     return {
-      of,
+      of: find,
 
-      /** Keeps a file for a delivery that has none, and tells which it has then. */
+      /** Assigns a file id to a delivery that has none. Returns the assigned id, which may be that of a concurrent call. */
       keep: (tenant: string, delivery: string, file: string) =>
         Effect.orDie(sql`
           insert into delivery_files (tenant_id, delivery_id, file_id) values (${tenant}, ${delivery}, ${file})
-          on conflict do nothing`).pipe(Effect.zipRight(kept(tenant, delivery, file))),
+          on conflict do nothing`).pipe(Effect.zipRight(findOr(tenant, delivery, file))),
 
-      /** Keeps another file instead of one that is no more, and tells which it is. */
-      replace: (tenant: string, delivery: string, gone: string, file: string) =>
+      /** Replaces the id of a file that no longer exists. Returns the assigned id. */
+      replace: (tenant: string, delivery: string, missing: string, file: string) =>
         Effect.orDie(sql`
           update delivery_files set file_id = ${file}
-          where tenant_id = ${tenant} and delivery_id = ${delivery} and file_id = ${gone}`).pipe(
-          Effect.zipRight(kept(tenant, delivery, file))
+          where tenant_id = ${tenant} and delivery_id = ${delivery} and file_id = ${missing}`).pipe(
+          Effect.zipRight(findOr(tenant, delivery, file))
         )
     }
   })

@@ -2,41 +2,40 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import { initialLimit, maxPerIntegration, type Pool } from "../../domain/delivery/SendLimits.ts"
 import type { ClaimLimits } from "./Claims.ts"
 
-/** The queue of one integration, locked until the transaction ends. */
+/** The queue of one integration. The transaction has locked its row. */
 export interface DueQueue {
   readonly tenant: string
   readonly integration: string
-  /** How many may be in flight, and how many the tenant may take from all its queues. */
+  /** Maximum of deliveries in flight to the integration, and of those claimed from all the tenant's queues. */
   readonly sendLimit: number
   readonly allowance: number
-  /** There is nothing to take from it: it is due later than it says. */
+  /** Its `due_at` is too early: the queue has no due delivery. */
   readonly isStale: boolean
 }
 
-/** Queues that one claim looks at, of each pool. Those it takes from go to the end of the line. */
-const maxLooked = 1000
-/** Queues that one claim puts right although it takes nothing from them. */
+/** Queues that one claim reads from each pool. Rescheduling moves those it claims from to the end. */
+const maxScannedQueues = 1000
+/** Stale queues that one claim reschedules. */
 export const maxStale = 500
 
-/** The concurrency limits that belong to each pool. */
-const limitsIn: Readonly<Record<Pool, readonly [min: number, max: number]>> = {
+/** Range of concurrency limits of each pool. */
+const limitRanges: Readonly<Record<Pool, readonly [min: number, max: number]>> = {
   SLOW: [initialLimit.SLOW, initialLimit.NEW - 1],
   NEW: [initialLimit.NEW, initialLimit.PROVEN - 1],
   PROVEN: [initialLimit.PROVEN, maxPerIntegration]
 }
 
 /**
- * Locks the queues that a claim takes from, and some that are due too early. Nobody else counts what is in flight to an
- * integration while its queue is locked; a queue somebody has locked is left to them. The integrations of a tenant come
- * in another order each time, so that a busy one does not keep the others waiting. A queue that is `full` stays due: it
- * has something to take as soon as an outcome is recorded.
+ * Locks the queues of a claim, and some stale ones. The lock serializes the count of deliveries in flight to an
+ * integration. The statement skips queues that another worker has locked. `salt` shuffles the integrations of a tenant on
+ * each claim, so that a busy one cannot starve the others. A full queue stays due: the next recorded result frees a slot.
  */
 export const lockQueues = (sql: SqlClient.SqlClient) => {
-  const sized = sql.literal(
+  const poolLimit = sql.literal(
     `case receiver.latency_class when 'PROVEN' then ${initialLimit.PROVEN} when 'SLOW' then ${initialLimit.SLOW} else ${initialLimit.NEW} end`
   )
   return (after: string, { max, maxPerTenant, pool, receivers, tenants }: ClaimLimits, salt: number) => {
-    const [minLimit, maxLimit] = limitsIn[pool]
+    const [minLimit, maxLimit] = limitRanges[pool]
     return sql<DueQueue>`
       with given as materialized (
         select ${JSON.stringify(tenants)}::jsonb as tenants, ${JSON.stringify(receivers)}::jsonb as receivers
@@ -47,7 +46,7 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
         cross join lateral (
           select tenant_id, integration_id from delivery_queues
           where pool = known.pool and due_at <= now() and (given.tenants ->> tenant_id) is distinct from '0'
-          order by due_at limit ${maxLooked}
+          order by due_at limit ${maxScannedQueues}
         ) queue
       ), looked as (
         select due.*, receiver.send_limit, not (coalesce(receiver.is_open, false) and first.is_due) as is_stale,
@@ -59,8 +58,8 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
         from given cross join due
         left join lateral (
           select status = 'ACTIVE' and (select deleted_at is null from tenants where id = due.tenant_id) as is_open,
-            coalesce((given.receivers ->> id)::integer, ${sized}) as send_limit,
-            case when failing_since is null then coalesce((given.receivers ->> id)::integer, ${sized}) else 1 end
+            coalesce((given.receivers ->> id)::integer, ${poolLimit}) as send_limit,
+            case when failing_since is null then coalesce((given.receivers ->> id)::integer, ${poolLimit}) else 1 end
               as max_in_flight
           from integrations receiver where tenant_id = due.tenant_id and id = due.integration_id limit 1
         ) receiver on true
@@ -95,7 +94,7 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** Says of queues that are locked when they are due next; one that has nothing to be sent goes. */
+/** Updates when locked queues are due next, and deletes those without pending deliveries. */
 export const requeue =
   (sql: SqlClient.SqlClient) => (queues: ReadonlyArray<Pick<DueQueue, "tenant" | "integration">>) => {
     const keys = JSON.stringify(queues.map(({ integration, tenant }) => ({ integration, tenant })))

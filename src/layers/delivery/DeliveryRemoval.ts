@@ -2,7 +2,7 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 
-/** What one transaction removes at most, whichever limit comes first. */
+/** Maximum of rows that one transaction deletes. It stops at the first limit it reaches. */
 export interface RemovalLimits {
   readonly maxDeliveries: number
   readonly maxAttempts: number
@@ -11,8 +11,8 @@ export interface RemovalLimits {
 export const removalLimits: RemovalLimits = { maxDeliveries: 200, maxAttempts: 800 }
 
 /**
- * Deletes attempts of deliveries, which are locked and given as rows of tenant and id; tells whether these were all.
- * A delivery may have any number of attempts: it goes when they are gone, and takes nothing but its file along.
+ * Deletes attempts of locked deliveries, given as rows of tenant and id. Returns whether none is left. A delivery can
+ * have any number of attempts, so the caller deletes it only afterwards: the cascade then covers its file alone.
  */
 export const deleteAttempts =
   (sql: SqlClient.SqlClient, { maxAttempts }: Pick<RemovalLimits, "maxAttempts">) =>
@@ -30,5 +30,5 @@ export const deleteAttempts =
           delete from delivery_attempts where ctid = any (array(select row from doomed)) returning 1
         )
         select count(*) from gone`,
-      ([gone]) => (gone?.count ?? 0) < maxAttempts
+      ([deleted]) => (deleted?.count ?? 0) < maxAttempts
     )

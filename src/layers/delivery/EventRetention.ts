@@ -8,37 +8,37 @@ interface Event {
   readonly id: string
 }
 
-/** Where a walk over events is, the oldest first. */
+/** Position of a scan over events, oldest first. */
 export interface EventPlace extends Event {
   readonly occurredAt: string
 }
 
-/** An old event, with as many of its deliveries as were looked at. */
+/** An old event, with the number of its scanned deliveries. */
 interface OldEvent extends EventPlace {
   readonly deliveries: number
-  /** Whether a receiver still waits for it. */
+  /** Whether the event has unfinished deliveries, or is not fanned out yet. */
   readonly isKept: boolean
 }
 
-/** What a batch looks at and removes at most. */
+/** Maximum of rows that one batch scans and deletes. */
 export interface RetentionLimits extends RemovalLimits {
   readonly maxEvents: number
 }
 
 export const retentionLimits: RetentionLimits = { maxEvents: 500, maxDeliveries: 1000, maxAttempts: 2000 }
 
-const beginning: EventPlace = { occurredAt: "-infinity", tenant: "", id: "" }
+const scanStart: EventPlace = { occurredAt: "-infinity", tenant: "", id: "" }
 
-const placeOf = ({ id, occurredAt, tenant }: EventPlace): EventPlace => ({ occurredAt, tenant, id })
+const cursorOf = ({ id, occurredAt, tenant }: EventPlace): EventPlace => ({ occurredAt, tenant, id })
 
-/** Forgets events that are older than so many days, batch by batch. Those that are kept longer are passed, not read again. */
+/** Deletes events older than `days`, batch by batch. The cursor skips events with unfinished deliveries. */
 export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limits = retentionLimits) => {
   const deleteAttemptsOf = deleteAttempts(sql, limits)
 
   const unfinished = sql.literal("status in ('WAITING', 'PENDING')")
 
-  /** The limit ends the look-ups, whatever the number of deliveries: the last event may be seen in part. */
-  const look = (after: EventPlace) => sql<OldEvent>`
+  /** `maxDeliveries` bounds the look-ups, so the deliveries of the last event may be incomplete. */
+  const scan = (after: EventPlace) => sql<OldEvent>`
     with looked as materialized (
       select event.*, delivery.status from (
         select tenant_id, id, occurred_at from events
@@ -64,35 +64,35 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
   const deliveriesOf = (events: ReadonlyArray<Event>) => sql`
     from (${rowsOf(events)}) event join deliveries d on d.tenant_id = event.tenant and d.event_id = event.id`
 
-  /** Those that no other copy is at. */
+  /** Locks events and skips those that another janitor has locked. */
   const lockEvents = (events: ReadonlyArray<Event>) => sql<Event>`
     select tenant_id as tenant, id from events where (tenant_id, id) in (${rowsOf(events)}) for update skip locked`
 
-  /** Nobody may put a delivery back while its event goes: the lane would wait for it for ever. */
+  /** Blocks redelivery during the deletion: a delivery without its event would block its ordering key for ever. */
   const lockDeliveries = (events: ReadonlyArray<Event>) => sql`
     with locked as materialized (select 1 ${deliveriesOf(events)} order by d.id for update of d)
     select count(*) from locked`
 
-  /** Those that have nothing to be sent, now that this cannot change any more. */
-  const finishedOf = (events: ReadonlyArray<Event>) => sql<Event>`
+  /** Locked events without unfinished deliveries. The locks keep this result valid until the commit. */
+  const selectFinished = (events: ReadonlyArray<Event>) => sql<Event>`
     select tenant, id from (${rowsOf(events)}) event where not coalesce((
       select bool_or(${unfinished}) from deliveries where tenant_id = event.tenant and event_id = event.id), false)`
 
-  /** Deletes events with their places in the feed and their deliveries; tells whether no attempt is left to be deleted first. */
-  const forget = (old: ReadonlyArray<Event>) =>
+  /** Deletes events with their feed rows and deliveries. Returns false while attempts are left to delete first. */
+  const deleteEvents = (old: ReadonlyArray<Event>) =>
     Effect.gen(function* () {
       const locked = yield* lockEvents(old)
       yield* lockDeliveries(locked)
-      const events = yield* finishedOf(locked)
+      const events = yield* selectFinished(locked)
       if (!(yield* deleteAttemptsOf(sql`select d.tenant_id, d.id ${deliveriesOf(events)}`))) return false
       yield* sql`delete from events where (tenant_id, id) in (${rowsOf(events)})`
       return true
     }).pipe(atomically(sql))
 
-  /** For an event with more deliveries than one batch removes: some of them, unless one is not finished. */
+  /** Deletes some deliveries of an event that has more than one batch may delete, unless one is unfinished. */
   const removeSomeDeliveries = (event: Event) =>
     Effect.gen(function* () {
-      if ((yield* lockEvents([event])).length === 0 || (yield* finishedOf([event])).length === 0) return false
+      if ((yield* lockEvents([event])).length === 0 || (yield* selectFinished([event])).length === 0) return false
       const rows = yield* sql<{ id: string }>`
         with few as materialized (
           select ctid from deliveries where tenant_id = ${event.tenant} and event_id = ${event.id}
@@ -107,21 +107,21 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
     }).pipe(atomically(sql))
 
   return {
-    /** Forgets what it can of the next events; tells where that ended, or nothing at the end of the walk. */
-    step: (after = beginning) =>
+    /** Deletes the next batch. Returns the cursor of its end; undefined at the end of the scan. */
+    step: (after = scanStart) =>
       Effect.gen(function* () {
-        const seen = yield* look(after)
-        const [first] = seen
-        const rows = seen.reduce((sum, { deliveries }) => sum + Math.max(deliveries, 1), 0)
-        const isCut = rows >= limits.maxDeliveries
-        if (isCut && first !== undefined && seen.length === 1) {
-          return !first.isKept && (yield* removeSomeDeliveries(first)) ? after : placeOf(first)
+        const scanned = yield* scan(after)
+        const [first] = scanned
+        const rows = scanned.reduce((sum, { deliveries }) => sum + Math.max(deliveries, 1), 0)
+        const isTruncated = rows >= limits.maxDeliveries
+        if (isTruncated && first !== undefined && scanned.length === 1) {
+          return !first.isKept && (yield* removeSomeDeliveries(first)) ? after : cursorOf(first)
         }
-        const whole = isCut ? seen.slice(0, -1) : seen
-        const old = whole.filter(({ isKept }) => !isKept)
-        if (old.length > 0 && !(yield* forget(old))) return after
-        const last = whole.at(-1)
-        return last === undefined || (!isCut && seen.length < limits.maxEvents) ? undefined : placeOf(last)
+        const complete = isTruncated ? scanned.slice(0, -1) : scanned
+        const old = complete.filter(({ isKept }) => !isKept)
+        if (old.length > 0 && !(yield* deleteEvents(old))) return after
+        const last = complete.at(-1)
+        return last === undefined || (!isTruncated && scanned.length < limits.maxEvents) ? undefined : cursorOf(last)
       }).pipe(Effect.orDie)
   }
 }

@@ -11,30 +11,30 @@ export interface EventKey {
   readonly id: string
 }
 
-/** Where a walk over the events of a tenant that wait to be fanned out has come to. */
+/** An event that is not fanned out yet. It also serves as the cursor of a scan over them. */
 export interface WaitingEvent extends EventKey {
   readonly resource: string
   readonly sequence: number
 }
 
-/** What one transaction does at most. Its tenants have equal shares of it. */
+/** Limits of one transaction, divided equally among its tenants. */
 export interface FanOutLimits {
   readonly maxEvents: number
-  /** Each may be of another integration, whose lane is locked: the server has room for some thousand locks in all. */
+  /** Each delivery can need its own advisory lock, and the lock table of PostgreSQL holds some thousand in all. */
   readonly maxDeliveries: number
 }
 
 export const fanOutLimits: FanOutLimits = { maxEvents: 500, maxDeliveries: 1000 }
 
-/** Decides who is to be told of an event, once and for all, and enters it into the ledger. */
+/** Fans events out: inserts one delivery for each integration with a matching subscription. */
 export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     /**
-     * Locks the events of a batch that can be fanned out and finds whom each concerns, from where it was left. An event
-     * brings those before it of the same resource along: after a crash they come in any order, and would otherwise wait
-     * for each other one by one. What another worker is at is left alone, and what comes behind it waits: `ready` is what
-     * has as many locked as waiting events up to its own place. Every row is looked up by its key, and `limit` ends the
-     * look-ups: the rows come in the order of the inner sort.
+     * Locks the events of a batch and finds the integrations that match each, from where the last batch stopped. The
+     * batch includes the earlier events of the same resource: after a crash events arrive in any order, and would
+     * otherwise wait for each other one by one. The statement skips events that another worker has locked. Later events
+     * of that resource wait: an event is in `ready` only if this transaction has locked all waiting ones before it. The
+     * plan looks every row up by its key and stops at `limit`, so the rows come in the order of the inner sort.
      */
     const lockMatches = (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents }: FanOutLimits) => sql<Match>`
       with asked as (
@@ -88,12 +88,12 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         limit ${maxDeliveries}
       ) found`
 
-    const lane = sql.literal(
+    const sameOrderingKey = sql.literal(
       `${laneOf("before.tenant_id", "before.integration_id", "before.resource_id")} = ${laneOf("told.tenant", "told.integration", "told.resource")}`
     )
 
-    /** Enters them. Behind one of the same lane that is not finished a delivery has to wait. */
-    const enter = (deliveries: ReadonlyArray<Concerned>, steps: ReadonlyArray<Step>) => {
+    /** Inserts deliveries. A delivery waits behind an unfinished one with the same ordering key. */
+    const insertDeliveries = (deliveries: ReadonlyArray<Concerned>, steps: ReadonlyArray<Step>) => {
       const rows = deliveries.map((match) => ({ ...match, id: makeId("dlv") }))
       const given = sql`json_to_recordset(${JSON.stringify(steps)}::json) as given (row tid, done boolean, "upTo" text)`
       return finishing(sql`
@@ -106,7 +106,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
             next_attempt_at, created_at, updated_at)
           select tenant, id, integration, event, type, resource, sequence,
             case when place = 1 and (
-              select 1 from deliveries before where ${lane} and before.status in ('WAITING', 'PENDING') limit 1
+              select 1 from deliveries before where ${sameOrderingKey} and before.status in ('WAITING', 'PENDING') limit 1
             ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()
           from told
           on conflict (tenant_id, integration_id, event_id) do nothing
@@ -115,7 +115,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         where event_feed.ctid = any (array(select row from ${given})) and event_feed.ctid = given.row`)
     }
 
-    const isDone = (keys: ReadonlyArray<EventKey>) => sql<{ id: string }>`
+    const selectDone = (keys: ReadonlyArray<EventKey>) => sql<{ id: string }>`
       select given.id from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
       left join lateral (
         select tenant_id, fanned_out from event_feed where event_id = given.id limit 1
@@ -126,28 +126,28 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       Effect.gen(function* () {
         const { deliveries, steps } = planFanOut(yield* lockMatches(keys, limits))
         if (deliveries.length > 0) yield* enterLanes(sql)(deliveries)
-        if (steps.length > 0) yield* enter(deliveries, steps)
-        return { steps, entered: deliveries.length }
+        if (steps.length > 0) yield* insertDeliveries(deliveries, steps)
+        return { steps, deliveryCount: deliveries.length }
       }).pipe(atomically(sql))
 
     return {
       /**
-       * Fans a batch out as far as its limits go. Tells which of its events are done, now or before, or are no more, and
-       * which tenants it took further: what is not done of theirs may go on at once, the rest waits for somebody else.
+       * Fans a batch out up to its limits. Returns the events that are fanned out or no longer exist, and the tenants with
+       * progress: the caller can retry the other events of these tenants at once. All other events wait for a lock.
        */
       fanOut: (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents } = fanOutLimits) =>
         Effect.gen(function* () {
           const tenants = new Set(keys.map(({ tenant }) => tenant)).size
           const shareOf = (limit: number) => Math.max(1, Math.floor(limit / tenants))
           const limits = { maxEvents: shareOf(maxEvents), maxDeliveries: shareOf(maxDeliveries) }
-          const { entered, steps } = yield* fanOutLocked(keys, limits)
+          const { deliveryCount, steps } = yield* fanOutLocked(keys, limits)
           const done = new Set(steps.flatMap((step) => (step.done ? [step.event] : [])))
           const rest = keys.filter(({ id }) => !done.has(id))
-          if (rest.length > 0) for (const { id } of yield* isDone(rest)) done.add(id)
-          return { done, entered, moved: new Set(steps.map(({ tenant }) => tenant)) }
+          if (rest.length > 0) for (const { id } of yield* selectDone(rest)) done.add(id)
+          return { done, entered: deliveryCount, moved: new Set(steps.map(({ tenant }) => tenant)) }
         }).pipe(Effect.orDie),
 
-      /** The next events of a tenant that are not fanned out yet, resource by resource. */
+      /** The next events of a tenant that are not fanned out yet, ordered by resource. */
       waiting: (tenant: string, after: Pick<WaitingEvent, "resource" | "sequence">, max: number) =>
         Effect.orDie(sql<WaitingEvent>`
           select tenant_id as tenant, event_id as id, resource_id as resource, sequence from event_feed
@@ -155,7 +155,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
             and (resource_id, sequence) > (${after.resource}, ${after.sequence}::integer)
           order by resource_id, sequence limit ${max}`),
 
-      /** The next tenants that have events which are not fanned out yet. */
+      /** The next tenants with events that are not fanned out yet. */
       tenantsWaiting: (after: string, max: number) =>
         Effect.orDie(sql<{ readonly tenant: string }>`
           with recursive waiting as (

@@ -2,25 +2,25 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { Placed } from "../nats/EventStream.ts"
 
-/** Tenants that share a batch. */
-const maxSharing = 50
+/** Maximum of tenants in one batch. */
+const maxTenantsPerBatch = 50
 
-/** How long nobody else leads after the leader was last heard of, and how early it says that it is still there. */
-const term = "5 seconds"
-const renewal = "3 seconds"
+/** Duration of the leader's lease. The leader renews it when less than `renewWithin` is left. */
+const leaseDuration = "5 seconds"
+const renewWithin = "3 seconds"
 
-/** What was written and nobody has looked at yet, and what was looked at and is not finished. */
+/** Committed events: those without a position in the feed yet, and those that are not fanned out yet. */
 export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const shown = sql.literal(`events.tenant_id as tenant, events.id, events.client_id as client, events.type`)
+    const eventColumns = sql.literal(`events.tenant_id as tenant, events.id, events.client_id as client, events.type`)
 
-    /** Whether this holder leads; it does from now on if nobody else was heard of for a while. */
-    const leading = (holder: string) => sql`
+    /** Acquires or renews the lease of the relay. `led` tells whether this holder has it. */
+    const leaseCtes = (holder: string) => sql`
       taken as (
-        insert into leases (name, holder, until) values ('relay', ${holder}, now() + interval ${sql.literal(`'${term}'`)})
+        insert into leases (name, holder, until) values ('relay', ${holder}, now() + interval ${sql.literal(`'${leaseDuration}'`)})
         on conflict (name) do update set holder = excluded.holder, until = excluded.until
         where leases.until < now()
-          or (leases.holder = excluded.holder and leases.until < now() + interval ${sql.literal(`'${renewal}'`)})
+          or (leases.holder = excluded.holder and leases.until < now() + interval ${sql.literal(`'${renewWithin}'`)})
         returning 1
       ), led as (
         select exists (select 1 from taken)
@@ -29,14 +29,14 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
 
     return {
       /**
-       * Gives the next events their positions, if this holder leads: undefined when it does not. Tenants behind `after`
-       * share a batch, each in the order of its own events, so that one who writes much delays nobody else. Two who take
-       * themselves for the leader wait for each other's row of positions and outbox; neither gives what the other gave.
-       * An entry whose event was erased meanwhile is dropped.
+       * Assigns feed positions to the next events. Returns undefined when another holder has the lease. Tenants after
+       * `after` get equal shares of the batch, each in the order of its events, so that a busy tenant delays no other.
+       * Should two holders believe to lead, row locks on the positions and the outbox serialize them, and no event gets two
+       * positions. The statement drops entries of erased events.
        */
-      place: (holder: string, most: number, after: string) =>
+      place: (holder: string, max: number, after: string) =>
         Effect.orDie(sql<Placed & { held: boolean; id: string | null }>`
-          with recursive ${leading(holder)}, waiting as (
+          with recursive ${leaseCtes(holder)}, waiting as (
             (select tenant_id from outbox where (select held from led) and tenant_id > ${after}
              order by tenant_id limit 1)
             union all
@@ -44,12 +44,12 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
               select tenant_id from outbox where tenant_id > waiting.tenant_id order by tenant_id limit 1
             ) next
           ), sharing as materialized (
-            select tenant_id from waiting limit ${maxSharing}
+            select tenant_id from waiting limit ${maxTenantsPerBatch}
           ), fresh as materialized (
             select turn.*, row_number() over (order by entry) as n
             from sharing cross join lateral (
               select ctid as row, * from outbox where tenant_id = sharing.tenant_id
-              order by tenant_id, entry limit ceil(${most}::numeric / (select count(*) from sharing))
+              order by tenant_id, entry limit ceil(${max}::numeric / (select count(*) from sharing))
             ) turn
           ), moved as (
             update event_positions set last = last + (select count(*) from fresh) where exists (select 1 from fresh)
@@ -64,7 +64,7 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
             ) event
             returning tenant_id, event_id, position
           )
-          select led.held, ${shown} from led
+          select led.held, ${eventColumns} from led
           left join (placed join events on events.tenant_id = placed.tenant_id and events.id = placed.event_id) on true
           order by placed.position`).pipe(
           Effect.map((rows): ReadonlyArray<Placed> | undefined =>
@@ -72,17 +72,17 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
           )
         ),
 
-      /** Lets another lead at once. */
+      /** Releases the lease, so that another holder can take over at once. */
       resign: (holder: string) =>
         Effect.orDie(sql`update leases set until = now() where name = 'relay' and holder = ${holder}`),
 
-      /** Events with a place of which it is not known yet who is to be told, those after `after` in their order. */
-      unfinished: (after: number, most: number) =>
+      /** Events with a position that are not fanned out yet, those after `after` in order. */
+      unfinished: (after: number, max: number) =>
         Effect.orDie(sql<Placed & { position: number }>`
-          select ${shown}, event_feed.position from event_feed
+          select ${eventColumns}, event_feed.position from event_feed
           join events on events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id
           where not event_feed.fanned_out and event_feed.position > 0 and event_feed.position > ${after}
-          order by event_feed.position limit ${most}`)
+          order by event_feed.position limit ${max}`)
     }
   })
 }) {}

@@ -7,7 +7,7 @@ import { atomically } from "../postgres/connection/Transaction.ts"
 import { finishing } from "../postgres/connection/Transactions.ts"
 import { advanceLanes, type Lane, shareLanes, tryShareLanes } from "./Lanes.ts"
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface Outcome {
   readonly tenant: TenantId
   readonly integration: string
@@ -19,24 +19,24 @@ export interface Outcome {
   readonly status?: number | undefined
   readonly body?: string | undefined
   readonly error?: string | undefined
-  /** When it is tried again; never, if this is left out. */
+  /** Time of the next attempt; undefined after the last one. */
   readonly nextAttemptAt?: string | undefined
-  /** Why the integration is stopped until a person has done something about it. */
+  /** Why the integration must stop until a person fixes the cause. */
   readonly stop?: string | undefined
-  /** What is known by now of how quickly the receiver answers. */
+  /** The latency class of the receiver, as measured so far. */
   readonly pool?: Pool | undefined
 }
 
-/** What a receiver says must not make its outcome impossible to record; what PostgreSQL has no use for is left out. */
-const storable = (outcome: Outcome): Outcome => ({
-  ...outcome,
-  nextAttemptAt: outcome.delivered ? undefined : outcome.nextAttemptAt,
+/** Removes what PostgreSQL cannot store, so that no response of a receiver can prevent the insert. */
+const toStorable = (result: Outcome): Outcome => ({
+  ...result,
+  nextAttemptAt: result.delivered ? undefined : result.nextAttemptAt,
   stop: undefined,
-  body: outcome.body === undefined ? undefined : storableText(outcome.body),
-  error: outcome.error === undefined ? undefined : storableText(outcome.error)
+  body: result.body === undefined ? undefined : storableText(result.body),
+  error: result.error === undefined ? undefined : storableText(result.error)
 })
 
-/** What was done about an outcome: its lane can go on, it is to be tried again, or somebody else has it locked. */
+/** How a result was written: the delivery is finished, the attempt failed, or another transaction has the row locked. */
 interface Written extends Lane {
   readonly row: string
   readonly id: string
@@ -44,42 +44,42 @@ interface Written extends Lane {
   readonly now: "FINISHED" | "FAILED" | "BUSY"
 }
 
-/** What is written down of an attempt that is to be repeated, and where. */
+/** The stored fields of a failed attempt that has a next one, and the `ctid` of its delivery. */
 type Failed = Pick<Outcome, "status" | "error" | "nextAttemptAt"> & Pick<Written, "row">
 
 const keyOf = ({ id, lease }: Pick<Outcome, "id" | "lease">) => `${lease} ${id}`
 
-const withRows = (outcomes: ReadonlyArray<Outcome>, written: ReadonlyArray<Written>): ReadonlyArray<Failed> => {
+const failedRowsOf = (results: ReadonlyArray<Outcome>, written: ReadonlyArray<Written>): ReadonlyArray<Failed> => {
   const rows = new Map(written.map((each) => [keyOf(each), each.row]))
-  return outcomes.flatMap((outcome) => {
-    const row = rows.get(keyOf(outcome))
-    const { error, nextAttemptAt, status } = outcome
+  return results.flatMap((result) => {
+    const row = rows.get(keyOf(result))
+    const { error, nextAttemptAt, status } = result
     return row === undefined ? [] : [{ row, status, error, nextAttemptAt }]
   })
 }
 
-/** Writes down what came of attempts, and lets those that waited for them go on. */
-export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
+/** Records the results of attempts, and makes the next deliveries of the same ordering keys due. */
+export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const given = (
-      outcomes: ReadonlyArray<Outcome>
-    ) => sql`json_to_recordset(${JSON.stringify(outcomes)}::json) as given
+    const resultRows = (
+      results: ReadonlyArray<Outcome>
+    ) => sql`json_to_recordset(${JSON.stringify(results)}::json) as given
       (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
        "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
 
-    /** What every attempt leaves at its delivery. */
-    const attempted = sql.literal(`attempts = attempts + 1, lease = null, leased_until = null,
+    /** The columns of a delivery that every attempt updates. */
+    const attemptColumns = sql.literal(`attempts = attempts + 1, lease = null, leased_until = null,
       next_attempt_at = "nextAttemptAt", response_status = given.status, error = given.error, updated_at = now()`)
 
     /**
-     * Only the worker that still has the lease may write. Waits for no lock: what others have locked is left for later, as
-     * when an integration is being deleted. What is to be tried again is held for `goOn`.
+     * Writes results whose worker still has the lease. It skips rows that another transaction has locked, for example the
+     * deletion of the integration. Deliveries with a next attempt stay locked for the statement that schedules it.
      */
-    const write = (outcomes: ReadonlyArray<Outcome>) => sql<Written>`
+    const write = (results: ReadonlyArray<Outcome>) => sql<Written>`
       with ours as materialized (
         select given.*, delivery.row, delivery.tenant_id, delivery.integration_id, delivery.resource_id,
           delivery.attempts + 1 as number
-        from ${given(outcomes)} cross join lateral (
+        from ${resultRows(results)} cross join lateral (
           select ctid as row, * from deliveries where tenant_id = given.tenant and id = given.id limit 1
         ) delivery
         where delivery.lease = given.lease
@@ -96,7 +96,7 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
         from held
       ), settled as (
         update deliveries set status = case when delivered then 'DELIVERED' else 'EXHAUSTED' end,
-          delivered_at = case when delivered then now() end, ${attempted}
+          delivered_at = case when delivered then now() end, ${attemptColumns}
         from held as given
         where deliveries.ctid = any (array(select row from held where "nextAttemptAt" is null))
           and deliveries.ctid = given.row
@@ -107,25 +107,25 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
       from ours`
 
     /**
-     * Lets the lanes of what is finished go on, and what has failed be tried again. Both may make queues due earlier and
-     * wait for those: in one statement, so that everybody locks them in the same order.
+     * Schedules the next attempts, and the deliveries that waited for finished ones. Both can lock rows of queues, so they
+     * are one statement: all transactions then lock the queues in the same order.
      */
-    const goOn = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Failed>) => sql`
+    const scheduleNext = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Failed>) => sql`
       with given as materialized (
         select * from json_to_recordset(${JSON.stringify(failed)}::json)
           as given (row tid, status integer, error text, "nextAttemptAt" timestamptz)
       ), again as (
-        update deliveries set ${attempted} from given
+        update deliveries set ${attemptColumns} from given
         where deliveries.ctid = any (array(select row from given)) and deliveries.ctid = given.row
       ) ${advanceLanes(sql)(finished)}`
 
     /**
-     * Since when an integration fails, and how quickly its receiver answers. It is written when it changes, not each
-     * time; while somebody else has the integration locked it is left to the next outcome.
+     * Updates since when an integration fails, and the latency class of its receiver. It writes changes only, and skips
+     * integrations that another transaction has locked: the next result updates them.
      */
-    const judge = (outcomes: ReadonlyArray<Outcome>) => sql`
+    const updateHealth = (results: ReadonlyArray<Outcome>) => sql`
       with told as (
-        select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${given(outcomes)} group by 1, 2
+        select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
       ), changed as (
         select integrations.tenant_id, integrations.id, works,
           case when pool is null then latency_class else nullif(pool, 'NEW') end as class
@@ -138,18 +138,18 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
         failing_since = case when works then null else coalesce(failing_since, now()) end
       from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
 
-    /** The integrations whose lanes are locked, all of them if that is to be waited for. */
-    const lock = (outcomes: ReadonlyArray<Outcome>, isWaiting: boolean) =>
-      isWaiting
-        ? Effect.as(shareLanes(sql)(outcomes), new Set(outcomes.map(({ integration }) => integration)))
-        : tryShareLanes(sql)(outcomes)
+    /** Takes the shared lock of integrations. Returns those it has locked: all of them with `shouldWait`. */
+    const lockIntegrations = (results: ReadonlyArray<Outcome>, shouldWait: boolean) =>
+      shouldWait
+        ? Effect.as(shareLanes(sql)(results), new Set(results.map(({ integration }) => integration)))
+        : tryShareLanes(sql)(results)
 
-    /** Returns the keys of what is left to record. */
-    const settle = (outcomes: ReadonlyArray<Outcome>, isWaiting: boolean) =>
+    /** Returns the keys of the results that it could not record. */
+    const recordLocked = (results: ReadonlyArray<Outcome>, shouldWait: boolean) =>
       atomically(sql)(
         Effect.gen(function* () {
-          const locked = yield* lock(outcomes, isWaiting)
-          const [busy, open] = Array.partition(outcomes, ({ integration }) => locked.has(integration))
+          const locked = yield* lockIntegrations(results, shouldWait)
+          const [busy, open] = Array.partition(results, ({ integration }) => locked.has(integration))
           if (open.length === 0) return busy.map(keyOf)
           const written = yield* write(open)
           const {
@@ -157,24 +157,26 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/Outcomes", {
             FAILED: failed = [],
             FINISHED: finished = []
           } = Array.groupBy(written, (each) => each.now)
-          if (finished.length + failed.length > 0) yield* finishing(goOn(finished, withRows(open, failed)))
+          if (finished.length + failed.length > 0) yield* finishing(scheduleNext(finished, failedRowsOf(open, failed)))
           return [...busy, ...skipped].map(keyOf)
         })
       )
 
     return {
       /**
-       * Records outcomes and returns those that it could not record yet, because somebody else has their lanes or
-       * deliveries locked: nobody waits for these, unless with `isWaiting`, which takes a place in the queue for the locks.
-       * How an integration fares is no part of the outcomes, and nobody waits for that.
+       * Records results. Returns those that it could not record because another transaction has their integration or
+       * delivery locked. With `shouldWait` it waits for the lock of the integration. The health of the integration is
+       * best effort: a failure to update it does not fail the call.
        */
-      record: (outcomes: ReadonlyArray<Outcome>, isWaiting = false): Effect.Effect<ReadonlyArray<Outcome>> => {
-        const rows = outcomes.map(storable)
-        return Effect.zipLeft(settle(rows, isWaiting), Effect.ignoreLogged(judge(rows)), { concurrent: true }).pipe(
+      record: (results: ReadonlyArray<Outcome>, shouldWait = false): Effect.Effect<ReadonlyArray<Outcome>> => {
+        const rows = results.map(toStorable)
+        return Effect.zipLeft(recordLocked(rows, shouldWait), Effect.ignoreLogged(updateHealth(rows)), {
+          concurrent: true
+        }).pipe(
           Effect.orDie,
           Effect.map((keys) => {
             const left = new Set(keys)
-            return outcomes.filter((outcome) => left.has(keyOf(outcome)))
+            return results.filter((result) => left.has(keyOf(result)))
           })
         )
       }

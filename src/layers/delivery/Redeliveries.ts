@@ -13,7 +13,7 @@ import { idBound, makeId } from "../postgres/Ids.ts"
 import { arrangeLanes, enterLanes, holdLanes, type Lane } from "./Lanes.ts"
 import { putBack } from "./Redelivering.ts"
 
-/** What one transaction does at most while nobody can record outcomes of its integration. */
+/** Limits of one transaction. While it runs, no worker can record results for the integration. */
 export interface RedeliveryLimits {
   readonly maxScanned: number
   readonly maxPutBack: number
@@ -23,7 +23,7 @@ export const redeliveryLimits: RedeliveryLimits = { maxScanned: 5000, maxPutBack
 
 const retrySeconds = 30
 
-/** One request. */
+/** A bulk redelivery that is not complete yet. */
 export interface Open {
   readonly tenant: string
   readonly id: string
@@ -31,86 +31,86 @@ export interface Open {
 }
 
 interface Page {
-  /** Undefined where nothing is wanted. */
+  /** Null in the only row of a page without matches. */
   readonly resource: string | null
   readonly id: string | null
   readonly scanned: number
   readonly last: string | null
 }
 
-/** How far the clock that made a delivery's id may be off from the one that says when it was created. */
-const clockSkewMillis = 60 * 60 * 1000
+/** Maximum skew between the clock behind a delivery's id and the clock behind its `created_at`. */
+const maxClockSkewMs = 60 * 60 * 1000
 
-/** Requests to send many deliveries again, which are done step by step, by the api at first and by workers in the end. */
+/** Bulk redeliveries. The API runs the first step of each, and workers run the others. */
 export const makeRedeliveries = (
   sql: SqlClient.SqlClient,
   { maxPutBack, maxScanned }: RedeliveryLimits = redeliveryLimits
 ) => {
-  const enter = enterLanes(sql)
-  const hold = holdLanes(sql)
-  const arrange = arrangeLanes(sql)
+  const lockOrdering = enterLanes(sql)
+  const lockPending = holdLanes(sql)
+  const reorder = arrangeLanes(sql)
 
-  const at = ({ id, tenant }: Open) => sql`r.tenant_id = ${tenant} and r.id = ${id}`
+  const hasId = ({ id, tenant }: Open) => sql`r.tenant_id = ${tenant} and r.id = ${id}`
 
-  /** What was finished when the request came, and has not been put back by another since. */
-  const isWanted = sql.literal(`
+  /** Matches deliveries that were finished at the time of the request, and that no other request has requeued since. */
+  const isMatch = sql.literal(`
     d.created_at between r.since and r.until and d.updated_at <= r.created_at
     and d.status in ('DELIVERED', 'EXHAUSTED') and d.status = coalesce(r.status, d.status)`)
 
-  /** The next deliveries that are put back, and how far that gets. */
-  const page = (open: Open) => sql<Page>`
+  /** The next matching deliveries, and the end of the scan. */
+  const loadPage = (open: Open) => sql<Page>`
     with scanned as materialized (
-      select d.id, d.resource_id, ${isWanted} as wanted from redeliveries r cross join lateral (
+      select d.id, d.resource_id, ${isMatch} as wanted from redeliveries r cross join lateral (
         select * from deliveries d
         where d.tenant_id = r.tenant_id and d.integration_id = r.integration_id and d.id > r.after_id and d.id <= r.last_id
         order by d.id limit ${maxScanned}
-      ) d where ${at(open)}
+      ) d where ${hasId(open)}
     )
     select wanted.id, wanted.resource_id as resource, counted.count as scanned, counted.last
     from (select count(*) as count, max(id) as last from scanned) counted
     left join (select * from scanned where wanted order by id limit ${maxPutBack}) wanted on true order by wanted.id`
 
-  /** Those of lanes that are held: one that has finished since they were looked for may be in another. */
-  const putBackUpTo = (open: Open, last: string, lanes: ReadonlyArray<Lane>) => sql<{ count: number }>`
+  /** Requeues deliveries of locked ordering keys only: one that finished after the scan may have another key. */
+  const requeueUpTo = (open: Open, last: string, keys: ReadonlyArray<Lane>) => sql<{ count: number }>`
     with back as (
       update deliveries d set ${sql.literal(putBack)} from redeliveries r
-      where ${at(open)} and d.tenant_id = r.tenant_id and d.integration_id = r.integration_id
-        and d.id > r.after_id and d.id <= ${last} and ${isWanted}
+      where ${hasId(open)} and d.tenant_id = r.tenant_id and d.integration_id = r.integration_id
+        and d.id > r.after_id and d.id <= ${last} and ${isMatch}
         and d.resource_id in (
-          select json_array_elements_text(${JSON.stringify(lanes.map(({ resource }) => resource))}::json))
+          select json_array_elements_text(${JSON.stringify(keys.map(({ resource }) => resource))}::json))
       returning 1
     ) select count(*) from back`
 
-  const moveOn = (open: Open, last: string, count: number) => sql<{ total: number }>`
+  const saveProgress = (open: Open, last: string, count: number) => sql<{ total: number }>`
     update redeliveries r set after_id = ${last}, count = count + ${count}, due_at = now()
-    where ${at(open)} returning count as total`
+    where ${hasId(open)} returning count as total`
 
-  const finish = (open: Open, count: number) => sql<{ total: number }>`
-    delete from redeliveries r where ${at(open)} returning count + ${count}::bigint as total`
+  const complete = (open: Open, count: number) => sql<{ total: number }>`
+    delete from redeliveries r where ${hasId(open)} returning count + ${count}::bigint as total`
 
-  /** One step of a request whose row is locked. */
-  const step = Effect.fnUntraced(function* (open: Open) {
+  /** Runs one step. The caller has locked the row of the bulk redelivery. */
+  const runStep = Effect.fnUntraced(function* (open: Open) {
     const { integration, tenant } = open
-    yield* enter([open])
-    const rows = yield* page(open)
-    const wanted = rows.flatMap(({ id, resource }) => (id === null || resource === null ? [] : [{ id, resource }]))
-    const isFull = wanted.length === maxPutBack
-    const last = (isFull ? wanted.at(-1)?.id : rows[0]?.last) ?? ""
+    yield* lockOrdering([open])
+    const rows = yield* loadPage(open)
+    const matches = rows.flatMap(({ id, resource }) => (id === null || resource === null ? [] : [{ id, resource }]))
+    const isFull = matches.length === maxPutBack
+    const last = (isFull ? matches.at(-1)?.id : rows[0]?.last) ?? ""
     const isComplete = !isFull && (rows[0]?.scanned ?? 0) < maxScanned
     let count = 0
-    if (wanted.length > 0) {
-      const lanes = [...new Set(wanted.map(({ resource }) => resource))].map((resource) => ({
+    if (matches.length > 0) {
+      const orderingKeys = [...new Set(matches.map(({ resource }) => resource))].map((resource) => ({
         tenant,
         integration,
         resource
       }))
-      const ids = JSON.stringify(wanted.map(({ id }) => id))
-      yield* hold(lanes, sql`select ${tenant}, json_array_elements_text(${ids}::json)`)
-      const [back] = yield* putBackUpTo(open, last, lanes)
-      count = back?.count ?? 0
-      yield* arrange(lanes)
+      const ids = JSON.stringify(matches.map(({ id }) => id))
+      yield* lockPending(orderingKeys, sql`select ${tenant}, json_array_elements_text(${ids}::json)`)
+      const [requeued] = yield* requeueUpTo(open, last, orderingKeys)
+      count = requeued?.count ?? 0
+      yield* reorder(orderingKeys)
     }
-    const [row] = yield* isComplete ? finish(open, count) : moveOn(open, last, count)
+    const [row] = yield* isComplete ? complete(open, count) : saveProgress(open, last, count)
     return { redelivered: count, isComplete, total: row?.total ?? count }
   })
 
@@ -125,7 +125,7 @@ export const makeRedeliveries = (
     insert into redeliveries (tenant_id, id, integration_id, since, until, status, after_id, last_id, count, created_at,
       due_at)
     select ${tenant}, ${id}, ${integration}, ${since}::timestamptz, least(${until ?? "infinity"}::timestamptz, now()),
-      ${status ?? null}, ${idBound(prefixOf(DeliveryId), Date.parse(since) - clockSkewMillis)},
+      ${status ?? null}, ${idBound(prefixOf(DeliveryId), Date.parse(since) - maxClockSkewMs)},
       coalesce((
         select d.id from deliveries d where d.tenant_id = ${tenant} and d.integration_id = ${integration}
         order by d.id desc limit 1), ''),
@@ -138,27 +138,27 @@ export const makeRedeliveries = (
     )
 
   /**
-   * Whether it is still there and no other worker is at it. It locks the integration as well, or else
-   * a deletion of that could wait for the request while this waits for a delivery.
+   * Locks a bulk redelivery, and returns no row if it is complete or another worker has it. It locks the integration
+   * too: otherwise a concurrent deletion of the integration could deadlock with this transaction.
    */
-  const lock = (open: Open) => sql<object>`
+  const lockRow = (open: Open) => sql<object>`
     select 1 from redeliveries r join integrations i on i.tenant_id = r.tenant_id and i.id = r.integration_id
-    where ${at(open)} for key share of i skip locked for update of r skip locked`
+    where ${hasId(open)} for key share of i skip locked for update of r skip locked`
 
   return {
-    /** Takes a request and its first step: the common small one is complete with it. */
-    begin: (tenant: string, integration: string, which: Redelivery) =>
+    /** Creates a bulk redelivery and runs its first step, which completes the common small one. */
+    begin: (tenant: string, integration: string, filter: Redelivery) =>
       Effect.gen(function* () {
         yield* lockIntegration(tenant, integration)
-        yield* enter([{ tenant, integration }])
+        yield* lockOrdering([{ tenant, integration }])
         yield* Effect.flatMap(countOpen(tenant, integration), requireRoomForRedelivery)
         const open = { tenant, integration, id: makeId("rdl") }
-        yield* insert(open, which)
-        const { isComplete, redelivered } = yield* step(open)
+        yield* insert(open, filter)
+        const { isComplete, redelivered } = yield* runStep(open)
         return { redelivered, isComplete } satisfies Redelivered
       }).pipe(atomically(sql)),
 
-    /** The next request that is due, of the tenants behind this one. */
+    /** The next due bulk redelivery of a tenant after `afterTenant`. */
     next: (afterTenant: string) =>
       Effect.orDie(sql<Open>`
         select r.tenant_id as tenant, r.id, r.integration_id as integration
@@ -166,17 +166,17 @@ export const makeRedeliveries = (
         where r.tenant_id > ${afterTenant} and r.due_at <= now()
         order by r.tenant_id, r.due_at limit 1`).pipe(Effect.map(([open]) => open)),
 
-    /** Takes a request one step further; undefined if another does, or it is done. */
+    /** Runs the next step. Returns undefined if another worker runs it, or the bulk redelivery is complete. */
     advance: (open: Open) =>
-      lock(open).pipe(
-        Effect.flatMap((rows) => (rows.length === 0 ? Effect.succeed(undefined) : step(open))),
+      lockRow(open).pipe(
+        Effect.flatMap((rows) => (rows.length === 0 ? Effect.succeed(undefined) : runStep(open))),
         atomically(sql)
       ),
 
-    /** After a step that failed. */
+    /** Delays the next step after a failure. */
     postpone: (open: Open) =>
       Effect.orDie(sql`
         update redeliveries r set due_at = now() + make_interval(secs => ${retrySeconds})
-        where ${at(open)}`)
+        where ${hasId(open)}`)
   }
 }

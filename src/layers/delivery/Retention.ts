@@ -4,34 +4,34 @@ import { Settings } from "../config/Settings.ts"
 import { inBatches } from "../postgres/Batches.ts"
 import { makeEventRetention } from "./EventRetention.ts"
 
-/** What is kept of events, attempts and secrets for a time only. */
+/** Deletes events, attempt payloads and secrets after their retention period. */
 export class Retention extends Effect.Service<Retention>()("layers/Retention", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { EVENT_RETENTION_DAYS, PAYLOAD_RETENTION_DAYS } = yield* Settings
 
     return {
-      /** Forgets old events; their places in the feed, their deliveries and attempts go along. */
+      /** Deletes old events with their feed rows, deliveries and attempts. */
       forgetEvents: inBatches(makeEventRetention(sql, EVENT_RETENTION_DAYS).step),
 
-      /** Takes away what receivers answered to old attempts. */
-      emptyAttempts: (most: number) =>
+      /** Clears the response bodies and errors of old attempts. */
+      emptyAttempts: (max: number) =>
         Effect.orDie(sql<object>`
           with old as materialized (
             select tenant_id, delivery_id, number from delivery_attempts
             where attempted_at < now() - make_interval(days => ${PAYLOAD_RETENTION_DAYS})
               and (response_body is not null or error is not null)
-            order by attempted_at limit ${most} for update skip locked
+            order by attempted_at limit ${max} for update skip locked
           )
           update delivery_attempts a set response_body = null, error = null from old
           where a.tenant_id = old.tenant_id and a.delivery_id = old.delivery_id and a.number = old.number
           returning 1`).pipe(Effect.map((rows) => rows.length)),
 
-      /** Deletes secrets that sign nothing any more. */
-      forgetSecrets: (most: number) =>
+      /** Deletes expired signing secrets. */
+      forgetSecrets: (max: number) =>
         Effect.orDie(sql<object>`
           delete from integration_secrets where ctid = any (array(
-            select ctid from integration_secrets where expires_at <= now() limit ${most}
+            select ctid from integration_secrets where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
     }
   })

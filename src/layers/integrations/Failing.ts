@@ -7,27 +7,27 @@ export const longestFailing = { hours: 72 } as const
 
 const reason = `Nothing but failures for ${longestFailing.hours} hours`
 
-/** So many a round at the most; who is left is found by the next. */
-const most = 1000
+/** Limit of one round. The next round finds the rest. */
+const maxPerRound = 1000
 
-interface Failing {
+interface FailingIntegration {
   readonly tenant: TenantId
   readonly id: IntegrationId
 }
 
-/** Moves integrations nothing has reached for long to ERROR, by `fail`. One that cannot be moved stops no other. */
+/** Calls `fail` for each integration that has failed for too long without a success. An error with one does not stop the others. */
 export const failLongFailing = Effect.fnUntraced(function* <E, R>(
   fail: (tenant: TenantId, id: IntegrationId, reason: string) => Effect.Effect<void, E, R>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const failing = yield* Effect.orDie(sql<Failing>`
+  const failing = yield* Effect.orDie(sql<FailingIntegration>`
     select i.tenant_id as tenant, i.id from integrations i
     join tenants t on t.id = i.tenant_id and t.deleted_at is null
     where i.status = 'ACTIVE' and i.failing_since <= now() - make_interval(hours => ${longestFailing.hours})
-    order by i.failing_since limit ${most}`)
+    order by i.failing_since limit ${maxPerRound}`)
   for (const { id, tenant } of failing) {
     yield* Effect.catchAllCause(fail(tenant, id, reason), (cause) =>
-      Effect.logWarning(`Integration ${id} fails for long and could not be stopped`, cause)
+      Effect.logWarning(`Could not stop failing integration ${id}`, cause)
     )
   }
 })

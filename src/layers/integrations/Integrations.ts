@@ -41,10 +41,10 @@ import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /**
- * What lies beside an integration and goes at once when it is deleted: some of it opens something, and a quota bounds all
- * of it. What may be without bounds the janitor removes.
+ * Tables whose rows are deleted in the same statement as the integration: some contain credentials, and quotas bound all of them.
+ * The janitor deletes rows of unbounded tables.
  */
-const parts = [
+const ownedTables = [
   "grants",
   "pending_grants",
   "oauth_states",
@@ -55,7 +55,7 @@ const parts = [
   "redeliveries"
 ]
 
-/** Links to the outside: what each is told of, how it is reached, and whether that works. */
+/** Connections to external systems, with their configuration, subscriptions and status. */
 export class Integrations extends Effect.Service<Integrations>()("layers/Integrations", {
   dependencies: [
     Events.Default,
@@ -81,25 +81,25 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     })
     const record = recording(sql, sql.literal("changed"))
 
-    /** Fails unless the settings are the provider's, and lead somewhere events may go. */
-    const mayUse = Effect.fnUntraced(function* (provider: Provider, config: Config) {
+    /** Fails unless the config fits the provider, and its URL passes the SSRF guard. */
+    const requireUsableConfig = Effect.fnUntraced(function* (provider: Provider, config: Config) {
       const faults = configFaults(provider, config)
       if (faults.length > 0) return yield* Effect.fail(invalid(...faults))
       if (config.url !== undefined) yield* targets.check(config.url)
     })
 
-    const made = (fields: Pick<Integration, "provider" | "name" | "config">) =>
+    const insertWithCredentials = (fields: Pick<Integration, "provider" | "name" | "config">) =>
       Effect.gen(function* () {
         const isInbound = isTracker(fields.provider)
         yield* quotas.requireRoom("integrations", "provider")
         const integration = yield* integrations.create({ ...fields, ...freshFor(fields.provider) })
-        const secret = isSigned(fields.provider) ? yield* secrets.first(integration.id) : undefined
-        const webhookUrl = isInbound ? yield* endpoints.first(integration.id) : undefined
+        const secret = isSigned(fields.provider) ? yield* secrets.issueFirst(integration.id) : undefined
+        const webhookUrl = isInbound ? yield* endpoints.issueFirst(integration.id) : undefined
         return { integration, secret, webhookUrl }
       }).pipe(atomically(sql))
 
-    /** Moves what is held. Why it stands where it stands is told anew with each move. */
-    const move = (name: IntegrationMove, { sequence, value }: Versioned<Integration>, reason?: string) => {
+    /** Changes the status of a locked integration. Each change replaces the status reason. */
+    const applyTransition = (name: IntegrationMove, { sequence, value }: Versioned<Integration>, reason?: string) => {
       const { event, to } = integrationMoves[name]
       const { statusReason: _, ...rest } = value
       const next = { ...rest, status: to, ...(reason === undefined ? {} : { statusReason: statusReasonOf(reason) }) }
@@ -107,15 +107,15 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       return integrations.rewrite({ sequence, value }, event, next, { columns, isLast: true })
     }
 
-    const moving = (name: IntegrationMove) => (id: string) =>
+    const transitionTo = (name: IntegrationMove) => (id: string) =>
       integrations.hold(id).pipe(
         Effect.tap(({ value }) => mayMove(value.status, name)),
         Effect.tap(({ value }) => (name === "resume" ? mayGoOn(value) : Effect.void)),
-        Effect.flatMap((seen) => move(name, seen)),
+        Effect.flatMap((seen) => applyTransition(name, seen)),
         atomically(sql)
       )
 
-    /** Records a ping. The integration stays as it is, but for the number of its last event. */
+    /** Records a ping event. Only the integration's sequence changes. */
     const ping = Effect.fnUntraced(function* (id: string) {
       const seen = yield* integrations.hold(id)
       yield* mayPing(seen.value)
@@ -140,19 +140,19 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     return {
       ...integrations,
 
-      /** A new integration and, where it has one, the secret that signs what it is sent, or where it sends webhooks. */
+      /** Creates an integration. Returns it with its signing secret or its webhook URL, if the provider needs one. */
       create: ({ config = {}, name, provider }: typeof CreateIntegration.Type) =>
         Effect.gen(function* () {
           yield* mayConnect(provider, apps.missing(provider))
-          yield* mayUse(provider, config)
-          return yield* made({ provider, name, config })
+          yield* requireUsableConfig(provider, config)
+          return yield* insertWithCredentials({ provider, name, config })
         }),
 
       patch: (id: string, change: typeof PatchIntegration.Type) =>
         Effect.gen(function* () {
-          // Where an address leads is looked up before anything is held; the provider never changes.
+          // Resolve the host before taking a row lock. The provider never changes.
           const { provider } = yield* integrations.get(id)
-          if (change.config !== undefined) yield* mayUse(provider, change.config)
+          if (change.config !== undefined) yield* requireUsableConfig(provider, change.config)
           return yield* integrations.revise(id, (before) =>
             Effect.map(configAfter(before, change.config ?? before.config), (config) =>
               patched(before, { ...change, config })
@@ -160,42 +160,45 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
           )
         }),
 
-      /** Deletes an integration: from now on it is not there for anybody but the janitor. */
+      /** Soft-deletes an integration. The janitor purges the rest later. */
       remove: (id: string) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
           const seen = yield* integrations.hold(id)
-          const besides = parts.map(
-            (part) => sql`${sql(`gone_${part}`)} as (
-              delete from ${sql(part)} where tenant_id = ${tenant} and integration_id = ${id})`
+          const extraCtes = ownedTables.map(
+            (table) => sql`${sql(`gone_${table}`)} as (
+              delete from ${sql(table)} where tenant_id = ${tenant} and integration_id = ${id})`
           )
-          yield* integrations.discard(seen, { besides, isLast: true })
+          yield* integrations.discard(seen, { besides: extraCtes, isLast: true })
         }).pipe(atomically(sql)),
 
-      pause: moving("pause"),
-      resume: moving("resume"),
+      pause: transitionTo("pause"),
+      resume: transitionTo("resume"),
       ping: (id: string) => atomically(sql)(ping(id)),
 
       rotateSecret: (id: string, overlapHours: number) =>
         Effect.gen(function* () {
           const seen = yield* integrations.hold(id)
           yield* mayRotate(seen.value)
-          const keeper = isTracker(seen.value.provider) ? endpoints : secrets
-          const replaced = yield* quotas.countUpToMax("secrets", yield* keeper.replaced(id))
+          const credentials = isTracker(seen.value.provider) ? endpoints : secrets
+          const replaced = yield* quotas.countUpToMax("secrets", yield* credentials.replacedQuery(id))
           yield* requireRotation(replaced, overlapHours, quotas.maxOf("secrets"))
-          const { besides, ...shown } = yield* keeper.rotating(id, overlapHours)
-          const integration = yield* integrations.rewrite(seen, "updated", seen.value, { besides, isLast: true })
-          return { integration, ...shown }
+          const { extraCtes, ...issued } = yield* credentials.prepareRotation(id, overlapHours)
+          const integration = yield* integrations.rewrite(seen, "updated", seen.value, {
+            besides: extraCtes,
+            isLast: true
+          })
+          return { integration, ...issued }
         }).pipe(atomically(sql)),
 
-      /** For who sends: what signs at the moment, newest first. */
+      /** For senders: the secrets that sign now, newest first. */
       secretsOf: (tenant: TenantId, id: string) => secrets.of(tenant, id),
 
-      /** For who sends: stops an integration that cannot go on; one that is stopped already, or gone, stays so. */
+      /** For senders: moves an ACTIVE integration to ERROR. Does nothing for any other status, or after a deletion. */
       fail: (tenant: TenantId, id: string, reason: string) =>
         integrations.held(id).pipe(
           Effect.flatMap((seen) =>
-            canMove(seen.value.status, "fail") ? Effect.asVoid(move("fail", seen, reason)) : Effect.void
+            canMove(seen.value.status, "fail") ? Effect.asVoid(applyTransition("fail", seen, reason)) : Effect.void
           ),
           Effect.catchTag("NotFound", () => Effect.void),
           Effect.asVoid,

@@ -12,17 +12,17 @@ import { isMet } from "../postgres/repository/ResourceWriting.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { Integrations } from "./Integrations.ts"
 
-interface Place {
+interface SubscriptionPath {
   readonly integrationId: string
   readonly subscriptionId: string
 }
 
-const pick = (subscriptions: ReadonlyArray<Subscription>, id: string) => {
+const findById = (subscriptions: ReadonlyArray<Subscription>, id: string) => {
   const found = subscriptions.find((one) => one.id === id)
   return found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found)
 }
 
-/** What integrations are told of: a part of each integration, and beside it in a table for who looks by event. */
+/** Subscriptions of integrations. They are part of the integration, and also rows of a table that the fan-out queries by event. */
 export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subscriptions", {
   dependencies: [Integrations.Default, Quotas.Default],
   effect: Effect.gen(function* () {
@@ -30,8 +30,8 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
     const integrations = yield* Integrations
     const quotas = yield* Quotas
 
-    /** The client, kept from being deleted meanwhile. */
-    const keepClient = (clientId: string) =>
+    /** Locks the client against a concurrent deletion. */
+    const lockClient = (clientId: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<object>`
           select 1 from clients where tenant_id = ${tenant} and id = ${clientId} for key share`)
@@ -42,7 +42,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
         )
       )
 
-    const adding = (integration: string, { clientId, eventType, id, scopeKey }: Subscription) =>
+    const insertCte = (integration: string, { clientId, eventType, id, scopeKey }: Subscription) =>
       Effect.map(
         CurrentTenant,
         (tenant) => sql`subscribed as (
@@ -50,7 +50,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           values (${tenant}, ${id}, ${integration}, ${eventType}, ${scopeKey}, ${clientId ?? null}))`
       )
 
-    const removing = (integration: string, id: string) =>
+    const deleteCte = (integration: string, id: string) =>
       Effect.map(
         CurrentTenant,
         (tenant) => sql`unsubscribed as (
@@ -64,19 +64,19 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           const seen = yield* integrations.held(integrationId)
           const scopeKey = yield* agreedScope(fields)
           const { clientId, eventType } = fields
-          if (clientId !== undefined) yield* keepClient(clientId)
+          if (clientId !== undefined) yield* lockClient(clientId)
           const { subscriptions } = seen.value
           const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
           yield* canTell(seen.value.provider, eventType)
           yield* maySubscribe(subscriptions, subject, quotas.maxOf("subscriptions"))
           const added = { id: SubscriptionId.make(makeId(prefixOf(SubscriptionId))), ...subject }
           const next = { ...seen.value, subscriptions: [...subscriptions, added] }
-          const besides = [yield* adding(integrationId, added)]
-          yield* integrations.rewrite(seen, "updated", next, { besides, isLast: true })
+          const extraCtes = [yield* insertCte(integrationId, added)]
+          yield* integrations.rewrite(seen, "updated", next, { besides: extraCtes, isLast: true })
           return added
         }).pipe(atomically(sql)),
 
-      /** One page by identifier and, when there is more, one beyond it. */
+      /** One page in the order of ids, plus one row if there is a next page. */
       page: (integrationId: string, { after, limit }: Window) =>
         Effect.map(integrations.get(integrationId), ({ subscriptions }) =>
           subscriptions
@@ -85,18 +85,18 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
             .slice(0, limit + 1)
         ),
 
-      get: ({ integrationId, subscriptionId }: Place) =>
-        Effect.flatMap(integrations.get(integrationId), ({ subscriptions }) => pick(subscriptions, subscriptionId)),
+      get: ({ integrationId, subscriptionId }: SubscriptionPath) =>
+        Effect.flatMap(integrations.get(integrationId), ({ subscriptions }) => findById(subscriptions, subscriptionId)),
 
-      remove: ({ integrationId, subscriptionId }: Place) =>
+      remove: ({ integrationId, subscriptionId }: SubscriptionPath) =>
         Effect.gen(function* () {
           const seen = yield* integrations.held(integrationId)
           const { subscriptions } = seen.value
-          const found = yield* pick(subscriptions, subscriptionId)
+          const found = yield* findById(subscriptions, subscriptionId)
           if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
           const next = { ...seen.value, subscriptions: subscriptions.filter((one) => one !== found) }
-          const besides = [yield* removing(integrationId, subscriptionId)]
-          yield* integrations.rewrite(seen, "updated", next, { besides, isLast: true })
+          const extraCtes = [yield* deleteCte(integrationId, subscriptionId)]
+          yield* integrations.rewrite(seen, "updated", next, { besides: extraCtes, isLast: true })
         }).pipe(atomically(sql))
     }
   })

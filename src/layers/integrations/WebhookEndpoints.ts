@@ -9,12 +9,12 @@ import { Settings } from "../config/Settings.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 
 /**
- * A look-up comes before admission, so it waits in a queue of its own. It shares the connections that members are looked
- * up with, and one at a time leaves the other to these: nobody is let in while both are held.
+ * A look-up happens before admission, so it has its own queue. It shares two connections with the look-up of members,
+ * which every request needs. One permit leaves the other connection to them.
  */
-const lookUpLimits = { permits: 1, maxPerKey: 1, maxQueuedPerKey: 256, maxQueued: 1024, timeout: "5 seconds" } as const
+const lookupLimits = { permits: 1, maxPerKey: 1, maxQueuedPerKey: 256, maxQueued: 1024, timeout: "5 seconds" } as const
 
-/** Whose webhooks come in at an address. */
+/** The integration that receives webhooks at a URL. */
 export interface WebhookEndpoint {
   readonly tenant: TenantId
   readonly integration: string
@@ -26,16 +26,16 @@ const hashOf = (key: string) => hash("sha256", key, "buffer")
 export const placeOf = (tenant: string, integration: string, keyHash: Buffer) =>
   JSON.stringify(["webhook_endpoints", tenant, integration, keyHash.toString("hex")])
 
-/** The keys of the addresses that take webhooks: found by their hash, and sealed for who registers an address anew. */
+/** Secret keys of the webhook URLs. Look-ups use their hash. The encrypted key serves to register the URL again. */
 export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers/WebhookEndpoints", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const { PUBLIC_URL = "" } = yield* Settings
-    const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
+    const lookupSemaphore = makeFairSemaphore(lookupLimits, toRequestError)
 
-    const issuing = Effect.fnUntraced(function* (integration: string) {
+    const prepareEndpoint = Effect.fnUntraced(function* (integration: string) {
       const tenant = yield* CurrentTenant
       const key = randomBytes(32).toString("base64url")
       const keyHash = hashOf(key)
@@ -47,8 +47,8 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
     })
 
     return {
-      /** The rows of those that were replaced and have not expired, for who counts them. */
-      replaced: (integration: string) =>
+      /** Query for the replaced endpoints that have not expired, for a quota count. */
+      replacedQuery: (integration: string) =>
         Effect.map(
           CurrentTenant,
           (tenant) => sql`
@@ -56,32 +56,34 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
             where tenant_id = ${tenant} and integration_id = ${integration} and expires_at > now()`
         ),
 
-      /** The first address of an integration that has none. */
-      first: (integration: string) =>
-        Effect.flatMap(issuing(integration), ({ insert, webhookUrl }) => Effect.as(Effect.orDie(insert), webhookUrl)),
+      /** Issues the first webhook URL of an integration. */
+      issueFirst: (integration: string) =>
+        Effect.flatMap(prepareEndpoint(integration), ({ insert, webhookUrl }) =>
+          Effect.as(Effect.orDie(insert), webhookUrl)
+        ),
 
-      /** A new address, and what puts it in place of the one before, as parts of another change. */
-      rotating: Effect.fnUntraced(function* (integration: string, overlapHours: number) {
+      /** A new webhook URL and the CTEs that store it within another statement. The current URL expires after `overlapHours`. */
+      prepareRotation: Effect.fnUntraced(function* (integration: string, overlapHours: number) {
         const tenant = yield* CurrentTenant
-        const { insert, webhookUrl } = yield* issuing(integration)
-        const own = sql`tenant_id = ${tenant} and integration_id = ${integration}`
-        const besides = [
-          sql`forgotten as (delete from webhook_endpoints where ${own} and expires_at <= now())`,
+        const { insert, webhookUrl } = yield* prepareEndpoint(integration)
+        const isOwn = sql`tenant_id = ${tenant} and integration_id = ${integration}`
+        const extraCtes = [
+          sql`forgotten as (delete from webhook_endpoints where ${isOwn} and expires_at <= now())`,
           sql`retired as (
             update webhook_endpoints set expires_at = now() + make_interval(hours => ${overlapHours}::integer)
-            where ${own} and expires_at is null)`,
+            where ${isOwn} and expires_at is null)`,
           sql`issued as (${insert})`
         ]
-        return { webhookUrl, besides }
+        return { webhookUrl, extraCtes }
       }),
 
       /**
-       * Whose address has this key, unless it was replaced too long ago. The address of a deleted tenant stays open while
-       * another tenant has a webhook registered there. Looking it up is charged to `asking`.
+       * Finds the endpoint of a key that has not expired. The endpoint of a deleted tenant stays open while another tenant
+       * has registered a webhook with it. The look-up counts against the queue limit of `callerKey`.
        */
-      find: (key: string, asking: string) => {
+      find: (key: string, callerKey: string) => {
         const keyHash = hashOf(key)
-        const lookUp = Effect.map(
+        const findByHash = Effect.map(
           Effect.orDie(sql<Omit<WebhookEndpoint, "keyHash">>`
             select e.tenant_id as tenant, e.integration_id as integration from webhook_endpoints e
             where e.key_hash = ${keyHash} and (e.expires_at is null or e.expires_at > now())
@@ -91,14 +93,14 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
                   where w.key_hash = e.key_hash))`),
           ([row]): WebhookEndpoint | undefined => (row === undefined ? undefined : { ...row, keyHash })
         )
-        return lookUps.withPermit([asking], lookUp)
+        return lookupSemaphore.withPermit([callerKey], findByHash)
       },
 
-      /** Forgets keys that open nothing any more; tells how many that were. */
-      sweep: (most: number) =>
+      /** Deletes expired keys. Returns how many. */
+      sweep: (max: number) =>
         Effect.orDie(sql<object>`
           delete from webhook_endpoints where ctid = any (array(
-            select ctid from webhook_endpoints where expires_at <= now() limit ${most}
+            select ctid from webhook_endpoints where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
     }
   })

@@ -3,7 +3,7 @@ import { Settings } from "../config/Settings.ts"
 import { asking, Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
 
-/** An event that has its place in the feed, as far as whoever passes it on needs to know. */
+/** An event with a position in the feed, reduced to the fields that the relay publishes. */
 export interface Placed {
   readonly tenant: string
   readonly id: string

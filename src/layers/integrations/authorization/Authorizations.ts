@@ -21,28 +21,28 @@ import { type Grant, PendingGrants } from "./PendingGrants.ts"
 type Query = typeof CallbackQuery.Type
 type Person = Principal["Type"]
 
-/** What came of somebody's coming back, for the page that tells of it. Without `begun` there is nobody to tell. */
+/** The result of an OAuth callback, for the callback page. Without a consumed state the page has no window to notify. */
 export interface Outcome {
   readonly begun?: Begun
   readonly fault?: Fruitless["fault"]
-  /** What the one who began has to send us before anything comes of it. */
+  /** Code with which the person who started the authorization must confirm the grant. */
   readonly confirmation?: string
 }
 
-const parts = Effect.all({
+const services = Effect.all({
   sql: SqlClient.SqlClient,
   settings: Settings,
   apps: OAuthApps,
-  exchanging: Exchanging,
+  tokenExchange: Exchanging,
   integrations: Integrations,
   memberships: Memberships,
-  moves: AuthorizationMoves,
-  pending: PendingGrants,
-  rows: GrantRows,
+  transitions: AuthorizationMoves,
+  pendingGrants: PendingGrants,
+  store: GrantRows,
   states: OAuthStates
 })
 
-/** Letting us into other systems: begun by somebody here, consented to there, and completed by the one who began. */
+/** OAuth authorizations: a member starts one, consents at the provider, and the same member completes it. */
 export class Authorizations extends Effect.Service<Authorizations>()("layers/Authorizations", {
   dependencies: [
     OAuthApps.Default,
@@ -55,30 +55,31 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
     OAuthStates.Default
   ],
   effect: Effect.gen(function* () {
-    const { apps, exchanging, integrations, memberships, moves, pending, rows, settings, sql, states } = yield* parts
-    const trusted = new Set(settings.OAUTH_TRUSTED_ORIGINS)
+    const { apps, integrations, memberships, pendingGrants, settings, sql, states, store, tokenExchange, transitions } =
+      yield* services
+    const trustedOrigins = new Set(settings.OAUTH_TRUSTED_ORIGINS)
 
-    /** Puts a grant to use, for an integration that is held. */
-    const settle = Effect.fnUntraced(function* (seen: Versioned<Integration>, grant: Grant, person: Person) {
+    /** Saves a grant and marks the locked integration as authorized. */
+    const applyGrant = Effect.fnUntraced(function* (seen: Versioned<Integration>, grant: Grant, person: Person) {
       const tenant = yield* CurrentTenant
       const { id } = seen.value
       yield* mayBind(seen.value, grant.siteId)
-      yield* pending.dropOthers(tenant, id, person)
-      yield* rows.put(tenant, id, grant, yield* rows.held(tenant, id))
-      return yield* moves.authorized(seen, grant.siteId)
+      yield* pendingGrants.dropOthers(tenant, id, person)
+      yield* store.put(tenant, id, grant, yield* store.held(tenant, id))
+      return yield* transitions.authorized(seen, grant.siteId)
     })
 
-    const begunBy = (state: string | undefined, person: Person | undefined) =>
+    const consumeState = (state: string | undefined, person: Person | undefined) =>
       Effect.gen(function* () {
-        const begun = state === undefined ? undefined : yield* states.consume(state, person)
-        if (begun !== undefined) return begun
+        const oauthState = state === undefined ? undefined : yield* states.consume(state, person)
+        if (oauthState !== undefined) return oauthState
         if (person === undefined) return yield* Effect.fail(new Unauthorized())
-        const isOfAnother = state !== undefined && (yield* states.isOpen(state))
-        return isOfAnother ? yield* Effect.fail(new Forbidden()) : undefined
+        const isStartedByAnother = state !== undefined && (yield* states.isOpen(state))
+        return isStartedByAnother ? yield* Effect.fail(new Forbidden()) : undefined
       })
 
-    const mayStill = (begun: Begun, person: Person) =>
-      Effect.flatMap(memberships.find(begun.tenant, person), (member) =>
+    const requireAdmin = (oauthState: Begun, person: Person) =>
+      Effect.flatMap(memberships.find(oauthState.tenant, person), (member) =>
         member !== undefined && mayActAs(member.role, "ADMIN") ? Effect.void : Effect.fail(new Forbidden())
       )
 
@@ -87,61 +88,64 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
       return code === undefined ? Effect.fail(fruitless("provider_error")) : Effect.succeed(code)
     }
 
-    /** Whoever brings a bearer has proved to be the one who began; the grant of anybody else waits. */
-    const keep = Effect.fnUntraced(function* (begun: Begun, grant: Grant, person: Person | undefined) {
+    /** A caller with a bearer token is known to have started the authorization. Without one, the grant waits for a confirmation. */
+    const storeGrant = Effect.fnUntraced(function* (oauthState: Begun, grant: Grant, person: Person | undefined) {
       if (person === undefined) {
-        const confirmation = yield* pending.put(begun, grant)
+        const confirmation = yield* pendingGrants.put(oauthState, grant)
         return confirmation === undefined
           ? yield* Effect.fail(fruitless("integration_gone"))
-          : ({ begun, confirmation } satisfies Outcome)
+          : ({ begun: oauthState, confirmation } satisfies Outcome)
       }
-      yield* Effect.flatMap(integrations.held(begun.integration), (seen) => settle(seen, grant, person)).pipe(
+      yield* Effect.flatMap(integrations.held(oauthState.integration), (seen) => applyGrant(seen, grant, person)).pipe(
         Effect.catchTag("ValidationError", () => Effect.fail(fruitless("site_changed"))),
         atomically(sql)
       )
-      return { begun } satisfies Outcome
+      return { begun: oauthState } satisfies Outcome
     })
 
-    const goOn = (begun: Begun, query: Query, person: Person | undefined) =>
+    const exchangeAndStore = (oauthState: Begun, query: Query, person: Person | undefined) =>
       Effect.gen(function* () {
         const code = yield* codeOf(query)
-        const { config } = yield* integrations.get(begun.integration)
-        return yield* keep(begun, yield* exchanging.grant(begun, config, code), person)
+        const { config } = yield* integrations.get(oauthState.integration)
+        return yield* storeGrant(oauthState, yield* tokenExchange.grant(oauthState, config, code), person)
       }).pipe(
-        Effect.provideService(CurrentTenant, begun.tenant),
+        Effect.provideService(CurrentTenant, oauthState.tenant),
         Effect.catchTags({
-          NotFound: () => Effect.succeed<Outcome>({ begun, fault: "integration_gone" }),
-          Fruitless: ({ fault, reason }) =>
-            Effect.as(moves.note(begun.tenant, begun.integration, reason), { begun, fault } satisfies Outcome)
+          NotFound: () => Effect.succeed<Outcome>({ begun: oauthState, fault: "integration_gone" }),
+          AuthorizationFailed: ({ fault, reason }) =>
+            Effect.as(transitions.note(oauthState.tenant, oauthState.integration, reason), {
+              begun: oauthState,
+              fault
+            } satisfies Outcome)
         })
       )
 
     return {
-      /** Where to send the caller, who will come back with a state that only he was told. */
+      /** Returns the authorization URL of the provider. Only the caller learns the state in it. */
       begin: Effect.fnUntraced(function* (id: string, origin: string) {
         const { value } = yield* Effect.flatMap(integrations.current(id), integrations.accepted)
         const provider = yield* oauthProviderOf(value)
         yield* mayConnect(provider, apps.missing(provider))
         yield* mayMove(value.status, "authorize")
-        if (!trusted.has(origin)) return yield* Effect.fail(breaks("origin", "enum", "is not a trusted origin"))
+        if (!trustedOrigins.has(origin)) return yield* Effect.fail(breaks("origin", "enum", "is not a trusted origin"))
         const { challenge, state } = yield* states.begin(id, provider, origin)
         return { authorizationUrl: authorizationUrl(apps.of(provider), state, challenge) }
       }),
 
-      /** What comes of what a provider sent somebody back with. The state is used up before anything else happens. */
+      /** Handles the callback of a provider. Consumes the state before anything else. */
       finish: (query: Query, person: Person | undefined): Effect.Effect<Outcome, WireError> =>
         Effect.gen(function* () {
-          const begun = yield* begunBy(query.state, person)
-          if (begun === undefined) return { fault: "invalid_state" } satisfies Outcome
-          if (person !== undefined) yield* mayStill(begun, person)
-          return yield* goOn(begun, query, person)
+          const oauthState = yield* consumeState(query.state, person)
+          if (oauthState === undefined) return { fault: "invalid_state" } satisfies Outcome
+          if (person !== undefined) yield* requireAdmin(oauthState, person)
+          return yield* exchangeAndStore(oauthState, query, person)
         }),
 
-      /** Puts the grant to use that waits for the caller's word. */
+      /** Applies the pending grant that the caller confirms. */
       confirm: (id: string, confirmation: string) =>
         Effect.gen(function* () {
           const seen = yield* integrations.hold(id)
-          return yield* settle(seen, yield* pending.take(id, confirmation), yield* Principal)
+          return yield* applyGrant(seen, yield* pendingGrants.take(id, confirmation), yield* Principal)
         }).pipe(atomically(sql))
     }
   })

@@ -8,8 +8,8 @@ import { exchange, type Granted } from "../../oauth/TokenEndpoint.ts"
 import type { Begun } from "./OAuthStates.ts"
 import type { Grant } from "./PendingGrants.ts"
 
-/** An authorization that came to nothing: what the page is told, and what is written down with the integration. */
-export class Fruitless extends Data.TaggedError("Fruitless")<{
+/** A failed authorization: `fault` goes to the callback page, `reason` into the status of the integration. */
+export class Fruitless extends Data.TaggedError("AuthorizationFailed")<{
   readonly fault: AuthorizationFault
   readonly reason: string
 }> {}
@@ -17,36 +17,36 @@ export class Fruitless extends Data.TaggedError("Fruitless")<{
 export const fruitless = (fault: AuthorizationFault, reason: string = authorizationFaults[fault]) =>
   new Fruitless({ fault, reason })
 
-/** Without a refresh token all would be over within the hour. */
-const isWhole = ({ scopes }: App, granted: Granted) => {
-  const given = new Set(granted.scopes?.split(/[\s,]+/) ?? scopes)
-  return scopes.every((scope) => given.has(scope)) && granted.refreshToken !== undefined
+/** Requires a refresh token: without one the access ends within the hour. */
+const isSufficient = ({ scopes }: App, granted: Granted) => {
+  const grantedScopes = new Set(granted.scopes?.split(/[\s,]+/) ?? scopes)
+  return scopes.every((scope) => grantedScopes.has(scope)) && granted.refreshToken !== undefined
 }
 
-/** Turns the code somebody brought back into a grant we can work with. */
-export class Exchanging extends Effect.Service<Exchanging>()("layers/Exchanging", {
+/** Exchanges an authorization code for a grant. */
+export class Exchanging extends Effect.Service<Exchanging>()("layers/TokenExchange", {
   dependencies: [OAuthApps.Default],
   effect: Effect.gen(function* () {
     const { JIRA_API_URL } = yield* Settings
     const apps = yield* OAuthApps
 
-    const siteOf = (granted: Granted, { siteId }: Config) =>
+    const resolveSite = (granted: Granted, { siteId }: Config) =>
       Effect.flatMap(reachableSites(JIRA_API_URL, granted.accessToken), (sites) => chooseSite(sites, siteId)).pipe(
         Effect.catchTag("NoSite", ({ fault, reason }) => Effect.fail(fruitless(fault, reason)))
       )
 
-    const grant = Effect.fnUntraced(function* ({ provider, verifier }: Begun, config: Config, code: string) {
+    const exchangeCode = Effect.fnUntraced(function* ({ provider, verifier }: Begun, config: Config, code: string) {
       const app = apps.of(provider)
       const granted = yield* exchange(app, code, verifier)
-      if (!isWhole(app, granted)) return yield* Effect.fail(fruitless("insufficient_scope"))
+      if (!isSufficient(app, granted)) return yield* Effect.fail(fruitless("insufficient_scope"))
       if (provider !== "JIRA") return granted satisfies Grant
-      const site = yield* siteOf(granted, config)
+      const site = yield* resolveSite(granted, config)
       return { ...granted, siteId: site.id, siteUrl: site.url } satisfies Grant
     })
 
     return {
-      grant: (begun: Begun, config: Config, code: string): Effect.Effect<Grant, Fruitless> =>
-        grant(begun, config, code).pipe(
+      grant: (oauthState: Begun, config: Config, code: string): Effect.Effect<Grant, Fruitless> =>
+        exchangeCode(oauthState, config, code).pipe(
           Effect.catchTags({
             ProviderAway: () => Effect.fail(fruitless("provider_unavailable")),
             Refused: () => Effect.fail(fruitless("provider_error"))

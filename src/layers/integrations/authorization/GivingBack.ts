@@ -13,63 +13,63 @@ interface Tokens {
   readonly refreshToken?: string | undefined
 }
 
-/** Gives back what we were granted and do not want any more, where a provider takes it. */
-export class GivingBack extends Effect.Service<GivingBack>()("layers/GivingBack", {
+/** Revokes tokens that we no longer need, if the provider supports it. */
+export class GivingBack extends Effect.Service<GivingBack>()("layers/TokenRevocation", {
   dependencies: [GrantRows.Default, Integrations.Default, OAuthApps.Default, PendingGrants.Default],
   effect: Effect.gen(function* () {
-    const rows = yield* GrantRows
+    const store = yield* GrantRows
     const integrations = yield* Integrations
     const apps = yield* OAuthApps
-    const pending = yield* PendingGrants
+    const pendingGrants = yield* PendingGrants
 
-    const giveBack = (provider: Provider, { accessToken, refreshToken }: Tokens) =>
+    const revokeTokens = (provider: Provider, { accessToken, refreshToken }: Tokens) =>
       isOAuth(provider) ? revoke(apps.of(provider), refreshToken ?? accessToken) : Effect.void
 
-    /** What does not open, as after the key was lost, keeps nobody from doing away with it. */
-    const opening = <A extends Tokens | undefined>(sealed: Effect.Effect<A>) =>
+    /** Skips a grant that cannot be decrypted, for example after the loss of the key: its deletion must still succeed. */
+    const decryptIfPossible = <A extends Tokens | undefined>(sealed: Effect.Effect<A>) =>
       Effect.catchAllCause(Effect.asSome(sealed), (cause) =>
-        Effect.as(Effect.logWarning("A grant could not be opened to be given back", cause), Option.none<A>())
+        Effect.as(Effect.logWarning("Could not decrypt a grant to revoke it", cause), Option.none<A>())
       )
 
-    const tokensOf = Effect.fnUntraced(function* (tenant: string, id: string) {
-      const held = yield* opening(rows.find(tenant, id))
-      const waiting = yield* Effect.forEach(yield* pending.of(tenant, id), opening)
+    const loadTokens = Effect.fnUntraced(function* (tenant: string, id: string) {
+      const active = yield* decryptIfPossible(store.find(tenant, id))
+      const unconfirmed = yield* Effect.forEach(yield* pendingGrants.of(tenant, id), decryptIfPossible)
       return Arr.filterMap<Option.Option<Tokens | undefined>, Tokens>(
-        [held, ...waiting],
+        [active, ...unconfirmed],
         Option.flatMapNullable(identity)
       )
     })
 
-    const tokensWith = (provider: Provider, tenant: string, id: string) =>
-      isOAuth(provider) ? tokensOf(tenant, id) : Effect.succeed([])
+    const loadTokensIfOAuth = (provider: Provider, tenant: string, id: string) =>
+      isOAuth(provider) ? loadTokens(tenant, id) : Effect.succeed([])
 
-    const giveBackAll = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
-      Effect.forEach(tokens, (each) => giveBack(provider, each), { discard: true })
+    const revokeEach = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
+      Effect.forEach(tokens, (each) => revokeTokens(provider, each), { discard: true })
 
     return {
-      /** Gives back everything an integration that is there yet was granted. */
+      /** Revokes all tokens of an integration that still exists. */
       all: (tenant: string, id: string, provider: Provider) =>
-        Effect.flatMap(tokensWith(provider, tenant, id), (tokens) => giveBackAll(provider, tokens)),
+        Effect.flatMap(loadTokensIfOAuth(provider, tenant, id), (tokens) => revokeEach(provider, tokens)),
 
-      /** Deletes an integration. Its provider is told afterwards, and nobody waits for that. */
+      /** Deletes an integration, and then revokes its tokens in the background. */
       remove: Effect.fnUntraced(function* (id: string) {
         const tenant = yield* CurrentTenant
         const { provider } = yield* integrations.get(id)
-        const tokens = yield* tokensWith(provider, tenant, id)
+        const tokens = yield* loadTokensIfOAuth(provider, tenant, id)
         yield* integrations.remove(id)
-        yield* Effect.forkDaemon(giveBackAll(provider, tokens))
+        yield* Effect.forkDaemon(revokeEach(provider, tokens))
       }),
 
-      /** Discards grants nobody confirmed in time; tells how many. */
-      sweep: (most: number) =>
+      /** Deletes and revokes unconfirmed grants that have expired. Returns how many it deleted. */
+      sweep: (max: number) =>
         Effect.gen(function* () {
-          const { count, unwanted } = yield* pending.sweep(most)
-          const give = ({ grant, provider }: (typeof unwanted)[number]) =>
+          const { count, unwanted } = yield* pendingGrants.sweep(max)
+          const revokeExpired = ({ grant, provider }: (typeof unwanted)[number]) =>
             Effect.flatMap(
-              opening(grant),
-              Option.match({ onNone: () => Effect.void, onSome: (one) => giveBack(provider, one) })
+              decryptIfPossible(grant),
+              Option.match({ onNone: () => Effect.void, onSome: (one) => revokeTokens(provider, one) })
             )
-          yield* Effect.forEach(unwanted, give, { concurrency: 8, discard: true })
+          yield* Effect.forEach(unwanted, revokeExpired, { concurrency: 8, discard: true })
           return count
         })
     }

@@ -12,42 +12,43 @@ interface Row {
   readonly isFresh: boolean
 }
 
-/** The tokens of an integration, in the clear. */
+/** The decrypted tokens of an integration. */
 export interface Held {
   readonly generation: number
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly siteId: string | undefined
   readonly siteUrl: string | undefined
-  /** Whether the access token will work for a while yet. */
+  /** Whether the access token stays valid beyond the renewal margin. */
   readonly isFresh: boolean
 }
 
-/** So long before it expires an access token is replaced. */
-const marginSeconds = 60
+/** An access token is renewed this long before it expires. */
+const renewalMarginSeconds = 60
 
-const placeOf = (tenant: string, integration: string, column: "access" | "refresh", generation: number) =>
+const associatedDataOf = (tenant: string, integration: string, column: "access" | "refresh", generation: number) =>
   JSON.stringify(["grants", tenant, integration, column, generation])
 
-/** The table of grants: what is sealed there opens nowhere else, and not as another generation. */
-export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantRows", {
+/** The table of grants. Encryption binds each token to its row and generation. */
+export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantStore", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
 
-    const own = (tenant: string, integration: string) => sql`tenant_id = ${tenant} and integration_id = ${integration}`
+    const isOwn = (tenant: string, integration: string) =>
+      sql`tenant_id = ${tenant} and integration_id = ${integration}`
 
     const find = (lock: string) =>
       Effect.fnUntraced(function* (tenant: string, integration: string) {
         const [row] = yield* Effect.orDie(sql<Row>`
           select generation, access, refresh, site_id as "siteId", site_url as "siteUrl",
-            expires_at > now() + make_interval(secs => ${marginSeconds}) as "isFresh"
-          from grants where ${own(tenant, integration)} ${sql.literal(lock)}`)
+            expires_at > now() + make_interval(secs => ${renewalMarginSeconds}) as "isFresh"
+          from grants where ${isOwn(tenant, integration)} ${sql.literal(lock)}`)
         if (row === undefined) return undefined
         const { access, generation, isFresh, refresh, siteId, siteUrl } = row
         const open = (column: "access" | "refresh", sealed: Uint8Array) =>
-          secrets.open(placeOf(tenant, integration, column, generation), sealed).toString()
+          secrets.open(associatedDataOf(tenant, integration, column, generation), sealed).toString()
         return {
           generation,
           accessToken: open("access", access),
@@ -57,13 +58,13 @@ export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantRows", {
           isFresh
         } satisfies Held
       })
-    const held = find("for update")
+    const findForUpdate = find("for update")
 
-    /** Puts a grant in the place of the one that is held, if there is one. */
-    const put = (tenant: string, integration: string, grant: Grant, before: Held | undefined) => {
-      const generation = (before?.generation ?? 0) + 1
+    /** Saves a grant and replaces the locked one, if there is one. */
+    const save = (tenant: string, integration: string, grant: Grant, previous: Held | undefined) => {
+      const generation = (previous?.generation ?? 0) + 1
       const seal = (column: "access" | "refresh", token: string) =>
-        secrets.seal(placeOf(tenant, integration, column, generation), Buffer.from(token))
+        secrets.seal(associatedDataOf(tenant, integration, column, generation), Buffer.from(token))
       const row = {
         tenant_id: tenant,
         integration_id: integration,
@@ -85,14 +86,14 @@ export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantRows", {
 
     return {
       find: find(""),
-      /** The same, held against everybody else until the transaction ends. */
-      held,
-      put,
-      /** Takes away the grant of this generation; tells whether it was still there. */
+      /** Locks the row until the transaction ends. */
+      held: findForUpdate,
+      put: save,
+      /** Deletes the grant of this generation. Returns whether it still existed. */
       drop: (tenant: string, integration: string, generation: number) =>
         Effect.map(
           Effect.orDie(sql<object>`
-            delete from grants where ${own(tenant, integration)} and generation = ${generation} returning 1`),
+            delete from grants where ${isOwn(tenant, integration)} and generation = ${generation} returning 1`),
           (rows) => rows.length === 1
         )
     }

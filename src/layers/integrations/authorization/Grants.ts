@@ -13,130 +13,132 @@ import { Integrations } from "../Integrations.ts"
 import { AuthorizationMoves } from "./AuthorizationMoves.ts"
 import { GrantRows, type Held } from "./GrantRows.ts"
 
-/** What opens the provider's API. */
+/** Access to the provider's API. */
 export interface Access {
   readonly accessToken: string
   readonly siteId?: string
   readonly siteUrl?: string
 }
 
-const accessIn = ({ accessToken, siteId, siteUrl }: Held): Access => ({
+const accessOf = ({ accessToken, siteId, siteUrl }: Held): Access => ({
   accessToken,
   ...(siteId === undefined ? {} : { siteId }),
   ...(siteUrl === undefined ? {} : { siteUrl })
 })
 
-const names = { JIRA: "Jira", GOOGLE_DRIVE: "Google Drive" } as const
+const providerNames = { JIRA: "Jira", GOOGLE_DRIVE: "Google Drive" } as const
 
-const withdrawn = (provider: OAuthProvider) =>
-  `${names[provider]} does not accept the authorization any more: it was withdrawn or has expired. Authorize again.`
+const withdrawnReason = (provider: OAuthProvider) =>
+  `${providerNames[provider]} does not accept the authorization any more: it was withdrawn or has expired. Authorize again.`
 
-const unauthorized = new GrantLost({ reason: "The integration is not authorized" })
+const notAuthorized = new GrantLost({ reason: "The integration is not authorized" })
 
-/** Does at once for all who ask what is under way for one of them already. */
-const makeTogether = () => {
-  const underWay = new Map<string, Fiber.RuntimeFiber<Access, GrantLost | ProviderAway>>()
+/** Single-flight: concurrent calls with the same key share one run. The run continues when its callers are interrupted. */
+const makeSingleFlight = () => {
+  const flights = new Map<string, Fiber.RuntimeFiber<Access, GrantLost | ProviderAway>>()
   return (key: string, work: Effect.Effect<Access, GrantLost | ProviderAway>) =>
     Effect.suspend(() => {
-      const joined = underWay.get(key)
-      if (joined !== undefined) return Fiber.join(joined)
+      const running = flights.get(key)
+      if (running !== undefined) return Fiber.join(running)
       return Effect.flatMap(Effect.forkDaemon(work), (fiber) => {
-        underWay.set(key, fiber)
-        fiber.addObserver(() => underWay.get(key) === fiber && underWay.delete(key))
+        flights.set(key, fiber)
+        fiber.addObserver(() => flights.get(key) === fiber && flights.delete(key))
         return Fiber.join(fiber)
       })
     })
 }
 
-/** The tokens of this generation are good for nothing any more. */
-class Spent extends Data.TaggedError("Spent")<{ readonly generation: number }> {}
+/** The provider rejected the tokens of this generation. */
+class TokensRejected extends Data.TaggedError("TokensRejected")<{ readonly generation: number }> {}
 
-/** For workers: access tokens that work, replaced in time, by one of all that ask at once. */
+/** Valid access tokens for workers. Concurrent callers share one renewal. */
 export class Grants extends Effect.Service<Grants>()("layers/Grants", {
   dependencies: [GrantRows.Default, AuthorizationMoves.Default, Integrations.Default, OAuthApps.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rows = yield* GrantRows
+    const store = yield* GrantRows
     const integrations = yield* Integrations
-    const moves = yield* AuthorizationMoves
+    const transitions = yield* AuthorizationMoves
     const apps = yield* OAuthApps
-    const together = makeTogether()
+    const singleFlight = makeSingleFlight()
 
     const providerOf = (tenant: TenantId, integration: string) =>
       integrations.get(integration).pipe(
         Effect.provideService(CurrentTenant, tenant),
-        Effect.catchTag("NotFound", () => Effect.fail(unauthorized)),
-        Effect.flatMap(({ provider }) => (isOAuth(provider) ? Effect.succeed(provider) : Effect.fail(unauthorized)))
+        Effect.catchTag("NotFound", () => Effect.fail(notAuthorized)),
+        Effect.flatMap(({ provider }) => (isOAuth(provider) ? Effect.succeed(provider) : Effect.fail(notAuthorized)))
       )
 
-    /** The new tokens are written down before anybody uses them: the provider may know the old ones no longer. */
-    const replaced = (
+    /** Commits the new tokens before their first use: the provider may have invalidated the old ones. */
+    const renewLocked = (
       tenant: TenantId,
       integration: string,
       provider: OAuthProvider,
-      isGood: (held: Held) => boolean
+      isValid: (stored: Held) => boolean
     ) =>
       Effect.gen(function* () {
-        const held = yield* rows.held(tenant, integration)
-        if (held === undefined) return yield* Effect.fail(unauthorized)
-        const { generation, refreshToken } = held
-        if (isGood(held)) return accessIn(held)
-        if (refreshToken === undefined) return yield* Effect.fail(new Spent({ generation }))
+        const stored = yield* store.held(tenant, integration)
+        if (stored === undefined) return yield* Effect.fail(notAuthorized)
+        const { generation, refreshToken } = stored
+        if (isValid(stored)) return accessOf(stored)
+        if (refreshToken === undefined) return yield* Effect.fail(new TokensRejected({ generation }))
         const granted = yield* Effect.catchTag(refresh(apps.of(provider), refreshToken), "Refused", () =>
-          Effect.fail(new Spent({ generation }))
+          Effect.fail(new TokensRejected({ generation }))
         )
-        // A provider that does not rotate sends no new refresh token.
-        yield* rows.put(tenant, integration, { ...accessIn(held), refreshToken, ...granted }, held)
-        return accessIn({ ...held, accessToken: granted.accessToken })
+        // A provider without rotation sends no new refresh token.
+        yield* store.put(tenant, integration, { ...accessOf(stored), refreshToken, ...granted }, stored)
+        return accessOf({ ...stored, accessToken: granted.accessToken })
       }).pipe(atomically(sql))
 
-    /** Only after the tokens were let go of: who authorizes again holds the integration first and its tokens then. */
+    /** Call it without a lock on the tokens: an authorization locks the integration first and its tokens second. */
     const lose = Effect.fnUntraced(function* (
       tenant: TenantId,
       integration: string,
       provider: OAuthProvider,
       generation: number
     ) {
-      const reason = withdrawn(provider)
-      yield* moves.lose(tenant, integration, reason, rows.drop(tenant, integration, generation))
-      const isLost = (yield* rows.find(tenant, integration)) === undefined
+      const reason = withdrawnReason(provider)
+      yield* transitions.lose(tenant, integration, reason, store.drop(tenant, integration, generation))
+      const isLost = (yield* store.find(tenant, integration)) === undefined
       return yield* Effect.fail(
         isLost ? new GrantLost({ reason }) : new ProviderAway({ what: "was authorized anew meanwhile" })
       )
     })
 
-    const renewed = Effect.fnUntraced(function* (
+    const renewAccess = Effect.fnUntraced(function* (
       tenant: TenantId,
       integration: string,
-      isGood: (held: Held) => boolean
+      isValid: (stored: Held) => boolean
     ) {
       const provider = yield* providerOf(tenant, integration)
-      return yield* Effect.catchTag(replaced(tenant, integration, provider, isGood), "Spent", ({ generation }) =>
-        lose(tenant, integration, provider, generation)
+      return yield* Effect.catchTag(
+        renewLocked(tenant, integration, provider, isValid),
+        "TokensRejected",
+        ({ generation }) => lose(tenant, integration, provider, generation)
       )
     })
 
     return {
-      /** What opens the provider's API now and for a minute at least. */
+      /** Access that is valid for at least another minute. */
       accessOf: (tenant: TenantId, integration: string): Effect.Effect<Access, GrantLost | ProviderAway> =>
-        Effect.flatMap(rows.find(tenant, integration), (held) => {
-          if (held === undefined) return Effect.fail(unauthorized)
-          if (held.isFresh) return Effect.succeed(accessIn(held))
-          return together(
+        Effect.flatMap(store.find(tenant, integration), (stored) => {
+          if (stored === undefined) return Effect.fail(notAuthorized)
+          if (stored.isFresh) return Effect.succeed(accessOf(stored))
+          return singleFlight(
             `${tenant} ${integration}`,
-            renewed(tenant, integration, ({ isFresh }) => isFresh)
+            renewAccess(tenant, integration, ({ isFresh }) => isFresh)
           )
         }),
 
-      /** The same when the provider would not have this token, unless there is another one by now. */
+      /** Renews the access after the provider rejected `usedToken`, unless another caller has renewed it already. */
       renew: (
         tenant: TenantId,
         integration: string,
         usedToken: string
       ): Effect.Effect<Access, GrantLost | ProviderAway> =>
-        together(
+        singleFlight(
           `${tenant} ${integration} ${hashOf(usedToken).toString("hex")}`,
-          renewed(tenant, integration, ({ accessToken, isFresh }) => isFresh && accessToken !== usedToken)
+          renewAccess(tenant, integration, ({ accessToken, isFresh }) => isFresh && accessToken !== usedToken)
         )
     }
   })

@@ -8,7 +8,7 @@ import { hashOf, newOneTime } from "../../secrets/OneTime.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 import type { Begun } from "./OAuthStates.ts"
 
-/** What a provider granted, and the site it is for where there are several. */
+/** The tokens and scopes that a provider granted, with the Jira site if there is one. */
 export const Grant = Schema.Struct({
   ...Granted.fields,
   siteId: Schema.optionalWith(Schema.String, { exact: true }),
@@ -16,9 +16,9 @@ export const Grant = Schema.Struct({
 })
 export type Grant = typeof Grant.Type
 
-const GrantText = Schema.parseJson(Grant)
-const encode = Schema.encodeSync(GrantText)
-const decode = Schema.decodeSync(GrantText)
+const GrantJson = Schema.parseJson(Grant)
+const encode = Schema.encodeSync(GrantJson)
+const decode = Schema.decodeSync(GrantJson)
 
 interface Sealed {
   readonly tenant: string
@@ -32,84 +32,84 @@ interface Expired extends Sealed {
   readonly isReplaced: boolean
 }
 
-const lifeMinutes = 10
+const lifetimeMinutes = 10
 
-const placeOf = ({ hash, integration, tenant }: Omit<Sealed, "sealed">) =>
+const associatedDataOf = ({ hash, integration, tenant }: Omit<Sealed, "sealed">) =>
   JSON.stringify(["pending_grants", tenant, integration, Buffer.from(hash).toString("hex"), "sealed"])
 
-/** Grants that wait for the one who began to say that it was himself who consented. */
+/** Grants that wait for a confirmation by the person who started the authorization. */
 export class PendingGrants extends Effect.Service<PendingGrants>()("layers/PendingGrants", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const columns = sql.literal("p.tenant_id as tenant, p.integration_id as integration, p.hash, p.sealed")
-    const opened = (row: Sealed): Grant => decode(secrets.open(placeOf(row), row.sealed).toString())
+    const unseal = (row: Sealed): Grant => decode(secrets.open(associatedDataOf(row), row.sealed).toString())
 
-    const isOpen = (tenant: string, integration: string, hash: Buffer) => sql`
+    const isValid = (tenant: string, integration: string, hash: Buffer) => sql`
       p.tenant_id = ${tenant} and p.integration_id = ${integration} and p.hash = ${hash} and p.expires_at > now()`
 
     return {
-      /** Keeps a grant for a while, and tells what it is confirmed with; nothing when its integration is gone. */
+      /** Stores a grant for ten minutes. Returns its confirmation code; undefined if the integration no longer exists. */
       put: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: Begun, grant: Grant) {
         const confirmation = newOneTime()
         const hash = hashOf(confirmation)
-        const sealed = secrets.seal(placeOf({ tenant, integration, hash }), Buffer.from(encode(grant)))
-        const kept = yield* Effect.orDie(sql<object>`
+        const sealed = secrets.seal(associatedDataOf({ tenant, integration, hash }), Buffer.from(encode(grant)))
+        const inserted = yield* Effect.orDie(sql<object>`
           with home as (select 1 from integrations where tenant_id = ${tenant} and id = ${integration} for key share)
           insert into pending_grants (tenant_id, hash, integration_id, issuer, subject, sealed, expires_at)
           select ${tenant}, ${hash}, ${integration}, ${issuer}, ${subject}, ${sealed},
-            now() + make_interval(mins => ${lifeMinutes})
+            now() + make_interval(mins => ${lifetimeMinutes})
           from home returning 1`)
-        return kept.length === 1 ? confirmation : undefined
+        return inserted.length === 1 ? confirmation : undefined
       }),
 
-      /** The grant a confirmation is for, told once and only to who began. */
+      /** Returns and deletes the grant of a confirmation. Only the person who started the authorization can take it. */
       take: Effect.fnUntraced(function* (integration: string, confirmation: string) {
         const tenant = yield* CurrentTenant
         const { issuer, subject } = yield* Principal
-        const open = isOpen(tenant, integration, hashOf(confirmation))
+        const isMatch = isValid(tenant, integration, hashOf(confirmation))
         const [taken] = yield* Effect.orDie(sql<Sealed>`
-          delete from pending_grants p where ${open} and p.issuer = ${issuer} and p.subject = ${subject}
+          delete from pending_grants p where ${isMatch} and p.issuer = ${issuer} and p.subject = ${subject}
           returning ${columns}`)
-        if (taken !== undefined) return opened(taken)
-        const others = yield* Effect.orDie(sql<object>`select 1 from pending_grants p where ${open}`)
+        if (taken !== undefined) return unseal(taken)
+        const others = yield* Effect.orDie(sql<object>`select 1 from pending_grants p where ${isMatch}`)
         return yield* Effect.fail(
           others.length > 0 ? new Forbidden() : breaks("confirmation", "exists", "is unknown, expired or used already")
         )
       }),
 
-      /** Forgets what else the same person consented to for the same integration: it has been overtaken. */
+      /** Deletes the other pending grants of the same person and integration: a newer one replaces them. */
       dropOthers: (tenant: string, integration: string, { issuer, subject }: Principal["Type"]) =>
         Effect.orDie(sql`
           delete from pending_grants where tenant_id = ${tenant} and integration_id = ${integration}
             and issuer = ${issuer} and subject = ${subject}`),
 
-      /** Everything that waits for one integration, still sealed. */
+      /** All pending grants of an integration. Each is decrypted when its effect runs. */
       of: (tenant: string, integration: string) =>
         Effect.map(
           Effect.orDie(sql<Sealed>`
             select ${columns} from pending_grants p
             where p.tenant_id = ${tenant} and p.integration_id = ${integration}`),
-          (rows) => rows.map((row) => Effect.sync(() => opened(row)))
+          (rows) => rows.map((row) => Effect.sync(() => unseal(row)))
         ),
 
       /**
-       * Discards what nobody confirmed in time. Told are those to be given back: a provider may give up every token of
-       * an account with one of them, so none while its integration has been authorized otherwise.
+       * Deletes expired grants. Returns those to revoke. A revocation may invalidate all tokens of an account, so it skips
+       * grants of integrations that are authorized by another grant.
        */
-      sweep: (most: number) =>
+      sweep: (max: number) =>
         Effect.orDie(sql<Expired>`
           delete from pending_grants p using integrations i
           where i.tenant_id = p.tenant_id and i.id = p.integration_id and p.ctid = any (array(
-            select ctid from pending_grants where expires_at <= now() limit ${most} for update skip locked
+            select ctid from pending_grants where expires_at <= now() limit ${max} for update skip locked
           ))
           returning ${columns}, i.provider, i.is_authorized as "isReplaced"`).pipe(
           Effect.map((rows) => ({
             count: rows.length,
             unwanted: rows
               .filter(({ isReplaced }) => !isReplaced)
-              .map((row) => ({ provider: row.provider, grant: Effect.sync(() => opened(row)) }))
+              .map((row) => ({ provider: row.provider, grant: Effect.sync(() => unseal(row)) }))
           }))
         )
     }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 
-/** An integration with a tracker that somebody has authorized. */
+/** An authorized Jira integration. */
 export interface Connected {
   readonly tenant: TenantId
   readonly integration: string
@@ -11,12 +11,13 @@ export interface Connected {
   readonly site: string | null
 }
 
+/** A webhook that we have registered with Jira. */
 export interface Kept {
   readonly webhookId: number
   readonly site: string
   readonly keyHash: Uint8Array
   readonly expiresAt: string
-  /** Whether what comes in there finds somebody, and will go on to. */
+  /** Whether the endpoint exists and does not expire. */
   readonly isOpen: boolean
 }
 
@@ -27,65 +28,65 @@ interface Sealed {
   readonly sealed: Uint8Array
 }
 
-/** Where a tracker's webhooks are to come in. */
+/** The endpoint that receives the webhooks of Jira. */
 export interface Endpoint {
   readonly key: string
   readonly keyHash: Uint8Array
 }
 
-type Place = Pick<Connected, "tenant" | "integration">
+type IntegrationKey = Pick<Connected, "tenant" | "integration">
 
-/** How long nobody else looks after trackers when whoever did was last heard of. */
-const term = "2 minutes"
+/** Duration of the lease of the reconciler. */
+const leaseDuration = "2 minutes"
 
-const placeOf = ({ integration, keyHash, tenant }: Sealed) =>
+const associatedDataOf = ({ integration, keyHash, tenant }: Sealed) =>
   JSON.stringify(["webhook_endpoints", tenant, integration, Buffer.from(keyHash).toString("hex")])
 
-/** What is registered with trackers, and where that leads. */
-export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/TrackerWebhooks", {
+/** The webhooks registered with Jira, and their endpoints. */
+export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/JiraWebhooks", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
 
-    const opened = (rows: ReadonlyArray<Sealed>): ReadonlyArray<Endpoint> =>
-      rows.map((row) => ({ key: secrets.open(placeOf(row), row.sealed).toString(), keyHash: row.keyHash }))
+    const unseal = (rows: ReadonlyArray<Sealed>): ReadonlyArray<Endpoint> =>
+      rows.map((row) => ({ key: secrets.open(associatedDataOf(row), row.sealed).toString(), keyHash: row.keyHash }))
 
     const columns = sql.literal(
       `e.tenant_id as tenant, e.integration_id as integration, e.key_hash as "keyHash", e.sealed`
     )
 
-    /** Paused ones are among them: what their trackers tell is kept until they go on. */
-    const connected = sql.literal(`
+    /** Includes paused integrations: their inbound webhooks are stored until they resume. */
+    const selectConnected = sql.literal(`
       select i.tenant_id as tenant, i.id as integration, i.config ->> 'jql' as jql, g.site_id as site from integrations i
       join tenants t on t.id = i.tenant_id and t.deleted_at is null
       join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
       where i.provider = 'JIRA' and i.is_authorized and i.status in ('ACTIVE', 'PAUSED')`)
 
     return {
-      /** Whether this holder looks after trackers; it does from now on if nobody else does. */
+      /** Acquires or renews the lease of the reconciler. Returns whether this holder has it. */
       lead: (holder: string) =>
         Effect.orDie(sql<object>`
           insert into leases (name, holder, until)
-          values ('trackers', ${holder}, now() + interval ${sql.literal(`'${term}'`)})
+          values ('trackers', ${holder}, now() + interval ${sql.literal(`'${leaseDuration}'`)})
           on conflict (name) do update set holder = excluded.holder, until = excluded.until
           where leases.until < now() or leases.holder = excluded.holder returning 1`).pipe(
           Effect.map((rows) => rows.length === 1)
         ),
 
-      /** Lets another lead at once. */
+      /** Releases the lease, so that another holder can take over at once. */
       resign: (holder: string) =>
         Effect.orDie(sql`update leases set until = now() where name = 'trackers' and holder = ${holder}`),
 
-      connected: Effect.orDie(sql<Connected>`${connected} order by i.tenant_id, i.id`),
+      connected: Effect.orDie(sql<Connected>`${selectConnected} order by i.tenant_id, i.id`),
 
-      /** Those of them for whom nothing is registered. */
+      /** Connected integrations without a registered webhook. */
       unregistered: Effect.orDie(sql<Connected>`
-        ${connected} and not exists (
+        ${selectConnected} and not exists (
           select 1 from tracker_webhooks w where w.tenant_id = i.tenant_id and w.integration_id = i.id)
         order by i.tenant_id, i.id`),
 
-      keptOf: ({ integration, tenant }: Place) =>
+      keptOf: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql<Kept>`
           select w.webhook_id as "webhookId", w.site_id as site, w.key_hash as "keyHash", w.expires_at as "expiresAt",
             exists (select 1 from webhook_endpoints e where e.key_hash = w.key_hash and e.expires_at is null) as "isOpen"
@@ -93,21 +94,21 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/T
           order by w.expires_at desc`),
 
       /** The newest endpoint of an integration, if it has one. */
-      endpointOf: ({ integration, tenant }: Place) =>
+      endpointOf: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql<Sealed>`
           select ${columns} from webhook_endpoints e
           where e.tenant_id = ${tenant} and e.integration_id = ${integration} and e.expires_at is null
-          order by e.created_at desc limit 1`).pipe(Effect.map((rows) => opened(rows)[0])),
+          order by e.created_at desc limit 1`).pipe(Effect.map((rows) => unseal(rows)[0])),
 
-      /** The endpoints that other integrations have registered with a site. */
-      othersAt: (site: string, { integration, tenant }: Place) =>
+      /** Endpoints that other integrations have registered with the same Jira site. */
+      othersAt: (site: string, { integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql<Sealed>`
           select distinct on (e.key_hash) ${columns} from tracker_webhooks w
           join webhook_endpoints e on e.key_hash = w.key_hash and e.expires_at is null
           where w.site_id = ${site} and (w.tenant_id, w.integration_id) <> (${tenant}, ${integration})
-          order by e.key_hash limit 5`).pipe(Effect.map(opened)),
+          order by e.key_hash limit 5`).pipe(Effect.map(unseal)),
 
-      /** Those of some webhooks of a site that somebody has. */
+      /** The subset of webhook ids of a Jira site that belong to an integration. */
       takenAt: (site: string, ids: ReadonlyArray<number>) =>
         Effect.orDie(sql<{ id: number }>`
           select webhook_id as id from tracker_webhooks
@@ -116,8 +117,14 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/T
           Effect.map((rows) => new Set(rows.map(({ id }) => Number(id))))
         ),
 
-      /** Keeps what was registered instead of whatever was before; tells whether the integration is still there. */
-      keep: ({ integration, tenant }: Place, site: string, webhookId: number, keyHash: Uint8Array, expiresAt: number) =>
+      /** Saves a registration and replaces any older one. Returns whether the integration still exists. */
+      keep: (
+        { integration, tenant }: IntegrationKey,
+        site: string,
+        webhookId: number,
+        keyHash: Uint8Array,
+        expiresAt: number
+      ) =>
         Effect.orDie(sql<object>`
           with gone as (
             delete from tracker_webhooks where tenant_id = ${tenant} and integration_id = ${integration}
@@ -130,7 +137,7 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/T
           set site_id = excluded.site_id, key_hash = excluded.key_hash, expires_at = excluded.expires_at
           returning 1`).pipe(Effect.map((rows) => rows.length === 1)),
 
-      forget: ({ integration, tenant }: Place) =>
+      forget: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql`delete from tracker_webhooks where tenant_id = ${tenant} and integration_id = ${integration}`)
     }
   })
