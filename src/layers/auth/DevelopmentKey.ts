@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 import { keyFile } from "../config/KeyFile.ts"
 import { Settings } from "../config/Settings.ts"
 
-/** Who development tokens are from and for. No real issuer can bear this name. */
+/** Issuer and audience of development tokens. No real issuer can have this name. */
 export const development = { issuer: "urn:contracting:development", audience: "urn:contracting:development" } as const
 
 const algorithm = "ES256"
@@ -17,7 +17,7 @@ const makeKey = async () => {
 
 const parseJwk = Schema.decodeUnknown(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.String })))
 
-/** The private key of this data directory, which vouches for whoever may read the directory. */
+/** The private key in the data directory. Read access to the directory is enough to sign development tokens. */
 export const developmentKey = Effect.gen(function* () {
   const { DATA_DIR } = yield* Settings
   const text = yield* keyFile(join(DATA_DIR, "development-key.json"), makeKey)
@@ -27,8 +27,8 @@ export const developmentKey = Effect.gen(function* () {
 
 export const publicPart = ({ alg, crv, kid, kty, x, y }: JWK) => ({ alg, crv, kid, kty, x, y }) as JWK
 
-/** A bearer token for trying the service out. */
-export const developmentToken = (subject: string, lifeSeconds: number) =>
+/** A bearer token for local development. */
+export const developmentToken = (subject: string, ttlSeconds: number) =>
   Effect.flatMap(developmentKey, (jwk) =>
     Effect.promise(async () =>
       new SignJWT({})
@@ -37,7 +37,7 @@ export const developmentToken = (subject: string, lifeSeconds: number) =>
         .setAudience(development.audience)
         .setSubject(subject)
         .setIssuedAt()
-        .setExpirationTime(`${lifeSeconds}s`)
+        .setExpirationTime(`${ttlSeconds}s`)
         .sign(await importJWK(jwk, algorithm))
     )
   )

@@ -10,33 +10,33 @@ import {
 import { isPrivatelyReached, Settings } from "../config/Settings.ts"
 import { development, developmentKey, publicPart } from "./DevelopmentKey.ts"
 
-/** The keys that sign tokens, found when the first token asks, and what those tokens must say. */
+/** The keys that verify tokens, fetched at the first token, and the required claims. */
 export interface Issuer {
   readonly keys: JWTVerifyGetKey
   readonly issuer: string | undefined
   readonly audience: string | undefined
 }
 
-/** Keys that cannot be fetched are our trouble; everything else is wrong with the token. */
+/** Whether the keys could not be fetched. Every other error means an invalid token. */
 export const isOurTrouble = (cause: unknown) =>
   !(cause instanceof errors.JOSEError) ||
   cause instanceof errors.JWKSTimeout ||
   cause instanceof errors.JWKSInvalid ||
   cause.code === "ERR_JOSE_GENERIC"
 
-/** How long the last good keys do while the issuer is away. Longer, and a key that it took back would be good for days. */
+/** How long cached keys are used while the issuer is unreachable. It bounds how long a revoked key stays valid. */
 const maxStaleMillis = 6 * 60 * 60_000
 
-/** Those whose key is known do not wait for an issuer that did not answer so recently. */
+/** After a failed fetch, tokens with a cached key do not wait for the issuer for this long. */
 const cooldownMillis = 30_000
 
-/** The keys at an address. While it does not answer, those it gave last are used; others are still asked for. */
-const remoteKeys = (address: string): JWTVerifyGetKey => {
+/** Keys from a JWKS URL. While it is unreachable, cached keys are used; keys that are not cached are still fetched. */
+const remoteKeys = (url: string): JWTVerifyGetKey => {
   const cache: { uat?: number; jwks?: JSONWebKeySet } = {}
-  const remote = createRemoteJWKSet(new URL(address), { [jwksCache]: cache as Record<string, never> }) // filled by it
+  const remote = createRemoteJWKSet(new URL(url), { [jwksCache]: cache as Record<string, never> }) // jose fills it
   let failedAt = Number.NEGATIVE_INFINITY
 
-  const lastGood = async (...[header, token]: Parameters<JWTVerifyGetKey>) => {
+  const cachedKeys = async (...[header, token]: Parameters<JWTVerifyGetKey>) => {
     const { jwks, uat = 0 } = cache
     if (jwks === undefined || Date.now() - uat > maxStaleMillis) throw new errors.JWKSNoMatchingKey()
     return createLocalJWKSet(jwks)(header, token)
@@ -44,35 +44,35 @@ const remoteKeys = (address: string): JWTVerifyGetKey => {
 
   return async (header, token) => {
     if (Date.now() - failedAt < cooldownMillis) {
-      const known = await lastGood(header, token).catch(() => undefined)
-      if (known !== undefined) return known
+      const cachedKey = await cachedKeys(header, token).catch(() => undefined)
+      if (cachedKey !== undefined) return cachedKey
     }
     return remote(header, token).catch((cause: unknown) => {
       if (!isOurTrouble(cause)) throw cause
       failedAt = Date.now()
-      return lastGood(header, token).catch(() => {
+      return cachedKeys(header, token).catch(() => {
         throw cause
       })
     })
   }
 }
 
-const discoveryTimeout = 5_000
+const discoveryTimeoutMs = 5_000
 
 const decodeDiscovery = Schema.decodeUnknownSync(Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String }))
 
 const discover = async (issuer: string, isProduction: boolean) => {
-  const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
-  const response = await fetch(address, { signal: AbortSignal.timeout(discoveryTimeout), redirect: "error" })
-  if (!response.ok) throw new Error(`${address} answered ${response.status}`)
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
+  const response = await fetch(url, { signal: AbortSignal.timeout(discoveryTimeoutMs), redirect: "error" })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   const found = decodeDiscovery(await response.json())
-  if (found.issuer !== issuer) throw new Error(`${address} speaks for ${found.issuer}, not for ${issuer}`)
-  if (isProduction && !isPrivatelyReached(found.jwks_uri)) throw new Error(`${found.jwks_uri} is not an https address`)
+  if (found.issuer !== issuer) throw new Error(`${url} returned the issuer ${found.issuer} instead of ${issuer}`)
+  if (isProduction && !isPrivatelyReached(found.jwks_uri)) throw new Error(`${found.jwks_uri} is not an https URL`)
   return remoteKeys(found.jwks_uri)
 }
 
-/** Discovers once; a failed attempt is forgotten, so that the next token tries again. */
-const discovered = (issuer: string, isProduction: boolean): JWTVerifyGetKey => {
+/** Discovers once. A failure is not cached, so that the next token retries. */
+const discoverOnFirstUse = (issuer: string, isProduction: boolean): JWTVerifyGetKey => {
   let found: ReturnType<typeof discover> | undefined
   return async (header, token) => {
     found ??= discover(issuer, isProduction).catch((cause: unknown) => {
@@ -83,7 +83,7 @@ const discovered = (issuer: string, isProduction: boolean): JWTVerifyGetKey => {
   }
 }
 
-const ownKeys = Effect.map(
+const loadDevelopmentIssuer = Effect.map(
   developmentKey,
   (key): Issuer => ({ keys: createLocalJWKSet({ keys: [publicPart(key)] }), ...development })
 )
@@ -93,7 +93,7 @@ export const issuer = Effect.gen(function* () {
   const { AUTH_AUDIENCE: audience, AUTH_ISSUER: issuer, AUTH_JWKS_URL: jwks, NODE_ENV } = yield* Settings
   if (jwks !== undefined) return { keys: remoteKeys(jwks), issuer, audience } satisfies Issuer
   if (issuer !== undefined) {
-    return { keys: discovered(issuer, NODE_ENV === "production"), issuer, audience } satisfies Issuer
+    return { keys: discoverOnFirstUse(issuer, NODE_ENV === "production"), issuer, audience } satisfies Issuer
   }
-  return yield* ownKeys
+  return yield* loadDevelopmentIssuer
 })

@@ -9,10 +9,10 @@ import { sharingAnswers } from "./SharedAnswers.ts"
 
 type Member = CurrentMember["Type"]
 
-/** What is looked up before admission has connections of its own, so that requests at work do not delay it. */
+/** Look-ups before admission use a separate pool of this size, so that running requests do not delay them. */
 export const gateConnections = 2
 
-/** Before a caller is known to belong to a tenant, asking is charged to the caller alone. */
+/** Limits per caller, not per tenant: the caller's membership in the tenant is not verified yet. */
 const lookUpLimits = {
   permits: 2 * gateConnections,
   maxPerKey: gateConnections,
@@ -21,14 +21,14 @@ const lookUpLimits = {
   timeout: Duration.seconds(5)
 }
 
-/** Who belongs to which tenant, as the database says at this moment. A deleted tenant has no members. */
+/** Looks up members without a cache. A deleted tenant has no members. */
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const share = sharingAnswers<Member | undefined, ServiceUnavailable | TooManyRequests>()
+    const coalesce = sharingAnswers<Member | undefined, ServiceUnavailable | TooManyRequests>()
     const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
 
-    const ask = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
+    const loadMember = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>
       sql<Member>`
         select m.id, m.role from members m join tenants t on t.id = m.tenant_id and t.deleted_at is null
         where m.tenant_id = ${tenant} and m.issuer = ${issuer} and m.subject = ${subject}`.pipe(
@@ -39,7 +39,7 @@ export class Memberships extends Effect.Service<Memberships>()("layers/Membershi
     return {
       find: (tenant: TenantId, principal: Principal["Type"]) => {
         const caller = callerKey(principal)
-        return share(`${tenant} ${caller}`, lookUps.withPermit([caller], ask(tenant, principal)))
+        return coalesce(`${tenant} ${caller}`, lookUps.withPermit([caller], loadMember(tenant, principal)))
       }
     }
   })

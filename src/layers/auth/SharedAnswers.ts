@@ -1,44 +1,44 @@
 import { Effect, Exit } from "effect"
 
 /**
- * Lets those share an answer who ask the same at the same time. Whoever asks while an answer is on its way waits for the
- * next one: no answer is older than its question, and a crowd asks twice instead of once each.
+ * Coalesces concurrent calls with the same key. A call that arrives while another one runs joins the next run instead, so
+ * that no result is older than its call. A burst of calls takes two runs.
  */
 export const sharingAnswers = <A, E>() => {
-  type Share = (answer: Effect.Effect<A, E>) => void
-  /** Who waits for the next answer, for each question that has one on its way. */
-  const waiting = new Map<string, Share[]>()
+  type Resume = (result: Effect.Effect<A, E>) => void
+  /** Calls that wait for the next run, per key with a run in progress. */
+  const waiting = new Map<string, Resume[]>()
 
-  /** Asks, shares what comes of it, and sends the first of those who came meanwhile to ask for all of them. */
-  const askFor = (question: string, ask: Effect.Effect<A, E>, sharing: ReadonlyArray<Share>): Effect.Effect<A, E> => {
-    const tell = (answer: Exit.Exit<A, E>) => {
-      for (const share of sharing) share(answer)
-      const [next, ...others] = waiting.get(question) ?? []
-      if (next === undefined) waiting.delete(question)
+  /** Runs the work, resumes the calls that joined it, and lets the first waiting call run it for all others. */
+  const run = (key: string, work: Effect.Effect<A, E>, joined: ReadonlyArray<Resume>): Effect.Effect<A, E> => {
+    const settle = (exit: Exit.Exit<A, E>) => {
+      for (const resume of joined) resume(exit)
+      const [next, ...others] = waiting.get(key) ?? []
+      if (next === undefined) waiting.delete(key)
       else {
-        waiting.set(question, [])
-        next(askFor(question, ask, others))
+        waiting.set(key, [])
+        next(run(key, work, others))
       }
-      return answer
+      return exit
     }
-    return Effect.matchCauseEffect(ask, {
-      onSuccess: (value) => tell(Exit.succeed(value)),
-      onFailure: (cause) => tell(Exit.failCause(cause))
+    return Effect.matchCauseEffect(work, {
+      onSuccess: (value) => settle(Exit.succeed(value)),
+      onFailure: (cause) => settle(Exit.failCause(cause))
     })
   }
 
   /**
-   * Not to be interrupted: others wait for what one of them does. Looked up and entered in one step, since a fiber may
-   * have to let others go first between two.
+   * Uninterruptible: other calls wait for the run of this one. The look-up and the entry are one step, because a fiber may
+   * yield between two.
    */
-  return (question: string, ask: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  return (key: string, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.uninterruptible(
       Effect.async((resume) => {
-        const line = waiting.get(question)
-        if (line !== undefined) line.push(resume)
+        const queue = waiting.get(key)
+        if (queue !== undefined) queue.push(resume)
         else {
-          waiting.set(question, [])
-          resume(askFor(question, ask, []))
+          waiting.set(key, [])
+          resume(run(key, work, []))
         }
       })
     )

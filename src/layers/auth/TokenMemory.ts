@@ -1,21 +1,21 @@
 import type { Principal } from "../../domain/tenancy/Caller.ts"
 
-interface Verified {
+interface CachedToken {
   readonly principal: Principal["Type"]
-  readonly until: number
+  readonly expiresAt: number
 }
 
-/** Long enough to spare a busy caller the work, short enough for a withdrawn key to be felt. */
+/** In milliseconds. It bounds how long a token stays valid after its key is revoked. */
 export const longestMemory = 60_000
 export const mostRemembered = 10_000
 
-/** Whom verified tokens speak for, newest last, so that the front is what to forget first. Times in milliseconds. */
+/** The principals of verified tokens, by digest. A full cache evicts the oldest entry. Times in milliseconds. */
 export class TokenMemory {
-  readonly #verified = new Map<string, Verified>()
+  readonly #verified = new Map<string, CachedToken>()
 
   recall(digest: string, now: number) {
-    const known = this.#verified.get(digest)
-    if (known === undefined || known.until > now) return known?.principal
+    const cached = this.#verified.get(digest)
+    if (cached === undefined || cached.expiresAt > now) return cached?.principal
     this.#verified.delete(digest)
     return undefined
   }
@@ -23,6 +23,6 @@ export class TokenMemory {
   keep(digest: string, principal: Principal["Type"], expires: number, now: number) {
     const [oldest] = this.#verified.keys()
     if (oldest !== undefined && this.#verified.size >= mostRemembered) this.#verified.delete(oldest)
-    this.#verified.set(digest, { principal, until: Math.min(expires, now + longestMemory) })
+    this.#verified.set(digest, { principal, expiresAt: Math.min(expires, now + longestMemory) })
   }
 }

@@ -9,29 +9,29 @@ import { TokenMemory } from "./TokenMemory.ts"
 
 class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
 
-/** Longer than any sane token, short enough to hash without a thought. */
-const longestToken = 8192
-const longestName = 255
+/** Bounds the cost of hashing. Real tokens are shorter. */
+const maxTokenLength = 8192
+const maxNameLength = 255
 
 const isName = (value: unknown): value is string =>
   typeof value === "string" &&
   value !== "" &&
-  value.length <= longestName &&
+  value.length <= maxNameLength &&
   !value.includes("\u0000") &&
   value.isWellFormed()
 
-/** Turns a bearer token into the one it speaks for. */
+/** Verifies bearer tokens and returns their principals. */
 export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
   effect: Effect.gen(function* () {
     const { AUTH_ALGORITHMS } = yield* Settings
-    const { audience, issuer: issuedBy, keys } = yield* issuer
+    const { audience, issuer: expectedIssuer, keys } = yield* issuer
     const options: JWTVerifyOptions = {
       algorithms: [...AUTH_ALGORITHMS],
       requiredClaims: ["exp", "sub", "iss"],
-      ...(issuedBy === undefined ? {} : { issuer: issuedBy }),
+      ...(expectedIssuer === undefined ? {} : { issuer: expectedIssuer }),
       ...(audience === undefined ? {} : { audience })
     }
-    const memory = new TokenMemory()
+    const cache = new TokenMemory()
 
     const verify = (token: string, digest: string) =>
       Effect.tryPromise({
@@ -40,14 +40,14 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
       }).pipe(
         Effect.catchTag("KeysUnavailable", ({ cause }) =>
           Effect.zipRight(
-            Effect.logWarning("The issuer's keys cannot be had", cause),
+            Effect.logWarning("Cannot fetch the issuer's keys", cause),
             Effect.fail(new ServiceUnavailable())
           )
         ),
         Effect.flatMap(({ payload: { exp = 0, iss, sub } }) => {
           if (!isName(iss) || !isName(sub)) return Effect.fail(new Unauthorized())
           const principal = { issuer: iss, subject: sub }
-          memory.keep(digest, principal, exp * 1000, Date.now())
+          cache.keep(digest, principal, exp * 1000, Date.now())
           return Effect.succeed(principal)
         })
       )
@@ -55,17 +55,17 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
     const digestOf = (token: string) => hash("sha256", token, "base64")
 
     return {
-      /** The principal of a token that was verified less than a minute ago and has not expired. */
+      /** The cached principal of a token that was verified less than a minute ago and has not expired. */
       recall: (token: string): Principal["Type"] | undefined =>
-        token.length > longestToken ? undefined : memory.recall(digestOf(token), Date.now()),
+        token.length > maxTokenLength ? undefined : cache.recall(digestOf(token), Date.now()),
 
-      /** The principal of a token, from memory if it is known. */
+      /** The principal of a token, from the cache if possible. */
       verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> =>
         Effect.suspend(() => {
-          if (token.length > longestToken) return Effect.fail(new Unauthorized())
+          if (token.length > maxTokenLength) return Effect.fail(new Unauthorized())
           const digest = digestOf(token)
-          const known = memory.recall(digest, Date.now())
-          return known === undefined ? verify(token, digest) : Effect.succeed(known)
+          const cached = cache.recall(digest, Date.now())
+          return cached === undefined ? verify(token, digest) : Effect.succeed(cached)
         })
     }
   })

@@ -4,16 +4,16 @@ import { decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose"
 import { Unauthorized } from "../../domain/Errors.ts"
 import { Settings } from "../config/Settings.ts"
 
-const longestToken = 8192
+const maxTokenLength = 8192
 const toleranceSeconds = 60
-const longestLifeSeconds = 24 * 60 * 60
+const maxAgeSeconds = 24 * 60 * 60
 
-/** The algorithm of the tracker's bearers. No issuer of ours may use it. */
+/** Jira signs its webhooks with HS256. AUTH_ALGORITHMS must not contain it. */
 const algorithm = "HS256"
 
-/** Whether a bearer says of itself that it is the tracker's. Nothing of it is believed yet. */
+/** Whether a token claims to be from Jira. Its signature is not verified yet. */
 export const isTrackers = (token: string) => {
-  if (token.length > longestToken) return false
+  if (token.length > maxTokenLength) return false
   try {
     return decodeProtectedHeader(token).alg === algorithm
   } catch {
@@ -21,11 +21,11 @@ export const isTrackers = (token: string) => {
   }
 }
 
-/** One that says when it was made is good for a day from then on, whatever else it says. */
-const isYoung = ({ iat }: JWTPayload) => {
+/** A token with `iat` expires a day later, whatever its other claims say. */
+const isWithinMaxAge = ({ iat }: JWTPayload) => {
   if (iat === undefined) return true
   const age = Date.now() / 1000 - iat
-  return typeof iat === "number" && age <= longestLifeSeconds + toleranceSeconds && age >= -toleranceSeconds
+  return typeof iat === "number" && age <= maxAgeSeconds + toleranceSeconds && age >= -toleranceSeconds
 }
 
 const keyOf = (secret: Redacted.Redacted) =>
@@ -37,20 +37,20 @@ const keyOf = (secret: Redacted.Redacted) =>
     ["verify"]
   )
 
-/** Bearers a tracker signs with the secret of our app there. They say nothing of who sends, only that it is the tracker. */
+/** Verifies tokens that Jira signs with the secret of our app. They identify Jira, not a user. */
 export class TrackerTokens extends Effect.Service<TrackerTokens>()("layers/TrackerTokens", {
   effect: Effect.gen(function* () {
     const { JIRA_CLIENT_SECRET } = yield* Settings
-    // Anything but a key of this kind would be made into one for every token.
+    // Imported once: jose would import any other form of the key for every token.
     const key = JIRA_CLIENT_SECRET === undefined ? undefined : yield* Effect.promise(() => keyOf(JIRA_CLIENT_SECRET))
     const verify = (token: string): Effect.Effect<void, Unauthorized> => {
-      if (key === undefined || token.length > longestToken) return Effect.fail(new Unauthorized())
+      if (key === undefined || token.length > maxTokenLength) return Effect.fail(new Unauthorized())
       return Effect.tryPromise({
         try: () => jwtVerify(token, key, { algorithms: [algorithm], clockTolerance: toleranceSeconds }),
         catch: () => new Unauthorized()
       }).pipe(
         Effect.filterOrFail(
-          ({ payload }) => isYoung(payload),
+          ({ payload }) => isWithinMaxAge(payload),
           () => new Unauthorized()
         ),
         Effect.asVoid

@@ -1,16 +1,16 @@
 import { Context, Effect, type Fiber, FiberRef } from "effect"
 
-interface Setting {
+interface FiberRefSetter {
   readonly setFiberRef: <A>(ref: FiberRef.FiberRef<A>, value: A) => void
 }
 
-// Cast because the types of a fiber leave its `setFiberRef` out, which `FiberRef.set` calls in three steps of its own.
+// Cast because the types of a fiber omit its `setFiberRef`, which `FiberRef.set` calls in three steps of its own.
 const setContext = (fiber: Fiber.RuntimeFiber<unknown, unknown>, context: Context.Context<never>) =>
-  (fiber as unknown as Setting).setFiberRef(FiberRef.currentContext, context)
+  (fiber as unknown as FiberRefSetter).setFiberRef(FiberRef.currentContext, context)
 
 /**
- * Provides work with more context in a quarter of the steps `Effect.provide` takes, which shows where every request
- * passes. Whoever interrupts the work has finalizers run that still see what was provided.
+ * Provides work with more context in a quarter of the steps of `Effect.provide`, which is measurable on the path of every
+ * request. Finalizers of interrupted work still see the provided context.
  */
 export const providing = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
@@ -19,7 +19,7 @@ export const providing = <A, E, R, S>(
   Effect.withFiberRuntime((fiber) => {
     const outer = fiber.currentContext
     setContext(fiber, Context.merge(outer, more))
-    const within = Effect.matchCauseEffect(work, {
+    const restored = Effect.matchCauseEffect(work, {
       onSuccess: (value) => {
         setContext(fiber, outer)
         return Effect.succeed(value)
@@ -29,5 +29,5 @@ export const providing = <A, E, R, S>(
         return Effect.failCause(cause)
       }
     })
-    return within as Effect.Effect<A, E, Exclude<R, S>> // what it needs of `more` is there by now
+    return restored as Effect.Effect<A, E, Exclude<R, S>> // `more` is provided by now
   })

@@ -13,7 +13,7 @@ export class Clients extends Effect.Service<Clients>()("layers/Clients", {
     return {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
-      /** The page of the list of all clients that starts after a position, or the first one. */
+      /** Reads the page of the list of all clients after a position, or the first page. */
       readListPage: makeListPages<Client>(sql, { ...clientTable, fields: Client.fields })
     }
   })

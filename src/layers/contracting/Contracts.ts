@@ -4,10 +4,9 @@ import { invalid } from "../../domain/Errors.ts"
 import { type Change, patched } from "../../domain/Schemas.ts"
 import { resource } from "../postgres/repository/Resource.ts"
 
-/** The contract, unless the business objects to it. */
-const agreed = <A extends Parameters<typeof contractFaults>[0]>(contract: A, before?: Contract) => {
-  const faults = contractFaults(contract, before)
-  return faults.length === 0 ? Effect.succeed(contract) : Effect.fail(invalid(...faults))
+const requireValidContract = <A extends Parameters<typeof contractFaults>[0]>(contract: A, before?: Contract) => {
+  const errors = contractFaults(contract, before)
+  return errors.length === 0 ? Effect.succeed(contract) : Effect.fail(invalid(...errors))
 }
 
 export const contractTable = { table: "contracts", entity: Contract, relations: ["client"] }
@@ -17,9 +16,10 @@ export class Contracts extends Effect.Service<Contracts>()("layers/Contracts", {
     resource({ name: "contract", ...contractTable, clientOf: ({ client }) => client }),
     (contracts) => ({
       ...contracts,
-      create: (fields: Parameters<typeof contracts.create>[0]) => Effect.flatMap(agreed(fields), contracts.create),
+      create: (fields: Parameters<typeof contracts.create>[0]) =>
+        Effect.flatMap(requireValidContract(fields), contracts.create),
       patch: (id: string, change: Change<Contract>) =>
-        contracts.revise(id, (before) => agreed(patched(before, change), before))
+        contracts.revise(id, (before) => requireValidContract(patched(before, change), before))
     })
   )
 }) {}

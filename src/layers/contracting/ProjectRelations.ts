@@ -22,7 +22,7 @@ const withClient = {
   read: (row: Row) => ({ contract: { ...contractOf(row), client: clientOf(row) } })
 }
 
-/** What to read beside a project, from where, and what to show in place of the identifier of its contract. */
+/** The columns and joins per expanded relation, and the function that reads the expanded contract from a row. */
 export const besides = {
   nothing: { columns: "", joins: "", read: () => ({}) },
   contract: withContract,

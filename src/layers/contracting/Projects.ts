@@ -18,10 +18,10 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       clientOf: ({ contract }, tenant) =>
         sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
     })
-    const fieldsOf = arranger(Project)
-    const own = selectList({ ...projectTable, fields: Project.fields })
-    const readings = Record.map(besides, ({ columns, joins, read }) => ({
-      columns: sql.literal(own + columns),
+    const toProject = arranger(Project)
+    const projectColumns = selectList({ ...projectTable, fields: Project.fields })
+    const queriesByRelation = Record.map(besides, ({ columns, joins, read }) => ({
+      columns: sql.literal(projectColumns + columns),
       joins: sql.literal(joins),
       read
     }))
@@ -29,10 +29,10 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
     return {
       ...projects,
 
-      /** A project of any tenant the caller belongs to, and of no other, with its relations in the same statement. */
+      /** A project of any tenant of the caller, with its expanded relations, in one statement. */
       ofCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {
         const { issuer, subject } = yield* Principal
-        const { columns, joins, read } = readings[longestOf(relations)]
+        const { columns, joins, read } = queriesByRelation[longestOf(relations)]
         const [row] = yield* Effect.orDie(sql<Row>`
           select ${columns} from projects this
           join tenants t on t.id = this.tenant_id and t.deleted_at is null
@@ -40,7 +40,7 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
           ${joins} where this.id = ${id}`)
         if (row === undefined) return yield* Effect.fail(new NotFound())
         // The columns are named after the fields of the schemas.
-        return { ...fieldsOf(row), ...read(row) } as unknown as ProjectInFull
+        return { ...toProject(row), ...read(row) } as unknown as ProjectInFull
       })
     }
   })

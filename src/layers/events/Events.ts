@@ -11,16 +11,16 @@ import { jsonSql } from "../postgres/repository/JsonSql.ts"
 
 const shape: Shape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
 
-/** An event's timestamp is when it occurred. */
-const columnIn = (field: string) => (field === "timestamp" ? "e.occurred_at" : `e.${columnOf(shape, field)}`)
+/** The field `timestamp` is stored in `occurred_at`. */
+const qualifiedColumnOf = (field: string) => (field === "timestamp" ? "e.occurred_at" : `e.${columnOf(shape, field)}`)
 
-interface Asked {
+interface FeedQuery {
   readonly after?: string | undefined
   readonly type?: EventPattern | undefined
   readonly limit: number
 }
 
-/** An event in JSON, its snapshot in the very characters it was kept in. */
+/** An event as JSON. `data` keeps its stored text byte for byte. */
 interface EventRow {
   readonly id: string
   readonly text: string
@@ -28,18 +28,18 @@ interface EventRow {
 
 const notInFeed = breaks("after", "exists", "names no event of this feed; it may have been purged")
 
-/** What was recorded, one by one or in the order the relay put it into. */
+/** Reads single events and the feed, which has the order that the relay assigned. */
 export class Events extends Effect.Service<Events>()("layers/Events", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const json = sql.literal(jsonSql(eventFields, columnIn))
+    const json = sql.literal(jsonSql(eventFields, qualifiedColumnOf))
 
     const select = (source: (tenant: string) => Fragment) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<EventRow>`select e.id, ${json} as text from ${source(tenant)}`)
       )
 
-    const one = (filter: Fragment) =>
+    const findOne = (filter: Fragment) =>
       select((tenant) => sql`events e where e.tenant_id = ${tenant} and ${filter}`).pipe(
         Effect.flatMap(([row]) =>
           row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(new JsonText<Event>(row.text))
@@ -54,36 +54,36 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
               select position::text from event_feed where tenant_id = ${tenant} and event_id = ${event}`)
           ).pipe(Effect.flatMap(([row]) => (row === undefined ? Effect.fail(notInFeed) : Effect.succeed(row.position))))
 
-    const placedAfter = (tenant: string, position: string, most: number) => sql`
+    const selectAfter = (tenant: string, position: string, max: number) => sql`
       select position, event_id from event_feed where tenant_id = ${tenant} and position > ${position}::bigint
-      order by position limit ${most}`
+      order by position limit ${max}`
 
     /**
-     * A page of each type, and the first of all these. Only the index by type has the order that is asked for, so that
-     * the planner never walks the whole feed for the few events of a type.
+     * Reads a page per type and merges them. Only the index by type has the requested order, so that the planner never
+     * scans the whole feed for a few events of a rare type.
      */
-    const placedOfTypes = (pattern: EventPattern, tenant: string, position: string, most: number) => sql`
+    const selectTypesAfter = (pattern: EventPattern, tenant: string, position: string, max: number) => sql`
       select placed.* from json_array_elements_text(${JSON.stringify(typesOf(pattern))}::json) as asked (type)
       cross join lateral (
         select position, event_id from event_feed
         where tenant_id = ${tenant} and (type, position) > (asked.type, ${position}::bigint) and type <= asked.type
-        order by type, position limit ${most}
-      ) placed order by position limit ${most}`
+        order by type, position limit ${max}
+      ) placed order by position limit ${max}`
 
     return {
-      get: (id: string) => one(sql`e.id = ${id}`),
+      get: (id: string) => findOne(sql`e.id = ${id}`),
 
-      /** The event that made a resource what it is at this place in its sequence. */
+      /** The event that created this version of a resource. */
       ofResource: (id: string, sequence: number) =>
-        Effect.orDie(one(sql`e.resource_id = ${id} and e.sequence = ${sequence}`)),
+        Effect.orDie(findOne(sql`e.resource_id = ${id} and e.sequence = ${sequence}`)),
 
-      /** Events after one, in the order of the feed, and the last of them when there are more. */
-      feed: Effect.fnUntraced(function* ({ after, limit, type }: Asked) {
+      /** A page of events after the given one, in feed order. `next` is the last of them if there are more. */
+      feed: Effect.fnUntraced(function* ({ after, limit, type }: FeedQuery) {
         const position = yield* positionOf(after)
         const placed = (tenant: string) =>
           type === undefined
-            ? placedAfter(tenant, position, limit + 1)
-            : placedOfTypes(type, tenant, position, limit + 1)
+            ? selectAfter(tenant, position, limit + 1)
+            : selectTypesAfter(type, tenant, position, limit + 1)
         const rows = yield* select(
           (tenant) => sql`
             (${placed(tenant)}) f join events e on e.tenant_id = ${tenant} and e.id = f.event_id order by f.position`

@@ -1,32 +1,32 @@
 import { randomFillSync } from "node:crypto"
 
-/** Base 32 without the letters people misread, in ascending order, so that text order is time order. */
+/** Crockford base 32, in ascending order, so that text order is time order. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-const symbols = 16
-const random = new Uint8Array(symbols)
-let latest = 0
-let latestText = ""
+const randomLength = 16
+const random = new Uint8Array(randomLength)
+let lastTime = 0
+let lastTimeText = ""
 
-/** Within one millisecond the random part counts up, so that identifiers made one after the other sort that way. */
-const countUp = () => {
-  for (let i = symbols - 1; i >= 0; i--) {
-    const next = ((random[i] ?? 0) + 1) % 32
-    random[i] = next
-    if (next !== 0) return
+/** Within one millisecond the random part is incremented, so that identifiers sort in order of creation. */
+const incrementRandom = () => {
+  for (let i = randomLength - 1; i >= 0; i--) {
+    const incremented = ((random[i] ?? 0) + 1) % 32
+    random[i] = incremented
+    if (incremented !== 0) return
   }
 }
 
-/** Chance is fetched in bulk, since each trip for it costs more than an identifier. */
-const store = new Uint8Array(64 * symbols)
-let used = store.length
+/** Random bytes are fetched in bulk, because each call costs more than an identifier. */
+const randomPool = new Uint8Array(64 * randomLength)
+let poolOffset = randomPool.length
 
-const refill = () => {
-  if (used === store.length) {
-    randomFillSync(store)
-    used = 0
+const drawRandom = () => {
+  if (poolOffset === randomPool.length) {
+    randomFillSync(randomPool)
+    poolOffset = 0
   }
-  for (let i = 0; i < symbols; i++) random[i] = (store[used++] ?? 0) % 32
+  for (let i = 0; i < randomLength; i++) random[i] = (randomPool[poolOffset++] ?? 0) % 32
 }
 
 const encodeTime = (time: number) => {
@@ -35,19 +35,19 @@ const encodeTime = (time: number) => {
   return text
 }
 
-/** 10 characters of milliseconds and 16 of chance: 26 in all, sortable by time. */
+/** 10 characters of milliseconds and 16 random ones: 26 in all, sortable by time, like a ULID. */
 export const suffix = (now: number) => {
-  if (now > latest) {
-    latest = now
-    latestText = encodeTime(now)
-    refill()
-  } else countUp()
-  let text = latestText
+  if (now > lastTime) {
+    lastTime = now
+    lastTimeText = encodeTime(now)
+    drawRandom()
+  } else incrementRandom()
+  let text = lastTimeText
   for (const value of random) text += alphabet.charAt(value)
   return text
 }
 
 export const makeId = (prefix: string) => `${prefix}_${suffix(Date.now())}`
 
-/** Before every identifier made from this moment on, and behind those made before. */
+/** Sorts before every identifier made at or after this time, and after all earlier ones. */
 export const idBound = (prefix: string, time: number) => `${prefix}_${encodeTime(Math.max(0, time))}`

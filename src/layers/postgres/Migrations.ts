@@ -5,25 +5,27 @@ import { isOutage, isStatementTimeout } from "./connection/Outage.ts"
 import { type Migration, migrationOf } from "./migration/Migration.ts"
 import { applyMigrations, MigrationFailed } from "./migration/Runner.ts"
 
-/** The build puts the folder beside its bundle, so this holds there as well as here. */
-const folder = new URL("./migrations/", import.meta.url)
+/** The build copies the folder next to its bundle, so this path is valid in both. */
+const migrationsFolder = new URL("./migrations/", import.meta.url)
 
 /**
- * Every migration of this build, in order; the files are read once. Forward only: what has run anywhere is never edited,
- * the next change is the next file.
+ * Every migration of this build, in order. The files are read once. Migrations are forward-only: never edit a released
+ * file, add the next one.
  */
 export const migrations: Effect.Effect<ReadonlyArray<Migration>> = Effect.runSync(
   Effect.cached(
     Effect.promise(async () => {
-      const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
-      return Promise.all(files.map(async (file) => migrationOf(file, await readFile(new URL(file, folder), "utf8"))))
+      const files = (await readdir(migrationsFolder)).filter((name) => name.endsWith(".sql")).sort()
+      return Promise.all(
+        files.map(async (file) => migrationOf(file, await readFile(new URL(file, migrationsFolder), "utf8")))
+      )
     })
   )
 )
 
 export const migrate = Effect.flatMap(migrations, applyMigrations)
 
-/** Whether the database has seen every migration this build knows. Those of a later release do not matter. */
+/** Whether every migration of this build is applied. Migrations of later releases are ignored. */
 export const isMigrated = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ids = (yield* migrations).map(({ id }) => id)
@@ -32,16 +34,16 @@ export const isMigrated = Effect.gen(function* () {
   return row?.done === ids.length
 })
 
-/** A statement that takes too long would take as long the next time. */
-const isPassing = (error: unknown) => {
+/** A statement timeout is not retried: the statement would take as long again. */
+const isRetryable = (error: unknown) => {
   const cause = error instanceof MigrationFailed ? error.cause : error
   return isOutage(cause) && !isStatementTimeout(cause)
 }
 
-/** A process starts with the schema it was written for, and waits for a database that is not there yet. */
+/** Migrates at process start, and waits for a database that is not reachable yet. */
 export const MigrationsLive = Layer.effectDiscard(
   migrate.pipe(
-    Effect.tapErrorCause((cause) => Effect.logWarning("The database cannot be migrated yet", cause)),
-    Effect.retry({ while: isPassing, schedule: Schedule.spaced("1 second") })
+    Effect.tapErrorCause((cause) => Effect.logWarning("Cannot migrate the database", cause)),
+    Effect.retry({ while: isRetryable, schedule: Schedule.spaced("1 second") })
   )
 )

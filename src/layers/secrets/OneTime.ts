@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto"
 
-/** What cannot be guessed: 256 bits of chance, fit for an address. */
+/** 256 random bits, safe in a URL. */
 export const newOneTime = () => randomBytes(32).toString("base64url")
 
-/** What is kept in the place of something that is known to its bearer alone. */
-export const hashOf = (word: string) => hash("sha256", word, "buffer")
+/** The hash is stored instead of the token, which only its bearer knows. */
+export const hashOf = (token: string) => hash("sha256", token, "buffer")

@@ -8,8 +8,8 @@ const algorithm = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The first byte says which form the rest has, so that a later form can be told apart. */
-const form = 1
+/** The first byte of the sealed bytes, so that a later format can be recognized. */
+const formatVersion = 1
 
 const key = Effect.gen(function* () {
   const { DATA_DIR, SECRETS_KEY } = yield* Settings
@@ -20,25 +20,25 @@ const key = Effect.gen(function* () {
   return Buffer.from(text, "base64")
 })
 
-/** Encryption at rest. `place` names where the secret lies; moved anywhere else it does not open. */
+/** Encryption at rest. `associatedData` names the row of the secret: copied to another row, it cannot be decrypted. */
 export class Secrets extends Effect.Service<Secrets>()("layers/Secrets", {
   effect: Effect.map(key, (key) => ({
-    seal: (place: string, plain: Uint8Array): Buffer => {
+    seal: (associatedData: string, plain: Uint8Array): Buffer => {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(associatedData))
       const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
-      return Buffer.concat([Buffer.of(form), nonce, cipher.getAuthTag(), sealed])
+      return Buffer.concat([Buffer.of(formatVersion), nonce, cipher.getAuthTag(), sealed])
     },
 
-    /** A key for another purpose, from which this one cannot be found out. */
+    /** Derives a key for another purpose, which does not reveal this one. */
     derived: (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)),
 
-    /** Throws when the secret was tampered with, sealed for another place, or under another key. */
-    open: (place: string, sealed: Uint8Array): Buffer => {
+    /** Throws if the secret was modified, or sealed with other associated data or another key. */
+    open: (associatedData: string, sealed: Uint8Array): Buffer => {
       const bytes = Buffer.from(sealed)
       const nonce = bytes.subarray(1, 1 + nonceBytes)
       const tag = bytes.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes)
-      const decipher = createDecipheriv(algorithm, key, nonce).setAAD(Buffer.from(place)).setAuthTag(tag)
+      const decipher = createDecipheriv(algorithm, key, nonce).setAAD(Buffer.from(associatedData)).setAuthTag(tag)
       return Buffer.concat([decipher.update(bytes.subarray(1 + nonceBytes + tagBytes)), decipher.final()])
     }
   }))

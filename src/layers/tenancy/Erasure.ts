@@ -12,43 +12,43 @@ interface Table {
   readonly key: ReadonlyArray<KeyColumn>
 }
 
-/** The tables whose rows say where bytes lie in the store, each with the column that tells its rows apart. */
-const stored: Readonly<Record<string, string>> = { blobs: "digest", uploads: "place" }
+/** Tables whose rows point into the blob store, each with the column that identifies a row within its tenant. */
+const blobKeyColumns: Readonly<Record<string, string>> = { blobs: "digest", uploads: "place" }
 
-/** Fewer deleted rows cost those who come across them hardly anything. */
+/** A table is vacuumed after more batches than this. Fewer dead rows hardly slow index scans down. */
 export const maxBatchesUnvacuumed = 25
 
-/** Takes what is left of tenants that were deleted long enough ago out of the database for good. */
+/** Hard-deletes the data of tenants whose retention period after deletion is over. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
   dependencies: [TenantFarewell.Default],
   effect: Effect.gen(function* () {
-    const farewell = yield* TenantFarewell
+    const offboarding = yield* TenantFarewell
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
     const settings = yield* Settings
     const { TENANT_RETENTION_DAYS } = settings
     const deleteNext = deleteBatch(sql)
-    const vacuumed = (table: string) => Effect.provideService(vacuum(table), Settings, settings)
+    const vacuumTable = (table: string) => Effect.provideService(vacuum(table), Settings, settings)
 
     const isOverdue = sql`deleted_at <= now() - make_interval(days => ${TENANT_RETENTION_DAYS})`
 
-    /** Any of the first: copies hardly meet, and one that cannot be erased keeps no other waiting. */
-    const overdue = sql<{ id: TenantId }>`
+    /** A random one of the oldest: copies of the janitor rarely collide, and a tenant that fails does not block the others. */
+    const pickOverdueTenant = sql<{ id: TenantId }>`
       select id from (select id from tenants where ${isOverdue} order by deleted_at limit 100) first
       order by random() limit 1`
 
     /**
-     * Nothing that refers to a tenant can be added to it while it is held, and an event is written with a row of which
-     * that is true. What was added between two batches is found before the tenant's own row goes.
+     * While the tenant's row is locked, foreign keys block inserts that refer to it. Events have no such key, but are
+     * written with a row that has one. Rows added between two batches are found before the tenant's own row is deleted.
      */
-    const holding = (tenant: string) =>
+    const withTenantLock = (tenant: string) =>
       whileLocked(sql, sql`select 1 from tenants where id = ${tenant} and ${isOverdue} for update skip locked`)
 
     /**
-     * Every table that holds something of a tenant, as the catalogue knows them, those that refer to others first. The
-     * relay takes an event for there that is in the outbox, so the outbox is emptied before all.
+     * Every table with a `tenant_id`, from the system catalogue, referencing tables before referenced ones. The outbox
+     * comes first: the relay expects the event of every row in it to exist.
      */
-    const tables = sql<Table>`
+    const tenantTables = sql<Table>`
       with recursive owned as (
         select c.oid, c.relname as name from pg_class c
         join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
@@ -81,13 +81,13 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
         let batches = 0
         yield* inBatches((after: EndKey | undefined) => {
           batches++
-          return holding(tenant)(deleteNext(rowsOf(tenant, table), after))
+          return withTenantLock(tenant)(deleteNext(rowsOf(tenant, table), after))
         })
-        if (batches > maxBatchesUnvacuumed) yield* vacuumed(table.name)
+        if (batches > maxBatchesUnvacuumed) yield* vacuumTable(table.name)
       })
 
-    /** The bytes go before the rows, without which nobody knows of them, and outside of a transaction. */
-    const emptyStored = (tenant: string, table: string, column: string) => {
+    /** Deletes blobs before their rows, which are the only pointers to them, and outside of a transaction. */
+    const emptyBlobTable = (tenant: string, table: string, column: string) => {
       const [name, key] = [sql.literal(table), sql.literal(column)]
       return inBatches((after: string | undefined) =>
         Effect.gen(function* () {
@@ -95,34 +95,34 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
             select ${key} as key, place from ${name} where tenant_id = ${tenant} and ${key} > ${after ?? ""}
             order by ${key} limit ${batchSize}`
           yield* Effect.forEach(rows, ({ place }) => store.remove({ tenant, place }), { concurrency: 4, discard: true })
-          const gone = JSON.stringify(rows.map((row) => row.key))
-          yield* holding(tenant)(sql`
+          const deletedKeys = JSON.stringify(rows.map((row) => row.key))
+          yield* withTenantLock(tenant)(sql`
             delete from ${name} where tenant_id = ${tenant} and ${key} in (
-              select json_array_elements_text(${gone}::json))`)
+              select json_array_elements_text(${deletedKeys}::json))`)
           return rows.length < batchSize ? undefined : rows.at(-1)?.key
         })
       )
     }
 
-    /** Whom the tenant had let us in with is told once: who is known here has not been told yet. */
-    const leaveProviders = (tenant: TenantId) =>
+    /** Revokes the tenant's grants at the providers, once: a grant that still has a row is not revoked yet. */
+    const offboardFromProviders = (tenant: TenantId) =>
       Effect.gen(function* () {
         const tokens = sql`
           select 1 from grants where tenant_id = ${tenant} union all
           select 1 from pending_grants where tenant_id = ${tenant} limit 1`
         if ((yield* tokens).length === 0) return
-        yield* farewell.of(tenant)
-        yield* holding(tenant)(sql`
+        yield* offboarding.of(tenant)
+        yield* withTenantLock(tenant)(sql`
           with given as (delete from grants where tenant_id = ${tenant})
           delete from pending_grants where tenant_id = ${tenant}`)
       })
 
-    /** Takes the tenant's own row if that is the last there is; tells whether it was. */
-    const finish = (tenant: string, all: ReadonlyArray<Table>) => {
-      const rest = all.map(({ name }) => sql`exists (select 1 from ${sql(name)} where tenant_id = ${tenant})`)
+    /** Deletes the tenant's own row if no other row of the tenant is left. Returns whether it did. */
+    const deleteTenantRow = (tenant: string, all: ReadonlyArray<Table>) => {
+      const remaining = all.map(({ name }) => sql`exists (select 1 from ${sql(name)} where tenant_id = ${tenant})`)
       return Effect.map(
-        holding(tenant)(sql<object>`
-          delete from tenants where id = ${tenant} and not (${rest.reduce((some, one) => sql`${some} or ${one}`)})
+        withTenantLock(tenant)(sql<object>`
+          delete from tenants where id = ${tenant} and not (${remaining.reduce((some, one) => sql`${some} or ${one}`)})
           returning 1`),
         (rows) => rows.length === 1
       )
@@ -130,25 +130,25 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
 
     const erase = (tenant: TenantId) =>
       Effect.gen(function* () {
-        yield* leaveProviders(tenant)
-        const all = yield* tables
+        yield* offboardFromProviders(tenant)
+        const all = yield* tenantTables
         const empty = (table: Table) => {
-          const column = stored[table.name]
-          return column === undefined ? emptyTable(tenant, table) : emptyStored(tenant, table.name, column)
+          const column = blobKeyColumns[table.name]
+          return column === undefined ? emptyTable(tenant, table) : emptyBlobTable(tenant, table.name, column)
         }
-        // Once more if something was added meanwhile.
-        yield* Effect.repeat(Effect.zipRight(Effect.forEach(all, empty), finish(tenant, all)), {
-          until: (isLast) => isLast
+        // Repeated if rows were added meanwhile.
+        yield* Effect.repeat(Effect.zipRight(Effect.forEach(all, empty), deleteTenantRow(tenant, all)), {
+          until: (isDeleted) => isDeleted
         })
         return tenant
       })
 
     return {
       /**
-       * Erases one tenant whose time has come; tells which, or nothing when there is none that no other copy is at. It
-       * goes in small transactions. Whatever ends it in between, the next begins with what is left.
+       * Erases one overdue tenant. Returns its id, or undefined if there is none or another copy has locked it. It runs in
+       * small transactions, so that an interrupted erasure continues with the rows that are left.
        */
-      next: Effect.flatMap(overdue, ([tenant]) =>
+      next: Effect.flatMap(pickOverdueTenant, ([tenant]) =>
         tenant === undefined ? Effect.succeed(undefined) : erase(tenant.id)
       ).pipe(
         Effect.catchTag("TakenElsewhere", () => Effect.succeed(undefined)),

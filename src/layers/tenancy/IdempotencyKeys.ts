@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Secrets } from "../secrets/Secrets.ts"
 
-/** Whose key it is: the same key means nothing to another caller, tenant or operation. */
+/** A key is unique within its caller, tenant and operation. */
 export interface KeyScope {
   readonly tenant: string
   readonly issuer: string
@@ -11,12 +11,12 @@ export interface KeyScope {
   readonly key: string
 }
 
-const lifeHours = 24
+const ttlHours = 24
 
-const placeOf = ({ issuer, key, route, subject, tenant }: KeyScope) =>
+const associatedDataOf = ({ issuer, key, route, subject, tenant }: KeyScope) =>
   JSON.stringify(["idempotency_keys", tenant, issuer, subject, route, key])
 
-/** Claims and answers under idempotency keys, to be used inside the transaction of the work they guard. */
+/** Idempotency keys with their stored responses. Call these inside the transaction of the guarded request. */
 export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/IdempotencyKeys", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
@@ -27,41 +27,41 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
       tenant_id = ${tenant} and issuer = ${issuer} and subject = ${subject} and route = ${route} and key = ${key}`
 
     return {
-      /** Whether the key is ours now. A twin under way is waited for; a key past its life is free again. */
+      /** Returns whether this request owns the key now. Waits for a concurrent request with the same key; reclaims expired keys. */
       claim: (scope: KeyScope, fingerprint: Buffer) =>
         Effect.orDie(sql<object>`
           insert into idempotency_keys as known (tenant_id, issuer, subject, route, key, fingerprint)
           values (${scope.tenant}, ${scope.issuer}, ${scope.subject}, ${scope.route}, ${scope.key}, ${fingerprint})
           on conflict (tenant_id, issuer, subject, route, key) do update
             set fingerprint = excluded.fingerprint, answer = null, claimed_at = now()
-            where known.claimed_at < now() - make_interval(hours => ${lifeHours})
+            where known.claimed_at < now() - make_interval(hours => ${ttlHours})
           returning 1`).pipe(Effect.map((rows) => rows.length === 1)),
 
       keep: (scope: KeyScope, answer: string) =>
         Effect.orDie(sql`
-          update idempotency_keys set answer = ${secrets.seal(placeOf(scope), Buffer.from(answer))}
+          update idempotency_keys set answer = ${secrets.seal(associatedDataOf(scope), Buffer.from(answer))}
           where ${matches(scope)}`),
 
-      /** Gives up a claim without an answer. */
+      /** Releases a claim without storing a response. */
       release: (scope: KeyScope) => Effect.orDie(sql`delete from idempotency_keys where ${matches(scope)}`),
 
-      /** What a claimed key was used for, and the answer it earned. */
+      /** The request fingerprint and the stored response of a completed key. */
       recall: (scope: KeyScope) =>
         Effect.orDie(sql<{ fingerprint: Buffer; answer: Buffer | null }>`
           select fingerprint, answer from idempotency_keys where ${matches(scope)}`).pipe(
           Effect.map(([row]) =>
             row?.answer
-              ? { fingerprint: row.fingerprint, answer: secrets.open(placeOf(scope), row.answer).toString() }
+              ? { fingerprint: row.fingerprint, answer: secrets.open(associatedDataOf(scope), row.answer).toString() }
               : undefined
           )
         ),
 
-      /** Forgets keys past their life, at most `most` at a time. */
-      purge: (most: number) =>
+      /** Deletes at most `max` expired keys. Returns how many. */
+      purge: (max: number) =>
         Effect.orDie(sql<object>`
           delete from idempotency_keys where ctid = any (array(
             select ctid from idempotency_keys
-            where claimed_at < now() - make_interval(hours => ${lifeHours}) limit ${most}
+            where claimed_at < now() - make_interval(hours => ${ttlHours}) limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
     }
   })

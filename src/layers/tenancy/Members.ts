@@ -8,7 +8,7 @@ import { atomically } from "../postgres/connection/Transaction.ts"
 import { resource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
-const lastOwner = breaks("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
+const lastOwnerError = breaks("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
   dependencies: [Quotas.Default],
@@ -17,37 +17,37 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
     const quotas = yield* Quotas
     const members = yield* resource({ name: "member", table: "members", entity: Member })
 
-    /** One decision about a tenant's members at a time, so that two owners cannot step down past each other. */
-    const oneAtATime = <A, E, R>(decision: Effect.Effect<A, E, R>) =>
+    /** Locks the tenant, so that two owners who leave at the same time cannot leave it without an OWNER. */
+    const withTenantLock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         sql<object>`select 1 from tenants where id = ${tenant} and deleted_at is null for no key update`.pipe(
           Effect.filterOrFail(
             (rows) => rows.length === 1,
             () => new Forbidden()
           ),
-          Effect.zipRight(decision)
+          Effect.zipRight(work)
         )
       ).pipe(atomically(sql))
 
-    const ownerCount = Effect.flatMap(CurrentTenant, (tenant) =>
+    const countOwners = Effect.flatMap(CurrentTenant, (tenant) =>
       Effect.orDie(sql<object>`select 1 from members where tenant_id = ${tenant} and role = 'OWNER'`)
     ).pipe(Effect.map((rows) => rows.length))
 
-    /** The caller's role as it is now, under the lock; it may have changed since the request was let in. */
-    const actor = Effect.flatMap(CurrentMember, ({ id }) => members.get(id)).pipe(
+    /** The caller's role under the lock. It may have changed since the request was authorized. */
+    const loadActor = Effect.flatMap(CurrentMember, ({ id }) => members.get(id)).pipe(
       Effect.catchTag("NotFound", () => Effect.fail(new Forbidden()))
     )
 
-    /** Only an OWNER may give the role of OWNER or touch one who has it. */
-    const mayTouch = (acting: Role, ...touched: ReadonlyArray<Role>) =>
-      mayActAs(acting, touched.includes("OWNER") ? "OWNER" : "ADMIN")
+    /** Only an OWNER may grant the role OWNER or change a member with that role. */
+    const canManage = (actorRole: Role, ...roles: ReadonlyArray<Role>) =>
+      mayActAs(actorRole, roles.includes("OWNER") ? "OWNER" : "ADMIN")
 
-    const keepsAnOwner = (before: Role, after: Role | undefined) =>
+    const requireRemainingOwner = (before: Role, after: Role | undefined) =>
       before === "OWNER" && after !== "OWNER"
         ? Effect.filterOrFail(
-            ownerCount,
+            countOwners,
             (owners) => owners > 1,
-            () => lastOwner
+            () => lastOwnerError
           )
         : Effect.void
 
@@ -55,41 +55,41 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
       ...members,
 
       create: (fields: typeof CreateMember.Type) =>
-        oneAtATime(
+        withTenantLock(
           Effect.gen(function* () {
-            const { role } = yield* actor
-            if (!mayTouch(role, fields.role)) return yield* Effect.fail(new Forbidden())
+            const { role } = yield* loadActor
+            if (!canManage(role, fields.role)) return yield* Effect.fail(new Forbidden())
             yield* quotas.requireRoom("members", "subject")
             const { issuer } = yield* Principal
             return yield* members.create({ issuer, ...fields })
           })
         ),
 
-      /** The first member of a new tenant, whom nobody could let in. */
+      /** Creates the first member of a new tenant, without a check of the caller's role. */
       found: Effect.flatMap(Principal, ({ issuer, subject }) => members.create({ issuer, subject, role: "OWNER" })),
 
       patch: (id: MemberId, { role }: { readonly role?: Role }) =>
-        oneAtATime(
-          Effect.flatMap(actor, (acting) =>
+        withTenantLock(
+          Effect.flatMap(loadActor, (actor) =>
             members.revise(id, (member) =>
               Effect.gen(function* () {
                 const next = role ?? member.role
-                if (!mayTouch(acting.role, member.role, next)) return yield* Effect.fail(new Forbidden())
-                yield* keepsAnOwner(member.role, next)
+                if (!canManage(actor.role, member.role, next)) return yield* Effect.fail(new Forbidden())
+                yield* requireRemainingOwner(member.role, next)
                 return { ...member, role: next }
               })
             )
           )
         ),
 
-      /** Whoever manages members may remove one, and everybody may leave. */
+      /** Members who may manage the role can remove a member, and every member can leave. */
       remove: (id: MemberId) =>
-        oneAtATime(
+        withTenantLock(
           Effect.gen(function* () {
-            const acting = yield* actor
+            const actor = yield* loadActor
             const member = yield* members.get(id)
-            if (acting.id !== id && !mayTouch(acting.role, member.role)) return yield* Effect.fail(new Forbidden())
-            yield* keepsAnOwner(member.role, undefined)
+            if (actor.id !== id && !canManage(actor.role, member.role)) return yield* Effect.fail(new Forbidden())
+            yield* requireRemainingOwner(member.role, undefined)
             yield* members.remove(id)
           })
         )

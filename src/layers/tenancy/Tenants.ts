@@ -28,7 +28,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
     return {
       ...tenants,
 
-      /** A tenant and its first OWNER, whoever creates it. */
+      /** Creates a tenant with the caller as its first OWNER. */
       create: (fields: typeof CreateTenant.Type) =>
         Effect.suspend(() => {
           const id = makeId(prefixOf(TenantId))
@@ -40,7 +40,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
           )
         }),
 
-      /** The tenants the caller is a member of, in the order they were made. */
+      /** The tenants the caller is a member of, in order of creation. */
       ofCaller: ({ after, limit }: Window) =>
         Effect.flatMap(Principal, ({ issuer, subject }) =>
           tenants.select(sql`

@@ -3,56 +3,57 @@ import { serialize } from "pg-protocol"
 import type { Letter } from "./Letter.ts"
 import { NamedQuery, type Settle } from "./NamedQuery.ts"
 
-/** The statements that open and close a transaction. Once prepared on a connection, they can go along with another one. */
+/** Once prepared on a connection, these can be pipelined with another statement. */
 export const borders = {
   open: { name: "begin", text: "BEGIN" },
   close: { name: "commit", text: "COMMIT" }
 }
 
-/** Which borders go along with a query. */
+/** Which of BEGIN and COMMIT to pipeline with a query. */
 export interface Crossing {
   readonly opens: boolean
   readonly closes: boolean
 }
 
-/** The driver's own way of noting what the server did, which its types leave out. */
-const note: (this: pg.Query, message: unknown, connection: unknown) => void = Reflect.get(
+/** The driver's method; its types omit it. */
+const driverHandleCommandComplete: (this: pg.Query, message: unknown, connection: unknown) => void = Reflect.get(
   pg.Query.prototype,
   "handleCommandComplete"
 )
 
 const messageOf = ({ name }: { readonly name: string }) =>
   Buffer.concat([serialize.bind({ statement: name, values: [] }), serialize.execute({})])
-const opening = messageOf(borders.open)
-const closing = messageOf(borders.close)
+const beginMessage = messageOf(borders.open)
+const commitMessage = messageOf(borders.close)
 
 /**
- * A prepared statement that also opens a transaction, closes it, or both, in one message to the server. Alone, each
- * border would cost as much time on the way as any other statement, and locks would be held as much longer.
+ * A prepared statement pipelined with BEGIN, COMMIT or both, in one write to the server. Each would otherwise cost a
+ * round trip of its own, and the transaction would keep its locks that much longer.
  */
 export class CrossingQuery extends NamedQuery {
-  private readonly crossing: Crossing
-  private done = 0
+  private readonly boundary: Crossing
+  private completedCommands = 0
 
-  constructor(query: pg.QueryConfig, settle: Settle, crossing: Crossing) {
+  constructor(query: pg.QueryConfig, settle: Settle, boundary: Crossing) {
     super(query, settle)
-    this.crossing = crossing
+    this.boundary = boundary
   }
 
-  protected override write(letter: Letter) {
-    if (this.crossing.opens) letter.add(opening)
-    super.write(letter)
+  protected override write(buffer: Letter) {
+    if (this.boundary.opens) buffer.add(beginMessage)
+    super.write(buffer)
   }
 
-  /** The driver runs what it has bound, and ends its message. */
-  _getRows(letter: Letter) {
-    letter.execute({})
-    if (this.crossing.closes) letter.add(closing)
-    letter.sync()
+  /** The driver calls this to execute the bound statement and to send Sync. */
+  _getRows(buffer: Letter) {
+    buffer.execute({})
+    if (this.boundary.closes) buffer.add(commitMessage)
+    buffer.sync()
   }
 
-  /** Of all that is done, only the statement itself has a result. */
+  /** BEGIN and COMMIT complete as well; only the result of the statement itself is kept. */
   handleCommandComplete(message: unknown, connection: unknown) {
-    if (this.done++ === (this.crossing.opens ? 1 : 0)) note.call(this, message, connection)
+    if (this.completedCommands++ === (this.boundary.opens ? 1 : 0))
+      driverHandleCommandComplete.call(this, message, connection)
   }
 }

@@ -12,37 +12,37 @@ import { prepareBorders, Transacting } from "./Transacting.ts"
 import { makeTransactions } from "./Transactions.ts"
 import { untraced } from "./Untraced.ts"
 
-const notAcquired = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
+const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
-/** A connection for one transaction alone, thrown away afterwards if it was lost. */
-const reserve = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
+/** Takes a connection from the pool for one transaction. */
+const acquireTransaction = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
   Effect.async((resume) =>
     pool.connect((cause, client, release) => {
-      if (client === undefined) return resume(Effect.fail(notAcquired(cause)))
+      if (client === undefined) return resume(Effect.fail(acquireError(cause)))
       refreshPlans(client)
       prepareBorders(client, (error) => {
         if (error === undefined) return resume(Effect.succeed(new Transacting(client, release)))
         release(true)
-        resume(Effect.fail(notAcquired(error)))
+        resume(Effect.fail(acquireError(error)))
       })
     })
   )
 
 /**
- * The SQL client of the Effect ecosystem over a pool of so many connections: its templates and migrator, our connections
- * and transactions.
+ * The SQL client of `@effect/sql` over a pool. Statement templates are the library's; connections and transactions are
+ * implemented here.
  */
 export const makeSqlClient = (maxConnections: number) =>
   Effect.flatMap(makePool(maxConnections), (pool) => {
     const pooled = new Pooled(pool)
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
-      transactionAcquirer: Effect.dieMessage("transactions are our own"),
+      transactionAcquirer: Effect.dieMessage("withTransaction is replaced; transactionAcquirer must not be used"),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
     }).pipe(
       Effect.map(untraced(pooled)),
-      Effect.map((sql) => Object.assign(sql, { withTransaction: makeTransactions(reserve(pool)) }))
+      Effect.map((sql) => Object.assign(sql, { withTransaction: makeTransactions(acquireTransaction(pool)) }))
     )
   }).pipe(Effect.provide(Reactivity.layer))
 
@@ -51,5 +51,5 @@ export const SqlLive = Layer.scoped(
   Effect.flatMap(Settings, ({ DATABASE_POOL }) => makeSqlClient(DATABASE_POOL))
 )
 
-/** Connections apart from the pool, for those who must not wait behind requests. */
+/** A separate pool for work that must not queue behind requests. */
 export const reservedSqlLive = (connections: number) => Layer.scoped(SqlClient.SqlClient, makeSqlClient(connections))

@@ -10,30 +10,30 @@ import { refreshPlans } from "./Planning.ts"
 export type Query = pg.QueryConfig | pg.QueryArrayConfig
 export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
 
-/** Texts with placeholders are few and constant; beyond this many the server would hoard plans, so the rest go unnamed. */
-const mostNames = 500
-const names = new Map<string, string>()
+/** Statement texts are few and constant. Beyond this limit, statements stay unnamed, which bounds the plans of the server. */
+const maxStatementNames = 500
+const statementNames = new Map<string, string>()
 
-const nameOf = (text: string) => {
-  const known = names.get(text)
-  if (known !== undefined || names.size >= mostNames) return known
-  const name = `s${names.size}`
-  names.set(text, name)
+const statementNameOf = (text: string) => {
+  const known = statementNames.get(text)
+  if (known !== undefined || statementNames.size >= maxStatementNames) return known
+  const name = `s${statementNames.size}`
+  statementNames.set(text, name)
   return name
 }
 
-/** The borders of a transaction are bounded as well; a migration, which also comes without values, is not. */
-const isBorder = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
+/** These get a query timeout although they have no values. Migrations, which have no values either, get none. */
+const isTransactionStatement = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
-const prepared = (text: string, values: ReadonlyArray<unknown>): Query => {
-  const name = nameOf(text)
+const preparedQuery = (text: string, values: ReadonlyArray<unknown>): Query => {
+  const name = statementNameOf(text)
   const query: Query = { text, values: [...values], ...patience }
   if (name !== undefined) query.name = name
   return query
 }
 
-/** Without values a text may hold several statements, as a migration does. */
-const unprepared = (text: string, values: ReadonlyArray<unknown>): Query => ({
+/** Without values, a text may contain several statements, as a migration does. */
+const unpreparedQuery = (text: string, values: ReadonlyArray<unknown>): Query => ({
   text,
   ...(values.length === 0 ? {} : { values: [...values] })
 })
@@ -42,48 +42,48 @@ const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
 export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
 
-/** Hands a query to the driver: one that is prepared, or a border, in the form it has here. */
-const submitOnce = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing) => {
+/** Hands a query to the driver, as a `NamedQuery` if it is prepared or a transaction statement. */
+const submitOnce = (client: pg.ClientBase, query: Query, done: Done, boundary?: Crossing) => {
   let isSettled = false
   const settle: Settle = (error, result) => {
-    // The driver tells a second time of a query that it could not send, when its connection is thrown away.
+    // The driver calls back twice for a query that it could not send: again when the connection is destroyed.
     if (isSettled) return
     isSettled = true
     done(error ?? undefined, result)
   }
-  if (!isPrepared(query) && !isBorder(query.text)) client.query(query, settle)
-  else client.query(crossing === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, crossing))
+  if (!isPrepared(query) && !isTransactionStatement(query.text)) client.query(query, settle)
+  else client.query(boundary === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, boundary))
 }
 
-/** Connections with statements that a migration has made useless. */
-const outdated = new WeakSet<pg.ClientBase>()
+/** Connections with prepared statements that a migration has invalidated. */
+const clientsWithStalePlans = new WeakSet<pg.ClientBase>()
 
-/** Whether a connection can serve others after this. */
+/** Whether the pool must destroy the connection instead of reusing it. */
 export const isWorn = (client: pg.ClientBase, error?: Error) =>
-  (error !== undefined && isLost(error)) || outdated.has(client)
+  (error !== undefined && isLost(error)) || clientsWithStalePlans.has(client)
 
 /**
- * Prepares a statement under another name if a migration has changed its rows, unless something was done before it that
- * would be lost.
+ * Retries a statement under another name if a migration has changed its result type. An earlier statement of the same
+ * transaction rules the retry out, because the failure has undone it.
  */
-export const submit = (client: pg.ClientBase, query: Query, done: Done, crossing?: Crossing, isAlone = true) =>
+export const submit = (client: pg.ClientBase, query: Query, done: Done, boundary?: Crossing, canRetry = true) =>
   submitOnce(
     client,
     query,
     (error, result) => {
       if (query.name === undefined || !isStalePlan(error)) return done(error, result)
-      outdated.add(client)
-      if (!isAlone) return done(error)
-      if (crossing?.opens) submitOnce(client, { text: "ROLLBACK" }, () => {})
-      submitOnce(client, { ...query, name: `${query.name} anew` }, done, crossing)
+      clientsWithStalePlans.add(client)
+      if (!canRetry) return done(error)
+      if (boundary?.opens) submitOnce(client, { text: "ROLLBACK" }, () => {})
+      submitOnce(client, { ...query, name: `${query.name} anew` }, done, boundary)
     },
-    crossing
+    boundary
   )
 
 /**
- * What `@effect/sql` needs of a connection. Statements run to their end even when the fiber that asked is interrupted:
- * cancelling one through another connection may hit whoever was lent the connection next (Effect-TS/effect#8068). The
- * server's own timeouts bound them. A class, because one is made for every transaction.
+ * Implements the connection of `@effect/sql`. Statements are uninterruptible: a cancel request goes over another
+ * connection and may hit the next user of this one (Effect-TS/effect#8068). Server-side timeouts bound them. A class,
+ * because every transaction creates one.
  */
 export abstract class Sending implements Connection {
   protected abstract send(query: Query, done: Done): void
@@ -103,27 +103,27 @@ export abstract class Sending implements Connection {
   }
 
   execute(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(prepared(text, values), rowsOf)
+    return this.run(preparedQuery(text, values), rowsOf)
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(prepared(text, values), (result) => result)
+    return this.run(preparedQuery(text, values), (result) => result)
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return this.run({ ...prepared(text, values), rowMode: "array" }, rowsOf)
+    return this.run({ ...preparedQuery(text, values), rowMode: "array" }, rowsOf)
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(unprepared(text, values), rowsOf)
+    return this.run(unpreparedQuery(text, values), rowsOf)
   }
 
   executeStream() {
-    return Stream.die("statements are not streamed: page through them instead")
+    return Stream.die("Streaming is not supported; read page by page")
   }
 }
 
-/** Over whichever connection of the pool is free. One that merely refused a statement is as good as before. */
+/** Runs each statement on any free connection of the pool. A failed statement alone does not make a connection unusable. */
 export class Pooled extends Sending {
   readonly #pool: pg.Pool
 

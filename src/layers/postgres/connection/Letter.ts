@@ -1,30 +1,30 @@
 import type pg from "pg"
 import { serialize } from "pg-protocol"
 
-/** The connection's own list of what is prepared on it, which its types leave out. */
-interface Statements {
+/** The prepared statements of a connection; the driver's types omit them. */
+interface PreparedStatements {
   readonly parsedStatements: Readonly<Record<string, string>>
   readonly submittedNamedStatements: Record<string, string>
 }
 
 /**
- * Takes what the driver would send over a connection and sends it in one piece: given to the socket one by one, each of
- * half a dozen messages of a few bytes costs as much as all of them together.
+ * Stands in for the driver's connection, buffers its protocol messages and sends them in one socket write. Written one by
+ * one, each of half a dozen small messages costs as much as all of them in one write.
  */
 export class Letter {
-  readonly parsedStatements: Statements["parsedStatements"]
-  readonly submittedNamedStatements: Statements["submittedNamedStatements"]
-  /** Whether the server is asked what the rows will be. */
+  readonly parsedStatements: PreparedStatements["parsedStatements"]
+  readonly submittedNamedStatements: PreparedStatements["submittedNamedStatements"]
+  /** Whether the buffer contains a Describe message. */
   isAskedToDescribe = false
-  #isToDescribe: boolean
+  #needsDescribe: boolean
   readonly #stream: pg.Connection["stream"]
   readonly #messages: Uint8Array[] = []
 
-  constructor(connection: pg.Connection, isToDescribe: boolean) {
-    const statements = connection as pg.Connection & Statements // of which the types know only the first half
-    this.parsedStatements = statements.parsedStatements
-    this.submittedNamedStatements = statements.submittedNamedStatements
-    this.#isToDescribe = isToDescribe
+  constructor(connection: pg.Connection, needsDescribe: boolean) {
+    const prepared = connection as pg.Connection & PreparedStatements // the types omit these fields
+    this.parsedStatements = prepared.parsedStatements
+    this.submittedNamedStatements = prepared.submittedNamedStatements
+    this.#needsDescribe = needsDescribe
     this.#stream = connection.stream
   }
 
@@ -32,9 +32,9 @@ export class Letter {
     this.#messages.push(message)
   }
 
-  /** What the server has not seen before, it has to describe. */
+  /** The server has to describe the rows of a statement that it parses for the first time. */
   parse(query: Parameters<typeof serialize.parse>[0]) {
-    this.#isToDescribe = true
+    this.#needsDescribe = true
     this.add(serialize.parse(query))
   }
 
@@ -42,18 +42,18 @@ export class Letter {
     this.add(serialize.bind(values))
   }
 
-  describe(what: Parameters<typeof serialize.describe>[0]) {
-    if (!this.#isToDescribe) return
+  describe(target: Parameters<typeof serialize.describe>[0]) {
+    if (!this.#needsDescribe) return
     this.isAskedToDescribe = true
-    this.add(serialize.describe(what))
+    this.add(serialize.describe(target))
   }
 
-  execute(what: Parameters<typeof serialize.execute>[0]) {
-    this.add(serialize.execute(what))
+  execute(target: Parameters<typeof serialize.execute>[0]) {
+    this.add(serialize.execute(target))
   }
 
-  close(what: Parameters<typeof serialize.close>[0]) {
-    this.add(serialize.close(what))
+  close(target: Parameters<typeof serialize.close>[0]) {
+    this.add(serialize.close(target))
   }
 
   sync() {

@@ -1,79 +1,79 @@
 import pg from "pg"
 import { Letter } from "./Letter.ts"
 
-/** What the driver makes of a description of rows; its types leave all of this out. */
-interface Description {
+/** The driver's parsed RowDescription; its types omit all of this. */
+interface RowDescription {
   fields: ReadonlyArray<object>
   _parsers: unknown
   _prebuiltEmptyResultObject: unknown
 }
 
-interface Inside {
-  readonly _result: Description
+interface QueryInternals {
+  readonly _result: RowDescription
   _accumulateRows: boolean
 }
 
-const ofDriver = <F>(method: string): F => Reflect.get(pg.Query.prototype, method)
-const prepare = ofDriver<(this: pg.Query, letter: Letter) => void>("prepare")
-const finish = ofDriver<(this: pg.Query, connection: unknown) => void>("handleReadyForQuery")
+const driverMethod = <F>(method: string): F => Reflect.get(pg.Query.prototype, method)
+const driverPrepare = driverMethod<(this: pg.Query, buffer: Letter) => void>("prepare")
+const driverHandleReadyForQuery = driverMethod<(this: pg.Query, connection: unknown) => void>("handleReadyForQuery")
 
-/** For a server that no longer answers at all, and so does not keep the limits it was given; the types leave it out. */
+/** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. The driver's types omit it. */
 export const patience = { query_timeout: 17_000 }
 
 export type Settle = (error: Error | null | undefined, result: pg.QueryResult) => void
 
-/** The descriptions by the names of the statements, empty ones of those without rows included. */
-const known = new Map<string, Description>()
+/** By statement name, including empty descriptions of statements that return no rows. */
+const rowDescriptions = new Map<string, RowDescription>()
 
 /**
- * A prepared statement. The driver has its rows described whenever it runs, which PostgreSQL does in the same words each
- * time and both sides spend a while on: here that is done once for each connection.
+ * A prepared statement. The driver requests a RowDescription for every execution, although it is always the same and
+ * costs both sides time. This class requests it once per connection.
  */
 export class NamedQuery extends pg.Query {
-  /** The driver's own. */
+  /** Declared by the driver. */
   declare name: string | undefined
   readonly query_timeout = patience.query_timeout
   private isDescribed = false
 
   constructor({ name, text, values }: pg.QueryConfig, settle: Settle) {
-    // Given all at once, the driver would copy it property by property. Its types call the result a builder; by the time
-    // it is handed over it is built.
+    // A config object would be copied property by property. Cast because the driver's types expect a result builder in
+    // the callback, where it passes the result.
     super(text, values, settle as never)
     this.name = name
   }
 
-  /** Cast because the driver's types leave out what it keeps of a result while the rows come. */
-  private inside() {
-    return this as unknown as Inside
+  /** Cast because the driver's types omit these fields. */
+  private internals() {
+    return this as unknown as QueryInternals
   }
 
-  /** The messages to the server. */
-  protected write(letter: Letter) {
-    prepare.call(this, letter)
+  /** Adds the messages to the buffer. */
+  protected write(buffer: Letter) {
+    driverPrepare.call(this, buffer)
   }
 
-  /** Called by the driver to send them. */
+  /** The driver calls this to send the query. */
   prepare(connection: pg.Connection) {
-    const description = known.get(this.name ?? "")
-    const letter = new Letter(connection, description === undefined)
-    this.write(letter)
-    letter.post()
-    this.isDescribed = letter.isAskedToDescribe
+    const description = rowDescriptions.get(this.name ?? "")
+    const buffer = new Letter(connection, description === undefined)
+    this.write(buffer)
+    buffer.post()
+    this.isDescribed = buffer.isAskedToDescribe
     if (description === undefined || this.isDescribed) return
-    const inside = this.inside()
-    const { _result: result } = inside
+    const internals = this.internals()
+    const { _result: result } = internals
     result.fields = description.fields
     result._parsers = description._parsers
     result._prebuiltEmptyResultObject = description._prebuiltEmptyResultObject
-    inside._accumulateRows = true
+    internals._accumulateRows = true
   }
 
-  /** Called by the driver when all went well. */
+  /** The driver calls this after success. */
   handleReadyForQuery(connection: unknown) {
     if (this.isDescribed && this.name !== undefined) {
-      const { _parsers, _prebuiltEmptyResultObject, fields } = this.inside()._result
-      known.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
+      const { _parsers, _prebuiltEmptyResultObject, fields } = this.internals()._result
+      rowDescriptions.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject })
     }
-    finish.call(this, connection)
+    driverHandleReadyForQuery.call(this, connection)
   }
 }

@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql/SqlError"
 
-/** The database is away, starting, full, or gave up waiting: the same request may succeed a moment later. */
-const passingStates = new Set([
+/** The database is unreachable, starting, full or timed out: a retry may succeed. */
+const transientStates = new Set([
   "57P01", // terminated by an administrator
   "57P02", // crashed
   "57P03", // starting up
@@ -14,7 +14,7 @@ const passingStates = new Set([
   "25P03", // idle in transaction
   "25006" // a standby, or a primary that became one
 ])
-const passingErrors = new Set([
+const networkErrorCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -24,7 +24,7 @@ const passingErrors = new Set([
   "ENETUNREACH",
   "EHOSTUNREACH"
 ])
-const passingMessages = [
+const transientMessages = [
   "Query read timeout",
   "timeout expired",
   "timeout exceeded when trying to connect",
@@ -36,13 +36,14 @@ const passingMessages = [
 export const codeOf = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
-/** The rows of a prepared statement have other types since a migration, until it is prepared anew. */
+/** A migration has changed the result type of a prepared statement; it has to be prepared again. */
 export const isStalePlan = (cause: unknown) =>
   codeOf(cause) === "0A000" && cause instanceof Error && cause.message.includes("cached plan")
 
 /**
- * An error with a code of the server's own came over a connection that works, unless the server then ends it. One to a
- * read-only server works and is of no use: another may lead to the primary.
+ * Whether the connection is unusable after this error of the driver. An SQLSTATE proves that the connection works, except
+ * for those after which the server closes it. A connection to a read-only server counts as unusable: a new one may reach
+ * the primary.
  */
 export const isLost = (cause: unknown) => {
   const code = codeOf(cause)
@@ -56,35 +57,35 @@ export const isLost = (cause: unknown) => {
   )
 }
 
-/** Whoever was asked could not be reached, or the connection was lost. */
+/** A network error: the host cannot be reached, or the connection was reset. */
 export const isUnreachable = (cause: unknown): boolean =>
-  passingErrors.has(codeOf(cause)) || (cause instanceof AggregateError && cause.errors.some(isUnreachable))
+  networkErrorCodes.has(codeOf(cause)) || (cause instanceof AggregateError && cause.errors.some(isUnreachable))
 
-const isPassing = (cause: unknown): boolean => {
+const isTransientCause = (cause: unknown): boolean => {
   const code = codeOf(cause)
   return (
-    passingStates.has(code) ||
+    transientStates.has(code) ||
     code.startsWith("08") ||
     isUnreachable(cause) ||
     isStalePlan(cause) ||
-    (cause instanceof AggregateError && cause.errors.some(isPassing)) ||
-    (cause instanceof Error && passingMessages.some((message) => cause.message.includes(message)))
+    (cause instanceof AggregateError && cause.errors.some(isTransientCause)) ||
+    (cause instanceof Error && transientMessages.some((message) => cause.message.includes(message)))
   )
 }
 
-export const isOutage = (error: unknown): boolean => error instanceof SqlError && isPassing(error.cause)
+export const isOutage = (error: unknown): boolean => error instanceof SqlError && isTransientCause(error.cause)
 
-/** Nothing can be asked of the database at the moment, whatever it is. */
+/** Any other statement would fail as well at the moment. */
 export const isConnectionBroken = (error: unknown): boolean => error instanceof SqlError && isLost(error.cause)
 
 const hasCode = (code: string) => (error: unknown) => error instanceof SqlError && codeOf(error.cause) === code
 
-/** Somebody else held a lock for too long: asking for less of the same would have to wait as long. */
+/** Another transaction kept a lock for too long. A smaller batch would have to wait for the same lock. */
 export const isLockTimeout = hasCode("55P03")
 
 export const isReadOnly = hasCode("25006")
 
 export const isDeadlock = hasCode("40P01")
 
-/** It was too much for one statement; less of it may not be. */
+/** The statement was too large. A smaller batch may succeed. */
 export const isStatementTimeout = hasCode("57014")

@@ -4,20 +4,20 @@ import { Settings, SettingsError } from "../../config/Settings.ts"
 import { planning } from "./Planning.ts"
 import { toIso } from "./Timestamps.ts"
 
-/** Rows arrive in the form the domain speaks: timestamps as ISO text, integers and decimals as numbers. */
+/** Converts to domain types: timestamps to ISO text, integers and decimals to numbers. */
 const parsers = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.TIMESTAMPTZ, toIso],
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.NUMERIC, Number]
 ])
 
-/** The driver asks for every column of every result, and looks its own ones up in a slower way. */
+/** The driver calls this for every column of every result; its own look-up is slower. */
 const parserOf = (oid: number) => {
   const known = parsers.get(oid)
   if (known !== undefined) return known
-  const usual = pg.types.getTypeParser(oid, "text")
-  parsers.set(oid, usual)
-  return usual
+  const builtIn = pg.types.getTypeParser(oid, "text")
+  parsers.set(oid, builtIn)
+  return builtIn
 }
 
 const types: pg.CustomTypesConfig = {
@@ -25,20 +25,20 @@ const types: pg.CustomTypesConfig = {
     format === "binary" ? pg.types.getTypeParser(oid, "binary") : parserOf(oid)
 }
 
-/** No statement, lock or forgotten transaction may hold a connection for long, nor a request wait long for one. */
-const limits = {
+/** Bounds how long a statement, a lock or an idle transaction occupies a connection, and how long a request waits for one. */
+const timeouts = {
   connectionTimeoutMillis: Duration.toMillis("5 seconds"),
   statement_timeout: Duration.toMillis("15 seconds"),
   lock_timeout: Duration.toMillis("2 seconds"),
   idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
 }
 
-/** How every connection is opened, those of the pool and others. */
+/** The options of every connection, inside and outside of the pool. */
 export const connectionOptions = Effect.gen(function* () {
   const { DATABASE_URL } = yield* Settings
   if (DATABASE_URL === undefined) {
     return yield* new SettingsError({
-      faults: ["DATABASE_URL is needed by this process (npm start brings a database of its own)"]
+      faults: ["DATABASE_URL is required by this process (npm start runs a database of its own)"]
     })
   }
   return {
@@ -46,14 +46,14 @@ export const connectionOptions = Effect.gen(function* () {
     application_name: "contracting",
     options: `-c timezone=UTC ${planning}`,
     types,
-    // A network that forgets idle connections would otherwise let the next statement wait for its timeout.
+    // A firewall may drop idle connections silently; the next statement would then run into its timeout.
     keepAlive: true,
     keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),
-    ...limits
+    ...timeouts
   } satisfies pg.ClientConfig
 })
 
-/** Sooner or later every connection leads to where the address of the database points now. */
+/** Reconnecting follows a changed DNS record of the database. */
 const maxLifetimeSeconds = Duration.toSeconds("30 minutes")
 
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
@@ -63,7 +63,7 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
     idleTimeoutMillis: 0,
     maxLifetimeSeconds
   })
-  // A connection that breaks is dropped when it is next looked at; without listeners the event would end the process.
+  // The pool drops a broken connection at its next use. Without listeners, the error event would end the process.
   pool.on("error", () => {})
   pool.on("connect", (client) => client.on("error", () => {}))
   yield* Effect.addFinalizer(() =>

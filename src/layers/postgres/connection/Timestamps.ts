@@ -1,5 +1,5 @@
 /**
- * PostgreSQL writes `2026-11-14 09:30:00.12+00` in a UTC session: zeros at the end of the fraction are dropped.
+ * PostgreSQL writes `2026-11-14 09:30:00.12+00` in a UTC session, without trailing zeros of the fraction.
  * The API always shows milliseconds.
  */
 export const toIso = (text: string) => {

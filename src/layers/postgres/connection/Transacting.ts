@@ -5,36 +5,36 @@ import { borders } from "./Borders.ts"
 import { type Done, isPrepared, isWorn, type Query, Sending, submit } from "./Connection.ts"
 import { isLost } from "./Outage.ts"
 
-/** Connections on which the borders are prepared. */
-const ready = new WeakSet<pg.ClientBase>()
+/** Connections on which BEGIN and COMMIT are prepared. */
+const preparedClients = new WeakSet<pg.ClientBase>()
 
-/** Prepares the borders, by opening a transaction and closing it. */
+/** Prepares BEGIN and COMMIT by running an empty transaction, once per connection. */
 export const prepareBorders = (client: pg.ClientBase, done: (error?: Error) => void) => {
-  if (ready.has(client)) return done()
+  if (preparedClients.has(client)) return done()
   submit(client, borders.open, (error) => {
     if (error !== undefined) return done(error)
     submit(client, borders.close, (error) => {
-      if (error === undefined) ready.add(client)
+      if (error === undefined) preparedClients.add(client)
       done(error)
     })
   })
 }
 
-const closedAlready = new Error("This transaction is closed already")
-const undone = new Error("A statement of this transaction failed, so that nothing of it was kept")
+const transactionClosed = new Error("This transaction is closed already")
+const rolledBack = new Error("A statement of this transaction failed, so the server rolled it back")
 
-const notEnded = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
+const endError = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
 
-/** A connection for one transaction alone, which its first statement opens. */
+/** The connection of one transaction. BEGIN goes out with the first statement. */
 export class Transacting extends Sending {
   readonly #client: pg.ClientBase
   readonly #release: (destroy: boolean) => void
   #isOpen = false
-  #isClosing = false
-  /** Takes no more statements; even so it has to be ended if it is still open, because its closing failed. */
+  #commitsWithNext = false
+  /** Rejects further statements. The transaction may still be open, if its commit failed. */
   #isClosed = false
-  #isUndone = false
-  #isLost = false
+  #isFailed = false
+  #isConnectionBroken = false
 
   constructor(client: pg.ClientBase, release: (destroy: boolean) => void) {
     super()
@@ -42,49 +42,49 @@ export class Transacting extends Sending {
     this.#release = release
   }
 
-  /** Lets the next statement be the last one: it closes the transaction as well. */
+  /** Pipelines COMMIT with the next statement, which must be the last one. */
   closeWithNext() {
-    this.#isClosing = true
+    this.#commitsWithNext = true
   }
 
   protected send(query: Query, done: Done) {
-    if (this.#isClosed) return done(closedAlready)
+    if (this.#isClosed) return done(transactionClosed)
     const opens = !this.#isOpen
-    const closes = this.#isClosing && isPrepared(query)
+    const closes = this.#commitsWithNext && isPrepared(query)
     this.#isOpen = true
     this.#isClosed ||= closes
     const settle: Done = (error, result) => {
-      if (error !== undefined) this.#isLost ||= isLost(error)
-      if (closes) this.#isOpen = this.#isUndone = error !== undefined
+      if (error !== undefined) this.#isConnectionBroken ||= isLost(error)
+      if (closes) this.#isOpen = this.#isFailed = error !== undefined
       done(error, result)
     }
     if (isPrepared(query)) {
       return submit(this.#client, query, settle, opens || closes ? { opens, closes } : undefined, opens)
     }
-    // The driver sends them one after the other. What else goes wrong after a failed opening, the query will tell.
+    // The driver sends both in order. If BEGIN fails, so does the query, and reports the error.
     if (opens) submit(this.#client, borders.open, () => {})
     submit(this.#client, query, settle)
   }
 
   #sendEnd(how: "COMMIT" | "ROLLBACK") {
     return Effect.async<void, SqlError>((resume) =>
-      submit(this.#client, { text: this.#isUndone ? "ROLLBACK" : how }, (error, result) => {
-        // A commit that is refused has ended the transaction all the same.
-        if (error !== undefined) this.#isLost ||= how === "ROLLBACK" || isLost(error)
-        const fault = error ?? (result?.command === how ? undefined : undone)
-        resume(fault === undefined ? Effect.void : Effect.fail(notEnded(fault)))
+      submit(this.#client, { text: this.#isFailed ? "ROLLBACK" : how }, (error, result) => {
+        // A COMMIT that fails with an SQLSTATE has ended the transaction as well.
+        if (error !== undefined) this.#isConnectionBroken ||= how === "ROLLBACK" || isLost(error)
+        const cause = error ?? (result?.command === how ? undefined : rolledBack)
+        resume(cause === undefined ? Effect.void : Effect.fail(endError(cause)))
       })
     )
   }
 
-  /** Ends what there still is to be ended. A commit that turns out to have undone everything is a failure. */
+  /** Ends the transaction if it is still open. Fails if the server answers COMMIT with ROLLBACK. */
   end(how: "COMMIT" | "ROLLBACK"): Effect.Effect<void, SqlError> {
     this.#isClosed = true
     return this.#isOpen ? this.#sendEnd(how) : Effect.void
   }
 
-  /** Thrown away, if it cannot be used again. */
+  /** Returns the connection to the pool, which destroys it if it is unusable. */
   giveBack() {
-    this.#release(this.#isLost || isWorn(this.#client))
+    this.#release(this.#isConnectionBroken || isWorn(this.#client))
   }
 }

@@ -2,16 +2,16 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 
-/** All of it or nothing. That the transaction itself fails is no answer to a caller but a defect. */
+/** Runs work in a transaction. A failure of the transaction itself is a defect, not an error of the caller. */
 export const atomically =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, SqlError>, R> =>
     Effect.catchAll(
       sql.withTransaction(work),
-      (error) => (error instanceof SqlError ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>)) // narrowed beside it
+      (error) => (error instanceof SqlError ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>)) // narrowed by the condition
     )
 
-/** Reads everything as of one moment, whatever is written meanwhile. */
+/** Runs reads in one snapshot, unaffected by concurrent writes. */
 export const consistently =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>

@@ -15,8 +15,8 @@ export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
   }
 }
 
-/** Between two attempts the requests that queued behind the last one are answered. */
-const retries = Schedule.spaced("1 second").pipe(Schedule.jittered, Schedule.upTo("10 minutes"))
+/** The pause lets requests proceed that queued behind the lock of the last attempt. */
+const lockRetrySchedule = Schedule.spaced("1 second").pipe(Schedule.jittered, Schedule.upTo("10 minutes"))
 
 const createTable = `
   create table if not exists migrations (
@@ -25,13 +25,13 @@ const createTable = `
     name text not null
   )`
 
-const noteOf = ({ id, name }: Migration) =>
+const recordQueryOf = ({ id, name }: Migration) =>
   ["insert into migrations (migration_id, name) values ($1, $2)", [id, name]] as const
 
 const applyInTransaction = (session: Session, migration: Migration) =>
-  session.inTransaction(Effect.zipRight(session.run(migration.text), session.run(...noteOf(migration))))
+  session.inTransaction(Effect.zipRight(session.run(migration.text), session.run(...recordQueryOf(migration))))
 
-/** An index whose building was interrupted is there and of no use, and `if not exists` would leave it so. */
+/** An interrupted build leaves an unusable index, which `if not exists` would keep. */
 const dropInvalidIndexes = (session: Session, migration: Migration) =>
   session
     .run(
@@ -48,29 +48,33 @@ const dropInvalidIndexes = (session: Session, migration: Migration) =>
 const applyOneByOne = (session: Session, migration: Migration) =>
   dropInvalidIndexes(session, migration).pipe(
     Effect.zipRight(Effect.forEach(statementsOf(migration.text), (statement) => session.run(statement))),
-    Effect.zipRight(session.run(...noteOf(migration))),
+    Effect.zipRight(session.run(...recordQueryOf(migration))),
     session.withoutTimeouts
   )
 
-const attempting = (session: Session, migration: Migration) => {
-  const work = migration.isTransactional ? applyInTransaction : applyOneByOne
+const applyOnce = (session: Session, migration: Migration) => {
+  const applyStatements = migration.isTransactional ? applyInTransaction : applyOneByOne
   let attempt = 0
-  return Effect.suspend(() => Effect.zipRight(session.beginAttempt(++attempt), work(session, migration)))
+  return Effect.suspend(() => Effect.zipRight(session.beginAttempt(++attempt), applyStatements(session, migration)))
 }
 
 const apply = (session: Session, migration: Migration) =>
-  attempting(session, migration).pipe(
+  applyOnce(session, migration).pipe(
     Effect.tapError((error) =>
-      isLockTimeout(error) ? Effect.logInfo(`${fileOf(migration)} waits for a table in use; trying again`) : Effect.void
+      isLockTimeout(error)
+        ? Effect.logInfo(`${fileOf(migration)} timed out waiting for a table lock; retrying`)
+        : Effect.void
     ),
-    Effect.retry({ while: (error) => isLockTimeout(error) || isDeadlock(error), schedule: retries }),
+    Effect.retry({ while: (error) => isLockTimeout(error) || isDeadlock(error), schedule: lockRetrySchedule }),
     Effect.mapError((cause) => new MigrationFailed({ file: fileOf(migration), cause })),
     Effect.timed,
-    Effect.tap(([took]) => Effect.logInfo(`Applied ${fileOf(migration)} in ${Math.ceil(Duration.toMillis(took))} ms`)),
+    Effect.tap(([elapsed]) =>
+      Effect.logInfo(`Applied ${fileOf(migration)} in ${Math.ceil(Duration.toMillis(elapsed))} ms`)
+    ),
     Effect.as(migration)
   )
 
-/** What has not run yet, whatever its number: two branches may have been merged in another order than they were numbered. */
+/** Every unapplied migration, even one with a lower number than the last: branches may merge in another order. */
 const pendingOf = (all: ReadonlyArray<Migration>, rows: ReadonlyArray<Record<string, unknown>>) =>
   Effect.gen(function* () {
     const applied = new Map(rows.map(({ migration_id, name }) => [migration_id, String(name)]))
@@ -84,8 +88,8 @@ const pendingOf = (all: ReadonlyArray<Migration>, rows: ReadonlyArray<Record<str
   })
 
 /**
- * Applies what has not been applied yet, each file in a transaction of its own, and tells which. Copies that start
- * together wait for each other, and one of them does the work.
+ * Applies the pending migrations, each file in a transaction of its own, and returns them. An advisory lock serializes
+ * processes that start at the same time; the first one migrates.
  */
 export const applyMigrations = (all: ReadonlyArray<Migration>) =>
   Effect.gen(function* () {

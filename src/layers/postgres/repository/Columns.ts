@@ -1,17 +1,17 @@
 import type { Schema } from "effect"
 
-/** How a resource lies in its table: every field is a column, `createdAt` being `created_at`. */
+/** Maps a resource to its table: every field is a column, `createdAt` is `created_at`. */
 export interface Shape {
   readonly table: string
   readonly fields: Schema.Struct.Fields
-  /** Fields that name another resource; `client` lies in `client_id`. */
+  /** Fields that reference another resource: `client` is stored in `client_id`. */
   readonly relations?: ReadonlyArray<string>
 }
 
 export const columnOf = ({ relations = [] }: Shape, field: string) =>
   relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The select list that reads a row in the field order of its schema, each field under its name after `prefix`. */
+/** The select list in the field order of the schema. Each column is aliased to `prefix` plus the field name. */
 export const selectList = (shape: Shape, row = "this", prefix = "") =>
   Object.keys(shape.fields)
     .map((name) => `${row}."${columnOf(shape, name)}" as "${prefix}${name}"`)
@@ -19,7 +19,7 @@ export const selectList = (shape: Shape, row = "this", prefix = "") =>
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A column without a value is a field left out. */
+/** Drops null columns: an absent value is an absent field. */
 export const present = (row: Row) => {
   const entity: Record<string, unknown> = {}
   for (const name in row) {
@@ -29,7 +29,7 @@ export const present = (row: Row) => {
   return entity
 }
 
-/** Puts fields, each found under its name after `prefix`, into the order the schema names them. */
+/** Returns a function that picks the fields of a schema, in its order, from keys that start with `prefix`. */
 export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
   const names = Object.keys(fields).map((name) => [name, prefix + name] as const)
   return (entity: Row) => {
@@ -42,7 +42,7 @@ export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
   }
 }
 
-/** Makes the row a resource is stored as: always every column, so that the statement's text is always the same. */
+/** Returns a function from a resource to its row. Every column is set, so that the text of the statement is constant. */
 export const rowMaker = (shape: Shape) => {
   const columns = Object.keys(shape.fields).map((name) => [name, columnOf(shape, name)] as const)
   return (entity: Row) => {
@@ -52,39 +52,39 @@ export const rowMaker = (shape: Shape) => {
   }
 }
 
-/** A resource in JSON, as it is shown and as the row it is stored as. */
+/** The JSON of a resource for the API, and that of its row for `json_populate_recordset`. */
 export interface Texts {
   readonly shown: string
   readonly row: string
 }
 
 /**
- * Writes resources as JSON, given in two parts, in the field order of their schema, and the columns of their rows beside
- * `more`, which is JSON without its brackets. Each value is written once: objects made for each only to be written cost
- * several times as much.
+ * Returns a function that encodes a resource and its row as JSON, in the field order of the schema. `rowStart` is the
+ * beginning of the row's JSON without its brace. Each value is stringified once; temporary objects for `JSON.stringify`
+ * cost several times as much.
  */
 export const textsMaker = (shape: Shape) => {
   const names = Object.keys(shape.fields).map((name) => [name, `"${name}":`, `"${columnOf(shape, name)}":`] as const)
-  return (stamps: Row, fields: Row, more: string): Texts => {
-    let shown = ""
-    let row = more
+  return (generated: Row, fields: Row, rowStart: string): Texts => {
+    let json = ""
+    let rowJson = rowStart
     for (const [name, key, column] of names) {
-      const value = stamps[name] ?? fields[name]
+      const value = generated[name] ?? fields[name]
       if (value === null || value === undefined) continue
       const text = JSON.stringify(value)
-      shown += `${shown === "" ? "" : ","}${key}${text}`
-      row += `,${column}${text}`
+      json += `${json === "" ? "" : ","}${key}${text}`
+      rowJson += `,${column}${text}`
     }
-    return { shown: `{${shown}}`, row: `{${row}}` }
+    return { shown: `{${json}}`, row: `{${rowJson}}` }
   }
 }
 
-/** A row as the driver takes it: it would mistake an array for one of PostgreSQL's own. */
+/** Encodes objects as JSON. The driver would encode an array as a PostgreSQL array instead. */
 export const driverRow = (row: Row) => {
-  const given: Record<string, unknown> = {}
+  const encoded: Record<string, unknown> = {}
   for (const name in row) {
     const value = row[name]
-    given[name] = typeof value === "object" && value !== null ? JSON.stringify(value) : value
+    encoded[name] = typeof value === "object" && value !== null ? JSON.stringify(value) : value
   }
-  return given
+  return encoded
 }

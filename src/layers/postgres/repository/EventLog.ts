@@ -16,8 +16,8 @@ export interface Happening<Client = string | undefined, Sequence = number> {
 const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
 
 /**
- * The insert that records an event, to be a part of the statement that makes it happen. It records nothing when
- * `source`, the rows that statement changed, is empty.
+ * The insert of an event, for a CTE of the statement that makes the change. It inserts nothing when `source`, the changed
+ * rows of that statement, is empty.
  */
 export const recording =
   (sql: SqlClient.SqlClient, source: Fragment) =>
@@ -36,9 +36,9 @@ export const recording =
         ${at}::timestamptz, ${JSON.stringify(data)}::json
       from ${source}`
 
-/** The insert that records what happened to many, whatever it was, in the order it happened. */
-export const recordingEach = (sql: SqlClient.SqlClient) => (happenings: ReadonlyArray<Happening>) => {
-  const rows = happenings.map(({ at, client, data, resource, sequence, tenant, type }) => ({
+/** The insert of several events of any type, in the given order. */
+export const recordingEach = (sql: SqlClient.SqlClient) => (events: ReadonlyArray<Happening>) => {
+  const rows = events.map(({ at, client, data, resource, sequence, tenant, type }) => ({
     tenant_id: tenant,
     id: makeId("evt"),
     type,
@@ -53,15 +53,15 @@ export const recordingEach = (sql: SqlClient.SqlClient) => (happenings: Readonly
     from json_populate_recordset(null::events, ${JSON.stringify(rows)}::json)`
 }
 
-/** What happened to one of many at the same moment; `data` is JSON already. */
+/** One of several events with the same type and time. `data` is encoded JSON. */
 export type Share = Pick<Happening, "resource" | "sequence"> & { readonly data: string }
 
-/** The insert that records what happened to many at once. */
+/** The insert of several events with the same type and time. */
 export const recordingAll =
   (sql: SqlClient.SqlClient) =>
-  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, shares: ReadonlyArray<Share>) => {
+  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, items: ReadonlyArray<Share>) => {
     const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
-    const rows = shares.map(
+    const rows = items.map(
       ({ data, resource, sequence }) =>
         `{"id":"${makeId("evt")}","resource_id":"${resource}","sequence":${sequence},"data":${data},${common}`
     )

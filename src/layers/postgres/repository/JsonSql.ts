@@ -1,15 +1,15 @@
 import { JSONSchema, Schema } from "effect"
 import { isIdentifier } from "../../../domain/Ids.ts"
 
-/** What a field is made of: the schema itself, or the one inside an optional field. */
+/** The schema of a field, unwrapped if the field is optional. */
 const schemaOf = (field: Schema.Struct.Field): Schema.Schema.All => {
   if (Schema.isSchema(field)) return field
   return "from" in field && Schema.isSchema(field.from) ? field.from : Schema.Unknown
 }
 
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+const sqlLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** A value in JSON: an SQL expression that gives text, and the constant text around it. */
+/** A JSON value: an SQL expression of type text, and the constant text around it. */
 interface JsonValue {
   readonly before?: string
   readonly sql: string
@@ -17,27 +17,27 @@ interface JsonValue {
 }
 
 /**
- * The opening quote and the time to the millisecond, in a session whose time zone is UTC, as all of ours are. Columns keep
- * milliseconds; with one microsecond more PostgreSQL drops no zero at the end. Faster than `to_char`.
+ * The opening quote and the time to the millisecond. Needs a session in UTC, which all connections have. Columns store
+ * milliseconds; the added microsecond keeps PostgreSQL from dropping trailing zeros. Faster than `to_char`.
  */
 const isoTimestamp = (column: string) => `left(to_json(${column} + interval '1 microsecond')::text, 24)`
 
-/** `to_json` escapes the same characters in the same way as JSON.stringify; identifiers have none to escape. */
+/** `to_json` escapes exactly as JSON.stringify does. Identifiers contain nothing to escape. */
 const jsonValue = (name: string, field: Schema.Struct.Field, column: string): JsonValue => {
   const schema = schemaOf(field)
   if (isIdentifier(schema)) return { before: '"', sql: column, after: '"' }
-  const facets: object = JSONSchema.make(Schema.make(schema.ast))
-  if ("format" in facets && facets.format === "date-time") return { sql: isoTimestamp(column), after: 'Z"' }
-  const type = "type" in facets ? facets.type : undefined
+  const jsonSchema: object = JSONSchema.make(Schema.make(schema.ast))
+  if ("format" in jsonSchema && jsonSchema.format === "date-time") return { sql: isoTimestamp(column), after: 'Z"' }
+  const type = "type" in jsonSchema ? jsonSchema.type : undefined
   if (type === "string") return { sql: `to_json(${column})::text` }
-  if (type === "number") throw new Error(`PostgreSQL and JSON.stringify write the decimals of ${name} differently`)
+  if (type === "number") throw new Error(`Field ${name}: PostgreSQL and JSON.stringify format decimals differently`)
   return { sql: `${column}::text` }
 }
 
 /**
- * The SQL expression that writes a row as JSON, byte for byte what JSON.stringify gives for the resource: fields in the
- * schema's order, an optional one left out when its column is null. The first field and every other required one must
- * lie in a column that is not null, or the whole text is null.
+ * The SQL expression that encodes a row as JSON, byte for byte as JSON.stringify encodes the resource: fields in schema
+ * order, an optional field omitted when its column is null. Columns of required fields, and of the first field, must be
+ * `not null`; otherwise the whole text is null.
  */
 export const jsonSql = (fields: Schema.Struct.Fields, columnOf: (field: string) => string) => {
   const parts: Array<string> = []
@@ -46,13 +46,13 @@ export const jsonSql = (fields: Schema.Struct.Fields, columnOf: (field: string) 
     const { after = "", before = "", sql } = jsonValue(name, field, columnOf(name))
     const key = `${parts.length === 0 ? "" : ","}"${name}":${before}`
     if (Schema.isSchema(field)) {
-      parts.push(literal(constant + key), sql)
+      parts.push(sqlLiteral(constant + key), sql)
       constant = after
     } else {
-      if (constant !== "") parts.push(literal(constant))
-      parts.push(`coalesce(${literal(key)} || ${sql}${after === "" ? "" : ` || ${literal(after)}`}, '')`)
+      if (constant !== "") parts.push(sqlLiteral(constant))
+      parts.push(`coalesce(${sqlLiteral(key)} || ${sql}${after === "" ? "" : ` || ${sqlLiteral(after)}`}, '')`)
       constant = ""
     }
   }
-  return [...parts, literal(`${constant}}`)].join(" || ")
+  return [...parts, sqlLiteral(`${constant}}`)].join(" || ")
 }

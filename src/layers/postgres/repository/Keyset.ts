@@ -3,13 +3,13 @@ import type { Fragment } from "@effect/sql/Statement"
 import type { Position } from "../../../domain/Paging.ts"
 import type { Shape } from "./Columns.ts"
 
-/** Stands for "without an order" in a place where a number must be: above every order there is. */
-const last = "9223372036854775807"
+/** The maximum of bigint stands for a missing order, so that such rows sort last. */
+const maxOrder = "9223372036854775807"
 
-/** The order of a resource's lists, those without an order last, and how a page starts after a row of the one before. */
+/** Keyset pagination: the sort order of a list, rows without an order last, and the condition for rows after a position. */
 export const makeKeyset = (sql: SqlClient.SqlClient, shape: Shape) => {
   const isOrdered = "order" in shape.fields
-  const position = sql.literal(isOrdered ? `coalesce(this."order", ${last}), this.id` : "this.id")
+  const position = sql.literal(isOrdered ? `coalesce(this."order", ${maxOrder}), this.id` : "this.id")
 
   return {
     inOrder: sql`order by ${position}`,
@@ -17,7 +17,7 @@ export const makeKeyset = (sql: SqlClient.SqlClient, shape: Shape) => {
     after: (start: Position | undefined): Fragment => {
       if (start === undefined) return sql.literal("true")
       return isOrdered
-        ? sql`(${position}) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(last)}), ${start.id})`
+        ? sql`(${position}) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(maxOrder)}), ${start.id})`
         : sql`this.id > ${start.id}`
     }
   }

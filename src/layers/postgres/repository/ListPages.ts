@@ -7,18 +7,18 @@ import { columnOf, type Shape } from "./Columns.ts"
 import { jsonSql } from "./JsonSql.ts"
 import { makeKeyset } from "./Keyset.ts"
 
-/** Bounds what one page of a whole list takes in memory, and lets most lists be one statement. */
+/** Bounds the memory of one page. Large enough for most lists to take one statement. */
 export const maxPageRows = 1024
 
-/** A page as one value: to take rows apart and write them again in this process costs several times as much. */
+/** PostgreSQL encodes a whole page as one value; parsing rows and encoding them here costs several times as much. */
 interface PageRow {
   readonly text: string | null
-  /** Of the last row of a full page. */
+  /** Position of the last row, null unless the page is full. */
   readonly order: number | null
   readonly id: string | null
 }
 
-/** Reads a whole list of resources that have an order, page by page, each page in one statement of its own. */
+/** Returns a function that reads one page of a list of ordered resources in one statement. */
 export const makeListPages = <A>(
   sql: SqlClient.SqlClient,
   shape: Shape
@@ -28,8 +28,8 @@ export const makeListPages = <A>(
   const { after, inOrder } = makeKeyset(sql, shape)
   const limit = sql.literal(String(maxPageRows))
 
-  // The subquery is sorted by the index, and aggregates take its rows in that order. From the subselect the planner
-  // cannot tell which tenant it is: otherwise it would plan anew for each, which takes longer than a short list.
+  // The index sorts the subquery, and the aggregates read its rows in that order. The subselect hides the tenant from the
+  // planner, which would otherwise choose a custom plan for each, and planning takes longer than reading a short list.
   const select = (
     tenant: string,
     start: Position | undefined

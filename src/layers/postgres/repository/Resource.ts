@@ -8,21 +8,21 @@ import type { Identified, Spec, Stamped } from "./ResourceSpec.ts"
 import { makeWriting } from "./ResourceWriting.ts"
 
 /**
- * What every resource of a tenant can do, over one table: list, read, create, change and remove. A change is made to
- * the version that was read and lands only if that is still the newest; otherwise the row is locked and the change made
- * again, so that nobody loses twice and no lock is held without need.
+ * The generic repository over one table of a tenant: list, read, create, update and delete. Updates use an optimistic lock
+ * on the version that was read. After a conflict the update locks the row and runs again, so that it conflicts at most
+ * once, and takes no lock without need.
  */
 export const resource = <A extends Stamped, F extends Identified, N extends ResourceName>(spec: Spec<A, F, N>) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     const shape: Shape = { ...spec, fields: spec.entity.fields }
-    const reading = makeReading<A>(sql, shape, {
+    const reader = makeReading<A>(sql, shape, {
       tenantColumn: spec.tenantColumn ?? "tenant_id",
       visible: spec.visible ?? "true"
     })
     return {
-      ...reading,
-      ...makeWriting(sql, spec, shape, reading),
+      ...reader,
+      ...makeWriting(sql, spec, shape, reader),
       ...makeBulk(sql, spec, shape),
-      get: (id: string) => Effect.map(reading.current(id), ({ value }) => value)
+      get: (id: string) => Effect.map(reader.current(id), ({ value }) => value)
     }
   })

@@ -8,62 +8,63 @@ import { rowMaker, type Shape, textsMaker } from "./Columns.ts"
 import { recordingAll } from "./EventLog.ts"
 import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
 
-/** How many resources of a table are written at once: one statement for all of them and their events. */
+/** Bulk writes: one statement for many resources of a table and their events. */
 export const makeBulk = <A extends Stamped, F extends Identified>(
   sql: SqlClient.SqlClient,
   spec: Spec<A, F>,
   shape: Shape
 ) => {
   const table = sql.literal(spec.table)
-  const textsOf = textsMaker(shape)
+  const encode = textsMaker(shape)
   const prefix = prefixOf(spec.entity.fields.id)
   const recordAll = recordingAll(sql)
   const columns = sql.literal(
     ["tenant_id", ...Object.keys(rowMaker(shape)({})), "sequence"].map((column) => `"${column}"`).join(", ")
   )
 
-  const typed = (action: string) => `${spec.name}.${action}`
+  const eventType = (action: string) => `${spec.name}.${action}`
 
   return {
     /**
-     * What creates them all as a part of another change, in the order of `sorted` columns, so that those who create the
-     * same never wait in a circle. Each is put into JSON once, for its row, its event and the answer.
+     * The CTEs that insert resources as part of another write. They insert in the order of the `sortColumns`, so that
+     * concurrent inserts of the same unique keys do not deadlock. Each resource is encoded once for its row, its event and
+     * the response.
      */
     creatingMany: Effect.fnUntraced(function* (
       all: ReadonlyArray<Omit<A, keyof Stamped>>,
       client: string | undefined,
-      sorted: string
+      sortColumns: string
     ) {
       const tenant = yield* CurrentTenant
       const at = new Date().toISOString()
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
       const made = all.map((fields) => {
         const id = makeId(prefix)
-        const { row, shown } = textsOf({ id, createdAt: at, updatedAt: at }, fields, common)
+        const { row, shown } = encode({ id, createdAt: at, updatedAt: at }, fields, common)
         return { id, row, shown }
       })
-      const shares = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
+      const items = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${made.map(({ row }) => row).join(",")}]`
-      const events = recordAll({ tenant, client, at, type: typed("created") }, shares)
+      const events = recordAll({ tenant, client, at, type: eventType("created") }, items)
       const part = sql`
         made as (
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${rows}::json)
-          order by ${sql.literal(sorted)}
+          order by ${sql.literal(sortColumns)}
         ), told as (${events})`
       return { part, values: new JsonText<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
     }),
 
-    /** What takes versions that are held away, all at once, as a part of another change. */
+    /** The CTEs that delete locked resources as part of another write. */
     discardingMany: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
       const tenant = yield* CurrentTenant
-      const shares = all.map(({ sequence, value }) => ({
+      const items = all.map(({ sequence, value }) => ({
         resource: value.id,
         sequence: sequence + 1,
         data: JSON.stringify(value)
       }))
       const at = new Date().toISOString()
-      const events = recordAll({ tenant, client, at, type: typed("deleted") }, shares)
+      const events = recordAll({ tenant, client, at, type: eventType("deleted") }, items)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
       return sql`
         gone as (

@@ -8,20 +8,20 @@ import { columnOf, present, type Row, type Shape, selectList } from "./Columns.t
 import { makeKeyset } from "./Keyset.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
-/** Texts that fields of a list's items must hold. */
+/** Equality filter on string fields. */
 type Filter<A> = { readonly [K in keyof A as A[K] extends string | undefined ? K : never]?: string | undefined }
 
-/** Which rows of a table are the tenant's. The table is called "this" in every statement. */
+/** Restricts a table to the visible rows of a tenant. Statements alias the table as "this". */
 export interface Scope {
   readonly tenantColumn: string
   readonly visible: string
 }
 
-/** How the resources of a table are read, each as the API shows it. */
+/** Reads the resources of a table. */
 export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
-  const everything = sql.literal("true")
+  const noFilter = sql.literal("true")
   const { after, inOrder } = makeKeyset(sql, shape)
 
   // The columns are named after the schema's fields, and the table checks their values.
@@ -29,7 +29,7 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
 
   const inTenant = (tenant: string) => sql`this.${sql.literal(tenantColumn)} = ${tenant} and ${sql.literal(visible)}`
 
-  /** The resources that `source`, everything behind "from", brings up. */
+  /** `source` is everything after `from`. */
   const select = (source: Fragment) =>
     Effect.map(Effect.orDie(sql<Row>`select ${columns} from ${source}`), (rows) => rows.map(read))
 
@@ -38,15 +38,15 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       select(sql`${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
     )
 
-  /** The rows whose fields have these values; one that is undefined does not matter. */
-  const having = (values: Filter<A>) =>
+  /** Undefined values are not compared. */
+  const matching = (values: Filter<A>) =>
     Object.entries<string | undefined>(values).reduce<Fragment>(
       (filter, [name, value]) =>
         value === undefined ? filter : sql`${filter} and this.${sql.literal(columnOf(shape, name))} = ${value}`,
-      everything
+      noFilter
     )
 
-  const versions = (filter: Fragment, rest: Fragment) =>
+  const selectVersions = (filter: Fragment, rest: Fragment) =>
     Effect.flatMap(CurrentTenant, (tenant) =>
       Effect.orDie(sql<Row & { sequence: number }>`
         select ${columns}, this.sequence from ${table} this where ${inTenant(tenant)} and ${filter} ${rest}`)
@@ -56,8 +56,8 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
       )
     )
 
-  const one = (lock: string) => (id: string) =>
-    Effect.flatMap(versions(sql`this.id = ${id}`, sql.literal(lock)), ([version]) =>
+  const findOne = (lockClause: string) => (id: string) =>
+    Effect.flatMap(selectVersions(sql`this.id = ${id}`, sql.literal(lockClause)), ([version]) =>
       version === undefined ? Effect.fail(new NotFound()) : Effect.succeed(version)
     )
 
@@ -66,11 +66,11 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     select,
     inTenant,
 
-    /** The newest version, and the newest version held against every other writer until the transaction ends. */
-    current: one(""),
-    held: one("for update of this"),
+    /** The current version, without and with a row lock until the end of the transaction. */
+    current: findOne(""),
+    held: findOne("for update of this"),
 
-    /** The newest version, held after the row that `first` selects and holds, and that row. */
+    /** Locks the row that `first` selects, then this resource, in one statement. Returns both. */
     heldAfter: <B>(first: Fragment, id: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Row & { sequence: number; first: B }>`
@@ -85,12 +85,12 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
         })
       ),
 
-    /** All that match, in order. */
-    all: (filter: Filter<A>) => versions(having(filter), inOrder),
+    /** All matching resources, in list order. */
+    all: (filter: Filter<A>) => selectVersions(matching(filter), inOrder),
 
-    /** One page and, when there is more, one row beyond it. */
-    page: ({ after: start, limit }: Window, filter: Filter<A> = {}, more: Fragment = everything) =>
-      selectInTenant(sql`${having(filter)} and ${more} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
+    /** One page, plus one row if there are more. */
+    page: ({ after: start, limit }: Window, filter: Filter<A> = {}, more: Fragment = noFilter) =>
+      selectInTenant(sql`${matching(filter)} and ${more} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
   }
 }
 

@@ -3,35 +3,37 @@ import type { Schema } from "effect"
 import type { ResourceName } from "../../../domain/events/Catalogue.ts"
 import type { Shape } from "./Columns.ts"
 
-/** The fields of an entity, its identifier among them. */
+/** The fields of an entity, including its identifier. */
 export type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
 
+/** The fields that the server sets. */
 export interface Stamped {
   readonly id: string
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** A resource as read, with the number of its last event: whoever writes next must have seen that one. */
+/** A resource with the sequence number of its last event, which serves as the version of the optimistic lock. */
 export interface Versioned<A> {
   readonly value: A
   readonly sequence: number
 }
 
-/** What tells one resource of a tenant from another. */
+/** Describes a resource to the generic repository. */
 export interface Spec<A, F extends Identified, N extends ResourceName = ResourceName> extends Omit<Shape, "fields"> {
-  /** What events call it. */
+  /** The resource in event types, `<name>.<action>`. */
   readonly name: N
   readonly entity: Schema.Struct<F> & { readonly Type: A }
-  /** The client an event about this resource belongs to: its identifier, or a subselect that looks it up. */
+  /** The client of the resource's events: its identifier, or a subselect that looks it up. */
   readonly clientOf?: (entity: A, tenant: string) => string | Fragment | undefined
-  /** The column that holds the tenant, and the rows that count as there, where these are not the usual. */
+  /** Default `tenant_id`. */
   readonly tenantColumn?: string
+  /** SQL condition of the rows that are not soft-deleted. Default `true`. */
   readonly visible?: string
-  /** How events show it, where that is not as it is kept. */
+  /** Converts to the data of events. Default: the entity itself. */
   readonly shown?: (entity: A) => unknown
-  /** How answers, and so their entity tags, show it, where that is not as events do. */
+  /** Converts to the response body, from which ETags are computed. Default: as in events. */
   readonly answered?: (entity: A) => unknown
-  /** What removes a row, where that is not a delete. */
+  /** SQL that deletes a row, for a soft delete. Default `delete from`. */
   readonly removal?: string
 }

@@ -18,19 +18,21 @@ import { refusing } from "./Violations.ts"
 
 const now = () => new Date().toISOString()
 
-/** Whether a caller who names these tags, if any, accepts this version. */
+/** Whether an If-Match header with these tags, or none, accepts this version. */
 export const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
 
-/** What a change takes along: columns that no field shows, and changes to other tables, `<name> as (<statement>)` each. */
+/** Options of a write. */
 export interface Along {
+  /** Columns without a field. */
   readonly columns?: Row
+  /** CTEs that write other tables, each `<name> as (<statement>)`. */
   readonly besides?: ReadonlyArray<Fragment>
-  /** The transaction has nothing to do afterwards. */
+  /** Commits with this statement, which must be the last of its transaction. */
   readonly isLast?: boolean
 }
 
-/** How the resources of a table are written, each write and its event in one statement. */
+/** Writes resources of a table, each with its event in one statement. */
 export const makeWriting = <A extends Stamped, F extends Identified, N extends ResourceName>(
   sql: SqlClient.SqlClient,
   spec: Spec<A, F, N>,
@@ -38,24 +40,24 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
   { current, held, inTenant, read }: Reading<A>
 ) => {
   const table = sql.literal(spec.table)
-  const arrange = arranger(shape)
-  const rowOf = rowMaker(shape)
-  const shown = spec.shown ?? ((entity: A): unknown => entity)
-  const answered = spec.answered ?? shown
+  const toEntity = arranger(shape)
+  const toRow = rowMaker(shape)
+  const toEventData = spec.shown ?? ((entity: A): unknown => entity)
+  const toResponseBody = spec.answered ?? toEventData
   const prefix = prefixOf(spec.entity.fields.id)
-  const refuse = refusing(shape)
-  const record = recording(sql, sql.literal("changed"))
+  const withConstraintErrors = refusing(shape)
+  const insertChangeEvent = recording(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
-  const recordOf = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
-    record({
+  const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
+    insertChangeEvent({
       tenant,
       type: `${spec.name}.${action}`,
       resource: value.id,
       client: spec.clientOf?.(value, tenant),
       sequence,
       at,
-      data: shown(value)
+      data: toEventData(value)
     })
 
   const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped>, givenId?: string) {
@@ -63,100 +65,102 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
     const at = now()
     const id = givenId ?? makeId(prefix)
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
-    const value = read(arrange(entity))
-    const row = { [tenantColumn]: tenant, ...driverRow(rowOf(entity)), sequence: 1 }
-    const event = recordOf(tenant, "created", value, 1, at)
-    yield* refuse(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
+    const value = read(toEntity(entity))
+    const row = { [tenantColumn]: tenant, ...driverRow(toRow(entity)), sequence: 1 }
+    const event = buildEventInsert(tenant, "created", value, 1, at)
+    yield* withConstraintErrors(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
     return value
   })
 
-  /** The parts of a statement that change a row, if it is still the version seen, and record the event. */
-  const parts = (tenant: string, seen: Versioned<A>, change: Fragment, event: Fragment) => sql`
+  /** The CTEs that change a row, if its version is still current, and insert the event. */
+  const buildChange = (tenant: string, version: Versioned<A>, change: Fragment, event: Fragment) => sql`
     changed as (
-      ${change} where ${inTenant(tenant)} and this.id = ${seen.value.id} and this.sequence = ${seen.sequence}
+      ${change} where ${inTenant(tenant)} and this.id = ${version.value.id} and this.sequence = ${version.sequence}
       returning 1
     ), event as (${event})`
 
-  /** Makes a change, unless somebody else was quicker; tells whether it did. */
-  const land = (change: Fragment) =>
-    Effect.map(refuse(sql<object>`with ${change} select 1 from changed`), (rows) => rows.length === 1)
+  /** Optimistic write. Returns false if a concurrent write has changed the row. */
+  const applyIfCurrent = (change: Fragment) =>
+    Effect.map(withConstraintErrors(sql<object>`with ${change} select 1 from changed`), (rows) => rows.length === 1)
 
   /**
-   * Makes a change of what is held, and those `besides`, or none of them: that a held row was changed by somebody else
-   * cannot be, and is made a failure of the statement.
+   * Writes a locked row, and the extra CTEs, atomically. A locked row cannot change; if its version differs all the same,
+   * `1 / count(*)` fails the statement.
    */
-  const landHeld = (change: Fragment, { besides = [], isLast = false }: Along) => {
-    const all = besides.reduceRight<Fragment>((rest, part) => sql`${part}, ${rest}`, change)
-    const statement = refuse(sql`with ${all} select 1 / count(*) from changed`)
+  const applyLocked = (change: Fragment, { besides = [], isLast = false }: Along) => {
+    const ctes = besides.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, change)
+    const statement = withConstraintErrors(sql`with ${ctes} select 1 / count(*) from changed`)
     return isLast ? finishing(statement) : statement
   }
 
-  /** The version seen, if it is one the caller accepts. */
-  const accepted = (seen: Versioned<A>) =>
+  /** Fails unless the If-Match header of the request accepts this version. */
+  const accepted = (version: Versioned<A>) =>
     Effect.flatMap(IfMatch, (tags) =>
-      isMet(tags, answered(seen.value)) ? Effect.succeed(seen) : Effect.fail(new PreconditionFailed())
+      isMet(tags, toResponseBody(version.value)) ? Effect.succeed(version) : Effect.fail(new PreconditionFailed())
     )
-  const seeing = (id: string) => Effect.flatMap(current(id), accepted)
-  /** The newest version, held against every other writer until the transaction ends. */
+  const readForWrite = (id: string) => Effect.flatMap(current(id), accepted)
+  /** Locks the row until the end of the transaction, and checks If-Match. */
   const hold = (id: string) => Effect.flatMap(held(id), accepted)
 
-  /** What makes `next` of the version seen, and what that is. */
-  const rewriting = Effect.fnUntraced(function* (
-    seen: Versioned<A>,
+  const buildUpdate = Effect.fnUntraced(function* (
+    version: Versioned<A>,
     action: ActionOf<N>,
     next: Omit<A, keyof Stamped>,
     columns: Row = {}
   ) {
     const tenant = yield* CurrentTenant
     const at = now()
-    const sequence = seen.sequence + 1
-    const { createdAt, id } = seen.value
+    const sequence = version.sequence + 1
+    const { createdAt, id } = version.value
     const entity = { ...next, id, createdAt, updatedAt: at }
-    const value = read(arrange(entity))
-    const event = recordOf(tenant, action, value, sequence, at)
-    const update = sql`update ${table} this set ${sql.update({ ...driverRow(rowOf(entity)), ...columns, sequence })}`
-    return { change: parts(tenant, seen, update, event), value }
+    const value = read(toEntity(entity))
+    const event = buildEventInsert(tenant, action, value, sequence, at)
+    const update = sql`update ${table} this set ${sql.update({ ...driverRow(toRow(entity)), ...columns, sequence })}`
+    return { change: buildChange(tenant, version, update, event), value }
   })
 
-  const removing = Effect.fnUntraced(function* (seen: Versioned<A>) {
+  const buildDelete = Effect.fnUntraced(function* (version: Versioned<A>) {
     const tenant = yield* CurrentTenant
-    const event = recordOf(tenant, "deleted", seen.value, seen.sequence + 1, now())
+    const event = buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
     const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
-    return { change: parts(tenant, seen, removal, event), value: seen.value }
+    return { change: buildChange(tenant, version, removal, event), value: version.value }
   })
 
-  /** Decides on the newest version. Whoever was overtaken while deciding holds the row and decides again. */
-  const onNewest = <E, R>(
+  /** Runs `decide` on the current version. After a conflict it locks the row and runs `decide` again. */
+  const withOptimisticRetry = <E, R>(
     id: string,
-    decide: (seen: Versioned<A>) => Effect.Effect<{ readonly change: Fragment; readonly value: A }, E, R>
+    decide: (version: Versioned<A>) => Effect.Effect<{ readonly change: Fragment; readonly value: A }, E, R>
   ) =>
     Effect.gen(function* () {
-      const { change, value } = yield* Effect.flatMap(seeing(id), decide)
-      if (yield* land(change)) return value
+      const { change, value } = yield* Effect.flatMap(readForWrite(id), decide)
+      if (yield* applyIfCurrent(change)) return value
       return yield* Effect.flatMap(hold(id), decide).pipe(
-        Effect.flatMap(({ change, value }) => Effect.as(landHeld(change, { isLast: true }), value)),
+        Effect.flatMap(({ change, value }) => Effect.as(applyLocked(change, { isLast: true }), value)),
         atomically(sql)
       )
     })
 
-  /** Changes one resource to what `change` makes of its newest version. */
+  /** Updates a resource with a function of its current version. */
   const revise = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof Stamped>, E, R>) =>
-    onNewest(id, (seen) => Effect.flatMap(change(seen.value), (next) => rewriting(seen, "updated", next)))
+    withOptimisticRetry(id, (version) =>
+      Effect.flatMap(change(version.value), (next) => buildUpdate(version, "updated", next))
+    )
 
   return {
     create,
     revise,
-    remove: (id: string) => Effect.asVoid(onNewest(id, removing)),
+    remove: (id: string) => Effect.asVoid(withOptimisticRetry(id, buildDelete)),
     accepted,
     hold,
-    /** For a version that is held: makes something else of it, under the action's name, or takes it away. */
-    rewrite: (seen: Versioned<A>, action: ActionOf<N>, next: Omit<A, keyof Stamped>, along: Along = {}) =>
-      Effect.flatMap(rewriting(seen, action, next, along.columns), ({ change, value }) =>
-        Effect.as(landHeld(change, along), value)
+    /** Updates a locked version, with an event named after the action. */
+    rewrite: (version: Versioned<A>, action: ActionOf<N>, next: Omit<A, keyof Stamped>, options: Along = {}) =>
+      Effect.flatMap(buildUpdate(version, action, next, options.columns), ({ change, value }) =>
+        Effect.as(applyLocked(change, options), value)
       ),
-    discard: (seen: Versioned<A>, along: Along = {}) =>
-      Effect.flatMap(removing(seen), ({ change }) => Effect.asVoid(landHeld(change, along))),
-    /** Sets the fields a PATCH names; null takes one away. */
+    /** Deletes a locked version. */
+    discard: (version: Versioned<A>, options: Along = {}) =>
+      Effect.flatMap(buildDelete(version), ({ change }) => Effect.asVoid(applyLocked(change, options))),
+    /** Sets the fields of a PATCH body; null removes one. */
     patch: (id: string, change: Change<A>) => revise(id, (value) => Effect.succeed(patched(value, change)))
   }
 }
