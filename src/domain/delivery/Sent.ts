@@ -1,14 +1,14 @@
-/** What came of handing an event to a receiver once. */
+/** The result of one delivery attempt. */
 export interface Sent {
   readonly delivered: boolean
   readonly latencyMs: number
-  /** What the receiver answered, where it answers. */
+  /** Status of the HTTP response. Undefined for NATS, and when the receiver sent no response. */
   readonly status?: number | undefined
   readonly body?: string | undefined
-  /** Why it was not delivered, for a person. */
+  /** Why the attempt failed. API users read it. */
   readonly error?: string | undefined
-  /** When the receiver wants to be asked again, as it said so. */
+  /** The `Retry-After` header of the response, unparsed. */
   readonly retryAfter?: string | undefined
-  /** Nothing more can be delivered until a person has done something about this. */
+  /** Why retries are useless until a user acts. The integration moves to ERROR with this reason. */
   readonly stop?: string | undefined
 }

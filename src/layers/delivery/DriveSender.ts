@@ -6,7 +6,7 @@ import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Settings } from "../config/Settings.ts"
 import { driveOver } from "../googleDrive/Drive.ts"
-import { place } from "../googleDrive/Placing.ts"
+import { type FileId, place } from "../googleDrive/Placing.ts"
 import { Refusal } from "../googleDrive/Refusal.ts"
 import { Grants } from "../integrations/authorization/Grants.ts"
 import { openSession } from "../integrations/authorization/Session.ts"
@@ -19,29 +19,29 @@ export interface Parcel {
   readonly integration: string
   readonly delivery: string
   readonly type: string
-  /** What the event showed, as JSON. */
+  /** The data of the event, as JSON. */
   readonly data: string
   readonly folder?: string | undefined
 }
 
-/** Shorter than a lease, so that nobody else is at the same delivery meanwhile. */
-const patience = Duration.seconds(25)
-/** How long an attempt waits for its file, so that time to send it remains. */
-const fileTimeout = Duration.seconds(15)
-const mostKept = 4 * 1024
+/** Shorter than the lease of a claim, so that no other worker sends the same delivery meanwhile. */
+const attemptTimeout = Duration.seconds(25)
+/** Timeout of the wait for the PDF. It leaves time for the upload. */
+const pdfTimeout = Duration.seconds(15)
+const maxStoredCharacters = 4 * 1024
 
-const readInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
+const decodeInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
 
-const shown = (reply: Reply | undefined) =>
-  reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, mostKept) }
+const responseFieldsOf = (reply: Reply | undefined) =>
+  reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, maxStoredCharacters) }
 
-const failed = (failure: { readonly message: string }) => {
+const toFailedResult = (failure: { readonly message: string }) => {
   const { reply, retryAfter, stop } = failure instanceof Refusal ? failure : new Refusal({ message: "" })
-  return { delivered: false, error: failure.message, retryAfter, stop, ...shown(reply) }
+  return { delivered: false, error: failure.message, retryAfter, stop, ...responseFieldsOf(reply) }
 }
 
-/** Delivers finalized invoices as files into a drive. */
-export class DriveSender extends Effect.Service<DriveSender>()("layers/DriveSender", {
+/** Uploads the PDFs of finalized invoices to Google Drive. */
+export class DriveSender extends Effect.Service<DriveSender>()("layers/GoogleDriveSender", {
   dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default],
   scoped: Effect.gen(function* () {
     const { GOOGLE_API_URL } = yield* Settings
@@ -51,52 +51,55 @@ export class DriveSender extends Effect.Service<DriveSender>()("layers/DriveSend
     const files = yield* DeliveryFiles
     const grants = yield* Grants
 
-    /** Drawing goes on when an attempt gives up on it: the next one finds the file. */
-    const drawn = (invoice: Invoice) =>
+    /** Rendering continues after this attempt times out: the next attempt finds the PDF. */
+    const renderPdf = (invoice: Invoice) =>
       pdfs.issued(invoice, "ISSUED").pipe(
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         Effect.timeoutFail({
-          duration: fileTimeout,
+          duration: pdfTimeout,
           onTimeout: () => new Refusal({ message: "The PDF is still being drawn; the next attempt sends it" })
         }),
         Effect.flatMap(pdfs.readWhole)
       )
 
-    /** The invoice as the event shows it: what became of it since would make another file of it. */
-    const fileOf = ({ data, folder, tenant }: Parcel) =>
+    /** Builds the file from the event, not from the current invoice: later changes must not change the PDF. */
+    const buildFile = ({ data, folder, tenant }: Parcel) =>
       Effect.gen(function* () {
-        const invoice = yield* Effect.orDie(readInvoice(data))
-        const pdf = yield* drawn(invoice)
+        const invoice = yield* Effect.orDie(decodeInvoice(data))
+        const pdf = yield* renderPdf(invoice)
         return { name: pdfNameOf(invoice), pdf, folder, marks: { invoiceId: invoice.id, tenantId: tenant } }
       }).pipe(Effect.provideService(CurrentTenant, tenant))
 
-    const deliver = (parcel: Parcel) =>
+    const upload = (delivery: Parcel) =>
       Effect.gen(function* () {
-        const { delivery, integration, tenant } = parcel
-        const file = yield* fileOf(parcel)
+        const { delivery: deliveryId, integration, tenant } = delivery
+        const file = yield* buildFile(delivery)
         const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
-        const fileId = {
-          current: files.of(tenant, delivery),
-          keep: (id: string) => files.keep(tenant, delivery, id),
-          replace: (gone: string, id: string) => files.replace(tenant, delivery, gone, id)
+        const fileIds: FileId = {
+          current: files.of(tenant, deliveryId),
+          keep: (id: string) => files.keep(tenant, deliveryId, id),
+          replace: (gone: string, id: string) => files.replace(tenant, deliveryId, gone, id)
         }
-        return yield* place(driveOver(session, api), fileId, file)
+        return yield* place(driveOver(session, api), fileIds, file)
       })
 
     return {
-      /** Delivers once. Whatever is not a file counts as delivered: nobody can subscribe to it here. */
-      send: (parcel: Parcel): Effect.Effect<Sent> =>
-        parcel.type !== "invoice.finalized"
+      /** Makes one attempt. Other event types count as delivered: this provider offers no subscription to them. */
+      send: (delivery: Parcel): Effect.Effect<Sent> =>
+        delivery.type !== "invoice.finalized"
           ? Effect.succeed({ delivered: true, latencyMs: 0 })
-          : deliver(parcel).pipe(
+          : upload(delivery).pipe(
               Effect.timeoutFail({
-                duration: patience,
-                onTimeout: () => new Refusal({ message: `It took longer than ${Duration.format(patience)}` })
+                duration: attemptTimeout,
+                onTimeout: () => new Refusal({ message: `It took longer than ${Duration.format(attemptTimeout)}` })
               }),
-              Effect.match({ onFailure: failed, onSuccess: (reply) => ({ delivered: true, ...shown(reply) }) }),
+              Effect.match({
+                onFailure: toFailedResult,
+                onSuccess: (reply) => ({ delivered: true, ...responseFieldsOf(reply) })
+              }),
               Effect.timed,
-              Effect.map(([latency, sent]) => ({ ...sent, latencyMs: Math.round(Duration.toMillis(latency)) }))
+              Effect.map(([latency, result]) => ({ ...result, latencyMs: Math.round(Duration.toMillis(latency)) }))
             )
     }
   })

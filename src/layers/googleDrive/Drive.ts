@@ -4,72 +4,72 @@ import type { Reply } from "../providerHttp/Calls.ts"
 import { plainRefusalOf, Refusal, refusalOf } from "./Refusal.ts"
 import { uploading } from "./Uploading.ts"
 
-/** A file that is to lie in a drive. */
+/** A file to upload. */
 export interface DriveFile {
   readonly name: string
   readonly pdf: Uint8Array
   readonly folder?: string | undefined
-  /** What tells the file from any other, known to nobody but us. */
+  /** Private app properties that identify the file as ours. Only our app can read them. */
   readonly marks: Readonly<Record<string, string>>
 }
 
-const Ids = Schema.Struct({ ids: Schema.NonEmptyArray(Schema.NonEmptyString) })
+const GeneratedIds = Schema.Struct({ ids: Schema.NonEmptyArray(Schema.NonEmptyString) })
 
-const Found = Schema.Struct({
+const FileMetadata = Schema.Struct({
   md5Checksum: Schema.optional(Schema.String),
   trashed: Schema.optional(Schema.Boolean),
   appProperties: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 })
 
-const reading = <A, I>(schema: Schema.Schema<A, I>, reply: Reply) =>
+const decodeReply = <A, I>(schema: Schema.Schema<A, I>, reply: Reply) =>
   Schema.decodeUnknown(schema)(reply.json).pipe(
     Effect.mapError(() => new Refusal({ message: "The drive answered something that is not to be understood", reply }))
   )
 
-const describe = ({ marks, name }: DriveFile) => ({ name, mimeType: "application/pdf", appProperties: marks })
+const metadataOf = (file: DriveFile) => ({ name: file.name, mimeType: "application/pdf", appProperties: file.marks })
 
-/** Without a folder there is none to be missed, whatever else was not found. */
-const judged = (reply: Reply, folder: string | undefined) => {
+/** Without a folder, a 404 cannot mean a missing folder, so a user has nothing to fix. */
+const requireSuccess = (reply: Reply, folder: string | undefined) => {
   if (reply.status >= 200 && reply.status < 300) return Effect.succeed(reply)
   return Effect.fail(folder === undefined && reply.status === 404 ? plainRefusalOf(reply) : refusalOf(reply))
 }
 
-/** What we do in somebody's drive. */
+/** Client for the Google Drive API with the access token of one integration. */
 export const driveOver = (session: AuthorizedSession, api: string) => ({
-  /** A name for a file that is not there yet. */
+  /** Generates a file id before the upload, which makes `create` idempotent. */
   newId: Effect.gen(function* () {
     const url = `${api}/drive/v3/files/generateIds?count=1&space=drive&type=files`
     const reply = yield* session.call({ method: "GET", url })
     if (reply.status !== 200) return yield* Effect.fail(refusalOf(reply))
-    return (yield* reading(Ids, reply)).ids[0]
+    return (yield* decodeReply(GeneratedIds, reply)).ids[0]
   }),
 
-  /** Makes the file; undefined when there is one of this name already. */
+  /** Creates the file. Returns undefined when a file with this id exists. */
   create: (id: string, file: DriveFile) =>
     Effect.gen(function* () {
       const parents = file.folder === undefined ? {} : { parents: [file.folder] }
-      const described = { id, ...describe(file), ...parents }
+      const metadata = { id, ...metadataOf(file), ...parents }
       const url = `${api}/upload/drive/v3/files`
-      const reply = yield* uploading(session, { method: "POST", url, described, pdf: file.pdf })
-      return reply.status === 409 ? undefined : yield* judged(reply, file.folder)
+      const reply = yield* uploading(session, { method: "POST", url, described: metadata, pdf: file.pdf })
+      return reply.status === 409 ? undefined : yield* requireSuccess(reply, file.folder)
     }),
 
-  /** Puts other content into a file that is there. */
+  /** Replaces the content of an existing file. */
   overwrite: (id: string, file: DriveFile) =>
     Effect.gen(function* () {
       const url = `${api}/upload/drive/v3/files/${encodeURIComponent(id)}`
-      const reply = yield* uploading(session, { method: "PATCH", url, described: describe(file), pdf: file.pdf })
-      return yield* judged(reply, undefined)
+      const reply = yield* uploading(session, { method: "PATCH", url, described: metadataOf(file), pdf: file.pdf })
+      return yield* requireSuccess(reply, undefined)
     }),
 
-  /** A file that is there; undefined when it is not, or was thrown away. */
+  /** Finds a file. Returns undefined when it does not exist or is in the trash. */
   find: (id: string) =>
     Effect.gen(function* () {
       const url = `${api}/drive/v3/files/${encodeURIComponent(id)}?supportsAllDrives=true&fields=id,md5Checksum,trashed,appProperties`
       const reply = yield* session.call({ method: "GET", url })
       if (reply.status === 404) return undefined
       if (reply.status !== 200) return yield* Effect.fail(refusalOf(reply))
-      const file = yield* reading(Found, reply)
+      const file = yield* decodeReply(FileMetadata, reply)
       return file.trashed === true ? undefined : { ...file, reply }
     })
 })

@@ -4,35 +4,35 @@ import type { Reply } from "../providerHttp/Calls.ts"
 import type { Drive, DriveFile } from "./Drive.ts"
 import { Refusal } from "./Refusal.ts"
 
-/** Where it is kept which file it is, across attempts. */
+/** Stores the Drive file id of a delivery across attempts. Both writes return the id that won a race. */
 export interface FileId {
   readonly current: Effect.Effect<string | undefined>
   readonly keep: (id: string) => Effect.Effect<string>
   readonly replace: (gone: string, id: string) => Effect.Effect<string>
 }
 
-const isMarked = (marks: DriveFile["marks"], found: Readonly<Record<string, string>> = {}) =>
-  Object.entries(marks).every(([name, value]) => found[name] === value)
+const hasProperties = (expected: DriveFile["marks"], actual: Readonly<Record<string, string>> = {}) =>
+  Object.entries(expected).every(([name, value]) => actual[name] === value)
 
-const taken = (reply?: Reply) =>
+const makeConflict = (reply?: Reply) =>
   new Refusal({ message: "Another file is in the place of this one", ...(reply === undefined ? {} : { reply }) })
 
 /**
- * Sees to it that a file lies in a drive once, however often this is done. Its identifier is kept before it is made; one
- * that is there already is left if it is the same, and made the same if it is not. One that was thrown away is made anew.
+ * Uploads a file exactly once across retries: it saves the file id before the upload. An existing file with the same
+ * checksum stays, another checksum is overwritten, and a deleted file is created again with a new id.
  */
-export const place = (drive: Drive, fileId: FileId, file: DriveFile) =>
+export const place = (drive: Drive, fileIds: FileId, file: DriveFile) =>
   Effect.gen(function* () {
-    const id = (yield* fileId.current) ?? (yield* Effect.flatMap(drive.newId, fileId.keep))
-    const made = yield* drive.create(id, file)
-    if (made !== undefined) return made
+    const id = (yield* fileIds.current) ?? (yield* Effect.flatMap(drive.newId, fileIds.keep))
+    const created = yield* drive.create(id, file)
+    if (created !== undefined) return created
 
     const found = yield* drive.find(id)
     if (found === undefined) {
-      const other = yield* Effect.flatMap(drive.newId, (next) => fileId.replace(id, next))
-      return (yield* drive.create(other, file)) ?? (yield* Effect.fail(taken()))
+      const newId = yield* Effect.flatMap(drive.newId, (next) => fileIds.replace(id, next))
+      return (yield* drive.create(newId, file)) ?? (yield* Effect.fail(makeConflict()))
     }
-    if (!isMarked(file.marks, found.appProperties)) return yield* Effect.fail(taken(found.reply))
+    if (!hasProperties(file.marks, found.appProperties)) return yield* Effect.fail(makeConflict(found.reply))
     const isSame = found.md5Checksum === createHash("md5").update(file.pdf).digest("hex")
     return isSame ? found.reply : yield* drive.overwrite(id, file)
   })

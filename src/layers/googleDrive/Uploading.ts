@@ -4,27 +4,27 @@ import { type Call, call, type Reply } from "../providerHttp/Calls.ts"
 import { multipart } from "./Multipart.ts"
 import { plainRefusalOf } from "./Refusal.ts"
 
-/** The drive takes five million bytes at once; the description needs some of them. */
+/** Google accepts 5 MB in a multipart upload. The metadata needs a part of it. */
 export const mostAtOnce = 4_900_000
 
 export interface Upload {
   readonly method: "POST" | "PATCH"
-  /** Where files are uploaded to, or the one whose content is replaced. */
+  /** The upload collection for POST, or an existing file for PATCH. */
   readonly url: string
   readonly described: object
   readonly pdf: Uint8Array
 }
 
-const addressOf = (url: string, uploadType: "multipart" | "resumable") =>
+const buildUrl = (url: string, uploadType: "multipart" | "resumable") =>
   `${url}?uploadType=${uploadType}&supportsAllDrives=true&fields=id,name,md5Checksum,size`
 
-/** All in one request. */
-const atOnce = (session: AuthorizedSession, { described, method, pdf, url }: Upload) =>
-  session.call({ method, url: addressOf(url, "multipart"), ...multipart(described, pdf) })
+/** Uploads metadata and content in one request. */
+const uploadMultipart = (session: AuthorizedSession, { described, method, pdf, url }: Upload) =>
+  session.call({ method, url: buildUrl(url, "multipart"), ...multipart(described, pdf) })
 
-const opening = ({ described, method, pdf, url }: Upload): Call => ({
+const buildSessionRequest = ({ described, method, pdf, url }: Upload): Call => ({
   method,
-  url: addressOf(url, "resumable"),
+  url: buildUrl(url, "resumable"),
   headers: {
     "content-type": "application/json; charset=UTF-8",
     "x-upload-content-type": "application/pdf",
@@ -33,24 +33,24 @@ const opening = ({ described, method, pdf, url }: Upload): Call => ({
   body: JSON.stringify(described)
 })
 
-/** Asks for a place first, whose address alone admits whoever knows it: the token does not go there. */
-const inTwoSteps = (session: AuthorizedSession, upload: Upload) =>
+/** Opens an upload session, then sends the content to its URL. That URL is itself a credential, so the PUT carries no token. */
+const uploadResumable = (session: AuthorizedSession, upload: Upload) =>
   Effect.gen(function* () {
-    const opened: Reply = yield* session.call(opening(upload))
-    const { location = "" } = opened.headers
-    if (opened.status !== 200) return opened
-    if (!URL.canParse(location)) return yield* Effect.fail(plainRefusalOf(opened))
-    const put = {
+    const sessionReply: Reply = yield* session.call(buildSessionRequest(upload))
+    const { location = "" } = sessionReply.headers
+    if (sessionReply.status !== 200) return sessionReply
+    if (!URL.canParse(location)) return yield* Effect.fail(plainRefusalOf(sessionReply))
+    const contentRequest = {
       method: "PUT",
       url: location,
       headers: { "content-type": "application/pdf" },
       body: upload.pdf
     } as const
-    const reply = yield* call(put)
-    // The place was given up meanwhile: the next attempt asks for another.
+    const reply = yield* call(contentRequest)
+    // The upload session expired: the next attempt opens a new one.
     return reply.status === 404 || reply.status === 410 ? yield* Effect.fail(plainRefusalOf(reply)) : reply
   })
 
-/** Puts a file into a drive, and tells what the drive answered in the end. */
+/** Uploads a file and returns the final response. */
 export const uploading = (session: AuthorizedSession, upload: Upload) =>
-  upload.pdf.length > mostAtOnce ? inTwoSteps(session, upload) : atOnce(session, upload)
+  upload.pdf.length > mostAtOnce ? uploadResumable(session, upload) : uploadMultipart(session, upload)

@@ -1,30 +1,30 @@
 import { Data, Option, Schema } from "effect"
 import type { Reply } from "../providerHttp/Calls.ts"
 
-/** The tracker said no, and would say so again. */
-export class TrackerRefusal extends Data.TaggedError("TrackerRefusal")<{ readonly message: string }> {}
+/** Jira rejected the request. A retry gets the same response. */
+export class TrackerRefusal extends Data.TaggedError("JiraRejection")<{ readonly message: string }> {}
 
-/** The tracker did not do it this time. */
-export class TrackerAway extends Data.TaggedError("TrackerAway")<{ readonly message: string }> {}
+/** Jira is temporarily unavailable, or sent a response we cannot parse. A retry may succeed. */
+export class TrackerAway extends Data.TaggedError("JiraUnavailable")<{ readonly message: string }> {}
 
-/** A webhook that is registered with a tracker. */
+/** A webhook as registered in Jira. */
 export interface Registered {
   readonly id: number
   readonly url?: string | undefined
   readonly jqlFilter?: string | undefined
-  /** In milliseconds. */
+  /** Epoch milliseconds. */
   readonly expiresAt?: number | undefined
 }
 
-const Complaint = Schema.Struct({
+const ErrorResponse = Schema.Struct({
   errorMessages: Schema.optional(Schema.Array(Schema.String)),
   message: Schema.optional(Schema.String)
 })
-const readComplaint = Schema.decodeUnknownOption(Complaint)
+const decodeErrorResponse = Schema.decodeUnknownOption(ErrorResponse)
 
-const Moment = Schema.Union(Schema.Number, Schema.String)
+const Timestamp = Schema.Union(Schema.Number, Schema.String)
 
-const Registration = Schema.Struct({
+const RegistrationResponse = Schema.Struct({
   webhookRegistrationResult: Schema.NonEmptyArray(
     Schema.Struct({
       createdWebhookId: Schema.optional(Schema.Number),
@@ -33,60 +33,63 @@ const Registration = Schema.Struct({
   )
 })
 
-const Listed = Schema.Struct({
+const WebhookPage = Schema.Struct({
   isLast: Schema.optional(Schema.Boolean),
   values: Schema.Array(
     Schema.Struct({
       id: Schema.Number,
       url: Schema.optional(Schema.String),
       jqlFilter: Schema.optional(Schema.String),
-      expirationDate: Schema.optional(Moment)
+      expirationDate: Schema.optional(Timestamp)
     })
   )
 })
 
-const Refreshed = Schema.Struct({ expirationDate: Moment })
+const RefreshResponse = Schema.Struct({ expirationDate: Timestamp })
 
-/** Seconds and milliseconds since 1970 are told apart by their size: no date of ours is as early as in milliseconds. */
-const millisecondsFrom = 100_000_000_000
+/** Smaller numbers are epoch seconds: as milliseconds they would lie before March 1973. */
+const minEpochMs = 100_000_000_000
 
-/** A moment as the tracker tells it, in numbers here and as text there. */
-export const momentOf = (told: number | string | undefined): number | undefined => {
-  if (typeof told === "number") return told < millisecondsFrom ? told * 1000 : told
-  const read = told === undefined ? Number.NaN : Date.parse(told)
-  return Number.isNaN(read) ? undefined : read
+/** Parses a Jira timestamp to epoch milliseconds. Jira sends a number in some responses and a string in others. */
+export const momentOf = (value: number | string | undefined): number | undefined => {
+  if (typeof value === "number") return value < minEpochMs ? value * 1000 : value
+  const parsed = value === undefined ? Number.NaN : Date.parse(value)
+  return Number.isNaN(parsed) ? undefined : parsed
 }
 
-const sentenceOf = ({ json, status }: Reply) => {
-  const { errorMessages = [], message } = Option.getOrElse(readComplaint(json), (): typeof Complaint.Type => ({}))
-  const told = [...errorMessages, ...(message === undefined ? [] : [message])].join("; ").slice(0, 500)
-  return told === "" ? `The tracker answered ${status}` : `The tracker answered ${status}: ${told}`
+const describeError = ({ json, status }: Reply) => {
+  const { errorMessages = [], message } = Option.getOrElse(
+    decodeErrorResponse(json),
+    (): typeof ErrorResponse.Type => ({})
+  )
+  const details = [...errorMessages, ...(message === undefined ? [] : [message])].join("; ").slice(0, 500)
+  return details === "" ? `The tracker answered ${status}` : `The tracker answered ${status}: ${details}`
 }
 
-/** What to make of an answer that is not the one that was hoped for. */
+/** Maps an error response to a transient or a permanent error. */
 export const complaintOf = (reply: Reply) =>
   reply.status >= 500 || reply.status === 429 || reply.status === 408
-    ? new TrackerAway({ message: sentenceOf(reply) })
-    : new TrackerRefusal({ message: sentenceOf(reply) })
+    ? new TrackerAway({ message: describeError(reply) })
+    : new TrackerRefusal({ message: describeError(reply) })
 
-const registrationOf = Schema.decodeUnknownOption(Registration)
+const decodeRegistration = Schema.decodeUnknownOption(RegistrationResponse)
 
-/** The number of a new webhook, or why there is none: that the answer is a good one does not say that there is. */
+/** Returns the id of the new webhook, or an error: Jira answers 200 even when it registers nothing. */
 export const readRegistration = ({ json }: Reply): number | TrackerRefusal => {
-  const [result] = Option.match(registrationOf(json), {
+  const [result] = Option.match(decodeRegistration(json), {
     onNone: () => [],
     onSome: ({ webhookRegistrationResult }) => webhookRegistrationResult
   })
-  const told = result?.errors?.join("; ").slice(0, 500) || "it did not say why"
-  return result?.createdWebhookId ?? new TrackerRefusal({ message: `The tracker registered no webhook: ${told}` })
+  const details = result?.errors?.join("; ").slice(0, 500) || "it did not say why"
+  return result?.createdWebhookId ?? new TrackerRefusal({ message: `The tracker registered no webhook: ${details}` })
 }
 
-const listOf = Schema.decodeUnknownOption(Listed)
+const decodePage = Schema.decodeUnknownOption(WebhookPage)
 
-/** One page of what is registered; nothing if it cannot be understood. */
+/** Parses one page of registered webhooks. Returns undefined when the page does not match the schema. */
 export const readList = ({ json }: Reply) =>
   Option.getOrUndefined(
-    Option.map(listOf(json), ({ isLast = true, values }) => ({
+    Option.map(decodePage(json), ({ isLast = true, values }) => ({
       isLast,
       webhooks: values.map(
         ({ expirationDate, ...rest }): Registered => ({ ...rest, expiresAt: momentOf(expirationDate) })
@@ -94,7 +97,7 @@ export const readList = ({ json }: Reply) =>
     }))
   )
 
-const refreshedOf = Schema.decodeUnknownOption(Refreshed)
+const decodeRefresh = Schema.decodeUnknownOption(RefreshResponse)
 
 export const readRefresh = ({ json }: Reply) =>
-  momentOf(Option.getOrUndefined(Option.map(refreshedOf(json), ({ expirationDate }) => expirationDate)))
+  momentOf(Option.getOrUndefined(Option.map(decodeRefresh(json), ({ expirationDate }) => expirationDate)))

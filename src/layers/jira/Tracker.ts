@@ -5,51 +5,56 @@ import { complaintOf, type Registered, readList, readRefresh, readRegistration, 
 
 const events = ["jira:issue_created", "jira:issue_updated", "jira:issue_deleted"]
 
-const json = { "content-type": "application/json", accept: "application/json" }
+const jsonHeaders = { "content-type": "application/json", accept: "application/json" }
 
-/** More pages than any site can fill. */
-const mostPages = 20
+/** Guards against an endless list: Jira allows far fewer webhooks than 20 pages hold. */
+const maxPages = 20
 
 export interface Wanted {
   readonly url: string
   readonly jqlFilter: string
 }
 
-/** What we do with the webhooks of one site. */
+/** Client for the webhook API of one Jira site. */
 export const trackerOver = (session: AuthorizedSession, api: string, site: string) => {
-  const webhooks = `${api}/ex/jira/${encodeURIComponent(site)}/rest/api/3/webhook`
+  const webhooksUrl = `${api}/ex/jira/${encodeURIComponent(site)}/rest/api/3/webhook`
 
-  const ask = (method: Call["method"], url: string, body?: object) =>
+  const request = (method: Call["method"], url: string, body?: object) =>
     Effect.filterOrFail(
-      session.call({ method, url, headers: json, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+      session.call({
+        method,
+        url,
+        headers: jsonHeaders,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      }),
       ({ status }: Reply) => status >= 200 && status < 300,
       complaintOf
     )
 
   return {
     register: ({ jqlFilter, url }: Wanted) =>
-      Effect.flatMap(ask("POST", webhooks, { url, webhooks: [{ events, jqlFilter }] }), (reply) => {
-        const read = readRegistration(reply)
-        return typeof read === "number" ? Effect.succeed(read) : Effect.fail(read)
+      Effect.flatMap(request("POST", webhooksUrl, { url, webhooks: [{ events, jqlFilter }] }), (reply) => {
+        const result = readRegistration(reply)
+        return typeof result === "number" ? Effect.succeed(result) : Effect.fail(result)
       }),
 
-    /** Until when it lives from now on, in milliseconds; nothing if the tracker did not say. */
-    refresh: (id: number) => Effect.map(ask("PUT", `${webhooks}/refresh`, { webhookIds: [id] }), readRefresh),
+    /** Extends the lifetime. Returns the new expiry in epoch milliseconds, or undefined if Jira sends none. */
+    refresh: (id: number) => Effect.map(request("PUT", `${webhooksUrl}/refresh`, { webhookIds: [id] }), readRefresh),
 
-    /** Every webhook that is registered in our name. */
+    /** Lists the webhooks that our app registered. */
     list: Effect.gen(function* () {
       const found: Array<Registered> = []
-      for (let page = 0; page < mostPages; page++) {
-        const read = readList(yield* ask("GET", `${webhooks}?startAt=${found.length}&maxResults=100`))
-        if (read === undefined)
+      for (let page = 0; page < maxPages; page++) {
+        const listed = readList(yield* request("GET", `${webhooksUrl}?startAt=${found.length}&maxResults=100`))
+        if (listed === undefined)
           return yield* Effect.fail(new TrackerAway({ message: "The tracker listed its webhooks in an unknown form" }))
-        found.push(...read.webhooks)
-        if (read.isLast || read.webhooks.length === 0) break
+        found.push(...listed.webhooks)
+        if (listed.isLast || listed.webhooks.length === 0) break
       }
       return found
     }),
 
-    remove: (ids: ReadonlyArray<number>) => Effect.asVoid(ask("DELETE", webhooks, { webhookIds: ids }))
+    remove: (ids: ReadonlyArray<number>) => Effect.asVoid(request("DELETE", webhooksUrl, { webhookIds: ids }))
   }
 }
 

@@ -5,43 +5,44 @@ import { BrokerError } from "./BrokerError.ts"
 import { spaced } from "./Spaced.ts"
 import { names } from "./Subjects.ts"
 
-export const asking = <A>(ask: () => Promise<A>) =>
-  Effect.tryPromise({ try: ask, catch: (cause) => new BrokerError({ cause }) })
+/** Runs a NATS call and maps its failure to a `BrokerError`. */
+export const asking = <A>(request: () => Promise<A>) =>
+  Effect.tryPromise({ try: request, catch: (cause) => new BrokerError({ cause }) })
 
-/** How long anybody waits for an answer of the broker. */
+/** Timeout of a request to the broker, in milliseconds. */
 export const patience = 5_000
 
-/** What is tossed within so long is sent at once: each trip to the socket costs more than what it carries. */
-const gatherMillis = 5
+/** Unconfirmed messages are buffered this long and written together: a socket write costs more than its content. */
+const flushDelayMs = 5
 
-/** Whoever is woken takes all there is: being told of each event would cost the server more than taking it. */
-const wakePauseMillis = 10
+/** Minimum interval between wake signals: one signal makes the relay drain the whole outbox. */
+const wakeIntervalMs = 10
 
-/** The client takes no notice of a name and password that are part of the address, nor of its protocol. */
-const optionsOf = (address: string, caFile: string | undefined): ConnectionOptions => {
-  const url = new URL(address)
+/** The NATS client ignores user, password and protocol in the URL, so we pass them as options. */
+const connectionOptionsOf = (serverUrl: string, caFile: string | undefined): ConnectionOptions => {
+  const url = new URL(serverUrl)
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = ""
   url.password = ""
-  const isEncrypted = url.protocol === "tls:" || caFile !== undefined
-  // The client checks the certificate of a server without a name against localhost unless it is told the address.
+  const usesTls = url.protocol === "tls:" || caFile !== undefined
+  // Without `host` the client verifies the certificate of an IP address against localhost.
   const tls = { host: url.hostname, ...(caFile === undefined ? {} : { caFile }) }
   return {
     servers: url.href,
     ...(user === "" ? {} : { user, pass }),
-    ...(isEncrypted ? { tls } : {})
+    ...(usesTls ? { tls } : {})
   }
 }
 
-const open = (address: string, caFile: string | undefined) =>
+const openConnection = (serverUrl: string, caFile: string | undefined) =>
   Effect.tryPromise({
     try: async (signal) => {
       const opened = await connect({
-        ...optionsOf(address, caFile),
+        ...connectionOptionsOf(serverUrl, caFile),
         name: "contracting",
         maxReconnectAttempts: -1,
         reconnectTimeWait: 500,
-        // A server that is told of its users too late refuses us for a while.
+        // A starting server may reject us until its users are loaded.
         ignoreAuthErrorAbort: true,
         pingInterval: 20_000
       })
@@ -52,41 +53,41 @@ const open = (address: string, caFile: string | undefined) =>
   })
 
 /**
- * The connection to NATS. It is looked for in the background and for ever, so that nobody who does not need the broker
- * waits for it, and whoever needs it learns at once that it is away.
+ * The connection to NATS. It connects and reconnects in the background: startup does not wait for the broker, and
+ * callers fail at once while the broker is unreachable.
  */
 export class Broker extends Effect.Service<Broker>()("layers/Broker", {
   scoped: Effect.gen(function* () {
     const { NATS_CA_FILE, NATS_NAMESPACE, NATS_URL } = yield* Settings
-    const named = names(NATS_NAMESPACE)
+    const brokerNames = names(NATS_NAMESPACE)
     let current: NatsConnection | undefined
-    let reachable = false
-    let session = 0
+    let isConnected = false
+    let epoch = 0
 
-    const reached = () => {
-      reachable = true
-      session += 1
+    const markConnected = () => {
+      isConnected = true
+      epoch += 1
     }
 
-    /** Until it is closed for good. */
-    const watch = async (opened: NatsConnection) => {
+    /** Tracks the status until the connection is closed for good. */
+    const watchStatus = async (opened: NatsConnection) => {
       for await (const { type } of opened.status()) {
-        if (type === "reconnect") reached()
-        if (type === "disconnect") reachable = false
+        if (type === "reconnect") markConnected()
+        if (type === "disconnect") isConnected = false
       }
     }
 
     const follow = (opened: NatsConnection) =>
       Effect.promise(async () => {
         current = opened
-        reached()
-        await watch(opened)
-        reachable = false
+        markConnected()
+        await watchStatus(opened)
+        isConnected = false
       })
 
     if (NATS_URL !== undefined) {
       yield* Effect.addFinalizer(() => Effect.promise(async () => current?.close()))
-      yield* open(NATS_URL, NATS_CA_FILE).pipe(
+      yield* openConnection(NATS_URL, NATS_CA_FILE).pipe(
         Effect.retry(Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds")))),
         Effect.flatMap(follow),
         Effect.forever,
@@ -95,51 +96,51 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
     }
 
     const publish = (subject: string, text?: string) => {
-      if (current !== undefined && reachable && !current.isClosed()) current.publish(subject, text)
+      if (current !== undefined && isConnected && !current.isClosed()) current.publish(subject, text)
     }
 
-    let tossed: Array<{ readonly subject: string; readonly text: string }> = []
-    const sendTossed = () => {
-      for (const { subject, text } of tossed) publish(subject, text)
-      tossed = []
+    let buffered: Array<{ readonly subject: string; readonly text: string }> = []
+    const flushBuffered = () => {
+      for (const { subject, text } of buffered) publish(subject, text)
+      buffered = []
     }
 
     const connection = Effect.suspend(() => {
       if (NATS_URL === undefined) return Effect.fail(new BrokerError({ cause: "No message broker is configured" }))
-      if (current === undefined || !reachable)
+      if (current === undefined || !isConnected)
         return Effect.fail(new BrokerError({ cause: "The message broker is away" }))
       return Effect.succeed(current)
     })
 
     return {
-      names: named,
+      names: brokerNames,
 
-      /** Fails at once while there is none. */
+      /** Fails at once while the broker is unreachable. */
       connection,
 
-      /** Tells whoever passes events on that there are new ones. It may get lost: they look for themselves as well. */
-      wake: Effect.sync(spaced(wakePauseMillis, () => publish(named.wake))),
+      /** Wakes the relay after new events. The signal may get lost: the relay also polls. */
+      wake: Effect.sync(spaced(wakeIntervalMs, () => publish(brokerNames.wake))),
 
-      /** Sends without waiting to hear that it was taken. It may get lost: who sends keeps what it is about elsewhere. */
+      /** Publishes at most once, without acknowledgement. The content must be stored elsewhere. */
       toss: (subject: string, text: string) =>
         Effect.sync(() => {
-          if (tossed.length === 0) setTimeout(sendTossed, gatherMillis)
-          tossed.push({ subject, text })
+          if (buffered.length === 0) setTimeout(flushBuffered, flushDelayMs)
+          buffered.push({ subject, text })
         }),
 
-      jetstream: Effect.map(connection, (current) => current.jetstream({ timeout: patience })),
+      jetstream: Effect.map(connection, (connected) => connected.jetstream({ timeout: patience })),
 
-      manager: Effect.flatMap(connection, (current) =>
-        asking((): Promise<JetStreamManager> => current.jetstreamManager({ timeout: patience, checkAPI: false }))
+      manager: Effect.flatMap(connection, (connected) =>
+        asking((): Promise<JetStreamManager> => connected.jetstreamManager({ timeout: patience, checkAPI: false }))
       ),
 
-      /** Another number after every time the broker was away: what it kept before may be gone. */
-      session: Effect.sync(() => session),
+      /** Increases with each connect and reconnect: streams and consumers from before may be gone. */
+      session: Effect.sync(() => epoch),
 
-      /** What an operator wants to know at a glance. */
+      /** The connection state in the health endpoint. */
       state: Effect.sync(() => {
         if (NATS_URL === undefined) return "not configured"
-        return reachable ? "connected" : "away"
+        return isConnected ? "connected" : "away"
       })
     }
   })

@@ -1,7 +1,7 @@
 import { Data } from "effect"
 import { ErrorCode, NatsError } from "nats"
 
-/** The faults of JetStream that something is done about, by its own numbers. */
+/** The JetStream error codes that callers handle. */
 export const fault = {
   consumerNotFound: 10014,
   streamNameInUse: 10058,
@@ -9,24 +9,24 @@ export const fault = {
   consumerExists: 10148
 } as const
 
-const sentences: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   [ErrorCode.Timeout]: "The message broker did not answer in time",
   [ErrorCode.NoResponders]: "The message broker keeps no stream for it",
   [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker takes"
 }
 
-const sentenceOf = (cause: unknown) => {
+const describeCause = (cause: unknown) => {
   if (cause instanceof NatsError)
-    return cause.api_error?.description ?? sentences[cause.code] ?? `The message broker failed: ${cause.message}`
+    return cause.api_error?.description ?? messages[cause.code] ?? `The message broker failed: ${cause.message}`
   return cause instanceof Error ? cause.message : String(cause)
 }
 
 export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly cause: unknown }> {
   override get message() {
-    return sentenceOf(this.cause)
+    return describeCause(this.cause)
   }
 
-  /** Told by who keeps streams, or by nobody being there to keep what is published. */
+  /** JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". */
   get isStreamMissing() {
     return this.is("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
   }

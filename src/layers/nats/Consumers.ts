@@ -5,10 +5,10 @@ import { declareConsumer } from "./Streams.ts"
 import type { Names } from "./Subjects.ts"
 
 /**
- * We create it, not the one who pulls from it: who may create a consumer may have one for all subjects of the stream.
- * Pulls end while the broker still knows whose answers they are: it forgets that after two minutes, see examples/nats.
+ * We create the consumer, not its user: the permission to create one would open every subject of the stream. A pull ends
+ * after one minute, because the broker forgets its reply permission after two minutes, see examples/nats.
  */
-const wanted = ({ consumer, filter }: Names["integrations"], tenant: string, integration: string) =>
+const consumerConfigOf = ({ consumer, filter }: Names["integrations"], tenant: string, integration: string) =>
   ({
     durable_name: consumer(integration),
     filter_subject: filter(tenant, integration),
@@ -18,9 +18,9 @@ const wanted = ({ consumer, filter }: Names["integrations"], tenant: string, int
   }) satisfies Partial<ConsumerConfig>
 
 export const addConsumer = (manager: JetStreamManager, { integrations }: Names, tenant: string, integration: string) =>
-  declareConsumer(manager, integrations.stream, wanted(integrations, tenant, integration))
+  declareConsumer(manager, integrations.stream, consumerConfigOf(integrations, tenant, integration))
 
-/** The consumer, and all that it could still have pulled. */
+/** Deletes the consumer and purges its undelivered messages. */
 export const dropConsumer = (
   manager: JetStreamManager,
   { integrations }: Names,
@@ -42,13 +42,13 @@ export const dropConsumer = (
   )
 }
 
-/** An integration that is told over NATS. */
+/** The NATS consumer of an integration; `id` is the id of the integration. */
 export interface Consumer {
   readonly tenant: string
   readonly id: string
 }
 
-/** Those there are, by the subjects they read. */
+/** Lists the existing consumers. Tenant and integration come from the filter subject. */
 export const listConsumers = (manager: JetStreamManager, { integrations }: Names) =>
   asking(async () => {
     const found: Array<Consumer> = []

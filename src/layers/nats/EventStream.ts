@@ -11,7 +11,7 @@ export interface Placed {
   readonly type: string
 }
 
-/** The stream of events. It carries which events there are, not what is in them: that stays in the database. */
+/** The JetStream stream of events. Messages carry event ids only; the data stays in PostgreSQL. */
 export class EventStream extends Effect.Service<EventStream>()("layers/EventStream", {
   effect: Effect.gen(function* () {
     const broker = yield* Broker
@@ -19,10 +19,9 @@ export class EventStream extends Effect.Service<EventStream>()("layers/EventStre
     const { events } = broker.names
 
     return {
-      /** Makes sure that the streams are there. */
       declare: declareStreams.pipe(Effect.provideService(Broker, broker), Effect.provideService(Settings, settings)),
 
-      /** Done when the broker has them all, in this order; the same event again within two minutes is not kept twice. */
+      /** Publishes in order and waits for every acknowledgement. JetStream drops duplicates within two minutes. */
       publish: (placed: ReadonlyArray<Placed>) =>
         Effect.flatMap(broker.jetstream, (stream) =>
           asking(() =>

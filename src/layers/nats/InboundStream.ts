@@ -3,14 +3,14 @@ import { Settings } from "../config/Settings.ts"
 import { Broker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
 
-/** Where a webhook that came in lies. */
+/** The identity of an inbound webhook. */
 export interface InboundKey {
   readonly tenant: string
   readonly integration: string
   readonly id: string
 }
 
-/** The stream of webhooks that came in. It carries which there are, not what is in them: that stays in the database. */
+/** The JetStream stream of inbound webhooks. Messages carry webhook ids only; the payload stays in PostgreSQL. */
 export class InboundStream extends Effect.Service<InboundStream>()("layers/InboundStream", {
   effect: Effect.gen(function* () {
     const broker = yield* Broker
@@ -18,10 +18,9 @@ export class InboundStream extends Effect.Service<InboundStream>()("layers/Inbou
     const { inbound } = broker.names
 
     return {
-      /** Makes sure that the streams are there. */
       declare: declareStreams.pipe(Effect.provideService(Broker, broker), Effect.provideService(Settings, settings)),
 
-      /** Tells whoever works them that these are there. What gets lost is found in the database. */
+      /** Announces new webhooks to intake. Intake finds lost ones in the database. */
       announce: (added: ReadonlyArray<InboundKey>) =>
         Effect.forEach(
           added,

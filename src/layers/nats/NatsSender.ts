@@ -11,54 +11,55 @@ export interface Message {
   readonly tenant: string
   readonly integration: string
   readonly type: string
-  /** Of the event. */
+  /** The id of the event. */
   readonly id: string
   readonly body: string
-  /** Another number each time it is sent again on demand, the same for all attempts in between. */
+  /** Differs for each manual redelivery and stays the same across automatic retries. */
   readonly round?: number
 }
 
-/** A consumer that somebody else removed is missed no longer than this. */
-const remembered = Duration.toMillis("1 minute")
+/** After this time we check a consumer again, in case another process deleted it. */
+const consumerCacheMs = Duration.toMillis("1 minute")
 
 /**
- * The stream drops a message whose id it has seen within two minutes. So an attempt repeated because its acknowledgement
- * was lost is stored once, and one that is wanted again needs another id.
+ * JetStream drops a message id it has seen within two minutes. A retry after a lost acknowledgement is thus stored once,
+ * and a manual redelivery needs another id.
  */
-const messageId = ({ id, integration, round = 0 }: Message) =>
+const messageIdOf = ({ id, integration, round = 0 }: Message) =>
   round === 0 ? `${integration}:${id}` : `${integration}:${id}:${round}`
 
 const headersOf = ({ id }: Message) => {
-  const described = headers()
-  described.set("webhook-id", id)
-  described.set("content-type", "application/json")
-  return described
+  const result = headers()
+  result.set("webhook-id", id)
+  result.set("content-type", "application/json")
+  return result
 }
 
-/** Delivers to consumers over NATS: delivered is what the stream has stored. */
+/** Delivers events to NATS integrations. A delivery succeeds once the stream has stored the message. */
 export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender", {
   effect: Effect.gen(function* () {
     const broker = yield* Broker
     const settings = yield* Settings
     const { integrations } = broker.names
-    const known = new Map<string, number>()
-    let session = 0
+    /** Expiry of the cached existence of each consumer, in epoch milliseconds. */
+    const knownUntil = new Map<string, number>()
+    let knownEpoch = 0
 
-    const declared = declareStreams.pipe(
+    const declareMissing = declareStreams.pipe(
       Effect.provideService(Broker, broker),
       Effect.provideService(Settings, settings)
     )
 
     const isKnown = (integration: string) =>
-      Effect.zipWith(broker.session, Clock.currentTimeMillis, (current, now) => {
-        if (current !== session) known.clear()
-        session = current
-        return (known.get(integration) ?? 0) > now
+      Effect.zipWith(broker.session, Clock.currentTimeMillis, (epoch, now) => {
+        if (epoch !== knownEpoch) knownUntil.clear()
+        knownEpoch = epoch
+        return (knownUntil.get(integration) ?? 0) > now
       })
 
-    /** Without the stream there is no consumer at all. */
+    /** A missing stream means that all its consumers are gone. */
     const forgetAfter = (integration: string) => (error: BrokerError) =>
-      Effect.sync(() => (error.isStreamMissing ? known.clear() : known.delete(integration)))
+      Effect.sync(() => (error.isStreamMissing ? knownUntil.clear() : knownUntil.delete(integration)))
 
     const ensureConsumer = (tenant: string, integration: string) =>
       Effect.gen(function* () {
@@ -68,17 +69,17 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
           Effect.tapError(forgetAfter(integration)),
           Effect.catchIf(
             (error) => error.isStreamMissing,
-            () => Effect.zipRight(declared, added)
+            () => Effect.zipRight(declareMissing, added)
           )
         )
-        known.set(integration, (yield* Clock.currentTimeMillis) + remembered)
+        knownUntil.set(integration, (yield* Clock.currentTimeMillis) + consumerCacheMs)
       }).pipe(Effect.unlessEffect(isKnown(integration)), Effect.asVoid)
 
     const publish = (message: Message) =>
       Effect.flatMap(broker.jetstream, (jetstream) =>
         asking(() =>
           jetstream.publish(integrations.subject(message.tenant, message.integration, message.type), message.body, {
-            msgID: messageId(message),
+            msgID: messageIdOf(message),
             headers: headersOf(message),
             expect: { streamName: integrations.stream },
             timeout: patience
@@ -87,18 +88,18 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
       )
 
     return {
-      /** Creates the integration's consumer, and the stream where it is missing. */
+      /** Creates the consumer of an integration, and the stream if it is missing. */
       ensureConsumer,
 
-      /** For an integration that is no more: its consumer goes, and what waits for it. */
+      /** Deletes the consumer of a deleted integration and its undelivered messages. */
       removeConsumer: (tenant: string, integration: string) =>
         Effect.flatMap(broker.manager, (manager) => dropConsumer(manager, broker.names, tenant, integration)).pipe(
-          Effect.ensuring(Effect.sync(() => known.delete(integration)))
+          Effect.ensuring(Effect.sync(() => knownUntil.delete(integration)))
         ),
 
       /**
-       * Makes the consumers those of the integrations there are: creates what is missing, removes what is left over. It
-       * lists consumers before it reads the integrations: a consumer made in between is not one that is left over.
+       * Creates missing consumers and deletes orphaned ones. It lists the consumers before it reads the integrations, so that
+       * a consumer created in between does not look orphaned.
        */
       reconcile: <E, R>(readIntegrations: Effect.Effect<ReadonlyArray<Consumer>, E, R>) =>
         Effect.gen(function* () {
@@ -115,7 +116,7 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
             if (!wanted.has(id)) yield* dropConsumer(manager, broker.names, tenant, id)
         }),
 
-      /** Never fails and never takes longer than the broker is waited for. */
+      /** Makes one attempt. Never fails, and ends within the broker timeout. */
       send: (message: Message): Effect.Effect<Sent> =>
         ensureConsumer(message.tenant, message.integration).pipe(
           Effect.zipRight(publish(message)),

@@ -1,19 +1,19 @@
-/** Does something at once; what is asked for during the pause that follows is done once, at its end. */
-export const spaced = (pauseMillis: number, act: () => void) => {
-  let isPausing = false
-  let isAskedFor = false
-  const go = () => {
-    isAskedFor = false
-    isPausing = true
-    setTimeout(rest, pauseMillis).unref()
+/** Throttles `act`: the first call runs at once, calls during the interval run once at its end. */
+export const spaced = (intervalMs: number, act: () => void) => {
+  let isThrottled = false
+  let isPending = false
+  const run = () => {
+    isPending = false
+    isThrottled = true
+    setTimeout(endInterval, intervalMs).unref()
     act()
   }
-  const rest = () => {
-    isPausing = false
-    if (isAskedFor) go()
+  const endInterval = () => {
+    isThrottled = false
+    if (isPending) run()
   }
   return () => {
-    if (isPausing) isAskedFor = true
-    else go()
+    if (isThrottled) isPending = true
+    else run()
   }
 }

@@ -18,48 +18,48 @@ interface Declaration {
   readonly consumers: ReadonlyArray<Partial<ConsumerConfig> & { readonly durable_name: string }>
 }
 
-const seconds = (count: number) => nanos(count * 1000)
+const secondsToNanos = (count: number) => nanos(count * 1000)
 
-/** For who works through everything: what is not said to be done comes again. */
-const worked = {
+/** Explicit acknowledgement: JetStream redelivers a message until a worker acknowledges it. */
+const workConsumer = {
   ack_policy: AckPolicy.Explicit,
-  ack_wait: seconds(30),
+  ack_wait: secondsToNanos(30),
   max_ack_pending: 2000,
   max_deliver: -1
 }
 
 /**
- * Every stream, and the consumers of our own. PostgreSQL is the truth, so that each may be lost and is only kept for as
- * long as readers may be away. Nothing here is younger than nats-server 2.9.
+ * All streams and our own consumers. PostgreSQL is the source of truth: a stream may be lost, and it keeps messages only
+ * for as long as a consumer may be offline. Everything here works with nats-server 2.9.
  */
-const declarations = ({ events, inbound, integrations }: Names): ReadonlyArray<Declaration> => [
+const declarationsFor = ({ events, inbound, integrations }: Names): ReadonlyArray<Declaration> => [
   {
     stream: { name: events.stream, subjects: [events.subjects] },
     consumers: [
       {
         durable_name: events.fanOut,
-        ...worked
+        ...workConsumer
       }
     ]
   },
   {
     stream: { name: inbound.stream, subjects: [inbound.subjects] },
-    consumers: [{ durable_name: inbound.intake, ...worked }]
+    consumers: [{ durable_name: inbound.intake, ...workConsumer }]
   },
-  // Their consumers are made one by one, as integrations are.
+  // NatsSender creates one consumer per integration.
   { stream: { name: integrations.stream, subjects: [integrations.subjects] }, consumers: [] }
 ]
 
-const common = {
+const defaultStreamConfig = {
   storage: StorageType.File,
   retention: RetentionPolicy.Limits,
   discard: DiscardPolicy.Old,
-  max_age: seconds(7 * 24 * 60 * 60),
-  duplicate_window: seconds(2 * 60)
+  max_age: secondsToNanos(7 * 24 * 60 * 60),
+  duplicate_window: secondsToNanos(2 * 60)
 }
 
 const declareStream = (manager: JetStreamManager, stream: Declaration["stream"], num_replicas: number) => {
-  const config = { ...common, ...stream, num_replicas }
+  const config = { ...defaultStreamConfig, ...stream, num_replicas }
   return asking(() => manager.streams.add(config)).pipe(
     Effect.catchIf(
       (error) => error.is("streamNameInUse"),
@@ -68,7 +68,7 @@ const declareStream = (manager: JetStreamManager, stream: Declaration["stream"],
   )
 }
 
-/** Servers since 2.10 leave it to another call to change a consumer that exists. */
+/** Creates or updates a consumer. Since 2.10, `add` fails for an existing consumer with another configuration. */
 export const declareConsumer = (
   manager: JetStreamManager,
   stream: string,
@@ -81,12 +81,12 @@ export const declareConsumer = (
     )
   )
 
-/** Creates the streams and consumers that are missing and brings the others up to date. */
+/** Creates missing streams and consumers and updates the others. */
 export const declareStreams = Effect.gen(function* () {
   const { NATS_REPLICAS } = yield* Settings
   const broker = yield* Broker
   const manager = yield* broker.manager
-  for (const { consumers, stream } of declarations(broker.names)) {
+  for (const { consumers, stream } of declarationsFor(broker.names)) {
     yield* declareStream(manager, stream, NATS_REPLICAS)
     yield* Effect.forEach(consumers, (consumer) => declareConsumer(manager, stream.name, consumer), { discard: true })
   }

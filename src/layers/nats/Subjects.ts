@@ -1,6 +1,6 @@
-/** Every name the broker knows of ours, under one word, so that several installations can share a broker. */
+/** All stream, subject and consumer names. The namespace lets several installations share a broker. */
 export const names = (namespace: string) => ({
-  /** Events as they are placed into the feed, for everything that works through them. */
+  /** Events in feed order, read by the fan-out. */
   events: {
     stream: `${namespace}-events`,
     subjects: `${namespace}.events.>`,
@@ -8,24 +8,24 @@ export const names = (namespace: string) => ({
       `${namespace}.events.${tenant}.${client ?? "_"}.${type}`,
     fanOut: "fan-out"
   },
-  /** What consumers over NATS pull, each from the subjects of its own integration. */
+  /** Deliveries to NATS integrations. Each consumer pulls the subjects of its own integration. */
   integrations: {
     stream: `${namespace}-integrations`,
     subjects: `${namespace}.integrations.>`,
-    /** The type of an event, `<resource>.<action>`, makes two words of the subject. */
+    /** An event type, `<resource>.<action>`, adds two tokens to the subject. */
     subject: (tenant: string, integration: string, type: string) =>
       `${namespace}.integrations.${tenant}.${integration}.${type}`,
     filter: (tenant: string, integration: string) => `${namespace}.integrations.${tenant}.${integration}.>`,
     consumer: (integration: string) => integration
   },
-  /** Which webhooks of trackers came in, for who works them. */
+  /** Ids of inbound webhooks, read by intake. */
   inbound: {
     stream: `${namespace}-inbound`,
     subjects: `${namespace}.inbound.>`,
     subject: (tenant: string, integration: string) => `${namespace}.inbound.${tenant}.${integration}`,
     intake: "intake"
   },
-  /** Says that there is something new in the outbox. Nobody keeps it: whoever is away looks for himself later. */
+  /** Signals new events in the outbox. No stream stores it: the relay also polls. */
   wake: `${namespace}.wake`
 })
 

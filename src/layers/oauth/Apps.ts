@@ -3,21 +3,21 @@ import { isOAuth, type OAuthProvider } from "../../domain/integrations/Authoriza
 import type { Provider } from "../../domain/integrations/Provider.ts"
 import { Settings } from "../config/Settings.ts"
 
-/** What we are to a provider, and how it wants to be talked to. */
+/** Our OAuth client registration with a provider, and the provider's endpoints. */
 export interface App {
   readonly provider: OAuthProvider
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
   readonly authorizeUrl: string
   readonly tokenUrl: string
-  /** Where tokens are given back, with a provider that takes them. */
+  /** Undefined when the provider has no revocation endpoint. */
   readonly revokeUrl: string | undefined
   readonly redirectUri: string
   readonly encoding: "form" | "json"
   readonly scopes: ReadonlyArray<string>
-  /** Asked for to get a token that lasts, and not told of among what was granted. */
+  /** Requested to obtain a refresh token. The provider does not list them among the granted scopes. */
   readonly silentScopes: ReadonlyArray<string>
-  /** What the provider's own page wants to know beyond the standard. */
+  /** Non-standard query parameters of the authorization URL. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,7 @@ const jira = {
   scopes: ["read:jira-work", "manage:jira-webhook"],
   silentScopes: ["offline_access"],
   parameters: { audience: "api.atlassian.com", prompt: "consent" }
-} as const
+} as const satisfies Partial<App>
 
 const google = {
   provider: "GOOGLE_DRIVE",
@@ -35,24 +35,23 @@ const google = {
   scopes: ["https://www.googleapis.com/auth/drive.file"],
   silentScopes: [],
   parameters: { access_type: "offline", prompt: "consent", include_granted_scopes: "true" }
-} as const
+} as const satisfies Partial<App>
 
-/** Where providers send people back to. */
 const callbackPath = "/api/v1/integrations/oauth/callback"
 
-/** The providers this server was told how to reach, as their settings say. */
+/** The OAuth apps of all providers, built from the settings. */
 export class OAuthApps extends Effect.Service<OAuthApps>()("layers/OAuthApps", {
   effect: Effect.map(Settings, (settings) => {
     const { GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL } = settings
-    const needed: Readonly<Record<OAuthProvider, object>> = {
+    const requiredSettings: Readonly<Record<OAuthProvider, object>> = {
       JIRA: { JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL },
       GOOGLE_DRIVE: { GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL }
     }
     const missing = (provider: Provider) =>
       isOAuth(provider)
-        ? Object.entries(needed[provider]).flatMap(([name, value]) => (value === undefined ? [name] : []))
+        ? Object.entries(requiredSettings[provider]).flatMap(([name, value]) => (value === undefined ? [name] : []))
         : []
-    // What is missing is asked for before an app is used.
+    // Empty strings stand in for missing settings: callers reject a provider with missing settings before they use its app.
     const redirectUri = `${(PUBLIC_URL ?? "").replace(/\/+$/, "")}${callbackPath}`
     const apps: Readonly<Record<OAuthProvider, App>> = {
       JIRA: {
@@ -75,14 +74,14 @@ export class OAuthApps extends Effect.Service<OAuthApps>()("layers/OAuthApps", {
       }
     }
     return {
-      /** The settings without which there is no reaching a provider. */
+      /** Names of the unset settings that a provider requires. */
       missing,
       of: (provider: OAuthProvider) => apps[provider]
     }
   })
 }) {}
 
-/** Where to send somebody who is to authorize us. */
+/** The provider page where a user grants access. */
 export const authorizationUrl = (app: App, state: string, challenge: string) => {
   const url = new URL(app.authorizeUrl)
   const parameters = {

@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect"
 import { readProviderJson } from "../providerHttp/ProviderJson.ts"
 
-/** A provider that did not answer, or not with anything to go by. What was asked of it may have been done or not. */
+/** The provider sent no usable response. Whether it executed the request is unknown. */
 export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly what: string }> {
   override get message() {
     return `The provider ${this.what}`
@@ -10,40 +10,40 @@ export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly wh
 
 export interface Told {
   readonly status: number
-  /** What the answer says, when that is JSON. */
+  /** The parsed JSON. Undefined when the body is not JSON. */
   readonly body: unknown
 }
 
-const patience = 10_000
-const mostBytes = 1024 * 1024
+const timeoutMs = 10_000
+const maxResponseBytes = 1024 * 1024
 
-const read = async (response: Response) => {
-  const pieces: Array<Uint8Array> = []
+const readBody = async (response: Response) => {
+  const chunks: Array<Uint8Array> = []
   let size = 0
-  for await (const piece of response.body ?? []) {
-    size += piece.length
-    if (size > mostBytes) throw new ProviderAway({ what: "answered more than is read" })
-    pieces.push(piece)
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxResponseBytes) throw new ProviderAway({ what: "answered more than is read" })
+    chunks.push(chunk)
   }
-  return Buffer.concat(pieces).toString()
+  return Buffer.concat(chunks).toString()
 }
 
-/** Says what went wrong and nothing of what was sent, since that may be a secret. */
-const trouble = (cause: unknown) => {
+/** Omits the cause: its text may contain a secret from the request. */
+const toProviderUnavailable = (cause: unknown) => {
   if (cause instanceof ProviderAway) return cause
-  const isLate = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError")
-  return new ProviderAway({ what: isLate ? "did not answer in time" : "could not be reached" })
+  const isTimeout = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError")
+  return new ProviderAway({ what: isTimeout ? "did not answer in time" : "could not be reached" })
 }
 
-/** One request to a provider: bounded in time and size, and led nowhere else. Its own troubles are no answers. */
+/** Sends one request with a timeout and a maximum response size. Follows no redirects; fails on 5xx, 429 and 408. */
 export const ask = (url: string, request: RequestInit = {}): Effect.Effect<Told, ProviderAway> =>
   Effect.tryPromise({
-    try: async (interrupted) => {
-      const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patience)])
+    try: async (interruption) => {
+      const signal = AbortSignal.any([interruption, AbortSignal.timeout(timeoutMs)])
       const response = await fetch(url, { ...request, redirect: "manual", signal })
-      return { status: response.status, body: readProviderJson(await read(response)) }
+      return { status: response.status, body: readProviderJson(await readBody(response)) }
     },
-    catch: trouble
+    catch: toProviderUnavailable
   }).pipe(
     Effect.filterOrFail(
       ({ status }) => status < 500 && status !== 429 && status !== 408,

@@ -1,11 +1,11 @@
-const mostRead = 64 * 1024
-const mostKept = 4 * 1024
+const maxReadBytes = 64 * 1024
+const maxStoredBytes = 4 * 1024
 
-/** What a receiver has answered so far. */
+/** The part of a receiver's response that has arrived so far. */
 export class Answer {
   status: number | undefined
   retryAfter: string | undefined
-  readonly #pieces: Array<Uint8Array> = []
+  readonly #chunks: Array<Uint8Array> = []
   #size = 0
 
   begin(status: number, retryAfter: string | ReadonlyArray<string> | undefined) {
@@ -13,16 +13,16 @@ export class Answer {
     this.retryAfter = typeof retryAfter === "string" ? retryAfter : retryAfter?.[0]
   }
 
-  /** Takes a piece and tells whether more may come. */
-  take(piece: Uint8Array) {
-    if (this.#size < mostKept) this.#pieces.push(piece)
-    this.#size += piece.length
-    return this.#size <= mostRead
+  /** Appends a chunk. Returns false once the response exceeds the read limit. */
+  take(chunk: Uint8Array) {
+    if (this.#size < maxStoredBytes) this.#chunks.push(chunk)
+    this.#size += chunk.length
+    return this.#size <= maxReadBytes
   }
 
-  /** The beginning, as text that PostgreSQL can hold; a character cut in two at its end is left out. */
+  /** The start of the body. PostgreSQL text cannot contain NUL; a character cut at the end is dropped. */
   get text() {
-    const kept = Buffer.concat(this.#pieces).subarray(0, mostKept)
-    return new TextDecoder().decode(kept, { stream: this.#size > mostKept }).replaceAll("\u0000", "")
+    const stored = Buffer.concat(this.#chunks).subarray(0, maxStoredBytes)
+    return new TextDecoder().decode(stored, { stream: this.#size > maxStoredBytes }).replaceAll("\u0000", "")
   }
 }

@@ -2,40 +2,40 @@ import { Data, Effect } from "effect"
 import type { Dispatcher } from "undici"
 import type { Answer } from "./Answer.ts"
 
-/** A request came to no answer, or to no whole one. */
-export class Broken extends Data.TaggedError("Broken")<{ readonly cause: unknown }> {}
+/** No complete response arrived. */
+export class Broken extends Data.TaggedError("RequestFailed")<{ readonly cause: unknown }> {}
 
-const enough = () => new Error("No more of this is wanted")
+const makeAbortError = () => new Error("The request was aborted")
 
-/** One request and its answer, which is written down as it comes. Redirects are answers like any other. */
-export const exchange = (agent: Dispatcher, request: Dispatcher.DispatchOptions, answer: Answer) =>
+/** Sends one request and captures its response as it arrives. Follows no redirects. */
+export const exchange = (agent: Dispatcher, request: Dispatcher.DispatchOptions, response: Answer) =>
   Effect.async<void, Broken>((resume) => {
-    let sending: Dispatcher.DispatchController | undefined
-    let isOver = false
-    const end = (result: Effect.Effect<void, Broken>) => {
-      isOver = true
+    let activeController: Dispatcher.DispatchController | undefined
+    let isDone = false
+    const finish = (result: Effect.Effect<void, Broken>) => {
+      isDone = true
       resume(result)
     }
 
     agent.dispatch(request, {
       onRequestStart: (controller) => {
-        sending = controller
-        if (isOver) controller.abort(enough())
+        activeController = controller
+        if (isDone) controller.abort(makeAbortError())
       },
       onResponseStart: (_, status, headers) => {
-        if (status >= 200) answer.begin(status, headers["retry-after"])
+        if (status >= 200) response.begin(status, headers["retry-after"])
       },
-      onResponseData: (controller, piece) => {
-        if (answer.take(piece)) return
-        end(Effect.void)
-        controller.abort(enough())
+      onResponseData: (controller, chunk) => {
+        if (response.take(chunk)) return
+        finish(Effect.void)
+        controller.abort(makeAbortError())
       },
-      onResponseEnd: () => end(Effect.void),
-      onResponseError: (_, cause) => end(Effect.fail(new Broken({ cause })))
+      onResponseEnd: () => finish(Effect.void),
+      onResponseError: (_, cause) => finish(Effect.fail(new Broken({ cause })))
     })
 
     return Effect.sync(() => {
-      isOver = true
-      sending?.abort(enough())
+      isDone = true
+      activeController?.abort(makeAbortError())
     })
   })

@@ -9,7 +9,7 @@ import { signatureHeaders } from "./Signature.ts"
 import { Targets } from "./Target.ts"
 import { faultOfStatus, troubleOf } from "./Trouble.ts"
 
-/** One attempt to deliver an event. The newest secret comes first; `now` is in milliseconds. */
+/** One attempt to deliver an event. The newest secret comes first; `now` is in epoch milliseconds. */
 export interface Attempt {
   readonly tenant: string
   readonly url: string
@@ -20,7 +20,7 @@ export interface Attempt {
   readonly timeoutMs?: number
 }
 
-const requestOf = ({ body, id, now, secrets }: Attempt, url: URL): Dispatcher.DispatchOptions => ({
+const buildRequest = ({ body, id, now, secrets }: Attempt, url: URL): Dispatcher.DispatchOptions => ({
   origin: url.origin,
   path: `${url.pathname}${url.search}`,
   method: "POST",
@@ -32,34 +32,34 @@ const requestOf = ({ body, id, now, secrets }: Attempt, url: URL): Dispatcher.Di
   body
 })
 
-const unsent = (error: string): Sent => ({ delivered: false, latencyMs: 0, error })
+const makeUnsent = (error: string): Sent => ({ delivered: false, latencyMs: 0, error })
 
-const outcomeOf = (answer: Answer, begun: number, error: string | undefined): Sent => ({
+const toResult = (response: Answer, startedAt: number, error: string | undefined): Sent => ({
   delivered: error === undefined,
-  ...(answer.status === undefined ? {} : { status: answer.status, body: answer.text }),
-  latencyMs: Math.round(performance.now() - begun),
+  ...(response.status === undefined ? {} : { status: response.status, body: response.text }),
+  latencyMs: Math.round(performance.now() - startedAt),
   ...(error === undefined ? {} : { error }),
-  ...(answer.retryAfter === undefined ? {} : { retryAfter: answer.retryAfter }),
-  ...(answer.status === 410 ? { stop: "The receiver answered 410: it wants no more deliveries" } : {})
+  ...(response.retryAfter === undefined ? {} : { retryAfter: response.retryAfter }),
+  ...(response.status === 410 ? { stop: "The receiver answered 410: it wants no more deliveries" } : {})
 })
 
-const tooLate = ({ status }: Answer, host: string, timeoutMs: number) =>
+const describeTimeout = ({ status }: Answer, host: string, timeoutMs: number) =>
   status === undefined
     ? `${host} did not answer within ${timeoutMs / 1000} s`
     : `${host} answered ${status} but did not come to an end within ${timeoutMs / 1000} s`
 
-const errorOf = (failure: Broken | Refused, host: string) =>
-  failure._tag === "Broken" ? troubleOf(failure.cause, host) : `Earlier deliveries to ${host} take too long`
+const describeFailure = (failure: Broken | Refused, host: string) =>
+  failure._tag === "RequestFailed" ? troubleOf(failure.cause, host) : `Earlier deliveries to ${host} take too long`
 
 const defaultTimeoutMs = 15_000
 
-/** An attempt that would have hardly any time left for an answer does not begin. */
-const maxWaitOf = (timeoutMs: number) => timeoutMs / 3
+/** Fails an attempt in the queue when too little of its timeout would remain for the response. */
+const maxQueueWaitOf = (timeoutMs: number) => timeoutMs / 3
 
 const make = Effect.gen(function* () {
-  const targets = yield* Targets
+  const guard = yield* Targets
   const agent = yield* makeConnections
-  // The slots of the worker bound how many wait.
+  // The worker's slots already bound the queue.
   const limits = {
     permits: Number.POSITIVE_INFINITY,
     maxPerKey: mostConnections,
@@ -67,47 +67,47 @@ const make = Effect.gen(function* () {
     maxQueued: Number.POSITIVE_INFINITY,
     timeout: defaultTimeoutMs
   }
-  const origins = makeFairSemaphore(limits, identity)
+  const originSemaphore = makeFairSemaphore(limits, identity)
 
   const post = (attempt: Attempt, url: URL) => {
     const { tenant, timeoutMs = defaultTimeoutMs } = attempt
     const host = url.hostname
-    const answer = new Answer()
-    let begun = performance.now()
+    const response = new Answer()
+    let startedAt = performance.now()
 
     const sending = Effect.suspend(() => {
-      begun = performance.now()
-      return exchange(agent, requestOf(attempt, url), answer)
+      startedAt = performance.now()
+      return exchange(agent, buildRequest(attempt, url), response)
     })
-    // Tenants whose receivers share an origin take turns at its connections.
+    // The second key shares the connections of an origin fairly among tenants.
     const keys = [url.origin, `${url.origin} ${tenant}`]
-    return origins.withPermit(keys, sending, { timeout: maxWaitOf(timeoutMs) }).pipe(
+    return originSemaphore.withPermit(keys, sending, { timeout: maxQueueWaitOf(timeoutMs) }).pipe(
       Effect.match({
-        onFailure: (failure) => errorOf(failure, host),
-        onSuccess: () => faultOfStatus(answer.status ?? 0, host)
+        onFailure: (failure) => describeFailure(failure, host),
+        onSuccess: () => faultOfStatus(response.status ?? 0, host)
       }),
       Effect.timeoutTo({
         duration: timeoutMs,
         onSuccess: (error) => error,
-        onTimeout: () => tooLate(answer, host, timeoutMs)
+        onTimeout: () => describeTimeout(response, host, timeoutMs)
       }),
-      Effect.map((error) => outcomeOf(answer, begun, error))
+      Effect.map((error) => toResult(response, startedAt, error))
     )
   }
 
   return {
-    /** Sends once, wherever that leads; never longer than the timeout. */
+    /** Makes one attempt. Never fails, and ends within the timeout. */
     send: (attempt: Attempt): Effect.Effect<Sent> =>
       Effect.suspend(() =>
-        Either.match(targets.read(attempt.url), {
-          onLeft: ({ message }) => Effect.succeed(unsent(message)),
+        Either.match(guard.read(attempt.url), {
+          onLeft: ({ message }) => Effect.succeed(makeUnsent(message)),
           onRight: (url) => post(attempt, url)
         })
       )
   }
 })
 
-/** Sends events to receivers by HTTP, as Standard Webhooks describes. */
+/** Sends events over HTTP, signed according to Standard Webhooks. */
 export class WebhookSender extends Effect.Service<WebhookSender>()("layers/WebhookSender", {
   dependencies: [Targets.Default],
   scoped: make

@@ -1,16 +1,16 @@
 import { createHmac, randomBytes } from "node:crypto"
 
-const mark = "whsec_"
+const secretPrefix = "whsec_"
 
-/** A secret shared with one receiver, as Standard Webhooks writes them. */
-export const newSecret = () => `${mark}${randomBytes(32).toString("base64")}`
+/** Generates a signing secret in the format of Standard Webhooks. */
+export const newSecret = () => `${secretPrefix}${randomBytes(32).toString("base64")}`
 
-const keyOf = (secret: string) => Buffer.from(secret.slice(mark.length), "base64")
+const keyOf = (secret: string) => Buffer.from(secret.slice(secretPrefix.length), "base64")
 
-const sign = (secret: string, signed: string, body: Uint8Array) =>
-  `v1,${createHmac("sha256", keyOf(secret)).update(signed).update(body).digest("base64")}`
+const sign = (secret: string, signedPrefix: string, body: Uint8Array) =>
+  `v1,${createHmac("sha256", keyOf(secret)).update(signedPrefix).update(body).digest("base64")}`
 
-/** The headers of Standard Webhooks: one signature for each secret, of which a receiver needs to know only one. */
+/** The headers of Standard Webhooks. They carry one signature per secret, so that secrets can rotate. */
 export const signatureHeaders = (
   id: string,
   now: number,

@@ -1,19 +1,20 @@
 import { errors } from "undici"
 import { Refused } from "./Rules.ts"
 
-type Sentence = (host: string) => string
+type MessageFormatter = (host: string) => string
 
-const away: Sentence = (host) => `${host} cannot be reached`
-const closed: Sentence = (host) => `${host} closed the connection before it had answered`
-const untrusted: Sentence = (host) => `The certificate of ${host} is not trusted: have it issued by a known authority`
-const notHttp: Sentence = (host) => `${host} answered something that is not HTTP`
+const unreachable: MessageFormatter = (host) => `${host} cannot be reached`
+const closed: MessageFormatter = (host) => `${host} closed the connection before it had answered`
+const untrusted: MessageFormatter = (host) =>
+  `The certificate of ${host} is not trusted: have it issued by a known authority`
+const notHttp: MessageFormatter = (host) => `${host} answered something that is not HTTP`
 
-const sentences: Readonly<Record<string, Sentence>> = {
+const byCode: Readonly<Record<string, MessageFormatter>> = {
   ECONNREFUSED: (host) => `${host} refuses connections`,
-  EHOSTUNREACH: away,
-  ENETUNREACH: away,
-  EADDRNOTAVAIL: away,
-  ETIMEDOUT: away,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  EADDRNOTAVAIL: unreachable,
+  ETIMEDOUT: unreachable,
   UND_ERR_CONNECT_TIMEOUT: (host) => `${host} did not take the connection in time`,
   ECONNRESET: closed,
   EPIPE: closed,
@@ -30,7 +31,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted
 }
 
-const byBeginning: ReadonlyArray<readonly [string, Sentence]> = [
+const byCodePrefix: ReadonlyArray<readonly [string, MessageFormatter]> = [
   ["HPE_", notHttp],
   ["ERR_SSL_", (host) => `${host} does not speak TLS as it should`],
   ["EPROTO", (host) => `${host} does not speak TLS as it should`]
@@ -41,15 +42,15 @@ const codeOf = (cause: unknown) => {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 }
 
-/** What went wrong, for whoever runs the receiver. */
+/** Describes a network error for the operator of the receiver. */
 export const troubleOf = (cause: unknown, host: string) => {
   if (cause instanceof Refused) return cause.message
   const code = codeOf(cause)
-  const sentence = sentences[code] ?? byBeginning.find(([beginning]) => code.startsWith(beginning))?.[1]
-  return sentence?.(host) ?? `The request to ${host} failed`
+  const format = byCode[code] ?? byCodePrefix.find(([prefix]) => code.startsWith(prefix))?.[1]
+  return format?.(host) ?? `The request to ${host} failed`
 }
 
-/** What is wrong with an answer that came whole. */
+/** Describes a status other than 2xx. Returns undefined for success. */
 export const faultOfStatus = (status: number, host: string) => {
   if (status >= 200 && status < 300) return undefined
   return status >= 300 && status < 400

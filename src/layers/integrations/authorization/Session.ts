@@ -4,29 +4,29 @@ import type { AuthorizedSession } from "../../oauth/AuthorizedSession.ts"
 import { type Call, call, withoutSecret } from "../../providerHttp/Calls.ts"
 import { Grants } from "./Grants.ts"
 
-/** Calls in the name of whoever authorized an integration. */
+/** Sends requests with the access token of an integration. */
 export const openSession = (tenant: TenantId, integration: string) =>
   Effect.gen(function* () {
     const grants = yield* Grants
     let access = yield* grants.accessOf(tenant, integration)
 
-    const send = (one: Call) => {
+    const sendWithToken = (request: Call) => {
       const { accessToken } = access
-      const asked = call({ ...one, headers: { ...one.headers, authorization: `Bearer ${accessToken}` } })
-      return Effect.map(asked, (reply) => withoutSecret(reply, accessToken))
+      const sending = call({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } })
+      return Effect.map(sending, (reply) => withoutSecret(reply, accessToken))
     }
 
     const session: AuthorizedSession = {
       siteId: access.siteId,
 
-      /** One call. If the token is refused it is renewed, and the call made once more. */
-      call: (one: Call) =>
+      /** Sends a request. After a 401 it refreshes the token and retries once. */
+      call: (request: Call) =>
         Effect.gen(function* () {
-          const used = access.accessToken
-          const reply = yield* send(one)
+          const usedToken = access.accessToken
+          const reply = yield* sendWithToken(request)
           if (reply.status !== 401) return reply
-          access = yield* grants.renew(tenant, integration, used)
-          return yield* send(one)
+          access = yield* grants.renew(tenant, integration, usedToken)
+          return yield* sendWithToken(request)
         })
     }
     return session

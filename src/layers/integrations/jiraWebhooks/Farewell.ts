@@ -8,53 +8,53 @@ import { Grants } from "../authorization/Grants.ts"
 import { openSession } from "../authorization/Session.ts"
 import { TrackerWebhooks } from "./TrackerWebhooks.ts"
 
-/** How long whoever deletes an integration waits at the most, and how long the tracker is tried behind his back. */
-const patience = "2 seconds"
-const longPatience = "10 seconds"
+/** Bounds what the API request waits for before it deletes the integration. */
+const lookupTimeout = "2 seconds"
+/** Timeout of the deregistration at Jira. No API request waits for it. */
+const deregistrationTimeout = "10 seconds"
 
-/** Tells trackers that nobody listens any more. */
-export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/TrackerFarewell", {
+/** Deregisters the Jira webhooks of deleted integrations, best effort: Jira drops them itself after 30 days. */
+export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/JiraWebhookRemoval", {
   dependencies: [TrackerWebhooks.Default, Grants.Default],
   effect: Effect.gen(function* () {
     const { JIRA_API_URL } = yield* Settings
     const webhooks = yield* TrackerWebhooks
     const grants = yield* Grants
 
-    /** What is registered and the way there, which is not to be found any more once the integration is gone. */
-    const registeredOf = Effect.fnUntraced(function* (tenant: TenantId, integration: string) {
-      const kept = yield* webhooks.keptOf({ tenant, integration })
-      const [first] = kept
+    /** Loads the webhook ids and opens a session. Both need the integration, so this runs before its deletion. */
+    const loadRegistered = Effect.fnUntraced(function* (tenant: TenantId, integration: string) {
+      const registrations = yield* webhooks.keptOf({ tenant, integration })
+      const [first] = registrations
       if (first === undefined) return undefined
       const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
-      const ids = kept.filter(({ site }) => site === first.site).map(({ webhookId }) => webhookId)
-      return { ids, tracker: trackerOver(session, withoutSlash(JIRA_API_URL), first.site) }
+      const ids = registrations.filter(({ site }) => site === first.site).map(({ webhookId }) => webhookId)
+      return { ids, client: trackerOver(session, withoutSlash(JIRA_API_URL), first.site) }
     })
 
-    const untold = (cause: Cause.Cause<unknown>) =>
-      Effect.logInfo("A tracker is not told that nobody listens any more", cause)
+    const logFailure = (cause: Cause.Cause<unknown>) => Effect.logInfo("Jira webhook deregistration failed", cause)
 
     return {
-      /** Removes what is registered for an integration that is there yet, if that can be done. */
+      /** Deregisters the webhooks of an existing integration. Never fails. */
       before: (tenant: TenantId, integration: string) =>
-        registeredOf(tenant, integration).pipe(
+        loadRegistered(tenant, integration).pipe(
           Effect.flatMap((registered) =>
-            registered === undefined ? Effect.void : registered.tracker.remove(registered.ids)
+            registered === undefined ? Effect.void : registered.client.remove(registered.ids)
           ),
-          Effect.timeout(longPatience),
-          Effect.catchAllCause(untold)
+          Effect.timeout(deregistrationTimeout),
+          Effect.catchAllCause(logFailure)
         ),
 
-      /** Removes an integration by `remove`, and then what is registered for it, if that can be done. */
+      /** Runs `remove`, which deletes the integration, then deregisters its webhooks in the background. */
       after: <A, E, R>(integration: string, remove: Effect.Effect<A, E, R>) =>
         Effect.gen(function* () {
-          const registered = yield* registeredOf(yield* CurrentTenant, integration).pipe(
-            Effect.timeout(patience),
-            Effect.catchAllCause((cause) => Effect.as(untold(cause), undefined))
+          const registered = yield* loadRegistered(yield* CurrentTenant, integration).pipe(
+            Effect.timeout(lookupTimeout),
+            Effect.catchAllCause((cause) => Effect.as(logFailure(cause), undefined))
           )
           const removed = yield* remove
           if (registered !== undefined) {
-            const leaving = Effect.timeout(registered.tracker.remove(registered.ids), longPatience)
-            yield* Effect.forkDaemon(Effect.ignoreLogged(leaving))
+            const deregistration = Effect.timeout(registered.client.remove(registered.ids), deregistrationTimeout)
+            yield* Effect.forkDaemon(Effect.ignoreLogged(deregistration))
           }
           return removed
         })

@@ -1,52 +1,52 @@
-const minute = 60_000
-const lookEvery = 24 * 60 * minute
-const longestRest = 60 * minute
+const minuteMs = 60_000
+const verificationIntervalMs = 24 * 60 * minuteMs
+const maxBackoffMs = 60 * minuteMs
 
 interface Entry {
-  readonly refusals: number
-  readonly absences: number
-  readonly restUntil: number
-  readonly lookedAt: number
+  readonly rejections: number
+  readonly outages: number
+  readonly backoffUntil: number
+  readonly verifiedAt: number
   readonly filter: string | undefined
 }
 
-const blank: Entry = { refusals: 0, absences: 0, restUntil: 0, lookedAt: 0, filter: undefined }
+const initialEntry: Entry = { rejections: 0, outages: 0, backoffUntil: 0, verifiedAt: 0, filter: undefined }
 
-/** What one process remembers of integrations: how they fared, and when they were last looked at. */
+/** In-memory backoff state per integration: consecutive failures, backoff, last verification. Lost on restart. */
 export const makeMemory = () => {
   const entries = new Map<string, Entry>()
-  const of = (id: string) => entries.get(id) ?? blank
-  const note = (id: string, news: Partial<Entry>) => {
-    const entry = { ...of(id), ...news }
+  const entryOf = (id: string) => entries.get(id) ?? initialEntry
+  const update = (id: string, changes: Partial<Entry>) => {
+    const entry = { ...entryOf(id), ...changes }
     entries.set(id, entry)
     return entry
   }
 
   return {
-    /** True the first time only, whatever comes of it then. */
+    /** Returns true on the first call for an id only, whether its registration succeeds or not. */
     isFirstSight: (id: string) => {
       const isKnown = entries.has(id)
-      note(id, {})
+      update(id, {})
       return !isKnown
     },
 
-    rests: (id: string, now: number) => of(id).restUntil > now,
+    rests: (id: string, now: number) => entryOf(id).backoffUntil > now,
 
-    /** Once a day, and as soon as somebody wants to hear of other issues. */
+    /** Due once a day, and at once after a change of the JQL filter. */
     isLookDue: (id: string, filter: string, now: number) =>
-      now - of(id).lookedAt >= lookEvery || of(id).filter !== filter,
+      now - entryOf(id).verifiedAt >= verificationIntervalMs || entryOf(id).filter !== filter,
 
-    /** All is well, as the tracker itself says. */
+    /** Resets failures and backoff after Jira confirmed the registration. */
     noteWell: (id: string, filter: string, now: number) =>
-      note(id, { refusals: 0, absences: 0, restUntil: 0, lookedAt: now, filter }),
+      update(id, { rejections: 0, outages: 0, backoffUntil: 0, verifiedAt: now, filter }),
 
-    /** Tells how often it was refused in a row. */
-    noteRefusal: (id: string) => note(id, { refusals: of(id).refusals + 1 }).refusals,
+    /** Returns the number of consecutive rejections. */
+    noteRefusal: (id: string) => update(id, { rejections: entryOf(id).rejections + 1 }).rejections,
 
-    /** A tracker that is away is asked less and less often. */
+    /** Doubles the backoff with each consecutive outage. */
     noteAbsence: (id: string, now: number) => {
-      const absences = of(id).absences + 1
-      note(id, { absences, restUntil: now + Math.min(2 ** (absences - 1) * minute, longestRest) })
+      const outages = entryOf(id).outages + 1
+      update(id, { outages, backoffUntil: now + Math.min(2 ** (outages - 1) * minuteMs, maxBackoffMs) })
     },
 
     forget: (id: string) => void entries.delete(id),

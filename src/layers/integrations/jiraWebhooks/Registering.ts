@@ -3,83 +3,97 @@ import { TrackerRefusal } from "../../jira/Answers.ts"
 import type { Tracker } from "../../jira/Tracker.ts"
 import type { Connected, Endpoint, Kept, TrackerWebhooks } from "./TrackerWebhooks.ts"
 
-/** How long a registration lives unless the tracker says otherwise, and how long before its end it is renewed. */
-const day = 24 * 60 * 60 * 1000
-export const lifetime = 30 * day
-export const margin = 7 * day
+const dayMs = 24 * 60 * 60 * 1000
+/** Jira drops a webhook after 30 days without a refresh. */
+export const lifetime = 30 * dayMs
+/** We refresh a webhook this long before it expires. */
+export const margin = 7 * dayMs
 
-const everything = "project != null"
+/** JQL that matches every issue: Jira requires a filter. */
+const matchAllJql = "project != null"
 
-/** One integration, the site it is connected to, and what is registered there for it. */
+/** An integration, its Jira site, and its webhooks according to our database. */
 export interface Post {
   readonly of: Connected
   readonly site: string
   readonly kept: ReadonlyArray<Kept>
 }
 
-export const filterOf = ({ jql }: Connected) => jql ?? everything
+export const filterOf = ({ jql }: Connected) => jql ?? matchAllJql
 
-/** The tracker takes one address only, and has another already. */
-const isAboutAddress = ({ message }: TrackerRefusal) => /\burls?\b/i.test(message)
+/** Jira accepts a single webhook URL and has another one. Its response says so only in the message. */
+const isUrlConflict = ({ message }: TrackerRefusal) => /\burls?\b/i.test(message)
 
-/** How webhooks come to be registered, and registered again. */
+/** Registers Jira webhooks and replaces outdated ones. */
 export const makeRegistering = (webhooks: TrackerWebhooks, urlOf: (key: string) => string) => {
-  const oldOf = ({ kept, site }: Post, fresh?: number) =>
-    kept.filter((one) => one.site === site && one.webhookId !== fresh).map(({ webhookId }) => webhookId)
+  const outdatedIdsOf = ({ kept, site }: Post, currentId?: number) =>
+    kept.filter((one) => one.site === site && one.webhookId !== currentId).map(({ webhookId }) => webhookId)
 
-  const removeOld = (tracker: Tracker, post: Post, fresh?: number) => {
-    const old = oldOf(post, fresh)
-    return old.length === 0 ? Effect.void : Effect.ignoreLogged(tracker.remove(old))
+  const removeOutdated = (client: Tracker, state: Post, currentId?: number) => {
+    const outdated = outdatedIdsOf(state, currentId)
+    return outdated.length === 0 ? Effect.void : Effect.ignoreLogged(client.remove(outdated))
   }
 
-  /** An integration that was deleted meanwhile wants nothing registered. */
-  const keep = (tracker: Tracker, { of, site }: Post, id: number, { keyHash }: Endpoint, expiresAt: number) =>
-    Effect.flatMap(webhooks.keep(of, site, id, keyHash, expiresAt), (isKept) =>
-      isKept ? Effect.void : Effect.ignoreLogged(tracker.remove([id]))
+  /** Saves a registration. If the integration was deleted meanwhile, removes the webhook again. */
+  const save = (
+    client: Tracker,
+    { of: connection, site }: Post,
+    id: number,
+    { keyHash }: Endpoint,
+    expiresAt: number
+  ) =>
+    Effect.flatMap(webhooks.keep(connection, site, id, keyHash, expiresAt), (isSaved) =>
+      isSaved ? Effect.void : Effect.ignoreLogged(client.remove([id]))
     )
 
-  /** What was registered by somebody who did not live to write it down. */
-  const findLeftover = (tracker: Tracker, { of, site }: Post, { key }: Endpoint) =>
+  /** Finds a webhook that a process registered before it crashed and never saved. */
+  const findUnsaved = (client: Tracker, { of: connection, site }: Post, { key }: Endpoint) =>
     Effect.gen(function* () {
       const url = urlOf(key)
-      const like = (yield* tracker.list).filter((one) => one.url === url && one.jqlFilter === filterOf(of))
-      const ids = like.map(({ id }) => id)
-      const taken = ids.length === 0 ? new Set<number>() : yield* webhooks.takenAt(site, ids)
-      return like.find(({ id }) => !taken.has(id))
+      const matching = (yield* client.list).filter((one) => one.url === url && one.jqlFilter === filterOf(connection))
+      const ids = matching.map(({ id }) => id)
+      const savedIds = ids.length === 0 ? new Set<number>() : yield* webhooks.takenAt(site, ids)
+      return matching.find(({ id }) => !savedIds.has(id))
     })
 
-  const at = (tracker: Tracker, { of }: Post, endpoint: Endpoint) =>
-    Effect.map(tracker.register({ url: urlOf(endpoint.key), jqlFilter: filterOf(of) }), (id) => ({ id, endpoint }))
+  const registerAt = (client: Tracker, { of: connection }: Post, endpoint: Endpoint) =>
+    Effect.map(client.register({ url: urlOf(endpoint.key), jqlFilter: filterOf(connection) }), (id) => ({
+      id,
+      endpoint
+    }))
 
-  /** Our own address if the tracker takes it, else that of another integration of the site; what comes in is told apart. */
-  const atAny = (tracker: Tracker, post: Post, own: Endpoint) =>
-    at(tracker, post, own).pipe(
-      Effect.catchTag("TrackerRefusal", (refusal) =>
+  /**
+   * Registers at the integration's own endpoint. If Jira accepts no second URL, shares the endpoint of another integration
+   * of the site: intake assigns what arrives there to the right integration.
+   */
+  const registerAtAny = (client: Tracker, state: Post, own: Endpoint) =>
+    registerAt(client, state, own).pipe(
+      Effect.catchTag("JiraRejection", (rejection) =>
         Effect.gen(function* () {
-          if (!isAboutAddress(refusal)) return yield* Effect.fail(refusal)
-          const [shared] = yield* webhooks.othersAt(post.site, post.of)
-          if (shared !== undefined) return yield* at(tracker, post, shared)
-          if (oldOf(post).length === 0) return yield* Effect.fail(refusal)
-          yield* removeOld(tracker, post)
-          yield* webhooks.forget(post.of)
-          return yield* at(tracker, post, own)
+          if (!isUrlConflict(rejection)) return yield* Effect.fail(rejection)
+          const [shared] = yield* webhooks.othersAt(state.site, state.of)
+          if (shared !== undefined) return yield* registerAt(client, state, shared)
+          if (outdatedIdsOf(state).length === 0) return yield* Effect.fail(rejection)
+          yield* removeOutdated(client, state)
+          yield* webhooks.forget(state.of)
+          return yield* registerAt(client, state, own)
         })
       )
     )
 
   return {
-    register: (tracker: Tracker, post: Post, now: number) =>
+    register: (client: Tracker, state: Post, now: number) =>
       Effect.gen(function* () {
-        const own = yield* webhooks.endpointOf(post.of)
+        const own = yield* webhooks.endpointOf(state.of)
         if (own === undefined)
           return yield* Effect.fail(new TrackerRefusal({ message: "There is no address for the tracker's webhooks" }))
-        const leftover = yield* findLeftover(tracker, post, own)
-        if (leftover !== undefined) {
-          return yield* keep(tracker, post, leftover.id, own, leftover.expiresAt ?? now + lifetime)
+        const unsaved = yield* findUnsaved(client, state, own)
+        if (unsaved !== undefined) {
+          return yield* save(client, state, unsaved.id, own, unsaved.expiresAt ?? now + lifetime)
         }
-        const { endpoint, id } = yield* atAny(tracker, post, own)
-        yield* keep(tracker, post, id, endpoint, now + lifetime)
-        yield* removeOld(tracker, post, id)
+        const { endpoint, id } = yield* registerAtAny(client, state, own)
+        yield* save(client, state, id, endpoint, now + lifetime)
+        yield* removeOutdated(client, state, id)
       })
   }
 }

@@ -12,16 +12,16 @@ import { filterOf, makeRegistering, type Post } from "./Registering.ts"
 import { makeTending, type Task, taskOf } from "./Tending.ts"
 import { type Connected, TrackerWebhooks } from "./TrackerWebhooks.ts"
 
-const mostRefusals = 3
-const atOnce = 8
+const maxRejections = 3
+const maxConcurrent = 8
 
-/** Much shorter than others wait before they take over. */
-const patience = "45 seconds"
+/** Well below the lease term, so that no other process starts the same work. */
+const timeout = "45 seconds"
 
 const noSite = new TrackerRefusal({ message: "The authorization names no site of the tracker: authorize it again" })
 
-/** Sees to it that trackers tell us what happens, and go on telling us. */
-export class TrackerUpkeep extends Effect.Service<TrackerUpkeep>()("layers/TrackerUpkeep", {
+/** Reconciles the webhooks registered in Jira with the authorized Jira integrations. A lease admits one process. */
+export class TrackerUpkeep extends Effect.Service<TrackerUpkeep>()("layers/JiraWebhookReconciler", {
   dependencies: [TrackerWebhooks.Default, Grants.Default, Integrations.Default],
   effect: Effect.gen(function* () {
     const { JIRA_API_URL, PUBLIC_URL } = yield* Settings
@@ -29,86 +29,86 @@ export class TrackerUpkeep extends Effect.Service<TrackerUpkeep>()("layers/Track
     const webhooks = yield* TrackerWebhooks
     const grants = yield* Grants
     const integrations = yield* Integrations
-    const memory = makeMemory()
+    const backoff = makeMemory()
     const holder = makeId("upkeep")
     const urlOf = (key: string) => `${withoutSlash(PUBLIC_URL ?? "")}/api/v1/webhooks/${key}`
-    const tend = makeTending(webhooks, makeRegistering(webhooks, urlOf))
+    const runTask = makeTending(webhooks, makeRegistering(webhooks, urlOf))
 
-    const perform = (task: Task, post: Post, now: number) =>
+    const performTask = (task: Task, state: Post, now: number) =>
       Effect.gen(function* () {
-        const { integration, tenant } = post.of
+        const { integration, tenant } = state.of
         const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
-        yield* tend(task, trackerOver(session, api, post.site), post, now)
+        yield* runTask(task, trackerOver(session, api, state.site), state, now)
       }).pipe(
         Effect.timeoutFail({
-          duration: patience,
+          duration: timeout,
           onTimeout: () => new TrackerAway({ message: "The tracker took too long" })
         })
       )
 
-    const refused = ({ integration, tenant }: Connected, { message }: TrackerRefusal) => {
-      if (memory.noteRefusal(integration) < mostRefusals)
+    const handleRejection = ({ integration, tenant }: Connected, { message }: TrackerRefusal) => {
+      if (backoff.noteRefusal(integration) < maxRejections)
         return Effect.logInfo(`Integration ${integration}: ${message}`)
-      memory.forget(integration)
+      backoff.forget(integration)
       return integrations.fail(tenant, integration, `Its webhook cannot be kept: ${message}`)
     }
 
-    const away = ({ integration }: Connected, message: string, now: number) =>
+    const handleOutage = ({ integration }: Connected, message: string, now: number) =>
       Effect.zipRight(
-        Effect.sync(() => memory.noteAbsence(integration, now)),
+        Effect.sync(() => backoff.noteAbsence(integration, now)),
         Effect.logInfo(`Integration ${integration}: ${message}`)
       )
 
-    const dueOf = (of: Connected, now: number) =>
-      Effect.map(webhooks.keptOf(of), (kept) => {
-        const post = { of, site: of.site ?? "", kept }
-        return { post, task: taskOf(post, now, memory.isLookDue(of.integration, filterOf(of), now)) }
+    const loadDue = (connection: Connected, now: number) =>
+      Effect.map(webhooks.keptOf(connection), (kept) => {
+        const state: Post = { of: connection, site: connection.site ?? "", kept }
+        return { state, task: taskOf(state, now, backoff.isLookDue(connection.integration, filterOf(connection), now)) }
       })
 
-    const lookAfter = (of: Connected, now: number) =>
+    const reconcileOne = (connection: Connected, now: number) =>
       Effect.gen(function* () {
-        const filter = filterOf(of)
-        if ((yield* dueOf(of, now)).task === "nothing" || !(yield* webhooks.lead(holder))) return
-        // Read once more: until just now another may have been at it.
-        const { post, task } = yield* dueOf(of, now)
-        if (task === "nothing") return
-        yield* of.site === null ? Effect.fail(noSite) : perform(task, post, now)
-        memory.noteWell(of.integration, filter, now)
+        const filter = filterOf(connection)
+        if ((yield* loadDue(connection, now)).task === "none" || !(yield* webhooks.lead(holder))) return
+        // Read again under the lease: the previous leader may have done it meanwhile.
+        const { state, task } = yield* loadDue(connection, now)
+        if (task === "none") return
+        yield* connection.site === null ? Effect.fail(noSite) : performTask(task, state, now)
+        backoff.noteWell(connection.integration, filter, now)
       }).pipe(
         Effect.catchTags({
-          GrantLost: () => Effect.sync(() => memory.forget(of.integration)),
-          TrackerRefusal: (refusal) => refused(of, refusal),
-          TrackerAway: ({ message }) => away(of, message, now),
-          NoAnswer: ({ message }) => away(of, message, now),
-          ProviderAway: ({ message }) => away(of, message, now)
+          GrantLost: () => Effect.sync(() => backoff.forget(connection.integration)),
+          JiraRejection: (rejection) => handleRejection(connection, rejection),
+          JiraUnavailable: ({ message }) => handleOutage(connection, message, now),
+          NoResponse: ({ message }) => handleOutage(connection, message, now),
+          ProviderAway: ({ message }) => handleOutage(connection, message, now)
         }),
         Effect.catchAllCause((cause) =>
-          Effect.logWarning(`Integration ${of.integration} could not be looked after`, cause)
+          Effect.logWarning(`Integration ${connection.integration}: webhook reconciliation failed`, cause)
         )
       )
 
-    const lookAfterEach = (all: ReadonlyArray<Connected>, now: number) =>
-      Effect.forEach(all, (one) => lookAfter(one, now), { concurrency: atOnce, discard: true })
+    const reconcileEach = (all: ReadonlyArray<Connected>, now: number) =>
+      Effect.forEach(all, (one) => reconcileOne(one, now), { concurrency: maxConcurrent, discard: true })
 
     return {
-      /** Does what is due for every tracker, unless another copy does. */
+      /** Runs the due task of every integration, unless another process has the lease. */
       round: Effect.gen(function* () {
         if (PUBLIC_URL === undefined || !(yield* webhooks.lead(holder))) return
         const all = yield* webhooks.connected
         const now = yield* Clock.currentTimeMillis
-        memory.keepOnly(new Set(all.map(({ integration }) => integration)))
-        yield* lookAfterEach(
-          all.filter(({ integration }) => !memory.rests(integration, now)),
+        backoff.keepOnly(new Set(all.map(({ integration }) => integration)))
+        yield* reconcileEach(
+          all.filter(({ integration }) => !backoff.rests(integration, now)),
           now
         )
       }),
 
-      /** Does so for those alone who have come since, so that nobody who has just authorized us waits for a round. */
+      /** Registers newly authorized integrations only, so that they do not wait for the next full round. */
       greet: Effect.gen(function* () {
         if (PUBLIC_URL === undefined) return
         const all = yield* webhooks.unregistered
-        yield* lookAfterEach(
-          all.filter(({ integration }) => memory.isFirstSight(integration)),
+        yield* reconcileEach(
+          all.filter(({ integration }) => backoff.isFirstSight(integration)),
           yield* Clock.currentTimeMillis
         )
       }),
