@@ -15,36 +15,37 @@ import { TelemetryLive } from "./layers/telemetry/Telemetry.ts"
 import { up } from "./up.ts"
 import { isWorkerName, workerNames, workers } from "./workers/registry.ts"
 
-const refuse = (fault: string) => Effect.fail(new SettingsError({ faults: [fault] }))
+const failWith = (message: string) => Effect.fail(new SettingsError({ faults: [message] }))
 
-/** Serves until told to stop. The database is built first and so closes last, when nobody needs it any more. */
+/** Runs until the process is asked to stop. The database layer is built first, so it closes last. */
 const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>) =>
   Layer.launch(live.pipe(Layer.provide(MigrationsLive), Layer.provide(SqlLive))).pipe(
     Effect.annotateLogs("process", name),
     Effect.provide(TelemetryLive(name)),
-    (serving) => Effect.zipRight(exitWithParent, serving)
+    (program) => Effect.zipRight(exitWithParent, program)
   )
 
-const worker = ([name = ""]: ReadonlyArray<string>) =>
+const runWorker = ([name = ""]: ReadonlyArray<string>) =>
   isWorkerName(name)
     ? serve(name, Layer.merge(workers[name], MetricsLive))
-    : refuse(`"${name}" is no worker; there are: ${workerNames.join(", ")}`)
+    : failWith(`"${name}" is not a worker. The workers are: ${workerNames.join(", ")}`)
 
-const migrateOnce = migrate.pipe(
+const runMigrations = migrate.pipe(
   Effect.flatMap((applied) => Console.log(applied.length === 0 ? "Up to date." : `Applied ${applied.length}.`)),
   Effect.provide(TelemetryLive("migrate"))
 )
 
-const token = (args: ReadonlyArray<string>) =>
+const printToken = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { values } = parseArgs({
       args: [...args],
       options: { sub: { type: "string" }, "expires-in": { type: "string", default: "86400" } }
     })
     const seconds = Number(values["expires-in"])
-    if (values.sub === undefined) return yield* refuse("--sub is needed: who the token speaks for")
-    if (!Number.isInteger(seconds)) return yield* refuse("--expires-in takes a whole number of seconds")
-    if ((yield* Settings).NODE_ENV === "production") return yield* refuse("development tokens are not for production")
+    if (values.sub === undefined) return yield* failWith("--sub is required: the subject of the token")
+    if (!Number.isInteger(seconds)) return yield* failWith("--expires-in must be a whole number of seconds")
+    if ((yield* Settings).NODE_ENV === "production")
+      return yield* failWith("development tokens cannot be issued in production")
     yield* Console.log(yield* developmentToken(values.sub, seconds))
   })
 
@@ -56,22 +57,22 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
     case "api":
       return serve("api", httpLive(mounted))
     case "worker":
-      return worker(args)
+      return runWorker(args)
     case "migrate":
-      return migrateOnce
+      return runMigrations
     case "token":
-      return token(args)
+      return printToken(args)
     case undefined:
     case "help":
     case "--help":
       return Console.log(help)
     default:
-      return refuse(`"${command}" is no command; --help lists them`)
+      return failWith(`"${command}" is not a command. --help lists the commands`)
   }
 }
 
-/** A foreseen failure is told in its own words; anything else with all there is to know. */
-const tell = (cause: Cause.Cause<unknown>) => {
+/** Prints the message of an expected error, and the whole cause of anything else. */
+const reportFailure = (cause: Cause.Cause<unknown>) => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (Cause.isInterruptedOnly(cause)) return Effect.void
   return Console.error(failure instanceof Error ? failure.message : Cause.pretty(cause))
@@ -81,6 +82,6 @@ const [command, ...args] = process.argv.slice(2)
 
 Effect.suspend(() => run(command, args)).pipe(
   Effect.provide(SettingsLive),
-  Effect.tapErrorCause(tell),
+  Effect.tapErrorCause(reportFailure),
   runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

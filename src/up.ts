@@ -22,19 +22,19 @@ export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
   readonly logFile: string
 }> {
   override get message() {
-    return `The database could not be migrated (${this.how}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
+    return `The database migration failed (${this.how}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
   }
 }
 
-/** Known before anything is started. After a kill the old api may take a moment to notice and leave. */
-const claimPort = ({ HOST, PORT }: SettingsShape, { afterKill }: DataDir) =>
+/** Checks the port before anything starts. After a kill, the old API process needs a moment to exit. */
+const requirePort = ({ HOST, PORT }: SettingsShape, { afterKill }: DataDir) =>
   PORT === 0
-    ? Effect.fail(new PortTaken({ host: HOST, port: PORT, code: "npm start must know it beforehand" }))
+    ? Effect.fail(new PortTaken({ host: HOST, port: PORT, code: "npm start needs a fixed PORT" }))
     : requireFree(HOST, PORT).pipe(
         Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo(afterKill ? "20 seconds" : 0)))
       )
 
-const database = ({ DATABASE_URL }: SettingsShape, { folder, logOf }: DataDir) =>
+const startDatabase = ({ DATABASE_URL }: SettingsShape, { folder, logOf }: DataDir) =>
   DATABASE_URL !== undefined
     ? Effect.succeed(Redacted.value(DATABASE_URL))
     : step(
@@ -43,7 +43,7 @@ const database = ({ DATABASE_URL }: SettingsShape, { folder, logOf }: DataDir) =
         ({ port, version }) => `PostgreSQL ${version} ready on ${localhost}:${port}`
       ).pipe(Effect.map(({ url }) => url))
 
-const broker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logOf }: DataDir) =>
+const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logOf }: DataDir) =>
   NATS_URL !== undefined
     ? Effect.succeed(NATS_URL)
     : Effect.flatMap(natsProgram(NATS_SERVER_BIN), (program) =>
@@ -58,28 +58,28 @@ const migrate = (program: Program) =>
   run(program).pipe(
     Effect.filterOrFail(
       ({ code }) => code === 0,
-      (ended) => new MigrationFailed({ how: describe(ended), logFile: program.logFile })
+      (exit) => new MigrationFailed({ how: describe(exit), logFile: program.logFile })
     )
   )
 
-const everywhere: Record<string, string> = { "0.0.0.0": localhost, "::": "::1" }
+const loopbackOfWildcard: Record<string, string> = { "0.0.0.0": localhost, "::": "::1" }
 
-const reachable = ({ HOST, PORT }: SettingsShape) => {
-  const host = everywhere[HOST] ?? HOST
+const baseUrlOf = ({ HOST, PORT }: SettingsShape) => {
+  const host = loopbackOfWildcard[HOST] ?? HOST
   return `http://${host.includes(":") ? `[${host}]` : host}:${PORT}`
 }
 
-const welcome = (base: string, { folder, logOf }: DataDir) => {
-  const token = "npm run -s token -- --sub alice"
-  const shown = relative(process.cwd(), folder)
+const welcomeText = (baseUrl: string, { folder, logOf }: DataDir) => {
+  const tokenCommand = "npm run -s token -- --sub alice"
+  const relativeFolder = relative(process.cwd(), folder)
   return [
     "",
     "  The service is ready.",
     "",
-    `  API     ${base}/api/v1`,
-    `  Docs    ${base}/docs`,
+    `  API     ${baseUrl}/api/v1`,
+    `  Docs    ${baseUrl}/docs`,
     `  Logs    ${relative(process.cwd(), join(logOf("api"), ".."))}`,
-    `  Token   ${shown === ".data" ? token : `DATA_DIR=${folder} ${token}`}`,
+    `  Token   ${relativeFolder === ".data" ? tokenCommand : `DATA_DIR=${folder} ${tokenCommand}`}`,
     "  Stop    Ctrl-C",
     ""
   ].join("\n")
@@ -87,39 +87,42 @@ const welcome = (base: string, { folder, logOf }: DataDir) => {
 
 const start = (settings: SettingsShape) =>
   Effect.gen(function* () {
-    const place = yield* claimDataDir(settings.DATA_DIR)
-    yield* claimPort(settings, place)
-    const urls = { DATABASE_URL: yield* database(settings, place), NATS_URL: yield* broker(settings, place) }
+    const dataDir = yield* claimDataDir(settings.DATA_DIR)
+    yield* requirePort(settings, dataDir)
+    const urls = {
+      DATABASE_URL: yield* startDatabase(settings, dataDir),
+      NATS_URL: yield* startBroker(settings, dataDir)
+    }
     const main = join(projectRoot, "dist", "main.js")
-    const own = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
+    const programOf = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
       name,
       command: process.execPath,
       args: name === "api" ? [...roomyHeap, main, ...args] : [main, ...args],
-      env: { ...process.env, ...urls, DATA_DIR: place.folder, [supervisedFlag]: "1", ...extra },
-      logFile: place.logOf(name),
+      env: { ...process.env, ...urls, DATA_DIR: dataDir.folder, [supervisedFlag]: "1", ...extra },
+      logFile: dataDir.logOf(name),
       stop: [["SIGTERM", "20 seconds"]]
     })
-    yield* step("Migrating the database", migrate(own("migrate", ["migrate"])), () => "Database migrated")
-    // Begun before the api, though filled after it: what began first ends last.
-    const workers = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const api = own("api", ["api"])
-    const base = reachable(settings)
-    yield* step("Starting the api", supervise(api, { ready: apiReady(base, api.logFile) }), () => "Api ready")
+    yield* step("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
+    // Finalizers run in reverse order: this scope opens before the API starts, so it closes after the API has stopped.
+    const workersScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+    const api = programOf("api", ["api"])
+    const baseUrl = baseUrlOf(settings)
+    yield* step("Starting the API", supervise(api, { ready: apiReady(baseUrl, api.logFile) }), () => "API ready")
     yield* Effect.forEach(workerNames, (name) =>
-      // One port serves one process, and that is the api.
-      supervise(own(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
-    ).pipe(Scope.extend(workers))
+      // Only one process can bind METRICS_PORT; the API does.
+      supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
+    ).pipe(Scope.extend(workersScope))
     yield* say(`✓ Workers started: ${workerNames.join(", ")}`)
-    yield* say(welcome(base, place))
-    yield* Effect.addFinalizer(() => say("Stopping: requests and work under way are finished first"))
+    yield* say(welcomeText(baseUrl, dataDir))
+    yield* Effect.addFinalizer(() => say("Stopping: waiting for running requests and jobs to finish"))
   })
 
-/** The whole system on this machine, until somebody asks it to stop. */
+/** Runs the whole system on this machine until a stop signal arrives. */
 export const up = Effect.gen(function* () {
   yield* exitWithParent
   const settings = yield* Settings
-  const asked = yield* stopAsked
-  yield* Effect.raceFirst(Effect.zipRight(start(settings), Effect.never), Deferred.await(asked))
+  const stopSignal = yield* stopAsked
+  yield* Effect.raceFirst(Effect.zipRight(start(settings), Effect.never), Deferred.await(stopSignal))
 }).pipe(
   Effect.scoped,
   Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? say("Stopped") : Effect.void))

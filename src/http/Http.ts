@@ -25,34 +25,34 @@ import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
 import { routesOf } from "./server/request/Routes.ts"
 import { listen } from "./server/Server.ts"
 
-/** The port the service answers on, once it does. */
+/** The port the server listens on. */
 export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {}
 
-/** Metrics are beside the rest in development, or alone on a port of their own that can be kept from the public. */
-const serve = Effect.fnUntraced(function* <E, R>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
-  const api = assemble(mounted.map(({ group }) => group))
+/** In development the API's port also serves /metrics. METRICS_PORT moves it to a port that can be kept private. */
+const serve = Effect.fnUntraced(function* <E, R>(groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
+  const api = assemble(groups.map(({ group }) => group))
   const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS } = yield* Settings
   const isProduction = NODE_ENV === "production"
   const health = yield* makeHealth
-  const plain = [...health.routes, ...(yield* docsRoutes(documentOf(api)))]
+  const plainRoutes = [...health.routes, ...(yield* docsRoutes(documentOf(api)))]
   yield* serveMetrics(health.routes)
-  const routes = yield* routesOf(api, mounted)
+  const routes = yield* routesOf(api, groups)
   const hasMetrics = METRICS_PORT === undefined && !isProduction
-  const listener = yield* makeListener(routes, hasMetrics ? [...plain, yield* metricsRoute] : plain)
+  const listener = yield* makeListener(routes, hasMetrics ? [...plainRoutes, yield* metricsRoute] : plainRoutes)
   const port = yield* listen(listener, { host, port: PORT })
-  // Runs before the listener closes: balancers go on sending requests here until they have asked the probe again.
-  const delay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))
-  yield* Effect.addFinalizer(() => Effect.zipRight(health.announceStop, Effect.sleep(delay)))
+  // Runs before the listener closes: load balancers keep sending requests until their next readiness probe.
+  const shutdownDelay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))
+  yield* Effect.addFinalizer(() => Effect.zipRight(health.announceStop, Effect.sleep(shutdownDelay)))
   yield* Effect.logInfo(`Listening on http://${host}:${port}`)
   return port
 })
 
-/** What handlers may work with. */
+/** The services that handlers can depend on. */
 export type HandlerNeeds = SqlClient | Settings | BlobStore | Broker | IntakeMetrics
 
-/** The HTTP side of what is mounted; it needs settings and a database, which outlive it and so serve to the last request. */
-export const httpLive = <E>(mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, HandlerNeeds>>) =>
-  Layer.scoped(HttpPort, serve(mounted)).pipe(
+/** The HTTP server. Settings and database come from outside, so they outlive the last request. */
+export const httpLive = <E>(groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, HandlerNeeds>>) =>
+  Layer.scoped(HttpPort, serve(groups)).pipe(
     Layer.provide([
       Tokens.Default,
       TrackerTokens.Default,

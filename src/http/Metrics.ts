@@ -9,13 +9,13 @@ import { listen } from "./server/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {
   const { registry } = yield* MetricsRegistry
-  const backlogs = [(yield* DeliveryMetrics).refresh, (yield* IntakeMetrics).refresh]
+  const refreshBacklogs = [(yield* DeliveryMetrics).refresh, (yield* IntakeMetrics).refresh]
   const headers = { "content-type": registry.contentType }
   return {
     path: "/metrics",
     answer: Effect.map(
       Effect.zipRight(
-        Effect.all(backlogs, { concurrency: "unbounded", discard: true }),
+        Effect.all(refreshBacklogs, { concurrency: "unbounded", discard: true }),
         Effect.promise(() => registry.metrics())
       ),
       (body) => ({
@@ -28,17 +28,17 @@ export const metricsRoute = Effect.gen(function* () {
 })
 
 /**
- * Serves metrics, and what else is for operators alone, where a port of their own is named: its connections are accepted
- * beside those of callers, however many of these come at once.
+ * Serves metrics and other routes for operators on METRICS_PORT, if it is set. A separate port has its own accept
+ * queue, so a flood of API connections does not delay these.
  */
-export const serveMetrics = Effect.fnUntraced(function* (more: ReadonlyArray<PlainRoute>) {
+export const serveMetrics = Effect.fnUntraced(function* (otherRoutes: ReadonlyArray<PlainRoute>) {
   const { HOST: host, METRICS_PORT: port } = yield* Settings
   if (port === undefined) return
-  const taken = yield* listen(yield* makePlainListener([yield* metricsRoute, ...more]), { host, port })
-  yield* Effect.logInfo(`Metrics are on http://${host}:${taken}/metrics`)
+  const boundPort = yield* listen(yield* makePlainListener([yield* metricsRoute, ...otherRoutes]), { host, port })
+  yield* Effect.logInfo(`Metrics are on http://${host}:${boundPort}/metrics`)
 })
 
-/** The metrics of a process that serves nothing else. */
+/** Metrics of a process without an API, such as a worker. */
 export const MetricsLive = Layer.scopedDiscard(serveMetrics([])).pipe(
   Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default, IntakeMetrics.Default])
 )

@@ -19,7 +19,7 @@ import { inbound } from "./handlers/tracker/Inbound.ts"
 import { issues } from "./handlers/tracker/Issues.ts"
 import { webhooks } from "./handlers/tracker/Webhooks.ts"
 
-/** Everything that is served, a line a resource: the contract, the routes and the document all follow from this list. */
+/** Every resource of the API with its handlers. HttpApi, routes and OpenAPI document derive from this list. */
 export const mounted = [
   tenants,
   members,

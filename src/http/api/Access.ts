@@ -2,40 +2,40 @@ import { OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import type { Role } from "../../domain/tenancy/Roles.ts"
 
-/** Who may call an operation. Every operation says it; one that does not is refused when the service starts. */
+/** The callers that an operation allows. The service does not start if an operation has no rule. */
 export type AccessRule =
   | { readonly for: "anyone" }
   | { readonly for: "caller" }
-  /** Who has no bearer, or a good one. Who is let in without one, and as what, the handler decides. */
-  | { readonly for: "visitor" }
-  /** Who belongs to the tenant of the resource in the path, which the statement that reads the resource finds out. */
-  | { readonly for: "insider" }
-  /** The tracker that was told the key in the path, or an administrator of the tenant whose key it is. */
+  /** A request without a bearer token, or with a valid one. The handler decides what an anonymous one may do. */
+  | { readonly for: "optionalAuth" }
+  /** A member of the tenant that owns the resource in the path. The query that reads the resource checks it. */
+  | { readonly for: "resourceMember" }
+  /** The tracker that has the endpoint key in the path, or an administrator of the key's tenant. */
   | { readonly for: "tracker" }
   | {
       readonly for: "member"
-      /** Where the tenant is named. One in the path is hidden from outsiders (404), one in the header forbidden (403). */
+      /** Where the tenant comes from. Non-members get 404 for a tenant in the path, 403 for one in the header. */
       readonly tenant: "header" | "path"
       readonly role: Role
-      /** Whether members of too low a role are told 404 as well. */
+      /** Whether members with too low a role get 404 instead of 403. */
       readonly hidden: boolean
     }
 
-export class Access extends Context.Tag("http/Access")<Access, AccessRule>() {}
+export class Access extends Context.Tag("http/EndpointAccess")<Access, AccessRule>() {}
 
 export const anyone: AccessRule = { for: "anyone" }
 export const anyCaller: AccessRule = { for: "caller" }
 
-export const visitors: AccessRule = { for: "visitor" }
+export const visitors: AccessRule = { for: "optionalAuth" }
 
-export const insiders: AccessRule = { for: "insider" }
+export const insiders: AccessRule = { for: "resourceMember" }
 
 export const trackers: AccessRule = { for: "tracker" }
 
-/** Members of the tenant named by the `tenant-id` header, from this role upwards. */
+/** Members of the tenant in the `tenant-id` header, with at least this role. */
 export const inTenant = (role: Role): AccessRule => ({ for: "member", tenant: "header", role, hidden: false })
 
-/** Members of the tenant named by `tenantId` in the path, from this role upwards. */
+/** Members of the tenant in the path's `tenantId`, with at least this role. */
 export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}): AccessRule => ({
   for: "member",
   tenant: "path",
@@ -43,30 +43,32 @@ export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}
   hidden: options.hidden ?? false
 })
 
-/** What the contract says of every operation beside its shapes: what it is for, and who may call it. */
+/** Annotations that every operation has: its summary and its access rule. */
 export const operation = (summary: string, access: AccessRule) =>
   Context.make(Access, access).pipe(Context.add(OpenApi.Summary, summary))
 
-/** Whether the handler takes the body as it comes, instead of being given what it says. */
-export class Streamed extends Context.Reference<Streamed>()("http/Streamed", { defaultValue: () => false }) {}
+/** Whether the handler reads the body as a stream, instead of decoded. */
+export class Streamed extends Context.Reference<Streamed>()("http/StreamedUpload", { defaultValue: () => false }) {}
 
-/** Whether the caller sends again what we fail at, but nothing that we refuse: then every fault of ours is a 503. */
-export class SentAgain extends Context.Reference<SentAgain>()("http/SentAgain", { defaultValue: () => false }) {}
+/** Whether the sender retries a 503 but no other error. Then every internal error becomes a 503. */
+export class SentAgain extends Context.Reference<SentAgain>()("http/RetriedBySender", { defaultValue: () => false }) {}
 
-/** Whether reading does something that can be done once only: nothing is to be kept, compared, or tried with HEAD. */
-export class OnceOnly extends Context.Reference<OnceOnly>()("http/OnceOnly", { defaultValue: () => false }) {}
+/** Whether a GET has side effects. Then it has no HEAD, no ETag, and a disconnect does not interrupt it. */
+export class OnceOnly extends Context.Reference<OnceOnly>()("http/UnsafeGet", { defaultValue: () => false }) {}
 
-/** Whether an operation makes no events, so that nobody needs to be told of new ones. */
-export class Eventless extends Context.Reference<Eventless>()("http/Eventless", { defaultValue: () => false }) {}
+/** Whether an operation inserts no events, so that it need not wake the relay. */
+export class Eventless extends Context.Reference<Eventless>()("http/NoEvents", { defaultValue: () => false }) {}
 
-/** How many bytes of body an operation takes. */
-export class BodyLimit extends Context.Reference<BodyLimit>()("http/BodyLimit", { defaultValue: () => 1024 * 1024 }) {}
+/** The most bytes of a request body. */
+export class BodyLimit extends Context.Reference<BodyLimit>()("http/MaxBodyBytes", {
+  defaultValue: () => 1024 * 1024
+}) {}
 
 /**
- * Whether an operation takes long, mostly for something outside of the database such as a provider or a drawing, and so
- * must not hold one of the permits that quick requests share.
+ * Whether an operation mostly waits for something other than the database, such as a provider or a PDF, and so must not
+ * take the permits of quick requests.
  */
 export class External extends Context.Reference<External>()("http/External", { defaultValue: () => false }) {}
 
-/** Whether a read holds a connection for many statements, or for one that may take long. */
+/** Whether a read keeps a connection for many statements, or for a slow one. */
 export class LongRead extends Context.Reference<LongRead>()("http/LongRead", { defaultValue: () => false }) {}

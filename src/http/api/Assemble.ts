@@ -10,13 +10,13 @@ const base = HttpApi.make("contracting")
   .annotate(OpenApi.Servers, [{ url: "/" }])
   .annotate(OpenApi.Description, "Contracting and invoicing for many tenants: every request works inside one of them.")
 
-type Contract<G extends HttpApiGroup.HttpApiGroup.Any> = HttpApi.HttpApi<"contracting", G, WireError, never>
+type ContractingApi<G extends HttpApiGroup.HttpApiGroup.Any> = HttpApi.HttpApi<"contracting", G, WireError, never>
 
-/** The whole contract out of its groups, below the version's prefix. */
+/** The API of these groups, under the version's prefix. */
 export const assemble = <G extends HttpApiGroup.HttpApiGroup.Any>(groups: ReadonlyArray<G>) => {
-  // A list of groups cannot tell its type step by step, so the sum is stated at the start. It leaves out the
-  // framework's own decode error, which the edge never lets out.
-  let api = base as unknown as Contract<G>
+  // A loop cannot refine the type group by group, so the final type is cast at the start. It omits Effect's
+  // HttpApiDecodeError, which the server never sends.
+  let api = base as unknown as ContractingApi<G>
   for (const group of groups) api = api.add(group)
   return api.prefix("/api/v1")
 }

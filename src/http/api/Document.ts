@@ -6,7 +6,7 @@ import { type Facts, failures, failuresOf } from "./Failures.ts"
 import { keyPattern } from "./Idempotency.ts"
 import { webhooks } from "./Webhooks.ts"
 
-/** The parts of an OpenAPI document that are worked on here. */
+/** The parts of an OpenAPI document that this file changes. */
 interface Response {
   readonly description: string
   readonly content?: unknown
@@ -24,7 +24,7 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object }
 }
 
-const header = (name: string, description: string, schema: object, required = false) => ({
+const headerParameter = (name: string, description: string, schema: object, required = false) => ({
   name,
   in: "header",
   required,
@@ -34,8 +34,8 @@ const header = (name: string, description: string, schema: object, required = fa
 
 const { $schema: _, ...tenantIdSchema } = JSONSchema.make(TenantId)
 
-const tenantHeader = header("tenant-id", "The tenant to work in", tenantIdSchema, true)
-const idempotencyHeader = header(
+const tenantHeader = headerParameter("tenant-id", "The tenant to work in", tenantIdSchema, true)
+const idempotencyHeader = headerParameter(
   "Idempotency-Key",
   "Does the work once, however often the request is sent within 24 hours",
   {
@@ -43,49 +43,51 @@ const idempotencyHeader = header(
     pattern: keyPattern.source
   }
 )
-const ifMatchHeader = header("If-Match", "Writes only over the version with this ETag", { type: "string" })
+const ifMatchHeader = headerParameter("If-Match", "Writes only over the version with this ETag", { type: "string" })
 
-const ifNoneMatchHeader = header("If-None-Match", "Answers 304 when the resource still has this ETag", {
+const ifNoneMatchHeader = headerParameter("If-None-Match", "Answers 304 when the resource still has this ETag", {
   type: "string"
 })
 
-/** Whether an answer is one version of a resource, which a caller may have already. */
-const hasVersion = ({ isMany, isOnceOnly }: Facts) => !isMany && !isOnceOnly
+/** Whether the response is one resource with an ETag. */
+const hasEtag = ({ isMany, isOnceOnly }: Facts) => !isMany && !isOnceOnly
 
-const headersOf = (facts: Facts) => [
+const requestHeadersOf = (facts: Facts) => [
   ...(facts.access.for === "member" && facts.access.tenant === "header" ? [tenantHeader] : []),
   ...(facts.method === "POST" ? [idempotencyHeader] : []),
   ...(facts.isChange ? [ifMatchHeader] : []),
-  ...(facts.method === "GET" && hasVersion(facts) ? [ifNoneMatchHeader] : [])
+  ...(facts.method === "GET" && hasEtag(facts) ? [ifNoneMatchHeader] : [])
 ]
 
-const sometimes = (description: string) => ({ description, schema: { type: "string" } })
-const always = (description: string) => ({ ...sometimes(description), required: true })
+const optionalHeader = (description: string) => ({ description, schema: { type: "string" } })
+const requiredHeader = (description: string) => ({ ...optionalHeader(description), required: true })
 
-/** Headers of a success, by what it answers with. */
-const answerHeaders = (facts: Facts, status: string) => ({
-  "x-request-id": always("Names the request in the service's log"),
-  ...(status === "201" ? { Location: always("Where what is new is to be found") } : {}),
-  ...(facts.isMany && facts.hasQuery ? { Link: sometimes('The next page, as rel="next", when there is one') } : {}),
-  ...(hasVersion(facts) && status !== "204" ? { ETag: always("The version of the resource") } : {}),
-  ...(facts.method === "POST" ? { "Idempotent-Replayed": sometimes("true when the answer was given before") } : {})
+/** Headers of a success response. */
+const successHeaders = (facts: Facts, status: string) => ({
+  "x-request-id": requiredHeader("Names the request in the service's log"),
+  ...(status === "201" ? { Location: requiredHeader("Where what is new is to be found") } : {}),
+  ...(facts.isMany && facts.hasQuery
+    ? { Link: optionalHeader('The next page, as rel="next", when there is one') }
+    : {}),
+  ...(hasEtag(facts) && status !== "204" ? { ETag: requiredHeader("The version of the resource") } : {}),
+  ...(facts.method === "POST" ? { "Idempotent-Replayed": optionalHeader("true when the answer was given before") } : {})
 })
 
-const notModified = (facts: Facts) =>
-  facts.method === "GET" && hasVersion(facts)
-    ? { 304: { description: "The caller has this version already", headers: answerHeaders(facts, "304") } }
+const notModifiedResponse = (facts: Facts) =>
+  facts.method === "GET" && hasEtag(facts)
+    ? { 304: { description: "The caller has this version already", headers: successHeaders(facts, "304") } }
     : {}
 
-const failureResponses = (facts: Facts) =>
+const errorResponses = (facts: Facts) =>
   Object.fromEntries(
     failuresOf(facts).map(({ description, status, tag }) => [
       String(status),
       {
         description,
         headers: {
-          "x-request-id": always("Names the request in the service's log"),
+          "x-request-id": requiredHeader("Names the request in the service's log"),
           ...(tag === "TooManyRequests" || tag === "ServiceUnavailable"
-            ? { "Retry-After": always("Seconds to wait") }
+            ? { "Retry-After": requiredHeader("Seconds to wait") }
             : {})
         },
         content: { "application/json": { schema: { $ref: `#/components/schemas/${tag}` } } }
@@ -95,56 +97,56 @@ const failureResponses = (facts: Facts) =>
 
 const securityOf = ({ access }: Facts) => {
   if (access.for === "anyone") return []
-  return access.for === "visitor" ? [{ bearer: [] }, {}] : [{ bearer: [] }]
+  return access.for === "optionalAuth" ? [{ bearer: [] }, {}] : [{ bearer: [] }]
 }
 
-const completed = (operation: Operation, facts: Facts): Operation => {
+const completeOperation = (operation: Operation, facts: Facts): Operation => {
   const successes = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))
-    .map(([status, response]) => [status, { ...response, headers: answerHeaders(facts, status) }])
+    .map(([status, response]) => [status, { ...response, headers: successHeaders(facts, status) }])
   return {
     ...operation,
-    parameters: [...operation.parameters, ...headersOf(facts)],
+    parameters: [...operation.parameters, ...requestHeadersOf(facts)],
     security: securityOf(facts),
-    responses: { ...Object.fromEntries(successes), ...notModified(facts), ...failureResponses(facts) }
+    responses: { ...Object.fromEntries(successes), ...notModifiedResponse(facts), ...errorResponses(facts) }
   }
 }
 
-/** What an answer holds under `data`, where it is JSON. */
-const dataOf = ({ content }: Response) =>
+/** The schema of `data` in a JSON response. */
+const dataSchemaOf = ({ content }: Response) =>
   (
     content as {
       readonly "application/json"?: { readonly schema: { readonly properties?: { readonly data?: object } } }
     }
-  )?.["application/json"]?.schema.properties?.data // the document's own shape, which the generator's types leave open
+  )?.["application/json"]?.schema.properties?.data // the generator's types leave this part open
 
-const answersMany = ({ responses }: Operation) =>
+const returnsList = ({ responses }: Operation) =>
   Object.values(responses).some((response) => {
-    const data = dataOf(response)
+    const data = dataSchemaOf(response)
     return data !== undefined && "type" in data && data.type === "array"
   })
 
-const changing = new Set<string>(["PUT", "PATCH", "DELETE"])
+const updateMethods = new Set<string>(["PUT", "PATCH", "DELETE"])
 
-/** A POST that creates answers 201; one that answers 200 does something to a resource that is there. */
+/** A POST that returns 200 acts on an existing resource; one that creates returns 201. */
 const isAction = (method: string, { responses }: Operation) => method === "POST" && "200" in responses
 
-/** The framework lists an error of its own that the edge never lets out. */
-const foreign = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
+/** Schemas of Effect's own decode error, which the server never sends. */
+const frameworkSchemas = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
 
-const components = (schemas: Document["components"]["schemas"]): Document["components"] => ({
+const completeComponents = (schemas: Document["components"]["schemas"]): Document["components"] => ({
   schemas: {
-    ...Object.fromEntries(Object.entries(schemas).filter(([name]) => !foreign.has(name))),
+    ...Object.fromEntries(Object.entries(schemas).filter(([name]) => !frameworkSchemas.has(name))),
     ...Object.fromEntries(failures.map(({ schema, tag }) => [tag, schema]))
   },
   securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }
 })
 
-/** The OpenAPI document: the contract's own, completed by what the edge adds to every operation. */
+/** The OpenAPI document: Effect's, completed with the headers and errors that the server adds to every operation. */
 export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, G, E, R>
 ): Document => {
-  // The generator's types know neither response headers nor references as we write them.
+  // The generator's types have no response headers and no references like ours.
   const generated = OpenApi.fromApi(api) as unknown as Document
   const paths: Record<string, Record<string, Operation>> = {}
   HttpApi.reflect(api, {
@@ -160,13 +162,13 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
         access: access.value,
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
-        isMany: answersMany(operation),
+        isMany: returnsList(operation),
         isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
         isChange:
-          changing.has(endpoint.method) || (access.value.for !== "tracker" && isAction(endpoint.method, operation))
+          updateMethods.has(endpoint.method) || (access.value.for !== "tracker" && isAction(endpoint.method, operation))
       }
-      paths[path] = { ...paths[path], [method]: completed(operation, facts) }
+      paths[path] = { ...paths[path], [method]: completeOperation(operation, facts) }
     }
   })
-  return { ...generated, paths, webhooks, components: components(generated.components.schemas) }
+  return { ...generated, paths, webhooks, components: completeComponents(generated.components.schemas) }
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** `{ "data": … }` on the wire, the bare value in handlers and clients. */
+/** `{ "data": … }` in JSON, the bare value in handlers and generated clients. */
 export const data = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   Schema.transform(Schema.Struct({ data: schema }), Schema.typeSchema(schema), {
     strict: true,

@@ -1,19 +1,21 @@
 import { ParseResult, Schema } from "effect"
 import { rule } from "../../domain/Schemas.ts"
 
-/** The relations a caller wants in full, named in one query parameter with commas between them. */
+/** A query parameter with a comma-separated list of relations to expand. */
 export const expansion = <const Names extends ReadonlyArray<string>>(...names: Names) => {
-  const known = (name: string): name is Names[number] => names.includes(name)
-  const wrong = `must be a comma-separated list of ${names.join(", ")}`
+  const isRelation = (name: string): name is Names[number] => names.includes(name)
+  const message = `must be a comma-separated list of ${names.join(", ")}`
   return Schema.transformOrFail(Schema.String, Schema.Array(Schema.Literal(...names)), {
     strict: true,
     decode: (text, _, ast) => {
-      const asked = text.split(",").map((name) => name.trim())
-      return asked.every(known) ? ParseResult.succeed(asked) : ParseResult.fail(new ParseResult.Type(ast, text, wrong))
+      const relations = text.split(",").map((name) => name.trim())
+      return relations.every(isRelation)
+        ? ParseResult.succeed(relations)
+        : ParseResult.fail(new ParseResult.Type(ast, text, message))
     },
-    encode: (asked) => ParseResult.succeed(asked.join(","))
+    encode: (relations) => ParseResult.succeed(relations.join(","))
   }).annotations(
-    rule("enum", wrong, {
+    rule("enum", message, {
       type: "string",
       examples: [names.join(",")],
       description: `Relations to show in full: ${names.join(", ")}, with commas between them`

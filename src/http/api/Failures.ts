@@ -3,33 +3,33 @@ import { JSONSchema, Option, Schema, SchemaAST } from "effect"
 import { WireError } from "../../domain/Errors.ts"
 import type { AccessRule } from "./Access.ts"
 
-/** What decides which failures an operation can answer with. */
+/** The properties of an operation that determine its possible errors. */
 export interface Facts {
   readonly method: string
   readonly access: AccessRule
   readonly hasPayload: boolean
   readonly hasQuery: boolean
-  /** Whether it answers with an array rather than with one resource. */
+  /** Whether the response is an array rather than one resource. */
   readonly isMany: boolean
-  /** Whether it changes a resource that is there, and so may be tied to a version of it. */
+  /** Whether it changes an existing resource, and so accepts If-Match. */
   readonly isChange: boolean
-  /** Whether the answer is not one to be had again. */
+  /** Whether it is a GET with side effects. */
   readonly isOnceOnly: boolean
 }
 
 type ErrorTag = WireError["_tag"]
 
 const always = () => true
-const byHeader = ({ access }: Facts) => access.for === "member" && access.tenant === "header"
+const hasTenantHeader = ({ access }: Facts) => access.for === "member" && access.tenant === "header"
 
-/** When each failure can happen; the interface names 404 for every operation. */
-const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
-  ValidationError: (facts) => byHeader(facts) || facts.hasPayload || facts.hasQuery || facts.method === "POST",
+/** Which operations can return each error. The API documents 404 for every operation. */
+const canOccur: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
+  ValidationError: (facts) => hasTenantHeader(facts) || facts.hasPayload || facts.hasQuery || facts.method === "POST",
   Unauthorized: ({ access }) => access.for !== "anyone",
   Forbidden: (facts) =>
-    byHeader(facts) ||
-    facts.access.for === "insider" ||
-    facts.access.for === "visitor" ||
+    hasTenantHeader(facts) ||
+    facts.access.for === "resourceMember" ||
+    facts.access.for === "optionalAuth" ||
     (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
   NotFound: always,
   Conflict: ({ method }) => method === "POST",
@@ -41,11 +41,11 @@ const occurs: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
   ServiceUnavailable: always
 }
 
-/** Every failure of the service with its status, its sentence and its body. */
+/** Every error of the API with its status, description and body schema. */
 export const failures = WireError.members.map((member) => {
   const { $schema, ...schema } = JSONSchema.make(Schema.make(member.ast))
   return {
-    tag: member.identifier as ErrorTag, // every class is named after its tag
+    tag: member.identifier as ErrorTag, // every class has its tag as identifier
     status: HttpApiSchema.getStatusError(member),
     description: Option.getOrElse(
       SchemaAST.getDescriptionAnnotation(SchemaAST.typeAST(member.ast)),
@@ -55,4 +55,4 @@ export const failures = WireError.members.map((member) => {
   }
 })
 
-export const failuresOf = (facts: Facts) => failures.filter(({ tag }) => occurs[tag](facts))
+export const failuresOf = (facts: Facts) => failures.filter(({ tag }) => canOccur[tag](facts))

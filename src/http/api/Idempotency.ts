@@ -1,2 +1,2 @@
-/** What an Idempotency-Key may look like. */
+/** A valid Idempotency-Key. */
 export const keyPattern = /^[\x21-\x7e]{1,255}$/

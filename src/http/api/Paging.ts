@@ -2,19 +2,19 @@ import { ParseResult, Schema } from "effect"
 import { type Position, pageLimit } from "../../domain/Paging.ts"
 import { integerText, optional } from "../../domain/Schemas.ts"
 
-const Place = Schema.parseJson(
+const EncodedPosition = Schema.parseJson(
   Schema.Tuple(Schema.NullOr(Schema.NonNegativeInt), Schema.String.pipe(Schema.pattern(/^[a-z]+_[a-z0-9]{1,64}$/)))
 )
-const decodePlace = Schema.decodeEither(Place)
+const decodePosition = Schema.decodeEither(EncodedPosition)
 
 export const encodeCursor = ({ id, order }: Position) =>
   Buffer.from(JSON.stringify([order ?? null, id])).toString("base64url")
 
-/** Opaque to callers: it comes from the `Link` header of the page before. */
+/** Opaque to clients. They take it from the `Link` header of the previous page. */
 const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema<Position>, {
   strict: true,
   decode: (text, _, ast) =>
-    ParseResult.mapBoth(decodePlace(Buffer.from(text, "base64url").toString()), {
+    ParseResult.mapBoth(decodePosition(Buffer.from(text, "base64url").toString()), {
       onFailure: () => new ParseResult.Type(ast, text, "is not a cursor of this list; take it from the Link header"),
       onSuccess: ([order, id]) => ({ order: order ?? undefined, id })
     }),

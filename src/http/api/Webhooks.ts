@@ -1,19 +1,19 @@
 import { eventTypes } from "../../domain/events/Catalogue.ts"
 import { schemaNameOf } from "../../domain/events/Event.ts"
 
-const told = (type: string) => {
+const summaryOf = (type: string) => {
   const [resource, action] = type.split(".")
   return `Tells of ${/^[aeiou]/.test(type) ? "an" : "a"} ${resource?.replaceAll("_", " ")}: ${action}`
 }
 
-/** What integrations are sent, for each event type. */
+/** The `webhooks` of the OpenAPI document: the request that an integration receives, for each event type. */
 export const webhooks = Object.fromEntries(
   eventTypes.map(({ type }) => [
     type,
     {
       post: {
         operationId: `on.${type}`,
-        summary: told(type),
+        summary: summaryOf(type),
         tags: ["events"],
         security: [],
         requestBody: {

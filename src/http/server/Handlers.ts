@@ -5,7 +5,7 @@ import type { JsonPage, JsonText } from "../../domain/JsonText.ts"
 import type { CurrentMember, CurrentTenant, IfMatch, InboundCall, Principal } from "../../domain/tenancy/Caller.ts"
 import type { Page, PagedList, Refusal, Reply, Streamed } from "./response/Reply.ts"
 
-/** What the edge knows about the request by the time a handler runs. */
+/** Services of the request that the pipeline provides to a handler. */
 export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundCall | IfMatch
 
 interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
@@ -13,20 +13,20 @@ interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly query: HttpApiEndpoint.HttpApiEndpoint.UrlParams<E>
   readonly headers: HttpApiEndpoint.HttpApiEndpoint.Headers<E>
   readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E>
-  /** The body as it came, for who keeps it. */
+  /** The raw body. */
   readonly bytes: Buffer
   readonly upload: Upload
 }
 
-/** A body that is taken as it comes. */
+/** A request body that the handler reads as a stream. */
 export interface Upload {
   readonly bytes: Stream.Stream<Uint8Array, WireError>
-  /** How many bytes were announced. */
+  /** The Content-Length, if the client sent one. */
   readonly size: number | undefined
 }
 
-/** What an operation that succeeds with an A answers in its place. */
-type Body<A> =
+/** The forms in which a handler can return an A. */
+type ResultBody<A> =
   | A
   | JsonText<A>
   | (A extends ReadonlyArray<infer Item> ? PagedList<Item> | JsonPage<Item> : never)
@@ -35,24 +35,24 @@ type Body<A> =
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | JsonText<A> | Reply<Body<A>> | Refusal, WireError, RequestServices>
+) => Effect.Effect<A | JsonText<A> | Reply<ResultBody<A>> | Refusal, WireError, RequestServices>
 
-/** One function for each operation of a group, under its name. */
+/** One handler for each endpoint of a group, by the endpoint's name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {
   readonly [Name in HttpApiEndpoint.HttpApiEndpoint.Name<HttpApiGroup.HttpApiGroup.Endpoints<G>>]: Handler<
     HttpApiEndpoint.HttpApiEndpoint.WithName<HttpApiGroup.HttpApiGroup.Endpoints<G>, Name>
   >
 }
 
-/** A group of the contract together with what serves it. */
+/** A group of the API with the handlers of its endpoints. */
 export interface Mounted<G extends HttpApiGroup.HttpApiGroup.Any, E, R> {
   readonly group: G
   readonly handlers: Effect.Effect<Handlers<G>, E, R>
 }
 
-/** Serves a group with functions over what they need, so that each function's types come from the contract. */
+/** Ties handlers to a group of the API, so that the endpoints' schemas determine the handlers' types. */
 export const handle = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
   group: G,
-  needs: Effect.Effect<S, E, R>,
-  handlers: (needs: S) => Handlers<G>
-): Mounted<G, E, R> => ({ group, handlers: Effect.map(needs, handlers) })
+  dependencies: Effect.Effect<S, E, R>,
+  handlers: (dependencies: S) => Handlers<G>
+): Mounted<G, E, R> => ({ group, handlers: Effect.map(dependencies, handlers) })

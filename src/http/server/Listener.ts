@@ -17,45 +17,45 @@ import { write } from "./response/Respond.ts"
 import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
 import { writeStream } from "./response/StreamWriter.ts"
 
-/** Something to be served outside the contract, to anyone: health, documentation. */
+/** A public route outside of the API, such as health or documentation. */
 export interface PlainRoute {
   readonly path: `/${string}`
   readonly answer: Effect.Effect<Answer, WireError>
 }
 
-interface Target {
+interface RouteTarget {
   readonly name: string
   readonly run: (call: Call) => Effect.Effect<Answer, WireError>
-  /** The answer to a request that is refused before anything is begun for it. */
-  readonly turnAway?: (request: IncomingMessage) => Answer | undefined
-  /** Whether its work is given up when the caller disconnects. */
+  /** The response to a request that is rejected before any work starts, if it is. */
+  readonly rejectEarly?: (request: IncomingMessage) => Answer | undefined
+  /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
 }
 
-const unknownRoute: Target = { name: "unknown", run: () => Effect.fail(new NotFound()) }
-/** What is counted for a caller who disconnected before the answer, as nginx does. */
-const clientClosedRequest = 499
+const unknownRoute: RouteTarget = { name: "unknown", run: () => Effect.fail(new NotFound()) }
+/** Status in the metrics when the client disconnects before the response; the code is nginx's. */
+const clientClosedRequestStatus = 499
 
-const preflight: Target = {
+const preflight: RouteTarget = {
   name: "preflight",
   run: () => Effect.succeed({ status: 204, headers: {}, body: undefined })
 }
 
-/** A caller's own request id is kept when it is fit for a log line. */
+/** Keeps the client's x-request-id if it is safe in a log line. */
 const requestIdOf = ({ headers }: IncomingMessage) => {
   const given = headers["x-request-id"]
   return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-const annotations = (call: Call, target: Target, requestId: string) => ({
+const logAnnotations = (call: Call, target: RouteTarget, requestId: string) => ({
   requestId,
   operation: target.name,
   ...(call.identity?.tenant === undefined ? {} : { tenant: call.identity.tenant }),
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
-const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>, operation: Operation) => {
-  const router = FindMyWay.make<Target>({
+const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Operation) => {
+  const router = FindMyWay.make<RouteTarget>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
     caseSensitive: true,
@@ -64,14 +64,14 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
   for (const route of routes) {
     const target = {
       name: route.name,
-      run: (call: Call) => operation.operate(route, call),
-      turnAway: (request: IncomingMessage) => operation.turnAway(route, request),
+      run: (call: Call) => pipeline.operate(route, call),
+      rejectEarly: (request: IncomingMessage) => pipeline.turnAway(route, request),
       isCancellable: route.isExternal && route.method === "GET" && !route.isOnceOnly
     }
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isOnceOnly) router.on("HEAD", route.path, target)
   }
-  for (const { answer, path } of plain) {
+  for (const { answer, path } of plainRoutes) {
     router.on(["GET", "HEAD"], path, { name: path, run: () => answer })
   }
   return (request: IncomingMessage) => {
@@ -82,22 +82,22 @@ const makeRouter = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRout
   }
 }
 
-/** Serves every request: finds its operation, runs it, tells failures in the interface's words, measures and logs. */
-const listenerOf = (
+/** Serves every request: finds its route, runs it, maps failures to error responses, measures and logs. */
+const makeListenerWith = (
   routes: ReadonlyArray<Route>,
-  plain: ReadonlyArray<PlainRoute>,
-  operation: Operation,
-  responses: ResponseLimits
+  plainRoutes: ReadonlyArray<PlainRoute>,
+  pipeline: Operation,
+  responseLimits: ResponseLimits
 ) =>
   Effect.gen(function* () {
     const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
     const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
     const metrics = yield* RequestMetrics
-    const find = makeRouter(routes, plain, operation)
+    const findRoute = makeRouter(routes, plainRoutes, pipeline)
     const cors = makeCors(CORS_ORIGINS)
-    // Nothing in a request asks for what is around it here, which would be copied with all it is given. Counting fibers
-    // is the runtime's own metric, which nobody reads.
+    // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
+    // fiber metrics are not exported, so counting fibers is switched off.
     const runtime = (yield* Effect.runtime<never>()).pipe(
       Runtime.updateContext(() => Context.empty()),
       Runtime.disableRuntimeFlag(RuntimeFlags.RuntimeMetrics)
@@ -105,39 +105,39 @@ const listenerOf = (
     const runFork = Runtime.runFork(runtime)
 
     const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
-      const started = performance.now()
+      const startedAt = performance.now()
       const requestId = requestIdOf(request)
-      const { params, target } = find(request)
-      const ends: Array<() => void> = []
-      const end = () => {
-        for (let done = ends.pop(); done !== undefined; done = ends.pop()) done()
+      const { params, target } = findRoute(request)
+      const finalizers: Array<() => void> = []
+      const runFinalizers = () => {
+        for (let finalize = finalizers.pop(); finalize !== undefined; finalize = finalizers.pop()) finalize()
       }
-      const onEnd = (done: () => void) => void ends.push(done)
+      const onEnd = (finalizer: () => void) => void finalizers.push(finalizer)
       const call: Call = { request, params, responseHeaders: {}, identity: undefined, keys: [], onEnd }
       metrics.started()
-      const refused = isVerbose || isTraced ? undefined : target.turnAway?.(request)
-      if (refused !== undefined) {
-        write(response, refused, { "x-request-id": requestId, ...cors(request) })
-        return metrics.finished(target.name, refused.status, (performance.now() - started) / 1000)
+      const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(request)
+      if (rejection !== undefined) {
+        write(response, rejection, { "x-request-id": requestId, ...cors(request) })
+        return metrics.finished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
       }
       const finish = (status: number) => {
-        metrics.finished(target.name, status, (performance.now() - started) / 1000)
+        metrics.finished(target.name, status, (performance.now() - startedAt) / 1000)
         if (!isVerbose) return Effect.void
         return Effect.logDebug(`${request.method} ${target.name} ${status}`).pipe(
-          Effect.annotateLogs(annotations(call, target, requestId))
+          Effect.annotateLogs(logAnnotations(call, target, requestId))
         )
       }
       const logCutOff = (cause: Cause.Cause<WireError>) =>
-        Effect.logWarning("A list was cut off, because its next page could not be read", cause).pipe(
-          Effect.annotateLogs(annotations(call, target, requestId))
+        Effect.logWarning("A list response was cut off: reading its next page failed", cause).pipe(
+          Effect.annotateLogs(logAnnotations(call, target, requestId))
         )
-      const settle = (answer: Answer): Effect.Effect<void, WireError> => {
-        end()
-        const { body, status } = answer
+      const respond = (result: Answer): Effect.Effect<void, WireError> => {
+        runFinalizers()
+        const { body, status } = result
         const writeHead = () =>
-          write(response, answer, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+          write(response, result, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
         if (body instanceof Streamed && request.method !== "HEAD") {
-          const writing = responses.inPieces("files", call.keys, writeStream(response, body, writeHead))
+          const writing = responseLimits.inPieces("files", call.keys, writeStream(response, body, writeHead))
           return Effect.flatMap(writing, () => finish(status))
         }
         if (body instanceof PagedList && request.method !== "HEAD") {
@@ -145,44 +145,49 @@ const listenerOf = (
             writeHead()
             return writeList(response, body)
           })
-          return responses
+          return responseLimits
             .inPieces("lists", call.keys, Effect.catchAllCause(writing, logCutOff))
             .pipe(Effect.flatMap(() => finish(status)))
         }
         writeHead()
-        responses.watch(response, call.keys)
+        responseLimits.watch(response, call.keys)
         return finish(status)
       }
       const serving = (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
-        Effect.flatMap(settle),
+        Effect.flatMap(respond),
         Effect.catchAllCause((cause) =>
           toWireError(cause).pipe(
-            Effect.annotateLogs(annotations(call, target, requestId)),
+            Effect.annotateLogs(logAnnotations(call, target, requestId)),
             Effect.map(failureAnswer),
-            Effect.flatMap(settle)
+            Effect.flatMap(respond)
           )
         )
       )
       if (!target.isCancellable) return void runFork(serving)
-      const giveUp = () => {
-        end()
-        return finish(clientClosedRequest)
+      const onDisconnect = () => {
+        runFinalizers()
+        return finish(clientClosedRequestStatus)
       }
-      const fiber = runFork(Effect.onInterrupt(serving, giveUp))
+      const fiber = runFork(Effect.onInterrupt(serving, onDisconnect))
       response.once("close", () => response.writableEnded || fiber.unsafeInterruptAsFork(FiberId.none))
     }
     return serve satisfies RequestListener
   })
 
-/** Serves the contract, and beside it what is outside of it. */
-export const makeListener = (routes: ReadonlyArray<Route>, plain: ReadonlyArray<PlainRoute>) =>
+/** Serves the API and the plain routes. */
+export const makeListener = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>) =>
   Effect.gen(function* () {
-    const responses = yield* makeResponseLimits
-    return yield* listenerOf(routes, plain, yield* makeOperation(responses), responses)
+    const responseLimits = yield* makeResponseLimits
+    return yield* makeListenerWith(routes, plainRoutes, yield* makeOperation(responseLimits), responseLimits)
   })
 
-/** Serves nothing of the contract, and so needs nothing of what its operations pass through. */
-export const makePlainListener = (plain: ReadonlyArray<PlainRoute>) =>
-  Effect.flatMap(makeResponseLimits, (responses) =>
-    listenerOf([], plain, { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined }, responses)
+/** Serves only plain routes, without the dependencies of the API's pipeline. */
+export const makePlainListener = (plainRoutes: ReadonlyArray<PlainRoute>) =>
+  Effect.flatMap(makeResponseLimits, (responseLimits) =>
+    makeListenerWith(
+      [],
+      plainRoutes,
+      { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined },
+      responseLimits
+    )
   )

@@ -3,56 +3,61 @@ import type { AddressInfo, Socket } from "node:net"
 import { Effect, type Scope } from "effect"
 import { unreadable } from "./Unreadable.ts"
 
-/** A slow sender may take a minute for its request, and an idle connection is kept for longer than proxies do. */
-const options = { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000, requireHostHeader: false }
+/** A slow client has a minute for its request. Idle connections outlive the usual 60 seconds of proxies. */
+const serverOptions = {
+  requestTimeout: 60_000,
+  headersTimeout: 20_000,
+  keepAliveTimeout: 65_000,
+  requireHostHeader: false
+}
 
-const drainMillis = 20_000
+const drainTimeoutMs = 20_000
 
-/** Connections that wait to be accepted. One beyond them is tried again by its sender a second later, probes included. */
+/** The accept queue. Beyond it the kernel drops the SYN and the client, probes included, retries after a second. */
 const backlog = 4096
 
-/** A server that knows which of its connections are at work, so that it can be drained. */
+/** A server that tracks which connections are busy, so that it can drain them. */
 const makeServer = (listener: RequestListener) => {
-  const answers = new Map<Socket, ServerResponse | undefined>()
-  /** Answers to requests that came before those before them were answered, while they wait for the connection. */
-  const waiting = new Map<Socket, Set<ServerResponse>>()
-  const wait = (socket: Socket, response: ServerResponse) => {
-    const others = waiting.get(socket) ?? new Set()
-    waiting.set(socket, others.add(response))
-    response.once("close", () => others.delete(response))
+  const activeResponses = new Map<Socket, ServerResponse | undefined>()
+  /** Responses to pipelined requests that wait for an earlier response on the same connection. */
+  const pipelined = new Map<Socket, Set<ServerResponse>>()
+  const trackPipelined = (socket: Socket, response: ServerResponse) => {
+    const responses = pipelined.get(socket) ?? new Set()
+    pipelined.set(socket, responses.add(response))
+    response.once("close", () => responses.delete(response))
   }
-  /** Node.js closes the answer whose turn it is with the connection, and leaves the others open for ever. */
-  const closeWaiting = (socket: Socket) => {
-    for (const response of waiting.get(socket) ?? []) if (response.socket === null) response.destroy().emit("close")
-    waiting.delete(socket)
+  /** When a connection closes, Node.js closes only the current response and never emits `close` for pipelined ones. */
+  const closePipelined = (socket: Socket) => {
+    for (const response of pipelined.get(socket) ?? []) if (response.socket === null) response.destroy().emit("close")
+    pipelined.delete(socket)
   }
-  const server = createServer(options, (request, response) => {
+  const server = createServer(serverOptions, (request, response) => {
     response.shouldKeepAlive &&= server.listening
-    answers.set(request.socket, response)
-    if (response.socket === null) wait(request.socket, response)
-    response.on("close", () => answers.has(request.socket) && answers.set(request.socket, undefined))
+    activeResponses.set(request.socket, response)
+    if (response.socket === null) trackPipelined(request.socket, response)
+    response.on("close", () => activeResponses.has(request.socket) && activeResponses.set(request.socket, undefined))
     listener(request, response)
   })
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   server.on("clientError", (error, socket: Socket) =>
-    // What was answered already, such as a request whose sender is unknown, is answered once.
-    answers.get(socket)?.headersSent ? socket.destroySoon() : unreadable(error, socket)
+    // Once the headers are sent, such as a 401 before the body arrived, a second response would corrupt the stream.
+    activeResponses.get(socket)?.headersSent ? socket.destroySoon() : unreadable(error, socket)
   )
   server.on("connection", (socket) => {
-    answers.set(socket, undefined)
+    activeResponses.set(socket, undefined)
     socket.on("close", () => {
-      answers.delete(socket)
-      closeWaiting(socket)
+      activeResponses.delete(socket)
+      closePipelined(socket)
     })
   })
-  /** Takes no more connections, lets what is under way finish, and cuts what does not. */
+  /** Stops accepting, lets running requests finish, and closes what is left after the timeout. */
   const drain = Effect.async<void>((resume) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), drainMillis)
+    const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
     server.close(() => {
-      clearTimeout(deadline)
+      clearTimeout(timer)
       resume(Effect.void)
     })
-    for (const [socket, response] of answers) {
+    for (const [socket, response] of activeResponses) {
       if (response === undefined) socket.destroySoon()
       else response.shouldKeepAlive = false
     }
@@ -60,16 +65,16 @@ const makeServer = (listener: RequestListener) => {
   return { server, drain }
 }
 
-/** Listens until its scope closes, then drains; what the listener needs must outlive that scope. */
+/** Listens until the scope closes, then drains. The listener's dependencies must outlive that scope. */
 export const listen = (listener: RequestListener, address: { readonly host: string; readonly port: number }) =>
   Effect.acquireRelease(
     Effect.async<{ readonly server: Server; readonly drain: Effect.Effect<void> }, Error>((resume) => {
-      const made = makeServer(listener)
-      made.server.once("error", (error) => resume(Effect.fail(error)))
-      made.server.listen({ ...address, backlog }, () => resume(Effect.succeed(made)))
+      const created = makeServer(listener)
+      created.server.once("error", (error) => resume(Effect.fail(error)))
+      created.server.listen({ ...address, backlog }, () => resume(Effect.succeed(created)))
     }),
     ({ drain }) => drain
   ).pipe(
-    // Listening on a TCP port, a server's address is never a pipe's name.
+    // The address is a string only for a pipe; this server listens on TCP.
     Effect.map(({ server }) => (server.address() as AddressInfo).port)
   ) satisfies Effect.Effect<number, Error, Scope.Scope>

@@ -6,7 +6,7 @@ import { handle } from "../../server/Handlers.ts"
 import { paged } from "../../server/response/Paging.ts"
 import { Refusal, Reply, Streamed } from "../../server/response/Reply.ts"
 
-/** An image is shown and nothing else: whatever a browser makes of its bytes, it cannot run. */
+/** The sandbox keeps a browser from running scripts in an uploaded file. */
 const imageHeaders = (image: { readonly access: string; readonly contentType: string; readonly etag: string }) => ({
   "content-type": image.contentType,
   etag: `"${image.etag}"`,
@@ -15,11 +15,11 @@ const imageHeaders = (image: { readonly access: string; readonly contentType: st
   "cross-origin-resource-policy": "cross-origin"
 })
 
-const needs = Effect.all({ assets: Assets, urls: SignedUrls }).pipe(
+const dependencies = Effect.all({ assets: Assets, urls: SignedUrls }).pipe(
   Effect.provide(Layer.merge(Assets.Default, SignedUrls.Default))
 )
 
-export const assets = handle(AssetsApi, needs, ({ assets, urls }) => ({
+export const assets = handle(AssetsApi, dependencies, ({ assets, urls }) => ({
   list: ({ query }) =>
     Effect.map(
       paged(query, (window) => assets.page(window)),
@@ -36,7 +36,7 @@ export const assets = handle(AssetsApi, needs, ({ assets, urls }) => ({
   complete: ({ path }) =>
     Effect.map(
       assets.complete(path.assetId),
-      Either.getOrElse((fault) => new Refusal(fault))
+      Either.getOrElse((error) => new Refusal(error))
     ),
   remove: ({ path }) => assets.remove(path.assetId),
   serve: ({ path: { assetId }, query: { expires = "", signature = "" } }) =>

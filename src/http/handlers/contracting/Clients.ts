@@ -5,22 +5,22 @@ import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
 import { handle } from "../../server/Handlers.ts"
 import { wholeList } from "../../server/response/Paging.ts"
 
-const needs = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
+const dependencies = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Clients.Default, Attachments.Default))
 )
 
-const placeOf = ({ clientId, slot }: { readonly clientId: string; readonly slot: string }) => ({
+const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly slot: string }) => ({
   id: clientId,
   client: clientId,
   slot
 })
 
-export const clients = handle(ClientsApi, needs, ({ attachments, clients }) => ({
+export const clients = handle(ClientsApi, dependencies, ({ attachments, clients }) => ({
   list: () => wholeList(clients.readListPage),
   create: ({ payload }) => clients.create(payload),
   get: ({ path }) => clients.get(path.clientId),
   patch: ({ path, payload }) => clients.patch(path.clientId, payload),
   remove: ({ path }) => clients.remove(path.clientId),
-  attach: ({ path, payload }) => attachments.attach(clients, placeOf(path), payload),
-  detach: ({ path }) => attachments.detach(clients, placeOf(path))
+  attach: ({ path, payload }) => attachments.attach(clients, mediaTargetOf(path), payload),
+  detach: ({ path }) => attachments.detach(clients, mediaTargetOf(path))
 }))

@@ -5,11 +5,11 @@ import { EventsApi } from "../../api/groups/integrations/Events.ts"
 import { handle } from "../../server/Handlers.ts"
 import { Reply } from "../../server/response/Reply.ts"
 
-/** The same question after the last event that was answered with. */
-const linkAfter = (asked: { readonly type?: string; readonly limit?: number }, after: string) => {
+/** The `Link` to the events after the last one of this page. */
+const linkAfter = (params: { readonly type?: string; readonly limit?: number }, after: string) => {
   const query = new URLSearchParams({ after })
-  if (asked.type !== undefined) query.set("type", asked.type)
-  if (asked.limit !== undefined) query.set("limit", String(asked.limit))
+  if (params.type !== undefined) query.set("type", params.type)
+  if (params.limit !== undefined) query.set("limit", String(params.limit))
   return `</api/v1/events?${query}>; rel="next"`
 }
 

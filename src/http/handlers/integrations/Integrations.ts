@@ -14,7 +14,7 @@ import { authorizationPage, pageHeaders } from "../../server/pages/Authorization
 import { paged } from "../../server/response/Paging.ts"
 import { Page, Reply } from "../../server/response/Reply.ts"
 
-const needs = Effect.all({
+const dependencies = Effect.all({
   authorizations: Authorizations,
   farewell: TrackerFarewell,
   givingBack: GivingBack,
@@ -32,14 +32,14 @@ const needs = Effect.all({
   )
 )
 
-interface Made {
+interface CreatedIntegration {
   readonly integration: Integration
   readonly secret?: string | undefined
   readonly webhookUrl?: string | undefined
 }
 
-/** What is secret is shown beside the integration and is no part of its version. */
-const withSecret = ({ integration, secret, webhookUrl }: Made) =>
+/** Adds the secret to the body. The ETag covers the integration without it. */
+const withSecret = ({ integration, secret, webhookUrl }: CreatedIntegration) =>
   new Reply(
     {
       ...integration,
@@ -49,10 +49,10 @@ const withSecret = ({ integration, secret, webhookUrl }: Made) =>
     { headers: { etag: etagOf(integration) } }
   )
 
-/** Whoever the callback is called by; a browser that a provider sends back has no bearer. */
-const visitor = Effect.map(Effect.serviceOption(Principal), Option.getOrUndefined)
+/** The caller of the OAuth callback, if any: a browser that the provider redirects has no bearer token. */
+const optionalPrincipal = Effect.map(Effect.serviceOption(Principal), Option.getOrUndefined)
 
-export const integrations = handle(IntegrationsApi, needs, (services) => {
+export const integrations = handle(IntegrationsApi, dependencies, (services) => {
   const { authorizations, farewell, givingBack, integrations, subscriptions } = services
   return {
     list: ({ query }) => paged(query, integrations.page),
@@ -68,7 +68,7 @@ export const integrations = handle(IntegrationsApi, needs, (services) => {
     authorize: ({ path, payload }) => authorizations.begin(path.integrationId, payload.origin),
     callback: ({ query }) =>
       Effect.map(
-        Effect.flatMap(visitor, (person) => authorizations.finish(query, person)),
+        Effect.flatMap(optionalPrincipal, (principal) => authorizations.finish(query, principal)),
         (outcome) => new Reply(new Page(authorizationPage(outcome)), { headers: pageHeaders })
       ),
     confirm: ({ path, payload }) => authorizations.confirm(path.integrationId, payload.confirmation),

@@ -8,18 +8,18 @@ import { handle } from "../../server/Handlers.ts"
 import { paged } from "../../server/response/Paging.ts"
 import { Reply } from "../../server/response/Reply.ts"
 
-const needs = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
+const dependencies = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
   Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))
 )
 
-const located = (invoiceId: string) => (made: JsonText<ReadonlyArray<Billable>>) =>
-  new Reply(made, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
+const withLocation = (invoiceId: string) => (created: JsonText<ReadonlyArray<Billable>>) =>
+  new Reply(created, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
 
-export const billables = handle(BillablesApi, needs, ({ billables, issueBilling }) => ({
+export const billables = handle(BillablesApi, dependencies, ({ billables, issueBilling }) => ({
   list: ({ query }) => paged(query, (window) => billables.page(window, { invoice: query.invoiceId })),
-  create: ({ payload }) => Effect.map(billables.create(payload), located(payload.invoiceId)),
+  create: ({ payload }) => Effect.map(billables.create(payload), withLocation(payload.invoiceId)),
   createFromIssues: ({ path, payload }) =>
-    Effect.map(issueBilling.create(path.invoiceId, payload), located(path.invoiceId)),
+    Effect.map(issueBilling.create(path.invoiceId, payload), withLocation(path.invoiceId)),
   get: ({ path }) => billables.get(path.billableId),
   patch: ({ path, payload }) => billables.patch(path.billableId, payload),
   remove: ({ path }) => billables.remove(path.billableId)

@@ -12,7 +12,7 @@ import { handle } from "../../server/Handlers.ts"
 import { paged } from "../../server/response/Paging.ts"
 import { Reply, Streamed } from "../../server/response/Reply.ts"
 
-const needs = Effect.all({
+const dependencies = Effect.all({
   invoices: Invoices,
   moves: InvoiceMoves,
   explanations: InvoiceExplanations,
@@ -28,7 +28,7 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handle(InvoicesApi, needs, ({ explanations, invoices, moves, pdfs }) => ({
+export const invoices = handle(InvoicesApi, dependencies, ({ explanations, invoices, moves, pdfs }) => ({
   list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
   get: ({ path }) => invoices.get(path.invoiceId),

@@ -5,22 +5,22 @@ import { TenantsApi } from "../../api/groups/tenancy/Tenants.ts"
 import { handle } from "../../server/Handlers.ts"
 import { paged } from "../../server/response/Paging.ts"
 
-const needs = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
+const dependencies = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Tenants.Default, Attachments.Default))
 )
 
-const placeOf = ({ slot, tenantId }: { readonly tenantId: string; readonly slot: string }) => ({
+const mediaTargetOf = ({ slot, tenantId }: { readonly tenantId: string; readonly slot: string }) => ({
   id: tenantId,
   client: undefined,
   slot
 })
 
-export const tenants = handle(TenantsApi, needs, ({ attachments, tenants }) => ({
+export const tenants = handle(TenantsApi, dependencies, ({ attachments, tenants }) => ({
   list: ({ query }) => paged(query, tenants.ofCaller),
   create: ({ payload }) => tenants.create(payload),
   get: ({ path }) => tenants.get(path.tenantId),
   patch: ({ path, payload }) => tenants.patch(path.tenantId, payload),
   remove: ({ path }) => tenants.remove(path.tenantId),
-  attach: ({ path, payload }) => attachments.attach(tenants, placeOf(path), payload),
-  detach: ({ path }) => attachments.detach(tenants, placeOf(path))
+  attach: ({ path, payload }) => attachments.attach(tenants, mediaTargetOf(path), payload),
+  detach: ({ path }) => attachments.detach(tenants, mediaTargetOf(path))
 }))

@@ -6,11 +6,11 @@ import { InboundApi } from "../../api/groups/tracker/Inbound.ts"
 import { handle } from "../../server/Handlers.ts"
 import { paged } from "../../server/response/Paging.ts"
 
-const needs = Effect.all({ inbound: Inbound, stream: InboundStream }).pipe(
+const dependencies = Effect.all({ inbound: Inbound, stream: InboundStream }).pipe(
   Effect.provide(Layer.merge(Inbound.Default, InboundStream.Default))
 )
 
-export const inbound = handle(InboundApi, needs, ({ inbound, stream }) => ({
+export const inbound = handle(InboundApi, dependencies, ({ inbound, stream }) => ({
   list: ({ path, query }) => paged(query, (window) => inbound.page(path.integrationId, window, query)),
   get: ({ path }) => inbound.get(path.integrationId, path.webhookId),
   replay: ({ path }) =>

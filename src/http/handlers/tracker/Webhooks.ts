@@ -6,11 +6,11 @@ import { Receiving } from "../../../layers/tracker/Receiving.ts"
 import { WebhooksApi } from "../../api/groups/tracker/Webhooks.ts"
 import { handle } from "../../server/Handlers.ts"
 
-const needs = Effect.all({ metrics: IntakeMetrics, receiving: Receiving, stream: InboundStream }).pipe(
+const dependencies = Effect.all({ metrics: IntakeMetrics, receiving: Receiving, stream: InboundStream }).pipe(
   Effect.provide(Layer.merge(Receiving.Default, InboundStream.Default))
 )
 
-export const webhooks = handle(WebhooksApi, needs, ({ metrics, receiving, stream }) => ({
+export const webhooks = handle(WebhooksApi, dependencies, ({ metrics, receiving, stream }) => ({
   receive: ({ bytes, headers, payload }) =>
     Effect.gen(function* () {
       const { accepted, added } = yield* receiving.receive(headers[identifierHeader], payload, bytes.toString("utf8"))

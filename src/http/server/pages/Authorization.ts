@@ -2,14 +2,14 @@ import { hash } from "node:crypto"
 import { authorizationFaults } from "../../../domain/integrations/Authorization.ts"
 import type { Outcome } from "../../../layers/integrations/authorization/Authorizations.ts"
 
-/** The same for everybody, so that nothing but it may run; what differs is read from the page as data. */
+/** Constant, so that the Content-Security-Policy can allow it by hash. The request's values are JSON in the page. */
 const script = `
 const { message, origin } = JSON.parse(document.getElementById("data").textContent)
 history.replaceState(null, "", location.pathname)
 if (message && window.opener) window.opener.postMessage(message, origin)
 if (message && message.confirmation && !window.opener) {
-  document.getElementById("told").hidden = true
-  document.getElementById("alone").hidden = false
+  document.getElementById("outcome").hidden = true
+  document.getElementById("no-opener").hidden = false
 } else if (message && message.status === "success") setTimeout(() => window.close(), 150)
 `
 
@@ -17,9 +17,9 @@ const style = `
 body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh auto; padding: 0 1rem; text-align: center }
 `
 
-const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`
+const cspHashOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`
 
-/** Kept nowhere, shown in nobody's frame, telling nobody where it was; but it must keep its hold on the window before. */
+/** No caching, no framing, no referrer. `unsafe-none` keeps `window.opener`, which the script needs. */
 export const pageHeaders = {
   "cache-control": "no-store",
   pragma: "no-cache",
@@ -29,8 +29,8 @@ export const pageHeaders = {
   "cross-origin-opener-policy": "unsafe-none",
   "content-security-policy": [
     "default-src 'none'",
-    `script-src ${digestOf(script)}`,
-    `style-src ${digestOf(style)}`,
+    `script-src ${cspHashOf(script)}`,
+    `style-src ${cspHashOf(style)}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"
@@ -45,10 +45,11 @@ const escapes: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029"
 }
 
-/** JSON that cannot end the element it stands in. */
-const embedded = (value: unknown) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (each) => escapes[each] ?? "")
+/** JSON that cannot close the script element around it. */
+const toEmbeddedJson = (value: unknown) =>
+  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "")
 
-/** What the page that began is told: nothing that opens anything by itself. */
+/** The message to the opener. It holds no credential: the confirmation needs an authenticated call of its own. */
 const messageOf = ({ begun, confirmation, fault }: Outcome) =>
   begun === undefined
     ? undefined
@@ -62,22 +63,22 @@ const messageOf = ({ begun, confirmation, fault }: Outcome) =>
         code: fault
       }
 
-const done = "Thank you. You can close this window and go back to where you began."
-const alone =
+const successText = "Thank you. You can close this window and go back to where you began."
+const noOpenerText =
   "This window has lost the one it was opened from, so that nothing was authorized. Please close it and begin again there."
 
-/** The page a provider's popup ends on: it tells the window that opened it what came of it, and closes. */
+/** The last page of the OAuth popup: it posts the outcome to its opener and closes itself. */
 export const authorizationPage = (outcome: Outcome) => {
-  const told = outcome.fault === undefined ? done : authorizationFaults[outcome.fault]
-  const data = embedded({ origin: outcome.begun?.origin, message: messageOf(outcome) })
+  const outcomeText = outcome.fault === undefined ? successText : authorizationFaults[outcome.fault]
+  const data = toEmbeddedJson({ origin: outcome.begun?.origin, message: messageOf(outcome) })
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Authorization</title>
 <style>${style}</style>
-<p id="told">${told}</p>
-<p id="alone" hidden>${alone}</p>
+<p id="outcome">${outcomeText}</p>
+<p id="no-opener" hidden>${noOpenerText}</p>
 <script type="application/json" id="data">${data}</script>
 <script>${script}</script>
 </html>

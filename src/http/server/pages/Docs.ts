@@ -7,7 +7,7 @@ import type { Document } from "../../api/Document.ts"
 import type { PlainRoute } from "../Listener.ts"
 import { type Answer, jsonAnswer } from "../response/Answer.ts"
 
-const start = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
+const startScript = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
 
 const page = `<!doctype html>
 <html lang="en">
@@ -17,14 +17,14 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <main id="docs"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script>${start}</script>
+<script>${startScript}</script>
 </html>
 `
 
-/** Nothing is loaded from elsewhere, and no script runs but the viewer's and the line that starts it. */
-const policy = [
+/** Allows only same-origin resources, the viewer's script and, by hash, the line that starts it. */
+const contentSecurityPolicy = [
   "default-src 'none'",
-  `script-src 'self' 'sha256-${createHash("sha256").update(start).digest("base64")}'`,
+  `script-src 'self' 'sha256-${createHash("sha256").update(startScript).digest("base64")}'`,
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
@@ -32,11 +32,11 @@ const policy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
+const swaggerFolder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
 
-const asset = (name: string, contentType: string): Effect.Effect<PlainRoute> =>
+const loadAsset = (name: string, contentType: string): Effect.Effect<PlainRoute> =>
   Effect.map(
-    Effect.promise(() => readFile(join(folder, name))),
+    Effect.promise(() => readFile(join(swaggerFolder, name))),
     (body) => ({
       path: `/docs/${name}`,
       answer: Effect.succeed<Answer>({
@@ -47,12 +47,12 @@ const asset = (name: string, contentType: string): Effect.Effect<PlainRoute> =>
     })
   )
 
-/** The interface for machines and for people; the viewer's files come with the service, so it works offline. */
+/** The OpenAPI document and Swagger UI. The package bundles the viewer's files, so the docs work offline. */
 export const docsRoutes = (document: Document) =>
   Effect.map(
     Effect.all([
-      asset("swagger-ui.css", "text/css; charset=utf-8"),
-      asset("swagger-ui-bundle.js", "text/javascript; charset=utf-8")
+      loadAsset("swagger-ui.css", "text/css; charset=utf-8"),
+      loadAsset("swagger-ui-bundle.js", "text/javascript; charset=utf-8")
     ]),
     (assets): ReadonlyArray<PlainRoute> => [
       ...assets,
@@ -61,7 +61,7 @@ export const docsRoutes = (document: Document) =>
         path: "/docs",
         answer: Effect.succeed<Answer>({
           status: 200,
-          headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
+          headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
           body: page
         })
       }

@@ -7,22 +7,22 @@ import { isMigrated } from "../../../layers/postgres/Migrations.ts"
 import type { PlainRoute } from "../Listener.ts"
 import { jsonAnswer } from "../response/Answer.ts"
 
-const fresh = { "cache-control": "no-store" }
+const noStore = { "cache-control": "no-store" }
 
 /**
- * Whether the process lives, and whether it can do its work; the broker's state is shown but decides nothing. The probe has
- * a connection of its own, so that it never queues behind requests, and many probes at once ask once.
+ * Liveness and readiness. The broker's state is reported but does not affect readiness. The probe has its own
+ * connection, so it never queues behind requests, and concurrent probes share one query.
  */
 export const makeHealth = Effect.gen(function* () {
   let isStopping = false
   const sql = yield* makeSqlClient(1)
   const broker = yield* Broker
 
-  // A server that only reads refuses even this, and then the connection is replaced by one that may lead to another.
-  const database = sql`delete from migrations where false`.pipe(
+  // A read-only standby rejects even this statement. The client then reconnects, and may reach the primary.
+  const databaseState = sql`delete from migrations where false`.pipe(
     Effect.zipRight(isMigrated),
     Effect.provideService(SqlClient.SqlClient, sql),
-    // The statement itself cannot be interrupted, so it is left behind.
+    // The driver cannot interrupt a statement, so the timeout must not wait for it.
     Effect.disconnect,
     Effect.timeout("2 seconds"),
     Effect.match({
@@ -30,22 +30,22 @@ export const makeHealth = Effect.gen(function* () {
       onSuccess: (migrated) => (migrated ? "ready" : "not migrated")
     })
   )
-  const readiness = Effect.zipWith(database, broker.state, (database, broker) => {
+  const readiness = Effect.zipWith(databaseState, broker.state, (database, broker) => {
     const ready = database === "ready"
-    return jsonAnswer(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), fresh)
+    return jsonAnswer(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), noStore)
   })
 
   const cachedReadiness = yield* Effect.cachedWithTTL(readiness, "1 second")
 
-  const stopping = jsonAnswer(503, JSON.stringify({ ready: false, stopping: true }), fresh)
+  const stoppingResponse = jsonAnswer(503, JSON.stringify({ ready: false, stopping: true }), noStore)
   const routes = [
-    { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), fresh)) },
-    { path: "/readyz", answer: Effect.suspend(() => (isStopping ? Effect.succeed(stopping) : cachedReadiness)) }
+    { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), noStore)) },
+    { path: "/readyz", answer: Effect.suspend(() => (isStopping ? Effect.succeed(stoppingResponse) : cachedReadiness)) }
   ] satisfies ReadonlyArray<PlainRoute>
 
   return {
     routes,
-    /** From now on the probe says that no more requests should come. */
+    /** Makes /readyz fail from now on, so that load balancers stop sending requests. */
     announceStop: Effect.sync(() => {
       isStopping = true
     })

@@ -4,61 +4,61 @@ import type { Refused } from "../../../layers/concurrency/FairSemaphore.ts"
 import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
-/** Limits of the caller's own, and those of the whole service. */
-type OwnReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
-export type RefusalReason = OwnReason | "full" | "timeout"
+/** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
+type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
+export type RefusalReason = KeyedReason | "full" | "timeout"
 
-const reasonOf = (refused: Refused, own: OwnReason): RefusalReason => {
+const reasonOf = (refused: Refused, keyedReason: KeyedReason): RefusalReason => {
   if (refused._tag === "QueueTimeout") return "timeout"
-  return refused.scope === "key" ? own : "full"
+  return refused.scope === "key" ? keyedReason : "full"
 }
 
-/** What the process measures about the requests it answers. */
+/** Metrics of the requests that this process serves. */
 export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/RequestMetrics", {
   dependencies: [MetricsRegistry.Default],
   effect: Effect.map(MetricsRegistry, ({ registry }) => {
     const duration = new Histogram({
       name: "http_request_duration_seconds",
-      help: "Time from the request's head to the end of the answer",
+      help: "Time from the request's head to the end of the response",
       labelNames: ["operation", "status"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry]
     })
     const inFlight = new Gauge({
       name: "http_requests_in_flight",
-      help: "Requests being worked on",
+      help: "Requests in progress",
       registers: [registry]
     })
-    const refusals = new Counter({
+    const rejections = new Counter({
       name: "http_requests_refused_total",
-      help: "Requests turned away with 429 (rate, queue, memory, unread, lists, files) or 503 (full, timeout)",
+      help: "Requests rejected with 429 (rate, queue, memory, unread, lists, files) or 503 (full, timeout)",
       labelNames: ["reason"],
       registers: [registry]
     })
     const queued = new Gauge({
       name: "http_requests_queued",
-      help: "Requests that wait for their turn",
+      help: "Requests waiting for a permit",
       labelNames: ["queue"],
       registers: [registry],
       collect: () => {
         for (const [queue, length] of queueLengths) queued.set({ queue }, length())
       }
     })
-    const refused = (reason: RefusalReason) => refusals.inc({ reason })
+    const countRejection = (reason: RefusalReason) => rejections.inc({ reason })
     const queueLengths = new Map<string, () => number>()
     const observers = new Map<string, ReturnType<typeof duration.labels>>()
     const observerOf = (operation: string, status: number) => {
       const key = `${operation} ${status}`
-      const known = observers.get(key) ?? duration.labels({ operation, status })
-      observers.set(key, known)
-      return known
+      const observer = observers.get(key) ?? duration.labels({ operation, status })
+      observers.set(key, observer)
+      return observer
     }
     return {
-      refused,
-      /** Counts a refusal and gives the error that answers it; `own` names the limit if it is the caller's. */
-      refuse: (why: Refused, own: OwnReason = "queue") => {
-        refused(reasonOf(why, own))
-        return toRequestError(why)
+      refused: countRejection,
+      /** Counts a rejection and returns its error. `keyedReason` is the reason if the limit is one per key. */
+      refuse: (refused: Refused, keyedReason: KeyedReason = "queue") => {
+        countRejection(reasonOf(refused, keyedReason))
+        return toRequestError(refused)
       },
       watchQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
       started: () => inFlight.inc(),

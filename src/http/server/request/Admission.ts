@@ -10,49 +10,49 @@ import type { Identity } from "./Authorize.ts"
 import { addRateHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
-/** Whom a request is charged to. A tracker's bearer names no caller, so its webhooks count for their tenant alone. */
+/** The keys that a request's limits count under. A tracker's token names no caller, so only the tenant counts. */
 export const keysOf = ({ principal, tenant }: Identity, address: () => string): ReadonlyArray<string> => {
-  const owner = `tenant ${tenant}`
-  if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), owner]
-  return [tenant === undefined ? `address ${address()}` : owner]
+  const tenantKey = `tenant ${tenant}`
+  if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), tenantKey]
+  return [tenant === undefined ? `address ${address()}` : tenantKey]
 }
 
-/** One key leaves a part of the permits to others, so that slow work of one cannot hold them all. */
-const shareOf = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
+/** The most permits of one key: slow work of one caller cannot take them all. */
+const maxPermitsPerKey = (permits: number) => Math.max(1, Math.floor(permits * 0.8))
 
-/** Requests let in for each connection: few enough to be fair, and so many that a caller alone hardly waits. */
+/** Few enough admitted requests per connection to be fair, and enough that a single caller rarely waits. */
 const requestsPerConnection = 4
 
 const externalLimits = { permits: 64, maxPerKey: 8 }
-/** With an Idempotency-Key they hold a connection while they wait for others. */
+/** With an Idempotency-Key, an external request keeps its transaction's connection while it waits for the provider. */
 const externalTransactionLimits = (connections: number) => ({
   permits: Math.max(1, Math.floor(connections * 0.3)),
   maxPerKey: 1
 })
-/** An upload comes as slowly as its sender likes; it holds little memory and no connection. */
+/** An upload is as slow as its client. It takes little memory and no database connection. */
 const uploadLimits = { permits: 1024, maxPerKey: 256 }
 
-/** A list that has begun is not refused its next page while others are served before it. */
+/** A started list is not rejected because the queue is full: its next page waits. */
 const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
-/** Those that wait for their turn are not many: each has been let in. */
+/** Only admitted requests wait here, so their number is bounded already. */
 const transactionWait = { isUnbounded: true }
 
-const tooMany = failureAnswer(new TooManyRequests())
+const tooManyRequests = failureAnswer(new TooManyRequests())
 
-const timeout = Duration.seconds(5)
+const queueTimeout = Duration.seconds(5)
 
 type FairSemaphore = ReturnType<typeof makeFairSemaphore<TooManyRequests | ServiceUnavailable>>
 
-/** A request that wants to be let in. */
+/** A request that asks for admission. */
 interface Candidate {
   readonly keys: ReadonlyArray<string>
-  /** Has something done when the request ends, however it does. */
-  readonly onEnd: (done: () => void) => void
-  /** Whether the work holds a connection from its beginning to its end. */
+  /** Registers a finalizer of the request. */
+  readonly onEnd: (finalizer: () => void) => void
+  /** Whether the whole work runs in one transaction, and so keeps a connection. */
   readonly isInTransaction: boolean
 }
 
-const withPermitOf = <A, E, R>(
+const runWithPermit = <A, E, R>(
   semaphore: FairSemaphore,
   { keys, onEnd }: Candidate,
   work: Effect.Effect<A, E, R>,
@@ -63,100 +63,108 @@ const withPermitOf = <A, E, R>(
 }
 
 /**
- * Lets requests to work, fairly by caller and tenant: a bounded number at a time, the rest in bounded queues. Reads and
- * writes wait in the same queue, so that neither of one caller's keeps the other from being served. Writes wait for each
- * other's locks and long reads take many statements: of these only as many are at work as leave connections to short
- * reads and to others. Requests that wait for something other than the database have semaphores of their own.
+ * Admits a bounded number of requests at a time, fairly by caller and tenant; the rest wait in bounded queues. Reads
+ * and writes share one queue, so that a caller's reads and writes cannot starve each other. Writes wait for locks and
+ * long reads run many statements: a second limit on these leaves connections to short reads and to other callers.
+ * Requests that wait for something other than the database have their own semaphores.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
   const metrics = yield* RequestMetrics
-  const queues = { maxQueued: MAX_QUEUED_REQUESTS, maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER, timeout }
-  const make = (limits: Pick<FairLimits, "permits" | "maxPerKey">) =>
-    makeFairSemaphore({ ...limits, ...queues }, (refused) => metrics.refuse(refused))
-  const share = shareOf(DATABASE_POOL)
-  const database = make({
+  const queueLimits = {
+    maxQueued: MAX_QUEUED_REQUESTS,
+    maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
+    timeout: queueTimeout
+  }
+  const makeSemaphore = (limits: Pick<FairLimits, "permits" | "maxPerKey">) =>
+    makeFairSemaphore({ ...limits, ...queueLimits }, (refused) => metrics.refuse(refused))
+  const maxPerKey = maxPermitsPerKey(DATABASE_POOL)
+  const database = makeSemaphore({
     permits: requestsPerConnection * DATABASE_POOL,
-    maxPerKey: requestsPerConnection * share
+    maxPerKey: requestsPerConnection * maxPerKey
   })
-  const transactions = make({ permits: DATABASE_POOL, maxPerKey: share })
-  const external = make(externalLimits)
-  const externalInTransaction = make(externalTransactionLimits(DATABASE_POOL))
-  const uploads = make(uploadLimits)
-  const rateOf = (name: string, quota: number | undefined) =>
+  const transactions = makeSemaphore({ permits: DATABASE_POOL, maxPerKey })
+  const external = makeSemaphore(externalLimits)
+  const externalInTransaction = makeSemaphore(externalTransactionLimits(DATABASE_POOL))
+  const uploads = makeSemaphore(uploadLimits)
+  const makeRateLimit = (name: string, quota: number | undefined) =>
     quota === undefined ? undefined : new RateLimit(name, quota)
-  const callerRate = rateOf("caller", rates.RATE_LIMIT_PER_CALLER)
-  const tenantRate = rateOf("tenant", rates.RATE_LIMIT_PER_TENANT)
+  const callerRateLimit = makeRateLimit("caller", rates.RATE_LIMIT_PER_CALLER)
+  const tenantRateLimit = makeRateLimit("tenant", rates.RATE_LIMIT_PER_TENANT)
   metrics.watchQueue("database", database.queued)
   metrics.watchQueue("writes", transactions.queued)
   metrics.watchQueue("external", external.queued)
   metrics.watchQueue("uploads", uploads.queued)
 
-  const refuse = (reason: "rate" | "queue") => {
+  const reject = (reason: "rate" | "queue") => {
     metrics.refused(reason)
     return new TooManyRequests()
   }
 
-  const refusalByRate = (rate: RateLimit | undefined, key: string, headers: Record<string, string>) => {
-    if (rate === undefined) return undefined
-    const state = rate.take(key, Date.now())
-    addRateHeaders(headers, rate, state)
-    return state.isAllowed ? undefined : refuse("rate")
+  const checkRateLimit = (rateLimit: RateLimit | undefined, key: string, headers: Record<string, string>) => {
+    if (rateLimit === undefined) return undefined
+    const state = rateLimit.take(key, Date.now())
+    addRateHeaders(headers, rateLimit, state)
+    return state.isAllowed ? undefined : reject("rate")
   }
 
-  const waitsElsewhere = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
+  const bypassesDatabaseQueue = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
 
   return {
     /**
-     * The answer to a caller whose queue is full, if that can be told at once: when far too many requests come, most are
-     * these, and they must cost next to nothing.
+     * The 429 for a caller whose queue is full, if a cached token identifies the caller. Under overload most requests
+     * end here, so this path must be cheap.
      */
-    turnAway: (route: Route, callerOf: () => Principal["Type"] | undefined): Answer | undefined => {
-      if (database.queued() < MAX_QUEUED_REQUESTS_PER_CALLER || callerRate !== undefined || waitsElsewhere(route)) {
+    turnAway: (route: Route, findPrincipal: () => Principal["Type"] | undefined): Answer | undefined => {
+      if (
+        database.queued() < MAX_QUEUED_REQUESTS_PER_CALLER ||
+        callerRateLimit !== undefined ||
+        bypassesDatabaseQueue(route)
+      ) {
         return undefined
       }
-      const principal = callerOf()
+      const principal = findPrincipal()
       if (principal === undefined || !database.isQueueFull(callerKey(principal))) return undefined
       metrics.refused("queue")
-      return tooMany
+      return tooManyRequests
     },
 
-    /** Why a caller is turned away before anything is looked up, when that is all it would come to. */
+    /** Returns the error if the caller's queue is full or its rate limit is exceeded, before any lookup. */
     refusalOf: (principal: Principal["Type"], headers: Record<string, string>) => {
       const key = callerKey(principal)
-      return database.isQueueFull(key) ? refuse("queue") : refusalByRate(callerRate, key, headers)
+      return database.isQueueFull(key) ? reject("queue") : checkRateLimit(callerRateLimit, key, headers)
     },
 
-    /** Why nothing more is done for a tenant in this minute. */
+    /** Returns the error if the tenant's rate limit is exceeded. */
     refusalInTenant: ({ tenant }: Identity, headers: Record<string, string>) =>
-      tenant === undefined ? undefined : refusalByRate(tenantRate, tenant, headers),
+      tenant === undefined ? undefined : checkRateLimit(tenantRateLimit, tenant, headers),
 
-    /** Does the work of a request when it is its turn. To be called when the work could begin. */
+    /** Runs the work of a request as soon as it gets its permits. */
     admit: <A, E, R>(
       { isExternal, isLongRead, isStreamed, method }: Route,
       candidate: Candidate,
       work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      const admitted = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: WaitOptions) =>
-        withPermitOf(semaphore, candidate, work, options)
-      if (isStreamed) return admitted(uploads, work)
+      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: WaitOptions) =>
+        runWithPermit(semaphore, candidate, work, options)
+      if (isStreamed) return admitTo(uploads, work)
       if (isExternal) {
         const { isInTransaction } = candidate
-        return withPermitOf(
+        return runWithPermit(
           external,
           candidate,
-          isInTransaction ? Effect.suspend(() => admitted(externalInTransaction, work)) : work
+          isInTransaction ? Effect.suspend(() => admitTo(externalInTransaction, work)) : work
         )
       }
-      if (method === "GET" && !isLongRead) return admitted(database, work)
-      return withPermitOf(
+      if (method === "GET" && !isLongRead) return admitTo(database, work)
+      return runWithPermit(
         database,
         candidate,
-        Effect.suspend(() => admitted(transactions, work, transactionWait))
+        Effect.suspend(() => admitTo(transactions, work, transactionWait))
       )
     },
 
-    /** A list whose further pages wait for their turn like requests. */
+    /** Makes the further pages of a list wait for permits like requests. */
     admitPages: <A>(keys: ReadonlyArray<string>, { first, readPage }: PagedList<A>) =>
       new PagedList(first, (after) => database.withPermit(keys, readPage(after), pageWait))
   }

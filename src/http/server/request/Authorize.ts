@@ -24,68 +24,71 @@ type MemberRule = Extract<AccessRule, { for: "member" }>
 interface Credentials {
   readonly headers: IncomingHttpHeaders
   readonly params: Readonly<Record<string, string | undefined>>
-  /** Headers of the response, as far as they are known. */
+  /** Response headers; authorization adds those of the rate limits. */
   readonly responseHeaders: Record<string, string>
 }
 
-/** What is known of the caller, for handlers and for the log. */
+/** The authenticated caller and its tenant, for handlers and the log. */
 export interface Identity {
   readonly principal: Principal["Type"] | undefined
   readonly tenant: TenantId | undefined
-  readonly services: Context.Context<Services>
+  readonly services: Context.Context<IdentityServices>
 }
 
-type Services = Principal | CurrentTenant | CurrentMember | InboundCall
+type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundCall
 
 export const bearer = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
-const tenantIdOf = Schema.decodeUnknownOption(TenantId)
-const keyOf = Schema.decodeUnknownOption(EndpointKey)
+const decodeTenantId = Schema.decodeUnknownOption(TenantId)
+const decodeEndpointKey = Schema.decodeUnknownOption(EndpointKey)
 
-const inHeader = (headers: IncomingHttpHeaders) =>
+const requireTenantInHeader = (headers: IncomingHttpHeaders) =>
   headers["tenant-id"] === undefined
     ? Effect.fail(breaks("tenant-id", "required", "names the tenant to work in; this operation needs the header"))
-    : Option.match(tenantIdOf(headers["tenant-id"]), {
+    : Option.match(decodeTenantId(headers["tenant-id"]), {
         onNone: () => Effect.fail(breaks("tenant-id", "format", "must be a tenant identifier (tnt_…)")),
         onSome: Effect.succeed
       })
 
-const keyInPath = ({ params }: Credentials) =>
-  Effect.mapError(keyOf(params["endpointKey"]), () =>
+const requireKeyInPath = ({ params }: Credentials) =>
+  Effect.mapError(decodeEndpointKey(params["endpointKey"]), () =>
     breaks("endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -")
   )
 
-const inPath = ({ params }: Credentials) => Effect.mapError(tenantIdOf(params["tenantId"]), () => new NotFound())
+const requireTenantInPath = ({ params }: Credentials) =>
+  Effect.mapError(decodeTenantId(params["tenantId"]), () => new NotFound())
 
-// Cast because what an operation needs is known from its access, a value, and so not to the compiler: an operation that
-// anyone may call asks for no principal. The walk over every operation in the tests shows one that would.
-const services = <A>(context: Context.Context<A>) => context as unknown as Context.Context<Services>
+// Cast because the access rule is a value, so the compiler cannot know which services an operation has: a public
+// operation has no Principal. The tests call every operation and would find a handler that uses a missing service.
+const toServices = <A>(context: Context.Context<A>) => context as unknown as Context.Context<IdentityServices>
 
-const nobody: Identity = { principal: undefined, tenant: undefined, services: services(Context.empty()) }
+const anonymous: Identity = { principal: undefined, tenant: undefined, services: toServices(Context.empty()) }
 
-/** The one gate: first the bearer, then the tenant, then the role. Nothing else of the request is looked at before. */
+/** Checks the bearer token, then the tenant, then the role, before any other part of the request is read. */
 export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) {
   const tokens = yield* Tokens
   const trackerTokens = yield* TrackerTokens
   const memberships = yield* Memberships
   const endpoints = yield* WebhookEndpoints
 
-  /** Lets who calls go on as they may, unless they are turned away at once. */
-  const withCaller = <A, E>(
+  /** Verifies the token and continues, unless the caller is over its limits. */
+  const withPrincipal = <A, E>(
     token: string,
     { responseHeaders }: Credentials,
-    goOn: (principal: Principal["Type"]) => Effect.Effect<A, E>
+    next: (principal: Principal["Type"]) => Effect.Effect<A, E>
   ) =>
     Effect.flatMap(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
-      const refusal = admission.refusalOf(principal, responseHeaders)
-      return refusal === undefined ? goOn(principal) : Effect.fail(refusal)
+      const rejection = admission.refusalOf(principal, responseHeaders)
+      return rejection === undefined ? next(principal) : Effect.fail(rejection)
     })
 
-  const asMember = Effect.fnUntraced(function* (
+  const authorizeMember = Effect.fnUntraced(function* (
     rule: MemberRule,
     principal: Principal["Type"],
     credentials: Credentials
   ) {
-    const tenant = yield* rule.tenant === "header" ? inHeader(credentials.headers) : inPath(credentials)
+    const tenant = yield* rule.tenant === "header"
+      ? requireTenantInHeader(credentials.headers)
+      : requireTenantInPath(credentials)
     const member = yield* memberships.find(tenant, principal)
     if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
     if (!mayActAs(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
@@ -93,19 +96,19 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
       Context.add(CurrentTenant, tenant),
       Context.add(CurrentMember, member)
     )
-    return { principal, tenant, services: services(context) } satisfies Identity
+    return { principal, tenant, services: toServices(context) } satisfies Identity
   })
 
   /**
-   * The algorithm a bearer names decides who verifies it, before any key is touched. To whoever is neither the tracker
-   * nor an administrator, a key that is there is like one that is not.
+   * The algorithm in the token's header selects the verifier. For callers other than the tracker and administrators of
+   * the tenant, an existing endpoint key gives the same 404 as an unknown one.
    */
-  const asTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
+  const authorizeTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
     const isTracker = isTrackers(token)
     const principal = isTracker
       ? yield* Effect.as(trackerTokens.verify(token), undefined)
-      : yield* withCaller(token, credentials, Effect.succeed)
-    const key = yield* keyInPath(credentials)
+      : yield* withPrincipal(token, credentials, Effect.succeed)
+    const key = yield* requireKeyInPath(credentials)
     const endpoint = yield* endpoints.find(key, principal === undefined ? key : callerKey(principal))
     if (endpoint === undefined) return yield* Effect.fail(new NotFound())
     if (principal !== undefined) {
@@ -113,22 +116,22 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
       if (member === undefined || !mayActAs(member.role, "ADMIN")) return yield* Effect.fail(new NotFound())
     }
     const context = Context.make(InboundCall, { ...endpoint, isTracker })
-    return { principal, tenant: endpoint.tenant, services: services(context) } satisfies Identity
+    return { principal, tenant: endpoint.tenant, services: toServices(context) } satisfies Identity
   })
 
   return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, WireError> => {
-    if (rule.for === "anyone") return Effect.succeed(nobody)
-    if (rule.for === "visitor" && credentials.headers.authorization === undefined) return Effect.succeed(nobody)
+    if (rule.for === "anyone") return Effect.succeed(anonymous)
+    if (rule.for === "optionalAuth" && credentials.headers.authorization === undefined) return Effect.succeed(anonymous)
     const token = bearer(credentials.headers.authorization)
     if (token === undefined) return Effect.fail(new Unauthorized())
-    if (rule.for === "tracker") return asTracker(token, credentials)
-    return withCaller(
+    if (rule.for === "tracker") return authorizeTracker(token, credentials)
+    return withPrincipal(
       token,
       credentials,
       (principal): Effect.Effect<Identity, WireError> =>
         rule.for === "member"
-          ? asMember(rule, principal, credentials)
-          : Effect.succeed({ principal, tenant: undefined, services: services(Context.make(Principal, principal)) })
+          ? authorizeMember(rule, principal, credentials)
+          : Effect.succeed({ principal, tenant: undefined, services: toServices(Context.make(Principal, principal)) })
     )
   }
 })

@@ -5,137 +5,144 @@ import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } 
 import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
 import { measureJson } from "./JsonStructure.ts"
 
-/** How much of a body that is too large is read and thrown away, so that its sender lives to read the answer. */
-const patience = 64 * 1024 * 1024
+/** How much of an oversized body is read and discarded: a client that is still sending cannot read its response. */
+const maxDrainedBytes = 64 * 1024 * 1024
 
-const tooLarge = (limit: number) => new PayloadTooLarge({ message: `The body may have at most ${limit} bytes` })
+const tooLarge = (maxBytes: number) => new PayloadTooLarge({ message: `The body may have at most ${maxBytes} bytes` })
 
-/** All bytes of a body of at most `limit`. A larger one is drained first: closing on a sender resets its connection. */
-export const readBody = (request: IncomingMessage, limit: number) =>
+/** Reads a body of at most `maxBytes`. A larger one is drained before it fails: closing early resets the connection. */
+export const readBody = (request: IncomingMessage, maxBytes: number) =>
   Effect.async<Buffer, PayloadTooLarge>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
     request.on("data", (chunk: Buffer) => {
       size += chunk.length
-      if (size <= limit) chunks.push(chunk)
-      else if (size > patience) resume(Effect.fail(tooLarge(limit)))
+      if (size <= maxBytes) chunks.push(chunk)
+      else if (size > maxDrainedBytes) resume(Effect.fail(tooLarge(maxBytes)))
       else chunks.length = 0
     })
-    request.on("end", () => resume(size > limit ? Effect.fail(tooLarge(limit)) : Effect.succeed(Buffer.concat(chunks))))
-    // The sender is gone: there is nobody to answer.
+    request.on("end", () =>
+      resume(size > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(Buffer.concat(chunks)))
+    )
+    // The client disconnected, so a response is useless.
     request.on("error", () => resume(Effect.interrupt))
     request.on("close", () => resume(Effect.interrupt))
-    // Who left while being let in has been heard of already.
+    // A disconnect during authorization emits `close` before these listeners exist.
     if (request.destroyed) resume(Effect.interrupt)
   })
 
-const pieceBytes = 64 * 1024
+const chunkBytes = 64 * 1024
 
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
-/** The body as it comes in. Who stops reading leaves the connection alone, since there is an answer to send. */
+/** The body's chunks. Ending the iteration early keeps the connection open, because it still carries the response. */
 const chunksOf = (request: IncomingMessage): AsyncIterable<Buffer> => request.iterator({ destroyOnReturn: false })
 
-/** Reads what is left of a body that nobody wants, so that its sender lives to read why; but not from one that pauses. */
+/** Discards the rest of a rejected body, so that the client can read the response. Gives up on a client that pauses. */
 export const drain = (request: IncomingMessage) =>
   Effect.promise(async () => {
     let size = 0
     try {
       for await (const chunk of chunksOf(request)) {
         size += chunk.length
-        if (size > patience) break
+        if (size > maxDrainedBytes) break
       }
     } catch {
-      // The sender is gone: there is nobody to answer.
+      // The client disconnected, so a response is useless.
     }
   }).pipe(Effect.timeoutOption("5 seconds"))
 
-/** The body in pieces of equal size but the last; one that is too large is drained and then refused. */
-async function* pieces(request: IncomingMessage, limit: number) {
-  let piece = nothing
-  let held = 0
+/** The body in chunks of equal size except the last. An oversized body is drained before it fails. */
+async function* rechunk(request: IncomingMessage, maxBytes: number) {
+  let buffer = emptyBuffer
+  let filled = 0
   let size = 0
   for await (const chunk of chunksOf(request)) {
     size += chunk.length
-    if (size > patience) throw tooLarge(limit)
-    if (size > limit) continue
-    // Copied into a piece at once: many senders at the same time hold a piece each and nothing besides.
+    if (size > maxDrainedBytes) throw tooLarge(maxBytes)
+    if (size > maxBytes) continue
+    // Copied at once, so that each of many concurrent uploads keeps one buffer in memory and no received chunks.
     for (let read = 0; read < chunk.length; ) {
-      if (held === 0) piece = Buffer.allocUnsafeSlow(pieceBytes)
-      const copied = chunk.copy(piece, held, read)
+      if (filled === 0) buffer = Buffer.allocUnsafeSlow(chunkBytes)
+      const copied = chunk.copy(buffer, filled, read)
       read += copied
-      held = (held + copied) % pieceBytes
-      if (held === 0) yield piece
+      filled = (filled + copied) % chunkBytes
+      if (filled === 0) yield buffer
     }
   }
-  if (size > limit) throw tooLarge(limit)
-  if (held > 0) yield piece.subarray(0, held)
+  if (size > maxBytes) throw tooLarge(maxBytes)
+  if (filled > 0) yield buffer.subarray(0, filled)
 }
 
-/** The same, except that stopping does not wait for a sender that has paused. */
-const abandonable = (request: IncomingMessage, limit: number): AsyncIterable<Buffer> => ({
+/** `rechunk` whose `return` does not wait for a paused client. */
+const abandonableChunks = (request: IncomingMessage, maxBytes: number): AsyncIterable<Buffer> => ({
   [Symbol.asyncIterator]: () => {
-    const all = pieces(request, limit)
+    const chunks = rechunk(request, maxBytes)
     return {
-      next: () => all.next(),
+      next: () => chunks.next(),
       return: async () => {
-        void all.return()
+        void chunks.return()
         return { done: true, value: undefined }
       }
     }
   }
 })
 
-/** The body as it comes. Its sender going away ends the work, since there is nobody to answer. */
-export const streamBody = (request: IncomingMessage, limit: number): Stream.Stream<Uint8Array, PayloadTooLarge> =>
-  Stream.fromAsyncIterable(abandonable(request, limit), (cause) => cause).pipe(
+/** Streams the body. A disconnect interrupts the handler, because a response is useless then. */
+export const streamBody = (request: IncomingMessage, maxBytes: number): Stream.Stream<Uint8Array, PayloadTooLarge> =>
+  Stream.fromAsyncIterable(abandonableChunks(request, maxBytes), (cause) => cause).pipe(
     Stream.catchAll((cause) =>
       cause instanceof PayloadTooLarge ? Stream.fail(cause) : Stream.execute(Effect.interrupt)
     )
   )
 
-const isJson = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? "")
+const isJsonContentType = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? "")
 
-const malformed = (message: string) => invalid({ field: "body", constraint: "format", message })
+const malformedBody = (message: string) => invalid({ field: "body", constraint: "format", message })
 
-const notJson = malformed("is not valid JSON")
+const notJson = malformedBody("is not valid JSON")
 
-/** What a body may hold: room for the longest list of lines, and parsed well within a tenth of a second. */
-const max = { values: 65_536, depth: 200 }
+/** Enough for the longest list of invoice lines, and parsed in well under 100 ms. */
+const maxStructure = { values: 65_536, depth: 200 }
 
-const tooMany = invalid({ field: "body", constraint: "maxItems", message: `must have at most ${max.values} values` })
-const tooDeep = malformed(`must be nested at most ${max.depth} levels deep`)
+const tooManyValues = invalid({
+  field: "body",
+  constraint: "maxItems",
+  message: `must have at most ${maxStructure.values} values`
+})
+const tooDeep = malformedBody(`must be nested at most ${maxStructure.depth} levels deep`)
 
-const openings = Buffer.from("[{")
+const openingBytes = Buffer.from("[{")
 
-/** A value takes at least two bytes, and a level one that opens it: most bodies cannot be beyond either. */
-const isWorthMeasuring = (bytes: Buffer) => {
-  if (bytes.length > 2 * max.values) return true
+/** A value takes at least two bytes and a level one opening byte, so most bodies are within both limits. */
+const canExceedLimits = (bytes: Buffer) => {
+  if (bytes.length > 2 * maxStructure.values) return true
   let levels = 0
-  for (const opening of openings) {
-    for (let at = bytes.indexOf(opening); at >= 0 && levels <= max.depth; at = bytes.indexOf(opening, at + 1)) levels++
+  for (const opening of openingBytes) {
+    for (let at = bytes.indexOf(opening); at >= 0 && levels <= maxStructure.depth; at = bytes.indexOf(opening, at + 1))
+      levels++
   }
-  return levels > max.depth
+  return levels > maxStructure.depth
 }
 
-/** From this size on, the steps of reading a body take turns with other requests. */
+/** From this size on, parsing yields to other requests before and after. */
 const largeBytes = 64 * 1024
 
 const parse = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
-/** The value of a JSON body. */
+/** Parses a JSON body, within limits on its size and depth. */
 export const parseJson = (request: IncomingMessage, bytes: Buffer) =>
   Effect.suspend((): Effect.Effect<unknown, ValidationError | UnsupportedMediaType> => {
     if (bytes.length === 0)
       return Effect.fail(invalid({ field: "body", constraint: "required", message: "is required" }))
-    if (!isJson(request.headers["content-type"])) {
+    if (!isJsonContentType(request.headers["content-type"])) {
       return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
     }
-    if (!isUtf8(bytes)) return Effect.fail(malformed("is not valid UTF-8"))
-    if (isWorthMeasuring(bytes)) {
-      const { depth, values } = measureJson(bytes, max)
-      if (depth > max.depth) return Effect.fail(tooDeep)
-      if (values > max.values) return Effect.fail(tooMany)
+    if (!isUtf8(bytes)) return Effect.fail(malformedBody("is not valid UTF-8"))
+    if (canExceedLimits(bytes)) {
+      const { depth, values } = measureJson(bytes, maxStructure)
+      if (depth > maxStructure.depth) return Effect.fail(tooDeep)
+      if (values > maxStructure.values) return Effect.fail(tooManyValues)
     }
     const text = bytes.toString("utf8")
     if (bytes.length < largeBytes) return parse(text)

@@ -7,25 +7,25 @@ type Issue = ParseResult.ParseIssue
 type Parser = (input: unknown, options: SchemaAST.ParseOptions) => Effect.Effect<unknown, Issue>
 type Result = Either.Either<unknown, Issue> | Effect.Effect<unknown, Issue>
 
-/** Where a node stands: under a refinement that sets its maximum, and whether decoding may pause there. */
-interface Place {
+/** Position of a schema node: whether a refinement above sets its maximum, and how often decoding yields. */
+interface NodeContext {
   readonly isBounded: boolean
-  /** How many elements of an array are decoded before other requests get their turn. */
-  readonly elementsPerTurn: number
+  /** How many elements of an array are decoded before yielding to other requests. */
+  readonly elementsPerYield: number
 }
 
-/** A node that decodes with `parser` what `ast` describes. Unions tell their members apart by the latter. */
-const parsedBy = (ast: SchemaAST.AST, makeParser: () => Parser) =>
+/** A node that decodes with its own parser. Unions select members by the surrogate `ast`. */
+const withParser = (ast: SchemaAST.AST, makeParser: () => Parser) =>
   new SchemaAST.Declaration([], makeParser, () => ParseResult.succeed, { [SchemaAST.SurrogateAnnotationId]: ast })
 
 const schemaOf = (ast: SchemaAST.AST) => Schema.make<unknown>(ast)
 
-/** The same node, except that `check` looks at the input before any part of it is decoded. */
-const checkedBefore = (
+/** Runs `check` on the input before any part of it is decoded. */
+const withPrecheck = (
   ast: SchemaAST.AST,
   check: (input: unknown, options: SchemaAST.ParseOptions) => Issue | undefined
 ) =>
-  parsedBy(ast, () => {
+  withParser(ast, () => {
     const parse = ParseResult.decodeUnknown(schemaOf(ast))
     return (input, options) => {
       const issue = check(input, options)
@@ -33,53 +33,54 @@ const checkedBefore = (
     }
   })
 
-const sizes = {
+const sizeByKeyword = {
   maxItems: (input: unknown) => (Array.isArray(input) ? input.length : 0),
   maxProperties: (input: unknown) => (Predicate.isRecord(input) ? Object.keys(input).length : 0)
 }
 
-/** What measures an input against the refinement's maximum, if it sets one. */
-const excessOf = (ast: SchemaAST.Refinement) => {
-  const facts: object = Option.getOrElse(SchemaAST.getJSONSchemaAnnotation(ast), () => ({}))
-  for (const [name, sizeOf] of Object.entries(sizes)) {
-    const max: unknown = Reflect.get(facts, name)
+/** A predicate for inputs beyond the refinement's maximum, if it sets one. */
+const excessPredicate = (ast: SchemaAST.Refinement) => {
+  const jsonSchema: object = Option.getOrElse(SchemaAST.getJSONSchemaAnnotation(ast), () => ({}))
+  for (const [name, sizeOf] of Object.entries(sizeByKeyword)) {
+    const max: unknown = Reflect.get(jsonSchema, name)
     if (typeof max === "number") return (input: unknown) => sizeOf(input) > max
   }
   return undefined
 }
 
-const boundRefinement = (ast: SchemaAST.Refinement, place: Place) => {
-  const exceeds = excessOf(ast)
-  const from = bound(ast.from, { ...place, isBounded: place.isBounded || exceeds !== undefined })
+const boundRefinement = (ast: SchemaAST.Refinement, context: NodeContext) => {
+  const exceeds = excessPredicate(ast)
+  const from = bound(ast.from, { ...context, isBounded: context.isBounded || exceeds !== undefined })
   const bounded = new SchemaAST.Refinement(from, ast.filter, ast.annotations)
   if (exceeds === undefined) return bounded
-  return checkedBefore(bounded, (input) =>
+  return withPrecheck(bounded, (input) =>
     exceeds(input)
       ? new ParseResult.Refinement(bounded, input, "Predicate", new ParseResult.Type(bounded, input))
       : undefined
   )
 }
 
-/** Decodes elements in order, in turns, and ends when no answer has room for the faults of another one. */
-const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elementsPerTurn }: Place) =>
-  parsedBy(ast, () => {
-    const parse = ParseResult.decodeUnknownEither(schemaOf(bound(element, inElement)))
+/** Decodes elements in order, yields regularly, and stops once the response holds as many errors as it can. */
+const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elementsPerYield }: NodeContext) =>
+  withParser(ast, () => {
+    const parse = ParseResult.decodeUnknownEither(schemaOf(bound(element, elementContext)))
     return (input, options) => {
       if (!Array.isArray(input)) return ParseResult.fail(new ParseResult.Type(ast, input))
       const values: Array<unknown> = []
       const issues: Array<Issue> = []
-      let faults = 0
+      let errorCount = 0
       const decodeFrom = (start: number): Result => {
-        const end = Math.min(start + elementsPerTurn, input.length)
-        for (let index = start; index < end && faults < maxDetails; index++) {
+        const end = Math.min(start + elementsPerYield, input.length)
+        for (let index = start; index < end && errorCount < maxDetails; index++) {
           const decoded = parse(input[index], options)
           if (Either.isRight(decoded)) values.push(decoded.right)
           else {
             issues.push(new ParseResult.Pointer(index, input, decoded.left))
-            faults += detailsOf(decoded.left, "").length
+            errorCount += detailsOf(decoded.left, "").length
           }
         }
-        if (end < input.length && faults < maxDetails) return Effect.flatMap(yieldToEventLoop, () => decodeFrom(end))
+        if (end < input.length && errorCount < maxDetails)
+          return Effect.flatMap(yieldToEventLoop, () => decodeFrom(end))
         return Arr.isNonEmptyReadonlyArray(issues)
           ? Either.left(new ParseResult.Composite(ast, input, issues, values))
           : Either.right(values)
@@ -93,9 +94,9 @@ const isStrict = (ast: SchemaAST.AST) =>
 
 const protoKey = "__proto__"
 
-/** A record with all of its keys. The library assigns them, which loses the one that names an object's prototype. */
+/** Keeps a `__proto__` key: Effect assigns keys one by one, which would set the prototype instead. */
 const boundRecord = (ast: SchemaAST.TypeLiteral, value: SchemaAST.AST) =>
-  parsedBy(ast, () => {
+  withParser(ast, () => {
     const parse = ParseResult.decodeUnknown(schemaOf(ast))
     const parseValue = ParseResult.decodeUnknown(schemaOf(value))
     return (input, options) => {
@@ -110,13 +111,13 @@ const boundRecord = (ast: SchemaAST.TypeLiteral, value: SchemaAST.AST) =>
     }
   })
 
-/** Reports a flood of unknown keys by the first of them, without decoding the known ones. */
-const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
+/** For too many unknown keys, reports the first of them without decoding the known ones. */
+const boundObject = (ast: SchemaAST.TypeLiteral, context: NodeContext) => {
   const properties = ast.propertySignatures.map(
     ({ annotations, isOptional, isReadonly, name, type }) =>
       new SchemaAST.PropertySignature(
         name,
-        bound(type, { ...place, isBounded: false }),
+        bound(type, { ...context, isBounded: false }),
         isOptional,
         isReadonly,
         annotations
@@ -125,10 +126,10 @@ const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
   const bounded = new SchemaAST.TypeLiteral(properties, ast.indexSignatures, ast.annotations)
   const [index] = ast.indexSignatures
   if (index !== undefined) return boundRecord(bounded, index.type)
-  const isOwnStrict = isStrict(ast)
+  const isNodeStrict = isStrict(ast)
   const known = new Set(properties.map(({ name }) => name))
-  return checkedBefore(bounded, (input, { onExcessProperty }) => {
-    if (!Predicate.isRecord(input) || !(isOwnStrict || onExcessProperty === "error")) return undefined
+  return withPrecheck(bounded, (input, { onExcessProperty }) => {
+    if (!Predicate.isRecord(input) || !(isNodeStrict || onExcessProperty === "error")) return undefined
     const keys = Object.keys(input)
     if (keys.length <= known.size + maxDetails) return undefined
     const issues = keys
@@ -139,31 +140,31 @@ const boundObject = (ast: SchemaAST.TypeLiteral, place: Place) => {
   })
 }
 
-const inBody: Place = { isBounded: false, elementsPerTurn: 100 }
-const inElement: Place = { isBounded: false, elementsPerTurn: Number.POSITIVE_INFINITY }
+const bodyContext: NodeContext = { isBounded: false, elementsPerYield: 100 }
+const elementContext: NodeContext = { isBounded: false, elementsPerYield: Number.POSITIVE_INFINITY }
 
-const requireMaximum = (ast: SchemaAST.AST, { isBounded }: Place, name: keyof typeof sizes) => {
-  if (!isBounded) throw new Error(`The contract sets no ${name} for ${ast} in a body`)
+const requireMaximum = (ast: SchemaAST.AST, { isBounded }: NodeContext, name: keyof typeof sizeByKeyword) => {
+  if (!isBounded) throw new Error(`The API's schema sets no ${name} for ${ast} in a body`)
 }
 
-const bound = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
+const bound = (ast: SchemaAST.AST, context: NodeContext): SchemaAST.AST => {
   switch (ast._tag) {
     case "Refinement":
-      return boundRefinement(ast, place)
+      return boundRefinement(ast, context)
     case "Transformation":
-      return new SchemaAST.Transformation(bound(ast.from, place), ast.to, ast.transformation, ast.annotations)
+      return new SchemaAST.Transformation(bound(ast.from, context), ast.to, ast.transformation, ast.annotations)
     case "Union":
       return SchemaAST.Union.make(
-        ast.types.map((type) => bound(type, place)),
+        ast.types.map((type) => bound(type, context)),
         ast.annotations
       )
     case "TypeLiteral":
-      if (ast.indexSignatures.length > 0) requireMaximum(ast, place, "maxProperties")
-      return boundObject(ast, place)
+      if (ast.indexSignatures.length > 0) requireMaximum(ast, context, "maxProperties")
+      return boundObject(ast, context)
     case "TupleType": {
-      requireMaximum(ast, place, "maxItems")
+      requireMaximum(ast, context, "maxItems")
       const [rest] = ast.rest
-      return rest === undefined ? ast : boundArray(ast, rest.type, place)
+      return rest === undefined ? ast : boundArray(ast, rest.type, context)
     }
     default:
       return ast
@@ -171,9 +172,9 @@ const bound = (ast: SchemaAST.AST, place: Place): SchemaAST.AST => {
 }
 
 /**
- * Decodes a body at a cost that its sender cannot choose: the `maxItems` and `maxProperties` of its schema hold before
- * elements are decoded, no more faults are looked for than one answer reports, and other requests run meanwhile.
- * Throws for a schema with an array or record that has no maximum.
+ * Decodes a body at a bounded cost: checks `maxItems` and `maxProperties` before it decodes elements, stops at the
+ * number of errors that one response reports, and yields to other requests. Throws for a schema with an unbounded array
+ * or record.
  */
 export const boundedDecoder = (ast: SchemaAST.AST) =>
-  ParseResult.decodeUnknown(schemaOf(bound(ast, inBody)), { errors: "all" })
+  ParseResult.decodeUnknown(schemaOf(bound(ast, bodyContext)), { errors: "all" })

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http"
 import { isWithin, readAddress, readRange } from "../../../layers/config/AddressRange.ts"
 
-/** A network of IPv6 is given out in blocks of 64 bits: each of its addresses is the same client's. */
-const blockOf = (text: string) => {
+/** Providers assign IPv6 in /64 blocks, so all addresses of a block count as one client. */
+const addressBlockOf = (text: string) => {
   const address = readAddress(text)
   if (address === undefined) return text
   return "parts" in address
@@ -14,8 +14,8 @@ const blockOf = (text: string) => {
 }
 
 /**
- * Tells which address a request comes from: that of the connection, or the one before it that a trusted proxy names. A
- * client can write anything into `X-Forwarded-For`, but only in front of what the proxies add.
+ * Finds the client's address: the connection's, or the one in `X-Forwarded-For` if a trusted proxy connects. Proxies
+ * append, so the list is read from its end up to the first untrusted address; a client can forge only what precedes it.
  */
 export const makeClientAddress = (trustedProxies: ReadonlyArray<string>) => {
   const trusted = trustedProxies.flatMap((text) => readRange(text) ?? [])
@@ -23,10 +23,10 @@ export const makeClientAddress = (trustedProxies: ReadonlyArray<string>) => {
     let address = socket.remoteAddress ?? ""
     const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",")
     while (isWithin(address, trusted)) {
-      const before = forwarded.pop()?.trim()
-      if (before === undefined || readAddress(before) === undefined) break
-      address = before
+      const previous = forwarded.pop()?.trim()
+      if (previous === undefined || readAddress(previous) === undefined) break
+      address = previous
     }
-    return blockOf(address)
+    return addressBlockOf(address)
   }
 }

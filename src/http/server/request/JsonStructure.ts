@@ -1,4 +1,4 @@
-/** How many values a JSON text holds, and how deep its arrays and objects nest. */
+/** The number of values in a JSON text, and the depth of its nesting. */
 export interface JsonStructure {
   readonly values: number
   readonly depth: number
@@ -14,19 +14,19 @@ const closing = 3
 const comma = 4
 const text = 5
 
-/** What each byte means outside of strings. */
-const meanings = new Uint8Array(256).fill(other)
-for (const [characters, meaning] of [
+/** The class of each byte outside of strings. */
+const byteClasses = new Uint8Array(256).fill(other)
+for (const [characters, byteClass] of [
   [" \t\n\r", space],
   ["[{", opening],
   ["]}", closing],
   [",", comma],
   ['"', text]
 ] as const) {
-  for (const character of characters) meanings[character.charCodeAt(0)] = meaning
+  for (const character of characters) byteClasses[character.charCodeAt(0)] = byteClass
 }
 
-/** The index of the quote that ends the string beginning at `start`; beyond the text if nothing ends it. */
+/** The index of the quote that closes the string at `start`, or an index past the end. */
 const endOfString = (bytes: Uint8Array, start: number) => {
   let at = start + 1
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
@@ -34,10 +34,10 @@ const endOfString = (bytes: Uint8Array, start: number) => {
 }
 
 /**
- * Counts the structure of a JSON text without building it, and stops as soon as it is beyond `max`. A text that is not
- * JSON gets some count: `JSON.parse` rejects it afterwards.
+ * Counts values and depth without parsing, and stops once either exceeds `max`. The counts of invalid JSON mean
+ * nothing: `JSON.parse` rejects it afterwards.
  *
- * The root is one value, every comma announces one more, and so does every array or object that is not empty.
+ * The root is one value. Every comma and every array or object that is not empty add one.
  */
 export const measureJson = (bytes: Uint8Array, max: JsonStructure): JsonStructure => {
   let values = 1
@@ -45,18 +45,18 @@ export const measureJson = (bytes: Uint8Array, max: JsonStructure): JsonStructur
   let level = 0
   let isEmpty = false
   for (let at = 0; at < bytes.length; at++) {
-    const meaning = meanings[bytes[at] ?? 0]
-    if (meaning === space) continue
-    if (meaning === other) {
+    const byteClass = byteClasses[bytes[at] ?? 0]
+    if (byteClass === space) continue
+    if (byteClass === other) {
       isEmpty = false
       continue
     }
-    if (meaning === text) at = endOfString(bytes, at)
-    else if (meaning === comma || (meaning === closing && !isEmpty)) values++
-    if (meaning === opening) depth = Math.max(depth, ++level)
-    else if (meaning === closing) level--
+    if (byteClass === text) at = endOfString(bytes, at)
+    else if (byteClass === comma || (byteClass === closing && !isEmpty)) values++
+    if (byteClass === opening) depth = Math.max(depth, ++level)
+    else if (byteClass === closing) level--
     if (values > max.values || depth > max.depth) break
-    isEmpty = meaning === opening
+    isEmpty = byteClass === opening
   }
   return { values, depth }
 }

@@ -24,51 +24,51 @@ import { makeClientAddress } from "./ClientAddress.ts"
 import { isOnce, makeOnce } from "./Idempotency.ts"
 import type { Route } from "./Routes.ts"
 
-/** One request on its way: what the log and the response say of it is filled in as it becomes known. */
+/** State of one request. The pipeline fills in what the log and the response need. */
 export interface Call {
   readonly responseHeaders: Record<string, string>
   readonly request: IncomingMessage
   readonly params: Readonly<Record<string, string | undefined>>
   identity: Identity | undefined
-  /** Whom the request is charged to. */
+  /** The keys that the request's limits count under. */
   keys: ReadonlyArray<string>
-  /** Has something done when the answer is made, or the request given up. */
-  readonly onEnd: (done: () => void) => void
+  /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
+  readonly onEnd: (finalizer: () => void) => void
 }
 
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
-/** Bodies are in memory while they arrive and while they wait: of one caller, and of all. */
-const bodyMemory = { maxPerKey: 64 * 1024 * 1024, max: 256 * 1024 * 1024 }
+/** Bytes of bodies in memory, while they arrive and while they wait. */
+const bodyMemoryLimits = { maxPerKey: 64 * 1024 * 1024, max: 256 * 1024 * 1024 }
 
-const nothingToUpload = { bytes: Stream.empty, size: 0 }
+const emptyUpload = { bytes: Stream.empty, size: 0 }
 
-const announced = ({ headers }: IncomingMessage) =>
+const contentLengthOf = ({ headers }: IncomingMessage) =>
   headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
 
-/** A chunked body may become as long as bodies may be; a request that announces neither length nor chunks has none. */
-const maxSizeOf = (request: IncomingMessage, limit: number) =>
-  Math.min(announced(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : limit), limit)
+/** The most bytes a body can have: its Content-Length, the limit for a chunked body, or none without either header. */
+const maxSizeOf = (request: IncomingMessage, maxBytes: number) =>
+  Math.min(contentLengthOf(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : maxBytes), maxBytes)
 
-/** Whatever went wrong with us may go right the next time. */
-const passing = (cause: Cause.Cause<WireError>) =>
+/** Turns a 500 into a 503, so that the sender retries. */
+const toRetryable = (cause: Cause.Cause<WireError>) =>
   Effect.flatMap(toWireError(cause), (error) =>
     Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
   )
 
-/** How every operation runs: gate, path, body, idempotency, handler, answer. */
-export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLimits) {
+/** Runs every operation: authorization, path, body, idempotency, handler, response. */
+export const makeOperation = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
   const { TRUSTED_PROXIES } = yield* Settings
   const clientAddress = makeClientAddress(TRUSTED_PROXIES)
   const admission = yield* makeAdmission
   const authorize = yield* makeAuthorize(admission)
-  const once = yield* makeOnce
+  const runOnce = yield* makeOnce
   const metrics = yield* RequestMetrics
   const tokens = yield* Tokens
-  const budget = new KeyedBudget(bodyMemory)
+  const bodyBudget = new KeyedBudget(bodyMemoryLimits)
   const { wake } = yield* Broker
 
-  const work = Effect.fnUntraced(function* (
+  const runHandler = Effect.fnUntraced(function* (
     route: Route,
     call: Call,
     identity: Identity,
@@ -79,15 +79,17 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
     const body = route.hasPayload && !route.isStreamed ? yield* parseJson(request, bytes) : undefined
     const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
     const upload = route.isStreamed
-      ? { bytes: streamBody(request, route.bodyLimit), size: announced(request) }
-      : nothingToUpload
+      ? { bytes: streamBody(request, route.bodyLimit), size: contentLengthOf(request) }
+      : emptyUpload
     const services = Context.add(identity.services, IfMatch, tagsOf(request.headers["if-match"]))
     const result = yield* providing(route.run({ path, ...rest, bytes, upload }), services)
-    const answer = succeed(request, route.status, result)
-    return answer.body instanceof PagedList ? { ...answer, body: admission.admitPages(keys, answer.body) } : answer
+    const response = succeed(request, route.status, result)
+    return response.body instanceof PagedList
+      ? { ...response, body: admission.admitPages(keys, response.body) }
+      : response
   })
 
-  /** Gives work the whole body, within what bodies of the same keys may take of memory. */
+  /** Reads the whole body for `work`, within the memory budget of the request's keys. */
   const withBody = <A, E>(
     { bodyLimit }: Route,
     { keys, onEnd, request }: Call,
@@ -95,36 +97,36 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
   ) =>
     Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
       const size = maxSizeOf(request, bodyLimit)
-      const full = budget.refusal(keys, size)
+      const full = bodyBudget.refusal(keys, size)
       if (full !== undefined) return Effect.fail(metrics.refuse(full, "memory"))
-      budget.take(keys, size)
-      onEnd(() => budget.giveBack(keys, size))
+      bodyBudget.take(keys, size)
+      onEnd(() => bodyBudget.giveBack(keys, size))
       return Effect.flatMap(readBody(request, bodyLimit), work)
     })
 
-  const operate = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
+  const runRoute = Effect.fnUntraced(function* (route: Route, call: Call): Effect.fn.Return<Answer, WireError> {
     const { params, request, responseHeaders } = call
     const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
     const keys = keysOf(identity, () => clientAddress(request))
     call.identity = identity
     call.keys = keys
-    const refusal = admission.refusalInTenant(identity, responseHeaders) ?? responses.refusal(keys)
-    if (refusal !== undefined) return yield* Effect.fail(refusal)
+    const rejection = admission.refusalInTenant(identity, responseHeaders) ?? responseLimits.refusal(keys)
+    if (rejection !== undefined) return yield* Effect.fail(rejection)
     const path = yield* route.decodePath(params)
-    const admitted = (bytes: Buffer) =>
+    const runAdmitted = (bytes: Buffer) =>
       admission.admit(
         route,
         { keys, onEnd: call.onEnd, isInTransaction: isOnce(request) },
-        once(request, route.name, identity, bytes, work(route, call, identity, path, bytes))
+        runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path, bytes))
       )
     const isGet = request.method === "GET" || request.method === "HEAD"
-    if (isGet && !route.isOnceOnly) return yield* admitted(nothing)
-    const done = isGet || route.isStreamed ? admitted(nothing) : withBody(route, call, admitted)
-    return yield* route.isEventless ? done : Effect.zipLeft(done, wake)
+    if (isGet && !route.isOnceOnly) return yield* runAdmitted(emptyBuffer)
+    const run = isGet || route.isStreamed ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
+    return yield* route.isEventless ? run : Effect.zipLeft(run, wake)
   })
 
   return {
-    /** The answer to a request that is refused before anything is begun for it. */
+    /** The response to a request that is rejected before any work starts, if it is. */
     turnAway: (route: Route, { headers }: IncomingMessage) =>
       admission.turnAway(route, () => {
         const token = bearer(headers.authorization)
@@ -132,9 +134,9 @@ export const makeOperation = Effect.fnUntraced(function* (responses: ResponseLim
       }),
 
     operate: (route: Route, call: Call) => {
-      const answer = operate(route, call)
-      if (route.isSentAgain) return Effect.catchAllCause(answer, passing)
-      return route.isStreamed ? Effect.tapErrorCause(answer, () => drain(call.request)) : answer
+      const response = runRoute(route, call)
+      if (route.isSentAgain) return Effect.catchAllCause(response, toRetryable)
+      return route.isStreamed ? Effect.tapErrorCause(response, () => drain(call.request)) : response
     }
   }
 })

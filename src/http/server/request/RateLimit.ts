@@ -1,4 +1,4 @@
-/** What one request leaves of a rate. */
+/** State of a rate limit after one request. */
 export interface RateState {
   readonly isAllowed: boolean
   readonly remaining: number
@@ -7,7 +7,7 @@ export interface RateState {
 
 const windowSeconds = 60
 
-/** A fixed number of requests per key in each minute of the clock. */
+/** Fixed-window rate limit: a quota per key in each minute of the clock. */
 export class RateLimit {
   readonly name: string
   readonly quota: number
@@ -36,12 +36,12 @@ export class RateLimit {
   }
 }
 
-const joined = (before: string | undefined, next: string) => (before === undefined ? next : `${before}, ${next}`)
+const appendItem = (list: string | undefined, item: string) => (list === undefined ? item : `${list}, ${item}`)
 
-/** Writes the state into the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers). */
+/** Adds the headers of draft-ietf-httpapi-ratelimit-headers. */
 export const addRateHeaders = (headers: Record<string, string>, { name, quota }: RateLimit, state: RateState) => {
   const { isAllowed, remaining, resetSeconds } = state
-  headers["ratelimit-policy"] = joined(headers["ratelimit-policy"], `"${name}";q=${quota};w=${windowSeconds}`)
-  headers["ratelimit"] = joined(headers["ratelimit"], `"${name}";r=${remaining};t=${resetSeconds}`)
+  headers["ratelimit-policy"] = appendItem(headers["ratelimit-policy"], `"${name}";q=${quota};w=${windowSeconds}`)
+  headers["ratelimit"] = appendItem(headers["ratelimit"], `"${name}";r=${remaining};t=${resetSeconds}`)
   if (!isAllowed) headers["retry-after"] = String(resetSeconds)
 }

@@ -21,7 +21,7 @@ import { detailsOf } from "./Issues.ts"
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
 type Params = Readonly<Record<string, string | undefined>>
 
-/** What an operation reads of a request, once it is known to be well formed. */
+/** The decoded request, as a handler gets it. */
 interface Input {
   readonly path: unknown
   readonly query: unknown
@@ -31,7 +31,7 @@ interface Input {
   readonly upload: Upload
 }
 
-/** An operation of the contract, made ready to be run. */
+/** An endpoint of the API with its decoders and its handler. */
 export interface Route {
   readonly name: string
   readonly method: string
@@ -57,8 +57,8 @@ export interface Route {
 
 type Decode = (value: unknown) => Either.Either<unknown, ParseResult.ParseIssue>
 
-/** Of a schema of the contract only its syntax tree matters here: what it describes is plain data. */
-const decoder = (schema: Option.Option<{ readonly ast: SchemaAST.AST }>): Decode | undefined =>
+/** Drops the schema's types and keeps its AST: the handler's own types already check the decoded data. */
+const makeDecoder = (schema: Option.Option<{ readonly ast: SchemaAST.AST }>): Decode | undefined =>
   Option.isNone(schema)
     ? undefined
     : ParseResult.decodeUnknownEither(Schema.make<unknown>(schema.value.ast), { errors: "all" })
@@ -67,46 +67,46 @@ const queryOf = (url: string) => Object.fromEntries(new URLSearchParams(url.spli
 
 const accessOf = (endpoint: Endpoint, name: string) => {
   const access = Context.getOption(endpoint.annotations, Access)
-  if (Option.isNone(access)) throw new Error(`The contract does not say who may call ${name}`)
+  if (Option.isNone(access)) throw new Error(`The API sets no access rule for ${name}`)
   return access.value
 }
 
-const bodyDecoder = (endpoint: Endpoint) =>
+const makeBodyDecoder = (endpoint: Endpoint) =>
   Context.get(endpoint.annotations, Streamed) || Option.isNone(endpoint.payloadSchema)
     ? undefined
     : boundedDecoder(endpoint.payloadSchema.value.ast)
 
-/** Reads query, headers and body together, so that the faults of all are told in one answer. */
-const restDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
-  const query = decoder(endpoint.urlParamsSchema)
-  const named = decoder(endpoint.headersSchema)
-  const decodeBody = bodyDecoder(endpoint)
-  const decodeWith = (url: string, headers: unknown, payload: ReturnType<Decode> | undefined) => {
+/** Decodes query, headers and body together, so that one response reports the errors of all. */
+const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
+  const decodeQuery = makeDecoder(endpoint.urlParamsSchema)
+  const decodeHeaders = makeDecoder(endpoint.headersSchema)
+  const decodeBody = makeBodyDecoder(endpoint)
+  const combine = (url: string, headers: unknown, payload: ReturnType<Decode> | undefined) => {
     const details: Array<Detail> = []
-    const part = (decoded: ReturnType<Decode> | undefined, whole: string) => {
+    const collectPart = (decoded: ReturnType<Decode> | undefined, partName: string) => {
       if (decoded === undefined) return undefined
-      if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, whole)) details.push(detail)
+      if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, partName)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
     const input = {
-      query: part(query?.(queryOf(url)), "query"),
-      headers: part(named?.(headers), "headers"),
-      payload: part(payload, "body")
+      query: collectPart(decodeQuery?.(queryOf(url)), "query"),
+      headers: collectPart(decodeHeaders?.(headers), "headers"),
+      payload: collectPart(payload, "body")
     }
     return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
   }
   return (url, headers, body) =>
     decodeBody === undefined
-      ? decodeWith(url, headers, undefined)
-      : Effect.flatMap(Effect.either(decodeBody(body)), (payload) => decodeWith(url, headers, payload))
+      ? combine(url, headers, undefined)
+      : Effect.flatMap(Effect.either(decodeBody(body)), (payload) => combine(url, headers, payload))
 }
 
-const pathDecoder = (endpoint: Endpoint): Route["decodePath"] => {
-  const decode = decoder(endpoint.pathSchema)
+const makePathDecoder = (endpoint: Endpoint): Route["decodePath"] => {
+  const decode = makeDecoder(endpoint.pathSchema)
   return (params) => (decode === undefined ? Effect.succeed({}) : Effect.mapError(decode(params), () => new NotFound()))
 }
 
-const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route => {
+const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route => {
   const name = `${group}.${endpoint.name}`
   return {
     name,
@@ -122,32 +122,32 @@ const routeOf = (group: string, endpoint: Endpoint, run: Route["run"]): Route =>
     isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
     isExternal: Context.get(endpoint.annotations, External),
     isLongRead: Context.get(endpoint.annotations, LongRead),
-    decodePath: pathDecoder(endpoint),
-    decodeRest: restDecoder(endpoint),
+    decodePath: makePathDecoder(endpoint),
+    decodeRest: makeRestDecoder(endpoint),
     run
   }
 }
 
-// `handle` checked the functions against their group's own type, which a list of groups no longer tells.
-const byName = (functions: object) => functions as Readonly<Record<string, Route["run"]>>
+// `handle` checked the handlers against the type of their group. A list of groups loses that type.
+const toHandlersByName = (handlers: object) => handlers as Readonly<Record<string, Route["run"]>>
 
-/** Every operation of the contract with the function that serves it. */
+/** Every endpoint of the API with its handler. */
 export const routesOf = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, Error, Rest, E, R>(
   api: HttpApi.HttpApi<Id, G, Error, Rest>,
-  mounted: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>
+  groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>
 ): Effect.Effect<ReadonlyArray<Route>, E, R> =>
-  Effect.forEach(mounted, ({ group, handlers }) =>
-    Effect.map(handlers, (functions) => [group.identifier, byName(functions)] as const)
+  Effect.forEach(groups, ({ group, handlers }) =>
+    Effect.map(handlers, (handlers) => [group.identifier, toHandlersByName(handlers)] as const)
   ).pipe(
     Effect.map((pairs) => {
-      const served = new Map(pairs)
+      const handlersByGroup = new Map(pairs)
       const routes: Array<Route> = []
       HttpApi.reflect(api, {
         onGroup: () => {},
         onEndpoint: ({ endpoint, group }) => {
-          const run = served.get(group.identifier)?.[endpoint.name]
-          if (run === undefined) throw new Error(`Nothing serves ${group.identifier}.${endpoint.name}`)
-          routes.push(routeOf(group.identifier, endpoint, run))
+          const run = handlersByGroup.get(group.identifier)?.[endpoint.name]
+          if (run === undefined) throw new Error(`No handler for ${group.identifier}.${endpoint.name}`)
+          routes.push(makeRoute(group.identifier, endpoint, run))
         }
       })
       return routes

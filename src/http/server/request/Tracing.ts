@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http"
 import { Headers, HttpTraceContext } from "@effect/platform"
 import { Effect, Option } from "effect"
 
-const parentOf = ({ headers }: IncomingMessage) =>
+const parentSpanOf = ({ headers }: IncomingMessage) =>
   Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput({ ...headers })))
 
-/** A span for a request, continuing the caller's trace. Only used where an exporter takes it. */
+/** Wraps a request in a span that continues the client's trace. */
 export const traced =
   (request: IncomingMessage, name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) => {
-    const parent = parentOf(request)
+    const parent = parentSpanOf(request)
     return Effect.withSpan(effect, name, {
       kind: "server",
       captureStackTrace: false,

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 
-/** A client that reads nothing for this long is disconnected: what was written for it is held in memory. */
-const stallTimeoutMillis = 60_000
+/** A client that reads nothing for this long is disconnected, because its unread response stays in memory. */
+const stallTimeoutMs = 60_000
 
-export const destroyWhenStalled = (response: ServerResponse, timeoutMillis = stallTimeoutMillis) =>
-  response.setTimeout(timeoutMillis, () => response.destroy())
+export const destroyWhenStalled = (response: ServerResponse, timeoutMs = stallTimeoutMs) =>
+  response.setTimeout(timeoutMs, () => response.destroy())
 
-/** Waits until the socket has taken what was written, or is gone. */
+/** Waits until the write buffer has drained or the connection has closed. */
 export const awaitDrain = (response: ServerResponse) =>
   Effect.async<void>((resume) => {
     if (!response.writableNeedDrain) return resume(Effect.void)

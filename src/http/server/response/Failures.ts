@@ -12,7 +12,7 @@ const statusByTag = new Map<string, number>(
 
 export const statusOf = (error: WireError) => statusByTag.get(error._tag) ?? 500
 
-/** The flat body: the tag travels as `error`, and nothing is there that the interface does not name. */
+/** The flat error body. The tag is sent as `error`; fields that the OpenAPI document does not list are dropped. */
 export const bodyOf = (error: WireError) =>
   JSON.stringify({
     error: error._tag,
@@ -20,10 +20,10 @@ export const bodyOf = (error: WireError) =>
     details: error._tag === "ValidationError" ? error.details : undefined
   })
 
-/** When to try again: a queue of one's own empties sooner than an outage passes. */
+/** A caller's own queue empties sooner than an outage ends. */
 const retryAfterSeconds = { TooManyRequests: 1, ServiceUnavailable: 2 }
 
-/** Headers a failure brings along. */
+/** Headers of an error response. */
 export const headersOf = (error: WireError): Record<string, string> => {
   if (error._tag === "Unauthorized") return { "www-authenticate": "Bearer" }
   return error._tag === "TooManyRequests" || error._tag === "ServiceUnavailable"
@@ -31,19 +31,20 @@ export const headersOf = (error: WireError): Record<string, string> => {
     : {}
 }
 
-/** Who did not answer us, when that is what went wrong. */
-const silentOne = (defect: unknown) => {
+/** The dependency that is down, if that caused the defect. */
+const unavailableDependency = (defect: unknown) => {
   if (isOutage(defect)) return "The database"
   return defect instanceof StoreUnavailable ? "The blob store" : undefined
 }
 
-/** What the caller is told of whatever went wrong. Our own faults are logged whole and told by name only. */
+/** Maps a cause to the error of the response. Defects are logged in full; the client gets a generic error. */
 export const toWireError = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
-  if (Cause.isInterruptedOnly(cause)) return Effect.as(Effect.logDebug("The caller left"), new ServiceUnavailable())
-  const silent = silentOne(Cause.squash(cause))
-  return silent !== undefined
-    ? Effect.as(Effect.logWarning(`${silent} did not answer`, cause), new ServiceUnavailable())
-    : Effect.as(Effect.logError("A request failed for a fault of ours", cause), new InternalError())
+  if (Cause.isInterruptedOnly(cause))
+    return Effect.as(Effect.logDebug("The client disconnected"), new ServiceUnavailable())
+  const dependency = unavailableDependency(Cause.squash(cause))
+  return dependency !== undefined
+    ? Effect.as(Effect.logWarning(`${dependency} is unavailable`, cause), new ServiceUnavailable())
+    : Effect.as(Effect.logError("A request failed with an internal error", cause), new InternalError())
 }

@@ -5,7 +5,7 @@ import type { Position } from "../../../domain/Paging.ts"
 import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { PagedList } from "./Reply.ts"
 
-const writeRest = Effect.fnUntraced(function* (
+const writeFurtherPages = Effect.fnUntraced(function* (
   response: ServerResponse,
   readPage: PagedList<unknown>["readPage"],
   start: Position | undefined
@@ -21,16 +21,16 @@ const writeRest = Effect.fnUntraced(function* (
 })
 
 /**
- * Writes a list behind its head. It holds one page at a time, and no database connection while the caller takes it.
- * When a page cannot be read it cuts the connection, so that a short list never looks complete.
+ * Writes a list after the response head. It keeps one page in memory, and no database connection while the client reads
+ * it. When reading a page fails it closes the connection, so that a truncated list never looks complete.
  */
 export const writeList = (
   response: ServerResponse,
   { first, readPage }: PagedList<unknown>,
-  timeoutMillis?: number
+  timeoutMs?: number
 ): Effect.Effect<void, WireError> => {
   if (response.destroyed || response.writableEnded) return Effect.void
-  destroyWhenStalled(response, timeoutMillis)
+  destroyWhenStalled(response, timeoutMs)
   response.write(`{"data":[${first.text}`)
-  return Effect.onError(writeRest(response, readPage, first.next), () => Effect.sync(() => response.destroy()))
+  return Effect.onError(writeFurtherPages(response, readPage, first.next), () => Effect.sync(() => response.destroy()))
 }

@@ -5,7 +5,7 @@ import { type Position, pageLimit, type Window } from "../../../domain/Paging.ts
 import { encodeCursor } from "../../api/Paging.ts"
 import { PagedList, Reply } from "./Reply.ts"
 
-/** The page a query asks for, out of rows that are read one beyond its end. */
+/** The requested page. `read` returns one row more than the page, if there is a next one. */
 export const paged = <A extends Position, E, R>(
   query: { readonly limit?: number; readonly cursor?: Position },
   read: (window: Window) => Effect.Effect<ReadonlyArray<A>, E, R>
@@ -17,7 +17,7 @@ export const paged = <A extends Position, E, R>(
   )
 }
 
-/** A whole list: at once if one page holds it. The pages after that need nothing of the request's context. */
+/** A whole list: in one piece if it fits in one page, else page by page with the request's context captured. */
 export const wholeList = <A, R>(
   readPage: (after?: Position) => Effect.Effect<JsonPage<A>, WireError, R>
 ): Effect.Effect<Reply<JsonPage<A> | PagedList<A>>, WireError, R> =>
@@ -28,7 +28,7 @@ export const wholeList = <A, R>(
     return new Reply(new PagedList(first, (after) => Effect.provide(readPage(after), context)))
   })
 
-/** The `Link` header that leads on: the request's own address with the cursor put forward. */
+/** The `Link` header of the next page: the request's URL with the new cursor. */
 export const linkToNext = (url: string, next: Position) => {
   const [path = "", search] = url.split("?", 2)
   const query = new URLSearchParams(search)

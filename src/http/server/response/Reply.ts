@@ -3,7 +3,7 @@ import type { WireError } from "../../../domain/Errors.ts"
 import type { JsonPage } from "../../../domain/JsonText.ts"
 import type { Position } from "../../../domain/Paging.ts"
 
-/** A failure that is a result all the same: what was done before it stays done. */
+/** A failure that still commits the transaction, so that earlier writes stay. */
 export class Refusal {
   readonly error: WireError
   constructor(error: WireError) {
@@ -11,7 +11,7 @@ export class Refusal {
   }
 }
 
-/** Bytes that are written as they are read. */
+/** A body that is written while it is read. */
 export class Streamed {
   readonly size: number
   readonly bytes: Stream.Stream<Uint8Array>
@@ -23,7 +23,7 @@ export class Streamed {
 
 type ReadPage<A> = (after: Position) => Effect.Effect<JsonPage<A>, WireError>
 
-/** A list too long for one page. Each further page is read by an effect of its own, once the caller has taken the one before. */
+/** A list longer than one page. Each further page is read after the client has received the one before. */
 export class PagedList<out A> {
   readonly first: JsonPage<A>
   readonly readPage: ReadPage<A>
@@ -33,7 +33,7 @@ export class PagedList<out A> {
   }
 }
 
-/** A page for a person in a browser. */
+/** An HTML page for a browser. */
 export class Page {
   readonly html: string
   constructor(html: string) {
@@ -41,7 +41,7 @@ export class Page {
   }
 }
 
-/** An answer that says more than its value: the next page of a list, or headers of its own. */
+/** A handler's value with extra headers, or with the position of the next page. */
 export class Reply<out A> {
   readonly value: A
   readonly next: Position | undefined

@@ -2,22 +2,22 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Answer } from "./Answer.ts"
 import { PagedList, Streamed } from "./Reply.ts"
 
-/** Headers of every response: read by nobody but whom it is meant for, and as nothing but what it says it is. */
-const always = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }
+/** Headers of every response, unless a handler overrides them: no shared caching, no content sniffing. */
+const defaultHeaders = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }
 
-const sizeOf = (body: Answer["body"]) => {
+const contentLengthHeader = (body: Answer["body"]) => {
   if (body === undefined || body instanceof PagedList) return {}
   return { "content-length": body instanceof Streamed ? body.size : Buffer.byteLength(body) }
 }
 
-/** Writes an answer, of a list in pages or a stream only the head. A caller that has left is no error. */
+/** Writes a response; for a paged list or a stream only its head. Ignores a client that has disconnected. */
 export const write = (
   response: ServerResponse<IncomingMessage>,
   { body, headers, status }: Answer,
-  more: Readonly<Record<string, string>>
+  extraHeaders: Readonly<Record<string, string>>
 ) => {
   if (response.destroyed) return
-  response.writeHead(status, { ...always, ...headers, ...more, ...sizeOf(body) })
+  response.writeHead(status, { ...defaultHeaders, ...headers, ...extraHeaders, ...contentLengthHeader(body) })
   if (response.req.method === "HEAD") response.end()
   else if (!(body instanceof PagedList || body instanceof Streamed)) response.end(body)
 }

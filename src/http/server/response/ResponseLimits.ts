@@ -5,37 +5,37 @@ import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { destroyWhenStalled } from "./Backpressure.ts"
 
-/** Bytes that are written but not read, of one key and of all. */
+/** Bytes in write buffers that clients have not read yet. */
 const unreadLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }
 
-/** Responses that are being written page by page, and those written chunk by chunk: a page is larger than a chunk. */
+/** Concurrent responses written page by page, and chunk by chunk. A page takes more memory than a chunk. */
 const listLimits = { maxPerKey: 8, max: 64 }
 const fileLimits = { maxPerKey: 64, max: 256 }
 
-/** Bounds what responses take of memory while their callers read them. */
+/** Limits the memory of responses while clients read them. */
 export const makeResponseLimits = Effect.map(RequestMetrics, ({ refuse }) => {
   const unread = new KeyedBudget(unreadLimits)
   const budgets = { lists: new KeyedBudget(listLimits), files: new KeyedBudget(fileLimits) }
 
   return {
-    /** Why nothing more is done for these keys until what they asked for is read. */
+    /** Returns the error if clients of these keys have too many unread bytes. */
     refusal: (keys: ReadonlyArray<string>) => {
       const full = unread.refusal(keys, 1)
       return full === undefined ? undefined : refuse(full, "unread")
     },
 
-    /** Counts what the network has not taken of a response that is ended, until it has or the connection is gone. */
+    /** Counts the unread bytes of an ended response until the connection closes or has sent them. */
     watch: (response: ServerResponse, keys: ReadonlyArray<string>) => {
-      const left = response.writableLength
-      if (left === 0 || response.destroyed) return
+      const unreadBytes = response.writableLength
+      if (unreadBytes === 0 || response.destroyed) return
       destroyWhenStalled(response)
-      // What anybody may ask for, such as the documentation, is charged to nobody and must use up nobody's.
+      // Public responses such as the documentation have no key, and must not use up the budget of others.
       if (keys.length === 0) return
-      unread.take(keys, left)
-      response.once("close", () => unread.giveBack(keys, left))
+      unread.take(keys, unreadBytes)
+      response.once("close", () => unread.giveBack(keys, unreadBytes))
     },
 
-    /** Writes a response piece by piece, unless too many of these keys are being written already. */
+    /** Writes a response in pieces, unless these keys have too many such responses already. */
     inPieces: <A, E>(
       kind: keyof typeof budgets,
       keys: ReadonlyArray<string>,

@@ -4,8 +4,9 @@ import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { Streamed } from "./Reply.ts"
 
 /**
- * Writes a body as it is read, behind the head that `writeHead` writes. The head waits for the first bytes: until then a
- * failure can still be answered. Later it cuts the connection, so that the caller has less than was announced.
+ * Writes a body while it is read, after the head that `writeHead` writes. The head waits for the first bytes: until
+ * then a failure can still get an error response. A later failure closes the connection, so that the body is shorter
+ * than its Content-Length.
  */
 export const writeStream = (
   response: ServerResponse,
@@ -14,21 +15,21 @@ export const writeStream = (
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (response.destroyed) return Effect.void
-    const start = () => {
+    const ensureHead = () => {
       if (response.headersSent) return
       destroyWhenStalled(response)
       writeHead()
     }
-    const writePiece = (piece: Uint8Array) => {
-      start()
-      response.write(piece)
+    const writeChunk = (chunk: Uint8Array) => {
+      ensureHead()
+      response.write(chunk)
       return Effect.map(awaitDrain(response), () => !response.destroyed)
     }
     const end = Effect.sync(() => {
-      start()
+      ensureHead()
       response.end()
     })
-    return Stream.runForEachWhile(bytes, writePiece).pipe(
+    return Stream.runForEachWhile(bytes, writeChunk).pipe(
       Effect.zipRight(end),
       Effect.onError(() =>
         Effect.sync(() => {

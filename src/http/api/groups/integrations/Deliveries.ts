@@ -15,14 +15,14 @@ import { inTenant, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { pageQuery } from "../../Paging.ts"
 
-const ofIntegration = Schema.Struct({ integrationId: IntegrationId })
+const integrationPath = Schema.Struct({ integrationId: IntegrationId })
 const path = Schema.Struct({ integrationId: IntegrationId, deliveryId: DeliveryId })
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries")
   .annotate(OpenApi.Description, "What became of the events an integration is told of, and telling them again")
   .add(
     HttpApiEndpoint.get("list", "/integrations/:integrationId/deliveries")
-      .setPath(ofIntegration)
+      .setPath(integrationPath)
       .setUrlParams(
         Schema.Struct({
           ...pageQuery,
@@ -49,7 +49,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
   )
   .add(
     HttpApiEndpoint.post("redeliverAll", "/integrations/:integrationId/redeliver")
-      .setPath(ofIntegration)
+      .setPath(integrationPath)
       .setPayload(Redelivery)
       .addSuccess(data(Redelivered))
       .annotateContext(operation("Send every finished delivery of a time again", inTenant("ADMIN")))

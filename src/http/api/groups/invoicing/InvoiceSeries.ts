@@ -9,7 +9,7 @@ export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
     HttpApiEndpoint.get("get", "/invoice-series")
       .addSuccess(data(InvoiceSeries))
       .annotateContext(operation("Show the numbers given so far, period by period", inTenant("VIEWER")))
-      // It reads every number ever given, which takes a while for a tenant with many.
+      // Reads every number of the tenant, which is slow for a tenant with many invoices.
       .annotate(LongRead, true)
   )
   .add(

@@ -35,7 +35,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotateContext(operation("Change a member's role", inTenant("ADMIN")))
   )
   .add(
-    // Open to every member, since everybody may leave; removing someone else takes an ADMIN.
+    // Every member can leave. The handler requires an ADMIN to remove another member.
     HttpApiEndpoint.del("remove", "/members/:memberId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
