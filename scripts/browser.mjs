@@ -8,12 +8,15 @@ const isFound = (path) => path !== undefined && path !== "" && existsSync(path)
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
 
-/** The program of a Chromium: the one named by CHROMIUM_BIN, one on the path or where Debian puts it, or one put into the project's cache. */
+/**
+ * Finds Chromium: CHROMIUM_BIN, then PATH, Debian's folder and the project's cache. Returns undefined when there is
+ * none.
+ */
 export const findBrowser = () => {
-  const named = process.env.CHROMIUM_BIN
-  if (named !== undefined && named !== "") {
-    if (!existsSync(named)) throw new Error(`CHROMIUM_BIN names ${named}, where there is nothing`)
-    return named
+  const configured = process.env.CHROMIUM_BIN
+  if (configured !== undefined && configured !== "") {
+    if (!existsSync(configured)) throw new Error(`CHROMIUM_BIN is ${configured}, which does not exist`)
+    return configured
   }
   return [
     ...onPath("chromium"),
@@ -29,36 +32,35 @@ const run = (command, ...args) =>
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
   })
 
-/** A mirror that does not answer at once often does a moment later. */
-const tryAgain = (attempts, work) => {
+/** Package mirrors fail now and then; a retry often succeeds. */
+const retry = (attempts, work) => {
   try {
     return work()
   } catch (error) {
     if (attempts <= 1) throw error
-    return tryAgain(attempts - 1, work)
+    return retry(attempts - 1, work)
   }
 }
 
 const canInstall = () => process.getuid?.() === 0 && onPath("apt-get").some(isFound)
 
-/** The same; if there is none it is installed, where that is a matter of Debian's package manager and of being root. */
+/** Finds Chromium, or installs it with apt-get when this process runs as root on Debian. */
 export const installBrowser = () => {
   const found = findBrowser()
   if (found !== undefined || !canInstall()) return found
-  tryAgain(3, () => {
+  retry(3, () => {
     run("apt-get", "update", "-qq")
     run("apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium")
   })
   return findBrowser()
 }
 
-export const withoutBrowser =
-  "no Chromium was found: install one, or name it in CHROMIUM_BIN, and these tests run as well"
+export const withoutBrowser = "no Chromium was found: install it, or set CHROMIUM_BIN, to run these tests"
 
-// Started as a program, by those for whom there must be a browser.
+// As a program: exits with 1 when there is no browser.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const browser = installBrowser()
-  if (browser === undefined) process.stderr.write(`Nothing can be tried in a browser: ${withoutBrowser}\n`)
-  else process.stdout.write(`The browser for the tests is ${browser}\n`)
+  if (browser === undefined) process.stderr.write(`Browser tests cannot run: ${withoutBrowser}\n`)
+  else process.stdout.write(`Browser for the tests: ${browser}\n`)
   process.exitCode = browser === undefined ? 1 : 0
 }

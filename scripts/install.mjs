@@ -11,14 +11,14 @@ const packagesOf = (file) => {
 }
 
 /**
- * npm writes down what it installed as its very last act, so this record is missing after an interrupted install.
- * Comparing it with the lock file also honours installs made by hand, and those without development packages.
+ * npm writes its record of installed packages last, so the record is missing after an interrupted install. Comparing it
+ * with the lock file also accepts manual installs and installs without development packages.
  */
 export const isInstalled = ({ dev }) => {
   const installed = packagesOf(inProject("node_modules", ".package-lock.json"))
-  const wanted = packagesOf(inProject("package-lock.json"))
-  if (installed === undefined || wanted === undefined) return false
-  return Object.entries(wanted).every(
+  const expected = packagesOf(inProject("package-lock.json"))
+  if (installed === undefined || expected === undefined) return false
+  return Object.entries(expected).every(
     ([path, { dev: forDevelopment, integrity, optional, version }]) =>
       path === "" ||
       optional ||
@@ -27,10 +27,13 @@ export const isInstalled = ({ dev }) => {
   )
 }
 
-/** Installs what the lock file names. `started` hears the pid, so that the lock can outlive us as long as npm does. */
+/**
+ * Installs the packages of the lock file. `started` receives npm's pid, so that the lock lasts as long as npm, even if
+ * this process ends.
+ */
 export const install = ({ dev, started }) =>
   new Promise((resolve, reject) => {
-    // The log level is told because `npm run -s` hands "silent" down, which would hide why an install failed.
+    // `npm run -s` passes the log level "silent" on, which would hide the cause of a failure.
     const { command, args } = npm(
       "ci",
       "--no-audit",
@@ -53,6 +56,6 @@ export const install = ({ dev, started }) =>
     child.once("close", (code) => {
       for (const signal of signals) process.removeListener(signal, stop)
       if (code === 0) resolve()
-      else reject(new Error(`${Buffer.concat(output)}\nThe packages could not be installed: see npm's words above.`))
+      else reject(new Error(`${Buffer.concat(output)}\nThe packages could not be installed: see npm's output above.`))
     })
   })

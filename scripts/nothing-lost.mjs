@@ -3,16 +3,16 @@ import { parseArgs } from "node:util"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
 
-const help = `npm run nothing-lost                       writes 20000 events over HTTP while every process, PostgreSQL and NATS are
-                                           killed at random, then shows that each reached everybody it is for, in order
-npm run nothing-lost -- --events <number>  as many events as that; npm test does the same with 2000`
+const help = `npm run nothing-lost                       chaos test: writes 20000 events over HTTP while it kills every process, PostgreSQL
+                                           and NATS at random, then verifies that every subscriber received its events in order
+npm run nothing-lost -- --events <number>  with another number of events; npm test runs it with 2000`
 
 const { values } = parseArgs({
   options: { help: { type: "boolean" }, events: { type: "string", default: "20000" } }
 })
 
 const run = async (events) => {
-  if (!/^[1-9]\d*$/.test(events)) throw new Error("--events takes a whole number")
+  if (!/^[1-9]\d*$/.test(events)) throw new Error("--events must be a whole number")
   await prepare({ dev: true })
   const child = spawn(
     process.execPath,

@@ -16,8 +16,8 @@ const fromPs = (pid) => {
 }
 
 /**
- * When a living process began, in whatever form the system tells it. A pid alone names nobody for long: the system
- * gives it to another process later. Zombies count as gone.
+ * The start time of a running process, in the system's format; undefined when it is gone or a zombie. With the pid it
+ * identifies a process, because the system reuses pids.
  */
 export const startOf = (pid) => {
   try {
@@ -27,42 +27,42 @@ export const startOf = (pid) => {
   }
 }
 
-const isHeld = (flag) => {
-  const [pid, started] = flag.split("-")
+const isAlive = (entry) => {
+  const [pid, started] = entry.split("-")
   return startOf(pid) === started
 }
 
-let raised = 0
+let created = 0
 
-const raise = (folder, pid) => {
-  raised += 1
-  const flag = `${pid}-${startOf(pid)}-${process.pid}.${raised}`
-  writeFileSync(join(folder, flag), "")
-  return flag
+const createEntry = (folder, pid) => {
+  created += 1
+  const entry = `${pid}-${startOf(pid)}-${process.pid}.${created}`
+  writeFileSync(join(folder, entry), "")
+  return entry
 }
 
 /**
- * A lock that a killed holder cannot leave shut. Every contender raises a flag named after its process and looks around
- * only then, so that of two at least one sees the other; flags of processes that are gone may be removed by anyone.
- * Two contenders at the same instant may both give way: try again after a moment.
+ * A lock that does not survive a killed holder. Every contender first creates a file named after its process and then
+ * lists the folder, so that of two contenders at least one sees the other. Any contender may remove files of dead
+ * processes. Two simultaneous contenders may both back off: retry after a random delay.
  */
 export const tryLock = (folder) => {
   mkdirSync(folder, { recursive: true })
-  const mine = [raise(folder, process.pid)]
-  const remove = (flags) => {
-    for (const flag of flags) rmSync(join(folder, flag), { force: true })
+  const mine = [createEntry(folder, process.pid)]
+  const remove = (entries) => {
+    for (const entry of entries) rmSync(join(folder, entry), { force: true })
   }
-  const others = readdirSync(folder).filter((flag) => !mine.includes(flag))
-  const held = others.find(isHeld)
-  if (held !== undefined) {
+  const others = readdirSync(folder).filter((entry) => !mine.includes(entry))
+  const holder = others.find(isAlive)
+  if (holder !== undefined) {
     remove(mine)
-    return { held: true, pid: Number.parseInt(held, 10) }
+    return { held: true, pid: Number.parseInt(holder, 10) }
   }
   remove(others)
   return {
     held: false,
     foundStale: others.length > 0,
     release: () => remove(mine),
-    share: (pid) => mine.push(raise(folder, pid))
+    share: (pid) => mine.push(createEntry(folder, pid))
   }
 }

@@ -12,10 +12,10 @@ export const main = inProject("dist", "main.js")
 const requireNode = () => {
   const [major, minor] = process.versions.node.split(".").map(Number)
   if (major > 20 || (major === 20 && minor >= 19)) return
-  throw new Error(`Node 20.19 or newer is needed and this is ${process.versions.node}: see https://nodejs.org`)
+  throw new Error(`Node.js 20.19 or newer is required, this is ${process.versions.node}: see https://nodejs.org`)
 }
 
-// Folders count too: removing a file changes nothing but its folder.
+// Checks folders too: removing a file changes only the time of its folder.
 const changedSince = (time, path) => {
   const stats = statSync(path)
   return (
@@ -33,12 +33,12 @@ const isBuilt = () => {
 }
 
 const lock = async () => {
-  let told = false
+  let hasWarned = false
   for (;;) {
     const lock = tryLock(inProject(".cache", "prepare.lock"))
     if (!lock.held) return lock
-    if (!told) process.stderr.write(`… another process (${lock.pid}) is installing or building; waiting for it\n`)
-    told = true
+    if (!hasWarned) process.stderr.write(`… another process (${lock.pid}) is installing or building; waiting for it\n`)
+    hasWarned = true
     await pause(100 + Math.random() * 200)
   }
 }
@@ -49,7 +49,7 @@ const build = async () => {
   await bundle("src/main.ts", main, { selfContained: true })
 }
 
-/** Brings packages and bundle up to date; does nothing when they are. `force` builds in any case. */
+/** Installs the packages and builds the bundle unless they are up to date. `force` always builds. */
 export const prepare = async ({ quiet = false, dev = false, force = false } = {}) => {
   requireNode()
   if (!force && isInstalled({ dev }) && isBuilt()) return

@@ -1,13 +1,13 @@
 const out = process.stderr
-const patience = 1000
+const quietMs = 1000
 
 /**
- * Shows that work is going on: one line that counts on a terminal, a line at its begin and end elsewhere. When quiet,
- * work that is done within a second leaves no trace.
+ * Prints the progress of work: a running timer on a terminal, elsewhere a line at its start and end. When quiet, it
+ * prints nothing for work that takes less than a second.
  */
 export const during = async (label, { quiet }, work) => {
-  const began = Date.now()
-  const elapsed = () => `${((Date.now() - began) / 1000).toFixed(1)} s`
+  const startedAt = Date.now()
+  const elapsed = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`
   let shown = false
   const show = () => {
     if (out.isTTY) out.write(`\r\x1b[2K… ${label} (${elapsed()})`)
@@ -15,7 +15,7 @@ export const during = async (label, { quiet }, work) => {
     shown = true
   }
   if (!quiet) show()
-  const timer = setInterval(() => (!quiet || Date.now() - began >= patience) && show(), 100)
+  const timer = setInterval(() => (!quiet || Date.now() - startedAt >= quietMs) && show(), 100)
   try {
     const result = await work()
     if (shown) out.write(`${out.isTTY ? "\r\x1b[2K" : ""}✓ ${label} (${elapsed()})\n`)

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url"
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const inProject = (...parts) => join(root, ...parts)
 
-/** npm as it was started for us: the `npm` on the path may be another one, and on Windows is no program at all. */
+/** The npm that runs this script: `npm` in PATH may be another version, and on Windows it is no executable. */
 export const npm = (...args) =>
   process.env.npm_execpath?.endsWith(".js")
     ? { command: process.execPath, args: [process.env.npm_execpath, ...args] }
     : { command: "npm", args }
 
-/** Ends the process with the message alone: where in a script it was noticed helps nobody. */
+/** On failure prints the message without a stack trace and exits with 1. */
 export const orExplain = (work) =>
   work.catch((error) => {
     process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`)

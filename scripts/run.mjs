@@ -5,6 +5,6 @@ import { orExplain } from "./project.mjs"
 const args = process.argv.slice(2)
 await orExplain(prepare({ quiet: args[0] !== "up" }))
 
-// In this very process, so that signals, exit code and output are the command's own.
+// In the same process, so that the command receives the signals and sets the exit code.
 process.argv = [process.execPath, main, ...args]
 await import(pathToFileURL(main).href)

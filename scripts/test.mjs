@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { prepare } from "./prepare.mjs"
 import { inProject, npm, orExplain, root } from "./project.mjs"
 
-const help = `npm test                      type check, lint, and every test against a PostgreSQL and a NATS server of its own
-npm test -- --only <words>    only the test files whose path holds one of the words; no type check, no lint
+const help = `npm test                      type check, lint, and all tests with a temporary PostgreSQL and NATS server
+npm test -- --only <words>    only the test files whose path contains one of the words; no type check, no lint
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
 
 const run = (title, { command, args }, env = process.env) =>
@@ -19,7 +19,7 @@ const run = (title, { command, args }, env = process.env) =>
     child.once("exit", (code) => resolve(code === 0))
   })
 
-const vitest = async (args) => {
+const runVitest = async (args) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-counts-"))
   const file = join(folder, "counts.json")
   const reporters = ["--reporter=default", `--reporter=${inProject("scripts/countingReporter.mjs")}`]
@@ -38,12 +38,12 @@ const vitest = async (args) => {
   }
 }
 
-const everything = async (args) => {
+const runAll = async (args) => {
   const [first, ...rest] = args
-  if (first === "--only") return vitest(rest)
+  if (first === "--only") return runVitest(rest)
   if (!(await run("type check", npm("run", "-s", "typecheck")))) return { passed: 0, failed: 1 }
   if (!(await run("lint", npm("run", "-s", "lint")))) return { passed: 0, failed: 1 }
-  return vitest(args)
+  return runVitest(args)
 }
 
 const args = process.argv.slice(2)
@@ -51,7 +51,7 @@ if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
 } else {
   await orExplain(prepare({ dev: true }))
-  const { passed, failed } = await everything(args)
+  const { passed, failed } = await runAll(args)
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
   process.exitCode = failed === 0 ? 0 : 1
 }

@@ -1,20 +1,20 @@
 import { Schema } from "effect"
 import type { JsMsg } from "nats"
 
-/** What a message of the broker names: a row of a tenant. */
+/** Decodes a broker message, which carries only the key of a tenant's row. */
 export const keyOf = Schema.decodeUnknownEither(
   Schema.parseJson(Schema.Struct({ tenant: Schema.NonEmptyString, id: Schema.NonEmptyString }))
 )
 
-const firstDelayMillis = 500
+const initialDelayMs = 500
 const maxDeliveries = 5
 
 /**
- * Lets a message come again, after longer each time. One that waits on takes up room in the consumer, where others could
- * be: in the end it is let go, because the caller finds what it names in the database as well.
+ * Negatively acknowledges a message with exponential backoff. After `maxDeliveries` it acknowledges the message,
+ * because a pending message counts against the consumer's limit. Callers find the row again by polling the database.
  */
 export const retryLater = (message: JsMsg) => {
-  const { redeliveryCount } = message.info // 1 when it comes first
+  const { redeliveryCount } = message.info // 1 on the first delivery
   if (redeliveryCount > maxDeliveries) message.ack()
-  else message.nak(firstDelayMillis * 2 ** (redeliveryCount - 1))
+  else message.nak(initialDelayMs * 2 ** (redeliveryCount - 1))
 }

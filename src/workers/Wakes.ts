@@ -1,15 +1,20 @@
 import { Effect, Queue, Schedule } from "effect"
 import { Broker } from "../layers/nats/Broker.ts"
 
-/** Something to wait for: called, or until a time is up. Calls while nobody waits count as one. */
+/**
+ * A coalescing wake-up signal: `wait` returns on the next call or after a timeout. Calls without a waiter count as one.
+ */
 export const makeBell = Effect.map(Queue.sliding<void>(1), (calls) => ({
   ring: () => void calls.unsafeOffer(undefined),
-  wait: (atMost: number) => Effect.asVoid(Effect.timeoutOption(Queue.take(calls), atMost))
+  wait: (timeoutMs: number) => Effect.asVoid(Effect.timeoutOption(Queue.take(calls), timeoutMs))
 }))
 
 export type Bell = Effect.Effect.Success<typeof makeBell>
 
-/** Rings when somebody says that there is something new in the outbox, as long as the broker can be reached. */
+/**
+ * Forwards the broker's wake messages, which announce new outbox rows. While the broker is down, callers fall back to
+ * polling.
+ */
 export const ringOnWake = ({ ring }: Bell) =>
   Effect.flatMap(Broker, ({ connection, names }) =>
     connection.pipe(

@@ -3,7 +3,7 @@ import { IntakeLive } from "./intake/Intake.ts"
 import { JanitorLive } from "./janitor/Janitor.ts"
 import { RelayLive } from "./relay/Relay.ts"
 
-/** Every worker, by the name it is started under. */
+/** Every worker by its name on the command line. */
 export const workers = { relay: RelayLive, delivery: DeliveryLive, intake: IntakeLive, janitor: JanitorLive }
 
 export type WorkerName = keyof typeof workers

@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 
-/** Lets timers and sockets run before the fiber goes on. `Effect.yieldNow` would only queue a microtask ahead of them. */
+/**
+ * Lets timers and sockets run before the fiber continues. `Effect.yieldNow` only queues a microtask, which runs before
+ * them.
+ */
 export const yieldToEventLoop = Effect.async<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
+  const immediate = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(immediate))
 })

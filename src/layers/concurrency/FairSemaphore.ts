@@ -1,82 +1,82 @@
 import { Data, Duration, Effect } from "effect"
 
 export interface FairLimits {
-  /** Holders at a time. */
+  /** Permits in total. */
   readonly permits: number
-  /** Holders of one key at a time. */
+  /** Permits in use by one key. */
   readonly maxPerKey: number
   readonly maxQueuedPerKey: number
   readonly maxQueued: number
-  /** How long work waits for a permit, unless it says otherwise. */
+  /** Default time that work waits for a permit. */
   readonly timeout: Duration.DurationInput
 }
 
-/** The queue of one of the keys is full, or the queues of all of them together. */
+/** The queue of one of the keys is full, or the total of all queues is. */
 export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly scope: "key" | "all" }> {}
 
 export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
 
 export type Refused = QueueFull | QueueTimeout
 
-/** How exactly a timeout is kept. */
-const sweepMillis = 50
+/** The precision of timeouts. */
+const sweepIntervalMs = 50
 
 export interface WaitOptions {
   readonly timeout?: Duration.DurationInput
-  /** Waits however full the queues are, and is not put out of them: for who bounds the number of these in another way. */
+  /** Ignores the queue limits and is never evicted. The caller must bound this work in another way. */
   readonly isUnbounded?: boolean
 }
 
-/** What one key holds and waits for. It exists while there is any of it. */
-interface Party {
+/** The permits and queued work of one key. Removed when both are zero. */
+interface KeyUsage {
   readonly key: string
   holding: number
   queued: number
-  /** The turn in which it last got a permit. */
+  /** The number of the grant that last served this key. */
   servedAt: number
 }
 
-/** A permit, once it is granted. */
-interface Grant {
-  readonly parties: ReadonlyArray<Party>
+/** A granted permit. */
+interface Permit {
+  readonly usages: ReadonlyArray<KeyUsage>
 }
 
-/** A place in the queue. */
-interface Ticket extends Grant {
-  readonly lane: Lane
+/** Work in a queue. */
+interface Ticket extends Permit {
+  readonly queue: KeyQueue
   readonly isUnbounded: boolean
   readonly deadline: number
   state: "queued" | "granted" | "left"
   resume: (result: Effect.Effect<void, Refused>) => void
 }
 
-/** Those who wait under the same keys, first come first. */
-interface Lane extends Grant {
+/** The queued work with the same keys, first in, first out. */
+interface KeyQueue extends Permit {
   readonly name: string
   readonly waiting: Set<Ticket>
 }
 
-const newestBounded = ({ waiting }: Lane) => {
+const newestBounded = ({ waiting }: KeyQueue) => {
   let newest: Ticket | undefined
   for (const ticket of waiting) if (!ticket.isUnbounded) newest = ticket
   return newest
 }
 
-/** How many wait under the key of a lane that most wait under. */
-const queueLengthOf = ({ parties }: Lane) => Math.max(...parties.map(({ queued }) => queued))
+/** The queue length of the busiest key. */
+const queueLengthOf = ({ usages }: KeyQueue) => Math.max(...usages.map(({ queued }) => queued))
 
 /**
- * The lower, the sooner: how much the key that holds most holds, when any of them was last served, and when all of them
- * were. The sum of what they hold would favor a caller who spreads over many tenants.
+ * The lowest rank is served first: by the most permits of any key, then by the latest grant of any key, then by the sum
+ * of their latest grants. The sum of their permits would favor a caller that spreads over many tenants.
  */
 type Rank = readonly [load: number, servedAt: number, servedBefore: number]
 
-const rankOf = ({ parties }: Lane): Rank => {
+const rankOf = ({ usages }: KeyQueue): Rank => {
   let [load, servedAt, servedBefore] = [0, 0, 0]
-  for (const party of parties) {
-    load = Math.max(load, party.holding)
-    servedAt = Math.max(servedAt, party.servedAt)
-    servedBefore += party.servedAt
+  for (const usage of usages) {
+    load = Math.max(load, usage.holding)
+    servedAt = Math.max(servedAt, usage.servedAt)
+    servedBefore += usage.servedAt
   }
   return [load, servedAt, servedBefore]
 }
@@ -87,17 +87,17 @@ const isBefore = (one: Rank, other: Rank) => {
 }
 
 /**
- * The state of a fair semaphore. Work is charged to each of its keys, for example its caller and its tenant. A free
- * permit goes to the work whose keys hold the fewest, and among equals to the one served longest ago: neither many tenants
- * of one caller nor many callers of one tenant get more than the share of one.
+ * The state of a fair semaphore. A permit counts against each key of its work, for example the caller and the tenant. A
+ * free permit goes to the work whose keys use the fewest, and among equals to the least recently served. So neither one
+ * caller with many tenants nor one tenant with many callers gets more than one share.
  */
 class FairQueues {
   readonly #limits: FairLimits
-  readonly #parties = new Map<string, Party>()
-  readonly #lanes = new Map<string, Lane>()
+  readonly #usages = new Map<string, KeyUsage>()
+  readonly #queues = new Map<string, KeyQueue>()
   #holding = 0
   #queued = 0
-  #turn = 0
+  #grants = 0
   #sweeping: NodeJS.Timeout | undefined
 
   constructor(limits: FairLimits) {
@@ -113,104 +113,103 @@ class FairQueues {
   }
 
   isQueueFull(key: string) {
-    return (this.#parties.get(key)?.queued ?? 0) >= this.#limits.maxQueuedPerKey
+    return (this.#usages.get(key)?.queued ?? 0) >= this.#limits.maxQueuedPerKey
   }
 
-  /** Takes a permit, if there is one. */
-  tryTake(keys: ReadonlyArray<string>): Grant | undefined {
-    const parties = keys.map((key) => this.#party(key))
-    if (this.#canGrant(parties)) return this.#grant({ parties })
-    this.#forgetIdle(parties)
+  /** Takes a permit if one is free. */
+  tryTake(keys: ReadonlyArray<string>): Permit | undefined {
+    const usages = keys.map((key) => this.#usage(key))
+    if (this.#canGrant(usages)) return this.#grant({ usages })
+    this.#removeIdle(usages)
     return undefined
   }
 
-  /** Takes a place in the queue, or tells why there is none. */
+  /** Queues the work, or returns why it cannot. */
   enqueue(keys: ReadonlyArray<string>, isUnbounded: boolean, timeoutMillis: number): Ticket | QueueFull {
-    const lane = this.#lane(keys)
-    const { parties } = lane
-    const full = isUnbounded ? undefined : this.#refusal(lane)
+    const queue = this.#queue(keys)
+    const { usages } = queue
+    const full = isUnbounded ? undefined : this.#refusal(queue)
     if (full !== undefined) {
-      this.#forgetIdle(parties)
+      this.#removeIdle(usages)
       return full
     }
     const deadline = performance.now() + timeoutMillis
-    const ticket: Ticket = { lane, parties, isUnbounded, deadline, state: "queued", resume: () => {} }
-    this.#lanes.set(lane.name, lane)
-    lane.waiting.add(ticket)
-    this.#sweeping ??= setInterval(() => this.#sweep(), sweepMillis)
+    const ticket: Ticket = { queue, usages, isUnbounded, deadline, state: "queued", resume: () => {} }
+    this.#queues.set(queue.name, queue)
+    queue.waiting.add(ticket)
+    this.#sweeping ??= setInterval(() => this.#sweep(), sweepIntervalMs)
     this.#queued++
-    for (const party of parties) party.queued++
+    for (const usage of usages) usage.queued++
     return ticket
   }
 
-  /** Gives back a permit. */
-  giveBack({ parties }: Grant) {
+  release({ usages }: Permit) {
     this.#holding--
-    for (const party of parties) party.holding--
-    this.#forgetIdle(parties)
+    for (const usage of usages) usage.holding--
+    this.#removeIdle(usages)
     this.#dispatch()
   }
 
-  /** Gives back a place in the queue, or the permit it has become. */
+  /** Leaves the queue, or releases the permit when it has been granted meanwhile. */
   leave(ticket: Ticket) {
     const { state } = ticket
     if (state === "queued") this.#dequeue(ticket)
     ticket.state = "left"
-    if (state === "granted") this.giveBack(ticket)
-    else this.#forgetIdle(ticket.parties)
+    if (state === "granted") this.release(ticket)
+    else this.#removeIdle(ticket.usages)
   }
 
-  #lane(keys: ReadonlyArray<string>): Lane {
+  #queue(keys: ReadonlyArray<string>): KeyQueue {
     const name = keys.join("\n")
-    return this.#lanes.get(name) ?? { name, parties: keys.map((key) => this.#party(key)), waiting: new Set() }
+    return this.#queues.get(name) ?? { name, usages: keys.map((key) => this.#usage(key)), waiting: new Set() }
   }
 
-  #party(key: string) {
-    const known = this.#parties.get(key)
+  #usage(key: string) {
+    const known = this.#usages.get(key)
     if (known !== undefined) return known
     const made = { key, holding: 0, queued: 0, servedAt: 0 }
-    this.#parties.set(key, made)
+    this.#usages.set(key, made)
     return made
   }
 
-  #forgetIdle(parties: ReadonlyArray<Party>) {
-    for (const party of parties) {
-      // A party that others left behind is not the one its key has now.
-      const isIdle = party.holding === 0 && party.queued === 0 && this.#parties.get(party.key) === party
-      if (isIdle) this.#parties.delete(party.key)
+  #removeIdle(usages: ReadonlyArray<KeyUsage>) {
+    for (const usage of usages) {
+      // `usage` may be stale: its key can have a new entry by now.
+      const isIdle = usage.holding === 0 && usage.queued === 0 && this.#usages.get(usage.key) === usage
+      if (isIdle) this.#usages.delete(usage.key)
     }
   }
 
-  #canGrant(parties: ReadonlyArray<Party>) {
+  #canGrant(usages: ReadonlyArray<KeyUsage>) {
     if (this.#holding >= this.#limits.permits) return false
-    for (const { holding } of parties) if (holding >= this.#limits.maxPerKey) return false
+    for (const { holding } of usages) if (holding >= this.#limits.maxPerKey) return false
     return true
   }
 
-  #grant(grant: Grant) {
-    this.#turn++
+  #grant(permit: Permit) {
+    this.#grants++
     this.#holding++
-    for (const party of grant.parties) {
-      party.holding++
-      party.servedAt = this.#turn
+    for (const usage of permit.usages) {
+      usage.holding++
+      usage.servedAt = this.#grants
     }
-    return grant
+    return permit
   }
 
   #dequeue(ticket: Ticket) {
-    const { lane } = ticket
-    lane.waiting.delete(ticket)
-    if (lane.waiting.size === 0) this.#lanes.delete(lane.name)
+    const { queue } = ticket
+    queue.waiting.delete(ticket)
+    if (queue.waiting.size === 0) this.#queues.delete(queue.name)
     this.#queued--
-    for (const party of lane.parties) party.queued--
+    for (const usage of queue.usages) usage.queued--
   }
 
-  /** When all queues together are full, the newest of the longest one makes room for a shorter one. */
-  #refusal(lane: Lane) {
-    if (lane.parties.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
+  /** When the total is full, the newest ticket of the longest queue is evicted in favor of a shorter queue. */
+  #refusal(queue: KeyQueue) {
+    if (queue.usages.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
     if (this.#queued < this.#limits.maxQueued) return undefined
-    const evicted = this.#newestOfLongestLane()
-    if (evicted === undefined || queueLengthOf(evicted.lane) <= queueLengthOf(lane) + 1) {
+    const evicted = this.#newestOfLongestQueue()
+    if (evicted === undefined || queueLengthOf(evicted.queue) <= queueLengthOf(queue) + 1) {
       return new QueueFull({ scope: "all" })
     }
     this.#dequeue(evicted)
@@ -219,10 +218,10 @@ class FairQueues {
     return undefined
   }
 
-  /** One timer for all who wait: a timer each costs more than the rest of waiting. */
+  /** One timer for all tickets: a timer each would dominate the cost of queueing. */
   #sweep() {
     const now = performance.now()
-    for (const { waiting } of this.#lanes.values()) {
+    for (const { waiting } of this.#queues.values()) {
       for (const ticket of waiting) if (ticket.deadline <= now) ticket.resume(Effect.fail(new QueueTimeout()))
     }
     if (this.#queued > 0) return
@@ -230,32 +229,32 @@ class FairQueues {
     this.#sweeping = undefined
   }
 
-  #newestOfLongestLane() {
+  #newestOfLongestQueue() {
     let newest: Ticket | undefined
     let length = 0
-    for (const lane of this.#lanes.values()) {
-      const queued = queueLengthOf(lane)
-      const ticket = queued > length ? newestBounded(lane) : undefined
+    for (const queue of this.#queues.values()) {
+      const queued = queueLengthOf(queue)
+      const ticket = queued > length ? newestBounded(queue) : undefined
       if (ticket !== undefined) [newest, length] = [ticket, queued]
     }
     return newest
   }
 
-  #nextLane() {
-    let next: Lane | undefined
+  #nextQueue() {
+    let next: KeyQueue | undefined
     let best: Rank | undefined
-    for (const lane of this.#lanes.values()) {
-      if (!this.#canGrant(lane.parties)) continue
-      if (this.#lanes.size === 1) return lane
-      const rank = rankOf(lane)
-      if (best === undefined || isBefore(rank, best)) [next, best] = [lane, rank]
+    for (const queue of this.#queues.values()) {
+      if (!this.#canGrant(queue.usages)) continue
+      if (this.#queues.size === 1) return queue
+      const rank = rankOf(queue)
+      if (best === undefined || isBefore(rank, best)) [next, best] = [queue, rank]
     }
     return next
   }
 
   #dispatch() {
     while (this.#queued > 0 && this.#holding < this.#limits.permits) {
-      const [ticket] = this.#nextLane()?.waiting ?? []
+      const [ticket] = this.#nextQueue()?.waiting ?? []
       if (ticket === undefined) return
       this.#dequeue(ticket)
       this.#grant(ticket)
@@ -266,51 +265,51 @@ class FairQueues {
 }
 
 /**
- * Shares a bounded number of permits fairly by key, with bounded queues and a deadline. Work that gets no permit fails as
- * `toError` says.
+ * A bulkhead: shares a bounded number of permits fairly by key, with bounded queues and a timeout. Work without a
+ * permit fails with the error of `toError`.
  */
 export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refused) => X) => {
   const queues = new FairQueues(limits)
 
   const waitFor = (ticket: Ticket) =>
     Effect.async<void, Refused>((resume) => {
-      // Others may have run between entering and waiting.
+      // Other fibers may have run since `enqueue`.
       if (ticket.state === "granted") return resume(Effect.void)
       if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
       ticket.resume = resume
     })
 
-  /** To be called where nothing interrupts, with work that may be: plainer than the finalizers of the library, and faster. */
-  const thenLeave = <A, E, R>(work: Effect.Effect<A, E, R>, leave: () => void): Effect.Effect<A, E, R> =>
+  /** Call it in an uninterruptible region, with interruptible work. Faster than `Effect.ensuring`. */
+  const thenRelease = <A, E, R>(work: Effect.Effect<A, E, R>, release: () => void): Effect.Effect<A, E, R> =>
     Effect.matchCauseEffect(work, {
       onSuccess: (value) => {
-        leave()
+        release()
         return Effect.succeed(value)
       },
       onFailure: (cause) => {
-        leave()
+        release()
         return Effect.failCause(cause)
       }
     })
 
   return {
-    /** Whether a key's queue takes nobody any more: a cheap look before expensive preparations. */
+    /** Whether a key's queue is full: a cheap check before expensive preparations. */
     isQueueFull: (key: string) => queues.isQueueFull(key),
     holding: () => queues.holding,
     queued: () => queues.queued,
 
     /**
-     * Takes a permit without `withPermit`'s steps. `onEnd` gets its release before anything waits; the caller must run it
-     * however the work ends. Returns the wait that comes before the work, if there is one.
+     * Takes a permit at a lower cost than `withPermit`. It passes the release to `onEnd` before any wait; the caller
+     * must run the release however the work ends. Returns the wait to run before the work, or undefined.
      */
     acquire: (
       keys: ReadonlyArray<string>,
       onEnd: (release: () => void) => void,
       { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
     ): Effect.Effect<void, X> | undefined => {
-      const grant = queues.tryTake(keys)
-      if (grant !== undefined) {
-        onEnd(() => queues.giveBack(grant))
+      const permit = queues.tryTake(keys)
+      if (permit !== undefined) {
+        onEnd(() => queues.release(permit))
         return undefined
       }
       const ticket = queues.enqueue(keys, isUnbounded, Duration.toMillis(timeout))
@@ -319,19 +318,19 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
       return Effect.mapError(waitFor(ticket), toError)
     },
 
-    /** Does the work with a permit that is charged to each of the keys. */
+    /** Runs the work with a permit that counts against each of the keys. */
     withPermit: <A, E, R>(
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>,
       { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
     ): Effect.Effect<A, E | X, R> =>
       Effect.uninterruptibleMask((restore) => {
-        const grant = queues.tryTake(keys)
-        if (grant !== undefined) return thenLeave(restore(work), () => queues.giveBack(grant))
+        const permit = queues.tryTake(keys)
+        if (permit !== undefined) return thenRelease(restore(work), () => queues.release(permit))
         const ticket = queues.enqueue(keys, isUnbounded, Duration.toMillis(timeout))
         if (ticket instanceof QueueFull) return Effect.fail(toError(ticket))
         const waitAndWork = Effect.zipRight(Effect.mapError(restore(waitFor(ticket)), toError), restore(work))
-        return thenLeave(waitAndWork, () => queues.leave(ticket))
+        return thenRelease(waitAndWork, () => queues.leave(ticket))
       })
   }
 }

@@ -6,9 +6,9 @@ export interface BudgetLimits {
 }
 
 /**
- * Bounds how much of something is taken at a time. Nobody waits for it. A key may hold at most as much as is still free,
- * so a few greedy keys never use it up: n of them leave one part in n + 1 to the next (dynamic thresholds, as in the
- * shared buffers of network switches).
+ * Bounds a shared amount, in total and per key, without a queue. A key may use at most as much as is still free: n
+ * greedy keys leave 1/(n + 1) of the total to the next (dynamic thresholds, as in the shared buffers of network
+ * switches).
  */
 export class KeyedBudget {
   readonly #limits: BudgetLimits
@@ -19,7 +19,7 @@ export class KeyedBudget {
     this.#limits = limits
   }
 
-  /** Why these keys cannot take an amount, if they cannot. */
+  /** Returns an error when these keys cannot take the amount. */
   refusal(keys: ReadonlyArray<string>, amount: number): QueueFull | undefined {
     let used = 0
     for (const key of keys) used = Math.max(used, this.#used.get(key) ?? 0)
@@ -28,7 +28,7 @@ export class KeyedBudget {
     return new QueueFull({ scope: used > 0 || amount > maxPerKey ? "key" : "all" })
   }
 
-  /** Takes an amount for each of the keys, whether or not there is as much. */
+  /** Charges the amount to each of the keys, even beyond the limits: the caller checks them first. */
   take(keys: ReadonlyArray<string>, amount: number) {
     this.#total += amount
     for (const key of keys) this.#used.set(key, (this.#used.get(key) ?? 0) + amount)

@@ -7,20 +7,20 @@ interface Flight<A, E> {
 }
 
 /**
- * Shares one run of some work among all who ask for it under the same key meanwhile. The run goes on while anybody waits
- * for it and is interrupted when the last waiter leaves.
+ * Single-flight: concurrent calls with the same key share one run of the work. When the last waiter is interrupted, the
+ * run is interrupted too.
  */
 export const makeSingleFlight = <A, E>() => {
   const flights = new Map<string, Flight<A, E>>()
 
-  const land = (key: string, flight: Flight<A, E>) => {
+  const removeFlight = (key: string, flight: Flight<A, E>) => {
     if (flights.get(key) === flight) flights.delete(key)
   }
 
   const start = <R>(key: string, flight: Flight<A, E>, work: Effect.Effect<A, E, R>) => {
     const running = Effect.onExit(Effect.interruptible(work), (exit) =>
       Effect.suspend(() => {
-        land(key, flight)
+        removeFlight(key, flight)
         return Deferred.done(flight.result, exit)
       })
     )
@@ -30,13 +30,13 @@ export const makeSingleFlight = <A, E>() => {
     })
   }
 
-  /** The look-up and the entry are one step: a fiber may have to let others go first between two. */
+  /** Look-up and insertion are one synchronous step, since a fiber may yield between two effects. */
   const join = <R>(key: string, work: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {
-      const flying = flights.get(key)
-      if (flying !== undefined) {
-        flying.waiters++
-        return Effect.succeed(flying)
+      const existing = flights.get(key)
+      if (existing !== undefined) {
+        existing.waiters++
+        return Effect.succeed(existing)
       }
       const flight: Flight<A, E> = { result: Deferred.unsafeMake(FiberId.none), fiber: undefined, waiters: 1 }
       flights.set(key, flight)
@@ -47,7 +47,7 @@ export const makeSingleFlight = <A, E>() => {
     Effect.suspend(() => {
       flight.waiters--
       if (flight.waiters > 0 || flight.fiber === undefined) return Effect.void
-      land(key, flight)
+      removeFlight(key, flight)
       return Fiber.interruptFork(flight.fiber)
     })
 

@@ -1,22 +1,22 @@
 import { isIP } from "node:net"
 import ipaddr from "ipaddr.js"
 
-/** All addresses that begin with the same bits, such as 10.0.0.0/8. */
+/** A CIDR range such as 10.0.0.0/8. */
 export interface AddressRange {
   readonly base: ipaddr.IPv4 | ipaddr.IPv6
   readonly bits: number
 }
 
-/** Reads only what is written in full: the package alone would take 10/8 for 0.0.0.10/8. */
+/** Accepts complete addresses only: ipaddr.js alone reads 10/8 as 0.0.0.10/8. */
 export const readRange = (text: string): AddressRange | undefined => {
   const [base = "", bits = "", ...rest] = text.split("/")
-  const most = { 4: 32, 6: 128 }[isIP(base)] ?? -1
-  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most
+  const maxBits = { 4: 32, 6: 128 }[isIP(base)] ?? -1
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits
     ? { base: ipaddr.parse(base), bits: Number(bits) }
     : undefined
 }
 
-/** An address as it is, also when it was written as IPv4 within IPv6. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export const readAddress = (text: string) => (isIP(text) === 0 ? undefined : ipaddr.process(text))
 
 export const isWithin = (text: string, ranges: ReadonlyArray<AddressRange>) => {

@@ -4,7 +4,7 @@ import { dirname } from "node:path"
 import { Effect } from "effect"
 
 const isMissing = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
-const isTaken = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "EEXIST"
+const isExisting = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "EEXIST"
 
 const read = (path: string) =>
   readFile(path, "utf8").catch((cause: unknown) => {
@@ -12,25 +12,28 @@ const read = (path: string) =>
     throw cause
   })
 
-/** Whole or not at all: written aside, then linked into place, which fails when another process was first. */
+/** Atomic: writes a temporary file, then links it to the path. The link fails when another process was faster. */
 const publish = async (path: string, text: string) => {
   await mkdir(dirname(path), { recursive: true })
-  const draft = `${path}.${randomUUID()}`
-  await writeFile(draft, text, { mode: 0o600 })
+  const temporary = `${path}.${randomUUID()}`
+  await writeFile(temporary, text, { mode: 0o600 })
   try {
-    await link(draft, path)
+    await link(temporary, path)
   } catch (cause) {
-    if (!isTaken(cause)) throw cause
+    if (!isExisting(cause)) throw cause
   } finally {
-    await rm(draft)
+    await rm(temporary)
   }
 }
 
-/** The text of a file that only its owner may read, made on first use; processes starting together get the same. */
-export const keyFile = (path: string, make: () => Promise<string>) =>
+/**
+ * Reads a file that only its owner can read, and creates it on first use. Processes that start concurrently read the
+ * same text.
+ */
+export const keyFile = (path: string, generate: () => Promise<string>) =>
   Effect.promise(async () => {
-    const known = await read(path)
-    if (known !== undefined) return known
-    await publish(path, await make())
+    const existing = await read(path)
+    if (existing !== undefined) return existing
+    await publish(path, await generate())
     return readFile(path, "utf8")
   })

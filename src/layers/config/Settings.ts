@@ -74,8 +74,19 @@ const word = Schema.NonEmptyString.pipe(
   Schema.filter((value) => /^[\w-]+$/.test(value), { message: () => "must be letters, digits, '_' and '-'" })
 )
 
-/** Algorithms a bearer token may be signed with. Symmetric ones are never among them. */
-const asymmetric = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"] as const
+/** Signature algorithms for bearer tokens. Symmetric ones are never accepted. */
+const asymmetricAlgorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA"
+] as const
 
 const quotaSetting = (name: QuotaName) => {
   const { default: fallback, highest } = quotas[name]
@@ -88,28 +99,28 @@ type QuotaSettings = {
 
 const quotaSettings = Object.fromEntries(
   quotaNames.map((name) => [quotas[name].setting, quotaSetting(name)])
-) as QuotaSettings // Object.fromEntries forgets which setting is which; the mapped type restates it
+) as QuotaSettings // Object.fromEntries loses the keys' types; the mapped type restores them
 
-/** Every setting, once: names, defaults and explanations here feed validation, `--help` and the README's table. */
+/** Every setting. Validation, `--help` and the table in the README use these names, defaults and descriptions. */
 export const settings = {
   NODE_ENV: withDefault(
     oneOf("development", "test", "production"),
     "development",
-    "production turns every convenience for development off"
+    "production disables every development default, such as the development key"
   ),
   HOST: withDefault(Schema.NonEmptyString, "127.0.0.1", "address the api listens on"),
   PORT: withDefault(natural(0, 65535), 3000, "port the api listens on"),
   METRICS_PORT: Schema.optionalWith(
     described(
       natural(0, 65535),
-      "serve /metrics on this port alone, and the probes of the api too; without it neither workers nor an api in production serve metrics"
+      "separate port for /metrics, which PORT then does not serve, and for the health probes of the api; without it workers serve no metrics, nor does the api in production"
     ),
     { exact: true }
   ),
   SHUTDOWN_DELAY_SECONDS: Schema.optionalWith(
     described(
       natural(0, 300),
-      "seconds the api goes on after SIGTERM while /readyz says 503, so that balancers notice; 5 in production and 0 elsewhere unless set"
+      "seconds the api keeps serving after SIGTERM while /readyz answers 503, so that load balancers drain it; default 5 in production, 0 elsewhere"
     ),
     { exact: true }
   ),
@@ -125,65 +136,68 @@ export const settings = {
   DATABASE_POOL: withDefault(
     natural(1, 1000),
     10,
-    "connections to PostgreSQL per process, and writes the api works on at a time; the api takes 4 more"
+    "PostgreSQL connections per process, and concurrent writes of the api; the api opens 4 more"
   ),
   MAX_QUEUED_REQUESTS: withDefault(
     natural(1, 100_000),
     128,
-    "requests that wait at a time in an api process; beyond them the api answers 503"
+    "maximum number of queued requests per api process; the api answers 503 to more"
   ),
   MAX_QUEUED_REQUESTS_PER_CALLER: withDefault(
     natural(1, 100_000),
     64,
-    "requests of one caller, and of one tenant, that wait at a time; beyond them the api answers 429"
+    "maximum number of queued requests per caller and per tenant; the api answers 429 to more"
   ),
   RATE_LIMIT_PER_CALLER: Schema.optionalWith(
     described(
       natural(1, 1_000_000),
-      "requests a minute one caller may make to an api process; no fixed limit unless set"
+      "maximum number of requests per minute of one caller to one api process; no rate limit unless set"
     ),
     { exact: true }
   ),
   RATE_LIMIT_PER_TENANT: Schema.optionalWith(
     described(
       natural(1, 1_000_000),
-      "requests a minute one tenant may have at an api process; no fixed limit unless set"
+      "maximum number of requests per minute of one tenant to one api process; no rate limit unless set"
     ),
     { exact: true }
   ),
-  BLOB_STORE_BUCKET: text(
-    "bucket of an S3-compatible store for the bytes of images and PDFs; without it they lie in PostgreSQL"
-  ),
-  BLOB_STORE_ENDPOINT: optionalUrl("where the store is, unless it is Amazon's own", "http:", "https:"),
+  BLOB_STORE_BUCKET: text("S3-compatible bucket for images and PDFs; without it they are stored in PostgreSQL"),
+  BLOB_STORE_ENDPOINT: optionalUrl("endpoint of the S3-compatible store; default is Amazon S3", "http:", "https:"),
   BLOB_STORE_REGION: withDefault(Schema.NonEmptyString, "us-east-1", "region of the bucket"),
   BLOB_STORE_PREFIX: Schema.optionalWith(
-    described(prefix, "what the names of all objects begin with, when the bucket is not for this service alone"),
+    described(prefix, "prefix of all object names, for a bucket shared with other services"),
     { exact: true }
   ),
-  BLOB_STORE_ACCESS_KEY_ID: text("access key for the store; without one the machine's own role is used"),
-  BLOB_STORE_SECRET_ACCESS_KEY: secret("secret that belongs to the access key"),
+  BLOB_STORE_ACCESS_KEY_ID: text("access key of the store; without it the role of the machine is used"),
+  BLOB_STORE_SECRET_ACCESS_KEY: secret("secret of the access key"),
   NATS_URL: optionalUrl("NATS server to use instead of a local one; tls:// requires encryption", "nats:", "tls:"),
   NATS_CA_FILE: text(
-    "certificates in PEM that sign the certificate of NATS, unless a public authority does; requires encryption too"
+    "PEM file of the certificate authority of the NATS server, if it is not a public one; requires encryption"
   ),
   NATS_NAMESPACE: withDefault(
     word,
     "contracting",
-    "what the names of all streams and subjects begin with, when the broker is not for this service alone"
+    "prefix of all streams and subjects, for a NATS server shared with other services"
   ),
-  NATS_REPLICAS: withDefault(natural(1, 5), 1, "copies the brokers of a cluster keep of every stream"),
-  NATS_SERVER_BIN: text("nats-server program for the local broker, when it is not on the path"),
-  AUTH_ISSUER: text("issuer of access tokens; its discovery document names the keys unless AUTH_JWKS_URL does"),
-  AUTH_AUDIENCE: text("audience access tokens must be meant for"),
-  AUTH_JWKS_URL: optionalUrl("where the issuer's public keys are", "http:", "https:"),
+  NATS_REPLICAS: withDefault(natural(1, 5), 1, "number of replicas of every stream in a NATS cluster"),
+  NATS_SERVER_BIN: text("path of the nats-server program for the local broker, if it is not in PATH"),
+  AUTH_ISSUER: text("issuer of access tokens; its discovery document provides the keys unless AUTH_JWKS_URL is set"),
+  AUTH_AUDIENCE: text("required audience of access tokens"),
+  AUTH_JWKS_URL: optionalUrl("JWKS endpoint with the issuer's public keys", "http:", "https:"),
   AUTH_ALGORITHMS: Schema.optionalWith(
     described(
-      Schema.compose(list, Schema.Array(oneOf(...asymmetric))),
-      "signature algorithms accepted, comma separated"
+      Schema.compose(list, Schema.Array(oneOf(...asymmetricAlgorithms))),
+      "accepted signature algorithms, comma separated"
     ),
-    { exact: true, default: (): ReadonlyArray<(typeof asymmetric)[number]> => ["RS256", "PS256", "ES256", "EdDSA"] }
+    {
+      exact: true,
+      default: (): ReadonlyArray<(typeof asymmetricAlgorithms)[number]> => ["RS256", "PS256", "ES256", "EdDSA"]
+    }
   ),
-  SECRETS_KEY: Schema.optionalWith(described(key, "32 bytes in base64 that encrypt secrets at rest"), { exact: true }),
+  SECRETS_KEY: Schema.optionalWith(described(key, "key that encrypts secrets at rest, 32 bytes in base64"), {
+    exact: true
+  }),
   CORS_ORIGINS: Schema.optionalWith(
     described(Schema.compose(list, Schema.Array(origin)), "browser origins that may call the api, comma separated"),
     { exact: true, default: (): ReadonlyArray<string> => [] }
@@ -191,89 +205,92 @@ export const settings = {
   TRUSTED_PROXIES: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(range)),
-      "address ranges of proxies before the api, whose X-Forwarded-For names the caller's address, comma separated"
+      "address ranges of the proxies whose X-Forwarded-For header is trusted, comma separated"
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
   DELIVERY_ALLOW: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(range)),
-      "address ranges that webhooks may reach though they are not public, by plain http and on any port too, comma separated"
+      "non-public address ranges that webhooks may be sent to, also over plain http and to any port, comma separated"
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
-  PUBLIC_URL: optionalUrl("where the world reaches the api; needed for JIRA and GOOGLE_DRIVE", "http:", "https:"),
+  PUBLIC_URL: optionalUrl("public base URL of the api; required for JIRA and GOOGLE_DRIVE", "http:", "https:"),
   OAUTH_TRUSTED_ORIGINS: Schema.optionalWith(
-    described(Schema.compose(list, Schema.Array(origin)), "browser origins that may begin an authorization"),
+    described(
+      Schema.compose(list, Schema.Array(origin)),
+      "browser origins that may start an OAuth authorization, comma separated"
+    ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
-  JIRA_CLIENT_ID: text("client of the tracker's OAuth app; without it there are no JIRA integrations"),
-  JIRA_CLIENT_SECRET: secret("secret that belongs to it, which also signs the tracker's webhooks"),
-  JIRA_AUTHORIZE_URL: urlOr("https://auth.atlassian.com/authorize", "where people authorize us with the tracker"),
-  JIRA_TOKEN_URL: urlOr("https://auth.atlassian.com/oauth/token", "where the tracker's tokens are to be had"),
-  JIRA_API_URL: urlOr("https://api.atlassian.com", "the tracker's API"),
-  GOOGLE_CLIENT_ID: text("client of the drive's OAuth app; without it there are no GOOGLE_DRIVE integrations"),
-  GOOGLE_CLIENT_SECRET: secret("secret that belongs to it"),
-  GOOGLE_AUTHORIZE_URL: urlOr(
-    "https://accounts.google.com/o/oauth2/v2/auth",
-    "where people authorize us with the drive"
-  ),
-  GOOGLE_TOKEN_URL: urlOr("https://oauth2.googleapis.com/token", "where the drive's tokens are to be had"),
-  GOOGLE_REVOKE_URL: urlOr("https://oauth2.googleapis.com/revoke", "where the drive's tokens are given back"),
-  GOOGLE_API_URL: urlOr("https://www.googleapis.com", "the drive's API"),
+  JIRA_CLIENT_ID: text("client ID of the Jira OAuth app; without it JIRA integrations are disabled"),
+  JIRA_CLIENT_SECRET: secret("client secret of the Jira OAuth app, which also signs Jira's webhooks"),
+  JIRA_AUTHORIZE_URL: urlOr("https://auth.atlassian.com/authorize", "Jira authorization endpoint"),
+  JIRA_TOKEN_URL: urlOr("https://auth.atlassian.com/oauth/token", "Jira token endpoint"),
+  JIRA_API_URL: urlOr("https://api.atlassian.com", "base URL of the Jira API"),
+  GOOGLE_CLIENT_ID: text("client ID of the Google OAuth app; without it GOOGLE_DRIVE integrations are disabled"),
+  GOOGLE_CLIENT_SECRET: secret("client secret of the Google OAuth app"),
+  GOOGLE_AUTHORIZE_URL: urlOr("https://accounts.google.com/o/oauth2/v2/auth", "Google authorization endpoint"),
+  GOOGLE_TOKEN_URL: urlOr("https://oauth2.googleapis.com/token", "Google token endpoint"),
+  GOOGLE_REVOKE_URL: urlOr("https://oauth2.googleapis.com/revoke", "Google token revocation endpoint"),
+  GOOGLE_API_URL: urlOr("https://www.googleapis.com", "base URL of the Google APIs"),
   TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
   EVENT_RETENTION_DAYS: withDefault(
     natural(0, 3650),
     30,
-    "days events, their deliveries and a tracker's webhooks are kept, unless they are still to be worked"
+    "days events, deliveries and inbound webhooks are kept; pending ones are kept longer"
   ),
   PAYLOAD_RETENTION_DAYS: withDefault(
     natural(0, 3650),
     7,
-    "days the answers of receivers, the bodies of a tracker's webhooks and the faults of both are kept"
+    "days response bodies of receivers, bodies of inbound webhooks and their errors are kept"
   ),
   ...quotaSettings,
-  LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "least severe log line that is written"),
+  LOG_LEVEL: withDefault(oneOf("debug", "info", "warning", "error"), "info", "minimum level of log lines"),
   LOG_FORMAT: Schema.optionalWith(
-    described(oneOf("json", "pretty"), "json in production and files, pretty in a terminal unless set"),
+    described(
+      oneOf("json", "pretty"),
+      "format of log lines; default is pretty in a terminal outside of production, json elsewhere"
+    ),
     { exact: true }
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(
-    "collector for traces and logs; without it tracing is off",
+    "OTLP endpoint for traces and logs; without it tracing is disabled",
     "http:",
     "https:"
   ),
-  OTEL_EXPORTER_OTLP_HEADERS: secret("headers for the collector, as name=value pairs, comma separated")
+  OTEL_EXPORTER_OTLP_HEADERS: secret("headers for the OTLP endpoint as name=value pairs, comma separated")
 }
 
 const Environment = Schema.Struct(settings)
 export type SettingsShape = typeof Environment.Type
 
-/** What each setting is when nothing is set. */
+/** The defaults of all settings. */
 export const defaults: Readonly<Record<string, unknown>> = Schema.decodeUnknownSync(Environment)({})
 
 export class Settings extends Context.Tag("layers/Settings")<Settings, SettingsShape>() {}
 
-/** What is wrong with the environment: every fault, so that one look mends them all. */
+/** Lists every invalid or missing setting, so that an operator can fix all of them at once. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly faults: ReadonlyArray<string> }> {
   override get message() {
-    return ["The settings cannot be used:", ...this.faults.map((fault) => `  - ${fault}`)].join("\n")
+    return ["The settings cannot be used:", ...this.faults.map((line) => `  - ${line}`)].join("\n")
   }
 }
 
 const decode = Schema.decodeUnknown(Environment, { errors: "all" })
 
-const known = (environment: NodeJS.ProcessEnv) =>
+const pickSettings = (environment: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.keys(settings).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
 
-const faultsOf = (error: ParseResult.ParseError) =>
+const describeErrors = (error: ParseResult.ParseError) =>
   Arr.dedupe(
     ParseResult.ArrayFormatter.formatErrorSync(error).map(
       ({ message, path }) => `${path.slice(0, 1).join("")} ${message}`
     )
   )
 
-/** What a production process must be told, since it may not make it up. */
+/** Settings without which a production process would use a development key. */
 const missingInProduction = (settings: NodeJS.ProcessEnv) =>
   settings["NODE_ENV"] !== "production"
     ? []
@@ -283,29 +300,29 @@ const missingInProduction = (settings: NodeJS.ProcessEnv) =>
           : "",
         settings["AUTH_AUDIENCE"] === undefined ? "AUTH_AUDIENCE is needed in production" : "",
         settings["SECRETS_KEY"] === undefined ? "SECRETS_KEY is needed in production" : ""
-      ].filter((fault) => fault !== "")
+      ].filter((message) => message !== "")
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Nobody on the way can put keys of their own in the place of the issuer's. */
+/** Over https or loopback nobody on the network can replace the issuer's keys. */
 export const isPrivatelyReached = (address: string) => {
   const { hostname, protocol } = new URL(address)
   return protocol === "https:" || loopback.test(hostname)
 }
 
-const isReadable = (address: string) => URL.canParse(address) && new URL(address).protocol === "http:"
+const isPlainHttp = (address: string) => URL.canParse(address) && new URL(address).protocol === "http:"
 
-const tappedInProduction = (settings: NodeJS.ProcessEnv) =>
+const insecureInProduction = (settings: NodeJS.ProcessEnv) =>
   settings["NODE_ENV"] !== "production"
     ? []
     : ["AUTH_ISSUER", "AUTH_JWKS_URL"].flatMap((name) => {
         const address = settings[name]
-        return address !== undefined && isReadable(address) && !isPrivatelyReached(address)
+        return address !== undefined && isPlainHttp(address) && !isPrivatelyReached(address)
           ? [`${name} must start with https:// in production, unless it is on this machine`]
           : []
       })
 
-/** Without an address for its keys, the issuer's own name must be one where they can be asked for. */
+/** Without AUTH_JWKS_URL, the issuer must be a URL: its discovery document names the keys. */
 const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
   AUTH_ISSUER === undefined ||
   AUTH_JWKS_URL !== undefined ||
@@ -313,10 +330,10 @@ const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
     ? []
     : ["AUTH_ISSUER must be a URL starting with http:// or https://, unless AUTH_JWKS_URL is set"]
 
-/** What is told about a store outside must name one, and let us in. */
-const halfAStore = (settings: NodeJS.ProcessEnv) => {
+/** Settings of the blob store require a bucket, and the access key requires its secret. */
+const incompleteBlobStore = (settings: NodeJS.ProcessEnv) => {
   const [id, secret] = [settings["BLOB_STORE_ACCESS_KEY_ID"], settings["BLOB_STORE_SECRET_ACCESS_KEY"]]
-  const idle = Object.keys(settings).filter((name) => name.startsWith("BLOB_STORE_"))
+  const blobSettings = Object.keys(settings).filter((name) => name.startsWith("BLOB_STORE_"))
   return [
     id !== undefined && secret === undefined
       ? "BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID"
@@ -324,25 +341,25 @@ const halfAStore = (settings: NodeJS.ProcessEnv) => {
     id === undefined && secret !== undefined
       ? "BLOB_STORE_ACCESS_KEY_ID is needed with BLOB_STORE_SECRET_ACCESS_KEY"
       : "",
-    settings["BLOB_STORE_BUCKET"] === undefined && idle.length > 0
-      ? `BLOB_STORE_BUCKET is needed with ${idle.join(", ")}`
+    settings["BLOB_STORE_BUCKET"] === undefined && blobSettings.length > 0
+      ? `BLOB_STORE_BUCKET is needed with ${blobSettings.join(", ")}`
       : ""
-  ].filter((fault) => fault !== "")
+  ].filter((message) => message !== "")
 }
 
 export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> => {
-  const given = known(environment)
-  const missing = [
+  const given = pickSettings(environment)
+  const errors = [
     ...missingInProduction(given),
-    ...tappedInProduction(given),
+    ...insecureInProduction(given),
     ...unreachableIssuer(given),
-    ...halfAStore(given)
+    ...incompleteBlobStore(given)
   ]
   return decode(given).pipe(
-    Effect.mapError((error) => new SettingsError({ faults: [...faultsOf(error), ...missing] })),
+    Effect.mapError((error) => new SettingsError({ faults: [...describeErrors(error), ...errors] })),
     Effect.filterOrFail(
-      () => missing.length === 0,
-      () => new SettingsError({ faults: missing })
+      () => errors.length === 0,
+      () => new SettingsError({ faults: errors })
     )
   )
 }

@@ -12,14 +12,14 @@ export class ApiNotReady extends Data.TaggedError("ApiNotReady")<{
   }
 }
 
-/** Over a connection of its own: one kept open would hold up the api's orderly end. */
+/** Without keep-alive: an open connection would delay the api's graceful shutdown. */
 const statusOf = (url: string) =>
   Effect.async<number, string>((resume) => {
     const request = get(url, { agent: false, timeout: 2000 }, (response) => {
       response.resume()
       resume(Effect.succeed(response.statusCode ?? 0))
     })
-    request.once("timeout", () => request.destroy(new Error("no answer within 2 s")))
+    request.once("timeout", () => request.destroy(new Error("no response within 2 s")))
     request.once("error", (error) => resume(Effect.fail(error.message)))
     return Effect.sync(() => request.destroy())
   })
@@ -28,7 +28,7 @@ export const apiReady = (base: string, logFile: string) =>
   statusOf(`${base}/readyz`).pipe(
     Effect.filterOrFail(
       (status) => status === 200,
-      (status) => `/readyz answers ${status}`
+      (status) => `/readyz returned ${status}`
     ),
     Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo("1 minute"))),
     Effect.mapError((reason) => new ApiNotReady({ reason, logFile }))

@@ -9,13 +9,13 @@ export class AlreadyRunning extends Data.TaggedError("AlreadyRunning")<{
   readonly pid: number
 }> {
   override get message() {
-    return `Another instance (process ${this.pid}) works on ${this.folder}. Stop it, or start this one with other folders and ports: DATA_DIR=.data2 PORT=3001 npm start`
+    return `Another instance (process ${this.pid}) uses ${this.folder}. Stop it, or start this one with other folders and ports: DATA_DIR=.data2 PORT=3001 npm start`
   }
 }
 
 const lock = (folder: string) =>
   onDisk(folder, () => {
-    // Others may pass through, which the account that stands in for root needs, but not look around.
+    // Mode 711: the unprivileged account of PostgreSQL must traverse the folder, but nobody else may list it.
     mkdirSync(folder, { recursive: true, mode: 0o711 })
     return tryLock(join(folder, "lock"))
   }).pipe(
@@ -23,7 +23,7 @@ const lock = (folder: string) =>
       (lock): lock is Extract<Lock, { held: false }> => !lock.held,
       (lock) => new AlreadyRunning({ folder, pid: lock.held ? lock.pid : process.pid })
     ),
-    // Two that start in the same instant may each step back for the other.
+    // Two instances that start at the same instant may both back off.
     Effect.retry({
       while: (error) => error._tag === "AlreadyRunning",
       schedule: Schedule.intersect(Schedule.jittered(Schedule.spaced("50 millis")), Schedule.recurs(8))
@@ -32,12 +32,12 @@ const lock = (folder: string) =>
 
 export interface DataDir {
   readonly folder: string
-  /** The instance before was killed: its processes may still be on their way out. */
+  /** The previous instance was killed. Its child processes may still be exiting. */
   readonly afterKill: boolean
   readonly logOf: (name: string) => string
 }
 
-/** Makes the folder and keeps other instances out of it until the scope closes. */
+/** Creates the folder and locks it against other instances until the scope closes. */
 export const claimDataDir = (path: string) => {
   const folder = resolve(path)
   return Effect.acquireRelease(lock(folder), ({ release }) => Effect.sync(release)).pipe(

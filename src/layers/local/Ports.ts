@@ -18,7 +18,7 @@ export class PortTaken extends Data.TaggedError("PortTaken")<{
   }
 }
 
-/** Succeeds when a server could listen there now. */
+/** Fails unless a server can listen on the port now. */
 export const requireFree = (host: string, port: number) =>
   Effect.async<void, PortTaken>((resume) => {
     const server = createServer()
@@ -28,28 +28,31 @@ export const requireFree = (host: string, port: number) =>
     server.listen(port, host, () => server.close(() => resume(Effect.void)))
   })
 
-// Below the range systems take outgoing ports from: while a server restarts nobody is given its port by chance, and a
-// client that keeps trying to reconnect cannot be connected to itself.
-const lowest = 15_000
-const highest = 32_000
+// Below the ephemeral port range: the system gives the port of a restarting server to no other socket, and a client
+// that keeps reconnecting cannot connect to itself.
+const minPort = 15_000
+const maxPort = 32_000
 
-const anyPort = Effect.sync(() => lowest + Math.floor(Math.random() * (highest - lowest)))
+const randomPort = Effect.sync(() => minPort + Math.floor(Math.random() * (maxPort - minPort)))
 
-const freePort = anyPort.pipe(
+const freePort = randomPort.pipe(
   Effect.tap((port) => requireFree(localhost, port)),
   Effect.retry({ times: 100 })
 )
 
-const remembered = (file: string) => {
+const readPort = (file: string) => {
   const port = existsSync(file) ? Number(readFileSync(file, "utf8")) : Number.NaN
   return Number.isInteger(port) && port > 0 && port < 65_536 ? Option.some(port) : Option.none()
 }
 
-/** The port written in the file when it is free again, so that addresses stay the same; otherwise another one. */
+/**
+ * Reuses the port saved in the file if it is free, so that URLs stay the same across restarts. Otherwise it picks a
+ * free port.
+ */
 export const stablePort = (file: string) =>
   Effect.gen(function* () {
-    const before = yield* onDisk(file, () => remembered(file))
-    const port = yield* before.pipe(
+    const saved = yield* onDisk(file, () => readPort(file))
+    const port = yield* saved.pipe(
       Effect.tap((port) => requireFree(localhost, port)),
       Effect.orElse(() => freePort)
     )

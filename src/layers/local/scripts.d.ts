@@ -1,18 +1,18 @@
-/** Plain JavaScript, because these also work before the packages are there. */
+/** Plain JavaScript, because these scripts also run before the packages are installed. */
 
 declare module "*/scripts/pidLock.mjs" {
   export type Lock =
     | { readonly held: true; readonly pid: number }
     | {
         readonly held: false
-        /** A holder before us was killed without releasing it. */
+        /** A previous holder was killed before it released the lock. */
         readonly foundStale: boolean
         readonly release: () => void
       }
 
   export const tryLock: (folder: string) => Lock
 
-  /** When a living process began; `undefined` when there is none. */
+  /** The start time of a running process; `undefined` when there is none. */
   export const startOf: (pid: number) => string | undefined
 }
 

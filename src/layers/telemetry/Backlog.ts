@@ -3,32 +3,32 @@ import { Effect, Struct } from "effect"
 import { Gauge, type Registry } from "prom-client"
 
 /**
- * Numbers that are read from the database when somebody asks, so that they are the same whichever process is asked. Tells
- * what reads them anew.
+ * Gauges that are read from the database, so that every process reports the same values. Returns the effect that
+ * refreshes them.
  */
 export const makeBacklog = <Name extends string>(
   registry: Registry,
-  helps: Readonly<Record<Name, string>>,
-  reading: Effect.Effect<ReadonlyArray<Readonly<Record<Name, number>>>, SqlError>
+  helpTexts: Readonly<Record<Name, string>>,
+  query: Effect.Effect<ReadonlyArray<Readonly<Record<Name, number>>>, SqlError>
 ) => {
-  const gauges = Struct.keys(helps).map(
-    (name) => [name, new Gauge({ name, help: helps[name], registers: [registry] })] as const
+  const gauges = Struct.keys(helpTexts).map(
+    (name) => [name, new Gauge({ name, help: helpTexts[name], registers: [registry] })] as const
   )
 
-  /** A number that is not known is not told, rather than an old one. */
-  const set = (numbers: Readonly<Record<Name, number>> | undefined) => {
+  /** An unknown value is removed, because a stale one would mislead. */
+  const set = (values: Readonly<Record<Name, number>> | undefined) => {
     for (const [name, gauge] of gauges) {
-      if (numbers === undefined) gauge.remove()
-      else gauge.set(Math.max(0, numbers[name]))
+      if (values === undefined) gauge.remove()
+      else gauge.set(Math.max(0, values[name]))
     }
   }
 
-  /** Once a second at the most, since anyone may ask. A database that does not answer hides nothing of the process. */
-  return reading.pipe(
-    // The statement itself cannot be interrupted, so it is left behind.
+  /** Cached for a second against frequent scrapes. A database failure does not fail the scrape of the other metrics. */
+  return query.pipe(
+    // The statement is not interruptible: after the timeout it runs on in the background.
     Effect.disconnect,
     Effect.timeout("2 seconds"),
-    Effect.match({ onFailure: () => undefined, onSuccess: ([numbers]) => numbers }),
+    Effect.match({ onFailure: () => undefined, onSuccess: ([values]) => values }),
     Effect.map(set),
     Effect.cachedWithTTL("1 second")
   )

@@ -7,17 +7,17 @@ import { makeBacklog } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {
-  outbox_events: "Events nobody has looked at yet",
-  outbox_oldest_seconds: "How long ago the first of these happened",
-  feed_waiting_events: "Events that have a place in the feed and are not fanned out yet",
-  deliveries_due: "Deliveries that could be sent now",
-  deliveries_in_flight: "Deliveries that are being sent",
-  deliveries_oldest_due_seconds: "For how long the first of those that are due has been so",
-  delivery_slow_receivers: "Integrations whose receivers answer slowly and get a small share of the slots"
+  outbox_events: "Events in the outbox that the relay has not processed yet",
+  outbox_oldest_seconds: "Age of the oldest event in the outbox",
+  feed_waiting_events: "Events in the feed that are not fanned out yet",
+  deliveries_due: "Deliveries that are due and not claimed",
+  deliveries_in_flight: "Deliveries that a worker has claimed",
+  deliveries_oldest_due_seconds: "Time since the oldest due delivery became due",
+  delivery_slow_receivers: "Integrations with slow receivers, which share the slots of the SLOW pool"
 }
 
-/** A statement of which every part is answered by an index that holds only what is still to be done. */
-const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, number>>`
+/** Every subquery uses a partial index of pending rows, so the cost does not grow with the history. */
+const queryBacklog = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, number>>`
   with due as (
     select count(*) as count, extract(epoch from now() - min(next_attempt_at)) as seconds from deliveries
     where status = 'PENDING' and lease is null and next_attempt_at <= now()
@@ -33,10 +33,10 @@ const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, n
     (select count(*) from integrations where latency_class = 'SLOW') as delivery_slow_receivers
   from due`
 
-/** What kept a claim from taking more: the slots of a pool are in use, or a tenant uses its share. */
+/** The limit that a claim hit: the slots of its pool, or the share of a tenant. */
 const caps = ["POOL", "TENANT"] as const
 
-/** How far behind the relay and the deliveries are, and what came of what was sent. */
+/** Backlog of the relay and of the deliveries, and counters of their work. */
 export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/DeliveryMetrics", {
   dependencies: [MetricsRegistry.Default],
   effect: Effect.gen(function* () {
@@ -44,24 +44,24 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
     const { registry } = yield* MetricsRegistry
     const attempts = new Counter({
       name: "delivery_attempts_total",
-      help: "Attempts to deliver an event, by what came of them",
+      help: "Delivery attempts by outcome",
       labelNames: ["outcome"],
       registers: [registry]
     })
     const published = new Counter({
       name: "events_published_total",
-      help: "Events handed on to the stream",
+      help: "Events published to NATS",
       registers: [registry]
     })
     const slots = new Gauge({
       name: "delivery_slots_in_use",
-      help: "Sending slots in use, by what is known of the receiver; outcomes not recorded yet included",
+      help: "Sending slots in use by pool, until the outcome is recorded",
       labelNames: ["pool"],
       registers: [registry]
     })
     const capped = new Counter({
       name: "delivery_claims_capped_total",
-      help: "Claims that skipped a pool without free slots, or a tenant that uses its share",
+      help: "Claims that skipped a full pool, or a tenant at its share",
       labelNames: ["cap"],
       registers: [registry]
     })
@@ -74,8 +74,8 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
       published: (count = 1) => published.inc(count),
       slotsInUse: (pool: Pool, count: number) => slots.set({ pool }, count),
       capped: (cap: (typeof caps)[number], count: number) => capped.inc({ cap }, count),
-      /** Reads the backlog anew. */
-      refresh: yield* makeBacklog(registry, backlog, reading(sql))
+      /** Refreshes the backlog gauges. */
+      refresh: yield* makeBacklog(registry, backlog, queryBacklog(sql))
     }
   })
 }) {}

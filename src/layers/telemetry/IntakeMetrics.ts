@@ -6,12 +6,12 @@ import { makeBacklog } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {
-  webhooks_waiting: "Webhooks of trackers that could be worked now",
-  webhooks_oldest_waiting_seconds: "How long ago the first of these came in"
+  webhooks_waiting: "Inbound webhooks of active integrations that are not processed yet",
+  webhooks_oldest_waiting_seconds: "Age of the oldest of these webhooks"
 }
 
-/** What is kept for integrations that are not at work is not behind. Answered by an index of what waits alone. */
-const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, number>>`
+/** Webhooks of inactive integrations are no backlog. Uses a partial index of pending webhooks. */
+const queryBacklog = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, number>>`
   select count(*) as webhooks_waiting,
     coalesce(extract(epoch from now() - min(w.received_at)), 0) as webhooks_oldest_waiting_seconds
   from inbound_webhooks w
@@ -19,30 +19,30 @@ const reading = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backlog, n
   join tenants t on t.id = w.tenant_id and t.deleted_at is null
   where w.status = 'RECEIVED'`
 
-/** What came of a webhook when it was received: kept, known already, or wanted by nobody. */
+/** The result of receiving a webhook: stored, already known, or of no interest to any integration. */
 const receipts = ["ACCEPTED", "DUPLICATE", "UNWANTED"] as const
 
 type Receipt = (typeof receipts)[number]
 
-/** How far behind the intake is, and what came of what trackers sent. */
+/** Backlog and counters of inbound webhooks. */
 export class IntakeMetrics extends Effect.Service<IntakeMetrics>()("layers/IntakeMetrics", {
   dependencies: [MetricsRegistry.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { registry } = yield* MetricsRegistry
-    const counter = (name: string, help: string, outcomes: ReadonlyArray<string>) => {
-      const made = new Counter({ name, help, labelNames: ["outcome"], registers: [registry] })
-      for (const outcome of outcomes) made.inc({ outcome }, 0)
-      return made
+    const makeCounter = (name: string, help: string, outcomes: ReadonlyArray<string>) => {
+      const counter = new Counter({ name, help, labelNames: ["outcome"], registers: [registry] })
+      for (const outcome of outcomes) counter.inc({ outcome }, 0)
+      return counter
     }
-    const received = counter("webhooks_received_total", "Webhooks of trackers, by what came of them", receipts)
-    const worked = counter("webhooks_worked_total", "Webhooks that were worked, by what came of that", workResults)
+    const received = makeCounter("webhooks_received_total", "Received inbound webhooks by outcome", receipts)
+    const worked = makeCounter("webhooks_worked_total", "Processed inbound webhooks by outcome", workResults)
 
     return {
       received: (outcome: Receipt) => received.inc({ outcome }),
       worked: (outcome: WorkResult) => worked.inc({ outcome }),
-      /** Reads the backlog anew. */
-      refresh: yield* makeBacklog(registry, backlog, reading(sql))
+      /** Refreshes the backlog gauges. */
+      refresh: yield* makeBacklog(registry, backlog, queryBacklog(sql))
     }
   })
 }) {}

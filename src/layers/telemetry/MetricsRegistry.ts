@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { collectDefaultMetrics, Registry } from "prom-client"
 
-/** What the process measures, its own health first, in the text format Prometheus reads. */
+/** The Prometheus registry of this process, with the default metrics of Node.js. */
 export class MetricsRegistry extends Effect.Service<MetricsRegistry>()("layers/MetricsRegistry", {
   sync: () => {
     const registry = new Registry()

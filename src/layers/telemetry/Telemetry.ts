@@ -13,12 +13,12 @@ const levels = {
 const formatOf = ({ LOG_FORMAT, NODE_ENV }: SettingsShape) =>
   LOG_FORMAT ?? (NODE_ENV !== "production" && process.stdout.isTTY ? "pretty" : "json")
 
-const pairs = (line: string) =>
+const parseHeaders = (line: string) =>
   Object.fromEntries(
     line.split(",").map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()])
   )
 
-/** Traces and logs to a collector when one is named; otherwise no span is ever made. */
+/** Exports traces and logs over OTLP when an endpoint is set. Otherwise the tracer is disabled and creates no spans. */
 const exporter = (settings: SettingsShape, name: string) =>
   settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
     ? Layer.setTracerEnabled(false)
@@ -26,11 +26,11 @@ const exporter = (settings: SettingsShape, name: string) =>
         baseUrl: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
         resource: { serviceName: "contracting", attributes: { "process.name": name } },
         headers: settings.OTEL_EXPORTER_OTLP_HEADERS
-          ? pairs(Redacted.value(settings.OTEL_EXPORTER_OTLP_HEADERS))
+          ? parseHeaders(Redacted.value(settings.OTEL_EXPORTER_OTLP_HEADERS))
           : undefined
       }).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** How a process speaks of itself; `name` tells its lines from those of the others. */
+/** Logging and tracing of a process. `name` identifies the process in traces. */
 export const TelemetryLive = (name: string) =>
   Layer.unwrapEffect(
     Effect.map(Settings, (settings) =>

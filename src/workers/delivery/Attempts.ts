@@ -12,23 +12,23 @@ import { WebhookSender } from "../../layers/webhook/Sender.ts"
 const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: Claimed) =>
   eventText({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
 
-/** Why an attempt that ended in a fault of ours did: told in the log, not to the receiver's owner. */
-const ourFault: Sent = { delivered: false, latencyMs: 0, error: "The service could not send it" }
+/** The result of an attempt that failed with a defect. The log has the cause; the receiver's owner must not see it. */
+const internalFailure: Sent = { delivered: false, latencyMs: 0, error: "The service could not send it" }
 
-/** When it is tried again. What waits for a person does so as soon as the integration goes on, however often it failed. */
-const nextOf = ({ delivered, retryAfter, stop }: Sent, attemptsInRound: number, now: number, random: number) => {
+/** The time of the next attempt. With `stop` it is now: the integration fails, and a person resumes it. */
+const nextAttemptAt = ({ delivered, retryAfter, stop }: Sent, attemptsInRound: number, now: number, random: number) => {
   if (delivered) return undefined
   if (stop !== undefined) return now
   return nextAttempt({ attemptsInRound, now, random, retryAfter: retryAfterOf(retryAfter, now) })
 }
 
-/** One attempt to deliver, whatever the receiver is. */
+/** One attempt to send a delivery, for every provider. */
 export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
   dependencies: [WebhookSender.Default, NatsSender.Default, DriveSender.Default, IntegrationSecrets.Default],
   effect: Effect.gen(function* () {
     const webhooks = yield* WebhookSender
     const nats = yield* NatsSender
-    const drives = yield* DriveSender
+    const googleDrive = yield* DriveSender
     const secrets = yield* IntegrationSecrets
 
     const secretsOf = ({ integration, secrets: sealed, tenant }: Claimed) =>
@@ -60,7 +60,7 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
           body: bodyOf(claimed)
         }),
       GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
-        drives.send({
+        googleDrive.send({
           tenant,
           integration,
           delivery: id,
@@ -73,18 +73,18 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
     const outcomeOf = (
       { attempts, id, integration, lease, spent, tenant }: Claimed,
       sent: Sent,
-      began: number,
+      startedAt: number,
       random: number
     ): Outcome => {
       const now = Date.now()
-      const next = nextOf(sent, attempts + 1 - spent, now, random)
+      const next = nextAttemptAt(sent, attempts + 1 - spent, now, random)
       return {
         tenant,
         integration,
         id,
         lease,
         delivered: sent.delivered,
-        attemptedAt: new Date(began).toISOString(),
+        attemptedAt: new Date(startedAt).toISOString(),
         latencyMs: Math.round(sent.latencyMs),
         status: sent.status,
         body: sent.body,
@@ -95,17 +95,17 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
     }
 
     return {
-      /** Sends it once. This never fails: that it could not be sent is an outcome as well. */
+      /** Sends the delivery once. Never fails: a failure to send is an outcome too. */
       make: (claimed: Claimed) =>
         Effect.gen(function* () {
-          const began = Date.now()
+          const startedAt = Date.now()
           const random = yield* Random.next
           const sent = yield* sendTo[claimed.provider](claimed).pipe(
             Effect.catchAllCause((cause) =>
-              Effect.as(Effect.logError("An attempt failed by our own fault", cause), ourFault)
+              Effect.as(Effect.logError("A delivery attempt failed with an internal error", cause), internalFailure)
             )
           )
-          return outcomeOf(claimed, sent, began, random)
+          return outcomeOf(claimed, sent, startedAt, random)
         })
     }
   })

@@ -4,9 +4,12 @@ import type { Consumer } from "../../layers/nats/Consumers.ts"
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { forEver } from "../ForEver.ts"
 
-const every = "5 seconds"
+const interval = "5 seconds"
 
-/** Keeps a consumer for each integration over NATS, also for one that was told nothing yet. */
+/**
+ * Reconciles the JetStream consumers with the NATS integrations, so that a new integration has one before its first
+ * event.
+ */
 export const keepConsumers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const nats = yield* NatsSender
@@ -14,6 +17,6 @@ export const keepConsumers = Effect.gen(function* () {
     select tenant_id as tenant, integrations.id from integrations
     join tenants on tenants.id = tenant_id and tenants.deleted_at is null
     where provider = 'NATS'`
-  const round = Effect.zipRight(nats.reconcile(wanted), Effect.sleep(every))
-  yield* Effect.forkScoped(forEver("Keeping consumers", round))
+  const round = Effect.zipRight(nats.reconcile(wanted), Effect.sleep(interval))
+  yield* Effect.forkScoped(forEver("Consumer reconciliation", round))
 })

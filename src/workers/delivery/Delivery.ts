@@ -14,10 +14,10 @@ import { fanOut } from "./FanningOut.ts"
 import { redeliver } from "./Redelivering.ts"
 import { send } from "./Sending.ts"
 
-/** From the stream of events into the ledger, and from there to the receivers. */
+/** Fans events of the stream out into deliveries, and sends these to the receivers. */
 export const DeliveryLive = Layer.scopedDiscard(
-  Effect.flatMap(makeBell, (bell) =>
-    Effect.all([send(bell), fanOut(bell), redeliver(bell), keepConsumers], { discard: true })
+  Effect.flatMap(makeBell, (wakeSignal) =>
+    Effect.all([send(wakeSignal), fanOut(wakeSignal), redeliver(wakeSignal), keepConsumers], { discard: true })
   )
 ).pipe(
   Layer.provide([

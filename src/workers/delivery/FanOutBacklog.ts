@@ -1,54 +1,54 @@
 import { Effect } from "effect"
 import { type EventKey, FanOut } from "../../layers/delivery/FanOut.ts"
 
-interface Walk {
+interface Scan {
   readonly after: { readonly resource: string; readonly sequence: number }
-  /** Events may have come to lie behind it: it starts over at its end. */
+  /** New events may precede the cursor, so the scan starts again after its last page. */
   readonly isStale: boolean
 }
 
-const start = { resource: "", sequence: 0 }
+const scanStart = { resource: "", sequence: 0 }
 
 const maxTenants = 500
 
 /**
- * Tenants with events that wait in the database and that no message in this process stands for: more came than their
- * queue takes, or they failed, or the broker lost them. Their events are read page by page, resource by resource.
+ * Tenants with pending events in the database that have no message in this process: their queue overflowed, their
+ * fan-out failed, or the broker lost the messages. It reads their events in pages, ordered by resource.
  */
-export const makeBacklog = Effect.map(FanOut, (ledger) => {
-  const walks = new Map<string, Walk>()
+export const makeBacklog = Effect.map(FanOut, (store) => {
+  const scans = new Map<string, Scan>()
   let lastTenant = ""
 
   const note = (tenant: string) => {
-    const walk = walks.get(tenant)
-    walks.set(tenant, walk === undefined ? { after: start, isStale: false } : { ...walk, isStale: true })
+    const scan = scans.get(tenant)
+    scans.set(tenant, scan === undefined ? { after: scanStart, isStale: false } : { ...scan, isStale: true })
   }
 
   return {
     note,
 
-    /** Notes who has anything waiting, the next tenants each time. */
+    /** Adds the next page of tenants with pending events. */
     sweep: Effect.map(
-      Effect.suspend(() => ledger.tenantsWaiting(lastTenant, maxTenants)),
+      Effect.suspend(() => store.tenantsWaiting(lastTenant, maxTenants)),
       (found) => {
         lastTenant = found.length < maxTenants ? "" : (found.at(-1)?.tenant ?? "")
         for (const { tenant } of found) note(tenant)
       }
     ),
 
-    /** The next events of the first tenant that may have some read. */
-    next: (max: number, mayRead: (tenant: string) => boolean): Effect.Effect<ReadonlyArray<EventKey>> =>
+    /** Reads the next page of events of the first eligible tenant. */
+    next: (max: number, canRead: (tenant: string) => boolean): Effect.Effect<ReadonlyArray<EventKey>> =>
       Effect.gen(function* () {
-        const found = [...walks].find(([tenant]) => mayRead(tenant))
+        const found = [...scans].find(([tenant]) => canRead(tenant))
         if (found === undefined) return []
-        const [tenant, walk] = found
-        walks.delete(tenant)
-        const page = yield* Effect.onError(ledger.waiting(tenant, walk.after, max), () =>
+        const [tenant, scan] = found
+        scans.delete(tenant)
+        const page = yield* Effect.onError(store.waiting(tenant, scan.after, max), () =>
           Effect.sync(() => note(tenant))
         )
         const last = page.length < max ? undefined : page.at(-1)
-        if (last !== undefined) walks.set(tenant, { after: last, isStale: walk.isStale || walks.has(tenant) })
-        else if (walk.isStale) note(tenant)
+        if (last !== undefined) scans.set(tenant, { after: last, isStale: scan.isStale || scans.has(tenant) })
+        else if (scan.isStale) note(tenant)
         return page
       })
   }

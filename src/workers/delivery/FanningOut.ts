@@ -10,48 +10,48 @@ import { type Bell, makeBell } from "../Wakes.ts"
 import { makeBacklog } from "./FanOutBacklog.ts"
 
 const maxFetched = 500
-const fetchMillis = 2000
+const fetchTimeoutMs = 2000
 const pollMillis = 500
-const sweepEvery = "10 seconds"
+const sweepInterval = "10 seconds"
 
-/** In memory, of one tenant and of all. */
-const maxWaitingEach = 200
-const maxWaiting = 2000
+/** In-memory queue bounds: per tenant and in total. */
+const maxQueuedPerTenant = 200
+const maxQueued = 2000
 
 const maxTenants = 100
-/** Tenants whose events failed are worked apart from others, so many at a time. */
-const maxApart = 2
+/** Concurrent transactions for tenants whose events failed before. */
+const maxIsolated = 2
 
-interface Arrived extends EventKey {
-  /** An event found in the database has none. */
+interface QueuedEvent extends EventKey {
+  /** Absent for an event that comes from the database. */
   readonly message?: JsMsg
 }
 
-const postpone = ({ message }: Arrived) => {
+const retryMessage = ({ message }: QueuedEvent) => {
   if (message !== undefined) retryLater(message)
 }
 
 /**
- * Fans events out as the broker brings them. Tenants take turns. A batch that fails is split by tenant, and a tenant's
- * own in halves, until what fails is alone; it is tried again later. The messages are hints: what gets lost or is let
- * go is found in the database.
+ * Consumes events from the broker and fans them out into deliveries, round-robin over the tenants. It splits a failing
+ * batch by tenant, and bisects a tenant's batch, until the failing event is alone; that event is retried later.
+ * Messages are only hints: the backlog finds lost and dropped events in the database.
  */
-export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
+export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
   Effect.gen(function* () {
     const broker = yield* Broker
-    const ledger = yield* FanOut
+    const store = yield* FanOut
     const backlog = yield* makeBacklog
     const arrivals = yield* makeBell
-    const queues = makeTenantQueues<Arrived>(maxWaitingEach)
+    const queues = makeTenantQueues<QueuedEvent>(maxQueuedPerTenant)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    const oneOfFew = (yield* Effect.makeSemaphore(maxApart)).withPermits(1)
-    const suspects = new Set<string>()
-    const apart = new Set<string>()
+    const withIsolationPermit = (yield* Effect.makeSemaphore(maxIsolated)).withPermits(1)
+    const suspectTenants = new Set<string>()
+    const isolatedTenants = new Set<string>()
     const { events } = broker.names
 
-    const take = (message: JsMsg) =>
+    const enqueue = (message: JsMsg) =>
       Either.match(keyOf(message.string()), {
-        onLeft: () => message.term(), // nothing of ours, and no better the next time
+        onLeft: () => message.term(), // malformed: redelivery would not help
         onRight: (key) => {
           if (queues.offer(key.tenant, { ...key, message })) return
           message.ack()
@@ -59,41 +59,41 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
         }
       })
 
-    /** Asks for more for a little while. Asking anew each time gets over whatever became of the broker meanwhile. */
+    /** Fetches messages for a bounded time. A new fetch each time survives restarts of the broker. */
     const fetch = Effect.gen(function* () {
-      const room = maxWaiting - queues.size()
-      if (room <= 0) return yield* Effect.sleep("10 millis")
+      const capacity = maxQueued - queues.size()
+      if (capacity <= 0) return yield* Effect.sleep("10 millis")
       const jetstream = yield* broker.jetstream
       yield* asking(async () => {
         const consumer = await jetstream.consumers.get(events.stream, events.fanOut)
-        const messages = await consumer.fetch({ max_messages: Math.min(room, maxFetched), expires: fetchMillis })
+        const messages = await consumer.fetch({ max_messages: Math.min(capacity, maxFetched), expires: fetchTimeoutMs })
         for await (const message of messages) {
-          take(message)
+          enqueue(message)
           arrivals.ring()
         }
       })
     })
 
-    const attempt = (turns: ReadonlyArray<Turn<Arrived>>) =>
+    const fanOutBatches = (batches: ReadonlyArray<Turn<QueuedEvent>>) =>
       Effect.map(
-        ledger.fanOut(
-          turns.flatMap(({ items }) => items.map(({ id, tenant }) => ({ id, tenant }))),
+        store.fanOut(
+          batches.flatMap(({ items }) => items.map(({ id, tenant }) => ({ id, tenant }))),
           limits
         ),
         ({ done, entered, moved }) => {
-          for (const { items, tenant } of turns) {
+          for (const { items, tenant } of batches) {
             const left = items.filter(({ id }) => !done.has(id))
             if (moved.has(tenant)) queues.putBack(tenant, left)
-            else left.forEach(postpone)
+            else left.forEach(retryMessage)
             for (const { id, message } of items) if (done.has(id)) message?.ack()
           }
-          if (entered > 0) bell.ring()
+          if (entered > 0) wakeSignal.ring()
         }
       )
 
-    /** Tells whether nothing failed. */
-    const isolate = ({ items, tenant }: Turn<Arrived>): Effect.Effect<boolean> =>
-      attempt([{ tenant, items }]).pipe(
+    /** Bisects the batch of one tenant. Returns whether every event succeeded. */
+    const bisect = ({ items, tenant }: Turn<QueuedEvent>): Effect.Effect<boolean> =>
+      fanOutBatches([{ tenant, items }]).pipe(
         Effect.as(true),
         Effect.catchAllCause((cause) => {
           const error = Cause.squash(cause)
@@ -101,64 +101,61 @@ export const fanOut = (bell: Bell, limits: FanOutLimits = fanOutLimits) =>
             const half = Math.ceil(items.length / 2)
             const parts = [items.slice(0, half), items.slice(half)]
             return Effect.map(
-              Effect.forEach(parts, (part) => isolate({ tenant, items: part })),
-              (results) => results.every((isFine) => isFine)
+              Effect.forEach(parts, (part) => bisect({ tenant, items: part })),
+              (results) => results.every((hasSucceeded) => hasSucceeded)
             )
           }
-          items.forEach(postpone)
+          items.forEach(retryMessage)
           const ids = items.map(({ id }) => id).join(", ")
-          return Effect.as(
-            Effect.logWarning(`Events could not be fanned out, and are tried again: ${ids}`, cause),
-            false
-          )
+          return Effect.as(Effect.logWarning(`Fan-out of events failed; retrying: ${ids}`, cause), false)
         })
       )
 
-    const workApart = (turn: Turn<Arrived>) => {
-      apart.add(turn.tenant)
+    const processIsolated = (batch: Turn<QueuedEvent>) => {
+      isolatedTenants.add(batch.tenant)
       fork(
-        Effect.map(oneOfFew(isolate(turn)), (isFine) => {
-          apart.delete(turn.tenant)
-          if (isFine) suspects.delete(turn.tenant)
+        Effect.map(withIsolationPermit(bisect(batch)), (hasSucceeded) => {
+          isolatedTenants.delete(batch.tenant)
+          if (hasSucceeded) suspectTenants.delete(batch.tenant)
           arrivals.ring()
         })
       )
     }
 
-    const workTogether = (turns: ReadonlyArray<Turn<Arrived>>) =>
-      Effect.catchAllCause(attempt(turns), (cause) => {
+    const processBatches = (batches: ReadonlyArray<Turn<QueuedEvent>>) =>
+      Effect.catchAllCause(fanOutBatches(batches), (cause) => {
         if (isConnectionBroken(Cause.squash(cause))) {
-          for (const { items } of turns) items.forEach(postpone)
+          for (const { items } of batches) items.forEach(retryMessage)
           return Effect.failCause(cause)
         }
-        for (const turn of turns) {
-          suspects.add(turn.tenant)
-          workApart(turn)
+        for (const batch of batches) {
+          suspectTenants.add(batch.tenant)
+          processIsolated(batch)
         }
-        return Effect.logDebug("Events could not be fanned out together", cause)
+        return Effect.logDebug("Fan-out of a batch failed; retrying each tenant alone", cause)
       })
 
-    /** Reads on for one tenant that has nothing in its queue. */
+    /** Queues the next backlog page of one tenant whose queue is empty. */
     const readBacklog = Effect.map(
-      backlog.next(maxWaitingEach, (tenant) => !queues.isWaiting(tenant) && !apart.has(tenant)),
+      backlog.next(maxQueuedPerTenant, (tenant) => !queues.isWaiting(tenant) && !isolatedTenants.has(tenant)),
       (keys) => keys.filter((key) => queues.offer(key.tenant, key)).length > 0
     )
 
     const work = Effect.gen(function* () {
-      const isMore = yield* readBacklog
-      const turns = queues.take(maxTenants, limits.maxEvents, (tenant) => apart.has(tenant))
-      if (turns.length === 0) return isMore ? undefined : yield* arrivals.wait(pollMillis)
-      turns.filter(({ tenant }) => suspects.has(tenant)).forEach(workApart)
-      const others = turns.filter(({ tenant }) => !suspects.has(tenant))
-      if (others.length > 0) yield* workTogether(others)
+      const hasQueued = yield* readBacklog
+      const batches = queues.take(maxTenants, limits.maxEvents, (tenant) => isolatedTenants.has(tenant))
+      if (batches.length === 0) return hasQueued ? undefined : yield* arrivals.wait(pollMillis)
+      batches.filter(({ tenant }) => suspectTenants.has(tenant)).forEach(processIsolated)
+      const others = batches.filter(({ tenant }) => !suspectTenants.has(tenant))
+      if (others.length > 0) yield* processBatches(others)
     })
 
     const sweep = Effect.zipRight(
       Effect.tap(backlog.sweep, () => Effect.sync(arrivals.ring)),
-      Effect.sleep(sweepEvery)
+      Effect.sleep(sweepInterval)
     )
 
-    yield* Effect.forkScoped(forEver("Fanning events out", work))
-    yield* Effect.forkScoped(forEver("Asking the broker for events", fetch))
-    yield* Effect.forkScoped(forEver("Looking for events that wait", sweep))
+    yield* Effect.forkScoped(forEver("Event fan-out", work))
+    yield* Effect.forkScoped(forEver("Event fetch", fetch))
+    yield* Effect.forkScoped(forEver("Fan-out backlog sweep", sweep))
   })

@@ -6,29 +6,30 @@ import { isLost } from "../../layers/postgres/connection/Outage.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
 import { forEver } from "../ForEver.ts"
 
-const maxInBatch = 200
-/** Statements at a time for outcomes that could not be recorded with all the others. */
+const maxBatchSize = 200
+/** Concurrent statements for outcomes that are recorded outside of the main batch. */
 const maxIsolated = 3
-/** Between two tries to record what somebody else has locked. */
-const minBusyMillis = 10
-const maxBusyMillis = 250
+/** Backoff for outcomes whose rows another transaction has locked. */
+const minBackoffMs = 10
+const maxBackoffMs = 250
 
-/** After so many tries it waits in the queue for the lock: others may take it as soon as it is free, over and over. */
-const maxBusyTries = 5
+/** After so many tries the recorder waits for the lock, because retries alone may starve. */
+const maxTriesWithoutWaiting = 5
 
-const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
+const retrySchedule = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 
 type Busy = ReadonlyArray<Outcome>
 
-/** The database is away: no part of a batch would fare better than the whole. */
-const isDatabaseAway = (cause: Cause.Cause<unknown>) => {
+/** Without a connection, splitting the batch would not help. */
+const isDatabaseDown = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return error instanceof SqlError && isLost(error.cause)
 }
 
 /**
- * Records what came of attempts, and tells when it is recorded. An outcome is kept until then, whatever happens: what
- * was sent must not get lost. One that cannot be recorded keeps no other waiting.
+ * Records the outcomes of attempts in batches and calls `onRecorded` for each. It retries an outcome until it is
+ * recorded, because the receiver has already seen the event. An outcome that cannot be recorded does not delay the
+ * others.
  */
 export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
   Effect.gen(function* () {
@@ -41,66 +42,68 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
     const busyTries = new Map<Outcome, number>()
 
     const warn = (cause: Cause.Cause<unknown>) =>
-      Effect.logWarning("Outcomes could not be recorded; it is tried again", cause)
+      Effect.logWarning("Outcomes of attempts could not be recorded; retrying", cause)
 
-    const settled = (outcome: Outcome) => {
+    const settle = (outcome: Outcome) => {
       busyTries.delete(outcome)
       metrics.attempted(outcome.delivered ? "DELIVERED" : "FAILED")
       onRecorded(outcome)
     }
 
-    /** The integration stops first: what is due at once when it is resumed must not be due while it goes on. */
-    const stop = ({ integration, stop, tenant }: Outcome) =>
+    /** Fails the integration before recording: its delivery is due at once and must not be sent before a resume. */
+    const failIntegration = ({ integration, stop, tenant }: Outcome) =>
       stop === undefined ? Effect.void : integrations.fail(tenant, integration, stop)
 
-    const tryLater = (outcome: Outcome) => {
+    const retryWithBackoff = (outcome: Outcome) => {
       const tries = busyTries.get(outcome) ?? 0
       busyTries.set(outcome, tries + 1)
-      const delay = Math.min(minBusyMillis * 2 ** tries, maxBusyMillis)
+      const delay = Math.min(minBackoffMs * 2 ** tries, maxBackoffMs)
       fork(Effect.delay(Effect.asVoid(Queue.offer(finished, outcome)), delay))
     }
 
-    const isStarved = (outcome: Outcome) => (busyTries.get(outcome) ?? 0) >= maxBusyTries
+    const isStarved = (outcome: Outcome) => (busyTries.get(outcome) ?? 0) >= maxTriesWithoutWaiting
 
     const settleAll = (batch: ReadonlyArray<Outcome>, busy: ReadonlyArray<Outcome>, retry: (busy: Busy) => void) => {
       const left = new Set(busy)
-      for (const outcome of batch) if (!left.has(outcome)) settled(outcome)
+      for (const outcome of batch) if (!left.has(outcome)) settle(outcome)
       retry(busy)
     }
 
-    const retryOrWait = (busy: Busy) => {
+    const retryBusy = (busy: Busy) => {
       const [others, starved] = Array.partition(busy, isStarved)
-      others.forEach(tryLater)
+      others.forEach(retryWithBackoff)
       const groups = Array.groupBy(starved, ({ integration, tenant }) => `${tenant} ${integration}`)
-      for (const group of Object.values(groups)) fork(recordWaiting(group))
+      for (const group of Object.values(groups)) fork(recordBlocking(group))
     }
 
-    const recordTogether = (batch: ReadonlyArray<Outcome>) =>
-      Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy, retryOrWait))
+    const recordAll = (batch: ReadonlyArray<Outcome>) =>
+      Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy, retryBusy))
 
-    /** Waits for the locks of one integration, beside the others. */
-    const recordWaiting = (group: ReadonlyArray<Outcome>): Effect.Effect<void> =>
+    /** Waits for the locks of one integration without delaying the main batch. */
+    const recordBlocking = (group: ReadonlyArray<Outcome>): Effect.Effect<void> =>
       isolated
         .withPermits(1)(outcomes.record(group, true))
         .pipe(
-          Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("The lock was not free in time", cause), group)),
-          Effect.map((busy) => settleAll(group, busy, (left) => left.forEach(tryLater)))
+          Effect.catchAllCause((cause) =>
+            Effect.as(Effect.logDebug("Waiting for the locks of an integration timed out", cause), group)
+          ),
+          Effect.map((busy) => settleAll(group, busy, (left) => left.forEach(retryWithBackoff)))
         )
 
-    const recordAlone = (outcome: Outcome) =>
-      stop(outcome).pipe(
-        Effect.zipRight(recordTogether([outcome])),
+    const recordIsolated = (outcome: Outcome) =>
+      failIntegration(outcome).pipe(
+        Effect.zipRight(recordAll([outcome])),
         Effect.sandbox,
         Effect.tapError(warn),
         isolated.withPermits(1),
-        Effect.retry(backoff),
+        Effect.retry(retrySchedule),
         Effect.orDie
       )
 
-    /** Splits a batch that the database refused until the culprit is alone. In the order of tenants, these part first. */
-    const isolate = (batch: ReadonlyArray<Outcome>): Effect.Effect<void> => {
+    /** Bisects a failing batch until the failing outcome is alone. Sorting separates the tenants first. */
+    const bisect = (batch: ReadonlyArray<Outcome>): Effect.Effect<void> => {
       const [culprit, ...others] = batch
-      if (culprit !== undefined && others.length === 0) return recordAlone(culprit)
+      if (culprit !== undefined && others.length === 0) return recordIsolated(culprit)
       const halves = Array.splitAt(
         Array.sortWith(batch, ({ integration, tenant }) => `${tenant} ${integration}`, Order.string),
         batch.length / 2
@@ -110,25 +113,25 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
 
     const recordHalf = (batch: ReadonlyArray<Outcome>) =>
       isolated
-        .withPermits(1)(recordTogether(batch))
-        .pipe(Effect.catchAllCause(() => isolate(batch)))
+        .withPermits(1)(recordAll(batch))
+        .pipe(Effect.catchAllCause(() => bisect(batch)))
 
     const recordBatch = (batch: ReadonlyArray<Outcome>): Effect.Effect<void> =>
-      Effect.catchAllCause(recordTogether(batch), (cause) =>
-        isDatabaseAway(cause)
+      Effect.catchAllCause(recordAll(batch), (cause) =>
+        isDatabaseDown(cause)
           ? Effect.zipRight(Effect.delay(warn(cause), "1 second"), recordBatch(batch))
-          : Effect.as(warn(cause), void fork(isolate(batch)))
+          : Effect.as(warn(cause), void fork(bisect(batch)))
       )
 
     const record = Effect.gen(function* () {
-      const [together, stopping] = Array.partition(
-        Chunk.toReadonlyArray(yield* Queue.takeBetween(finished, 1, maxInBatch)),
+      const [batch, stopping] = Array.partition(
+        Chunk.toReadonlyArray(yield* Queue.takeBetween(finished, 1, maxBatchSize)),
         ({ stop }) => stop !== undefined
       )
-      for (const outcome of stopping) fork(recordAlone(outcome))
-      if (together.length > 0) yield* recordBatch(together)
+      for (const outcome of stopping) fork(recordIsolated(outcome))
+      if (batch.length > 0) yield* recordBatch(batch)
     })
 
-    yield* Effect.forkScoped(forEver("Recording", record))
+    yield* Effect.forkScoped(forEver("Outcome recording", record))
     return (outcome: Outcome) => Queue.offer(finished, outcome)
   })

@@ -6,10 +6,10 @@ import { forEver } from "../ForEver.ts"
 import type { Bell } from "../Wakes.ts"
 
 const pollMillis = 1000
-const busyMillis = 50
+const lockedMillis = 50
 
-/** Completes large redeliveries step by step. Tenants take turns, and one that fails is tried again later. */
-export const redeliver = (bell: Bell, limits?: RedeliveryLimits) =>
+/** Completes large redeliveries in steps, round-robin over the tenants. It postpones and retries a failing one. */
+export const redeliver = (wakeSignal: Bell, limits?: RedeliveryLimits) =>
   Effect.gen(function* () {
     const redeliveries = makeRedeliveries(yield* SqlClient.SqlClient, limits)
     let lastTenant = ""
@@ -17,8 +17,8 @@ export const redeliver = (bell: Bell, limits?: RedeliveryLimits) =>
     const advance = (open: Open) =>
       Effect.gen(function* () {
         const result = yield* redeliveries.advance(open)
-        if (result === undefined) return yield* Effect.sleep(busyMillis)
-        if (result.redelivered > 0) bell.ring()
+        if (result === undefined) return yield* Effect.sleep(lockedMillis)
+        if (result.redelivered > 0) wakeSignal.ring()
         if (result.isComplete)
           yield* Effect.logInfo(`Redelivered ${result.total} deliveries to integration ${open.integration}`)
       }).pipe(
@@ -26,7 +26,7 @@ export const redeliver = (bell: Bell, limits?: RedeliveryLimits) =>
           isConnectionBroken(Cause.squash(cause))
             ? Effect.failCause(cause)
             : Effect.zipRight(
-                Effect.logWarning(`Redelivering to integration ${open.integration} failed; it is tried again`, cause),
+                Effect.logWarning(`Redelivering to integration ${open.integration} failed; retrying`, cause),
                 redeliveries.postpone(open)
               )
         )
@@ -40,5 +40,5 @@ export const redeliver = (bell: Bell, limits?: RedeliveryLimits) =>
       else if (wasFirst) yield* Effect.sleep(pollMillis)
     })
 
-    yield* Effect.forkScoped(forEver("Redelivering", work))
+    yield* Effect.forkScoped(forEver("Redelivery", work))
   })

@@ -11,16 +11,19 @@ import { makeRecording } from "./Recording.ts"
 import { makeSlots, type Slot } from "./Slots.ts"
 
 const pollMillis = 500
-const stopMillis = 17_000
+const drainTimeoutMs = 17_000
 
-/** Where the claims of a pool begin: behind every tenant comes the first again. */
-const start = ""
+/** The initial cursor of a pool's claims. After the last tenant the cursor wraps around to it. */
+const firstCursor = ""
 
-/** Sends what is due, over and over, and records what came of it. When it ends, what is under way is finished. */
-export const send = (bell: Bell) =>
+/**
+ * Claims due deliveries, sends them and records the outcomes. On shutdown it claims no more and drains the attempts in
+ * flight.
+ */
+export const send = (wakeSignal: Bell) =>
   Effect.gen(function* () {
     const claims = yield* Claims
-    const attempts = yield* Attempts
+    const sendAttempt = yield* Attempts
     const metrics = yield* DeliveryMetrics
     const slots = makeSlots()
     const slotOf = new Map<Outcome, Slot>()
@@ -31,16 +34,16 @@ export const send = (bell: Bell) =>
       const slot = slotOf.get(outcome)
       slotOf.delete(outcome)
       if (slot !== undefined) slots.release(slot)
-      bell.ring()
+      wakeSignal.ring()
     })
 
-    const begin = (claimed: Claimed) => {
+    const startAttempt = (claimed: Claimed) => {
       const slot = slots.take(claimed, Date.now())
-      const attempt = Effect.flatMap(attempts.make(claimed), (made) => {
-        slots.answered(slot, made.delivered, Date.now())
-        // Read when it is recorded, not now: later answers may have changed it by then.
+      const attempt = Effect.flatMap(sendAttempt.make(claimed), (result) => {
+        slots.answered(slot, result.delivered, Date.now())
+        // A getter, because the recorder reads it later: other responses may move the receiver to another pool.
         const outcome = {
-          ...made,
+          ...result,
           get pool() {
             return slots.poolOf(slot)
           }
@@ -51,42 +54,46 @@ export const send = (bell: Bell) =>
       fork(attempt)
     }
 
-    /** Claims for one pool in turn; tells whether it has seen everything that is due. */
-    const claimingFor = (pool: Pool) => {
-      let after = start
+    /** Claims deliveries of one pool. Returns whether it saw all that are due. */
+    const makeClaim = (pool: Pool) => {
+      let cursor = firstCursor
       return Effect.gen(function* () {
         const limits = slots.limitsFor(pool, Date.now())
         metrics.capped("TENANT", Object.values(limits.tenants).filter((allowance) => allowance === 0).length)
         if (limits.max === 0) metrics.capped("POOL", 1)
         if (limits.max === 0 || isStopping) return true
-        const { claimed, resumeAfter } = yield* claims.claim(makeId("lease"), after, limits)
-        const sawAll = resumeAfter === undefined && after === start
-        after = resumeAfter ?? start
+        const { claimed, resumeAfter } = yield* claims.claim(makeId("lease"), cursor, limits)
+        const sawAll = resumeAfter === undefined && cursor === firstCursor
+        cursor = resumeAfter ?? firstCursor
         metrics.attempted("LOST", claimed.filter(({ wasLost }) => wasLost).length)
-        claimed.forEach(begin)
+        claimed.forEach(startAttempt)
         return sawAll
       })
     }
 
-    const claimProven = claimingFor("PROVEN")
-    const claimNew = claimingFor("NEW")
-    const claimSlow = claimingFor("SLOW")
-    let slowAt = 0
+    const claimProven = makeClaim("PROVEN")
+    const claimNew = makeClaim("NEW")
+    const claimSlow = makeClaim("SLOW")
+    let nextSlowClaimAt = 0
 
-    /** A slow receiver can wait for the next poll, so that looking for it costs the others nothing. */
+    /** Claims for slow receivers once per poll interval only, so that they do not slow down the others. */
     const claim = Effect.gen(function* () {
       const sawProven = yield* claimProven
       const sawNew = yield* claimNew
-      if (Date.now() >= slowAt && (yield* claimSlow)) slowAt = Date.now() + pollMillis
+      if (Date.now() >= nextSlowClaimAt && (yield* claimSlow)) nextSlowClaimAt = Date.now() + pollMillis
       for (const [pool, used] of slots.usage()) metrics.slotsInUse(pool, used)
-      if (sawProven && sawNew) yield* bell.wait(pollMillis)
+      if (sawProven && sawNew) yield* wakeSignal.wait(pollMillis)
     })
 
-    yield* Effect.forkScoped(forEver("Claiming", claim))
+    yield* Effect.forkScoped(forEver("Delivery claims", claim))
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isStopping = true
         return Effect.sleep("20 millis")
-      }).pipe(Effect.repeat({ until: () => slots.size() === 0 }), Effect.disconnect, Effect.timeoutOption(stopMillis))
+      }).pipe(
+        Effect.repeat({ until: () => slots.size() === 0 }),
+        Effect.disconnect,
+        Effect.timeoutOption(drainTimeoutMs)
+      )
     )
   })

@@ -20,7 +20,7 @@ interface Receiver {
   inFlight: number
 }
 
-/** A slot in use: from the claim until the outcome is recorded. */
+/** A slot is in use from the claim of a delivery until its outcome is recorded. */
 export interface Slot {
   readonly tenant: string
   readonly integration: string
@@ -31,16 +31,16 @@ export interface Slot {
   isSlow: boolean
 }
 
-/** Receivers without anything in flight whose limits are remembered. A forgotten one starts again from its pool's. */
-const maxRemembered = 512
-const maxInClaim = 100
+/** Cached limits of receivers without attempts in flight. An evicted receiver starts again from its pool's limit. */
+const maxIdleReceivers = 512
+const maxClaimSize = 100
 
-const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+const increment = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
 
-/** The sending slots of this process: who uses them, and who may take more. */
+/** The sending slots of this process: their use by tenant and receiver, and the limits of the next claim. */
 export const makeSlots = () => {
   const slots = new Set<Slot>()
-  // In the order of use, so that the first idle one is the least recently used.
+  // In order of use: the first idle receiver is the least recently used.
   const receivers = new Map<string, Receiver>()
 
   const receiverOf = ({ integration, sendLimit }: Claimed) => {
@@ -50,8 +50,8 @@ export const makeSlots = () => {
     return receiver
   }
 
-  const forgetIdle = () => {
-    if (receivers.size <= maxRemembered + slots.size) return
+  const evictIdle = () => {
+    if (receivers.size <= maxIdleReceivers + slots.size) return
     for (const [integration, { inFlight }] of receivers) {
       if (inFlight === 0) return void receivers.delete(integration)
     }
@@ -62,15 +62,15 @@ export const makeSlots = () => {
     slot.receiver.state = afterSlow(slot.receiver.state, slot.startedAt, now)
   }
 
-  /** Does not wait for the answer: an attempt in flight for too long is slow already. */
-  const noticeSlow = (now: number) => {
+  /** An attempt in flight for too long counts as slow before its response arrives. */
+  const markSlow = (now: number) => {
     for (const slot of slots) {
       if (!slot.isAnswered && !slot.isSlow && now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
     }
   }
 
-  /** The limits the database does not know: of those that have grown, and of those that change at the moment. */
-  const limitsOfReceivers = () =>
+  /** The limits that only this process knows: those of receivers in use, and those that have grown. */
+  const receiverLimits = () =>
     Object.fromEntries(
       Array.from(receivers)
         .filter(([, { inFlight, state }]) => inFlight > 0 || state.limit > initialLimit.PROVEN)
@@ -79,7 +79,7 @@ export const makeSlots = () => {
 
   const usedIn = (pool: Pool) => Array.from(slots).filter(({ receiver }) => poolOf(receiver.state) === pool)
 
-  /** What slow and new receivers hold must not use up what proven ones share. */
+  /** Slow and new receivers must not use up the slots of proven ones. */
   const freeFor = (pool: Pool) => {
     const free = maxInFlight - slots.size
     const unproven = slots.size - usedIn("PROVEN").length
@@ -104,7 +104,7 @@ export const makeSlots = () => {
       return slot
     },
 
-    /** Adapts the receiver's limit to what came of the attempt. The slot stays in use until that is recorded. */
+    /** Adapts the receiver's limit to the response. The slot stays in use until the outcome is recorded. */
     answered: (slot: Slot, delivered: boolean, now: number) => {
       slot.isAnswered = true
       if (slot.isSlow) return
@@ -115,19 +115,19 @@ export const makeSlots = () => {
     release: (slot: Slot) => {
       slots.delete(slot)
       slot.receiver.inFlight--
-      forgetIdle()
+      evictIdle()
     },
 
-    /** What may be claimed for a pool now. */
+    /** The limits of the next claim for a pool. */
     limitsFor: (pool: Pool, now: number): ClaimLimits => {
-      noticeSlow(now)
+      markSlow(now)
       const used = usedIn(pool)
       const poolFree = Math.max(0, poolSlots[pool] - used.length)
       const totalFree = freeFor(pool)
       const poolUsed = new Map<string, number>()
       const totalUsed = new Map<string, number>()
-      for (const { tenant } of used) count(poolUsed, tenant)
-      for (const { tenant } of slots) count(totalUsed, tenant)
+      for (const { tenant } of used) increment(poolUsed, tenant)
+      for (const { tenant } of slots) increment(totalUsed, tenant)
       const allowanceOf = (tenant: string) =>
         tenantAllowance({
           poolFree,
@@ -137,10 +137,10 @@ export const makeSlots = () => {
         })
       return {
         pool,
-        max: Math.min(poolFree, totalFree, maxInClaim),
+        max: Math.min(poolFree, totalFree, maxClaimSize),
         maxPerTenant: tenantAllowance({ poolFree, totalFree, poolUsed: 0, totalUsed: 0 }),
         tenants: Object.fromEntries(Array.from(totalUsed.keys(), (tenant) => [tenant, allowanceOf(tenant)])),
-        receivers: limitsOfReceivers()
+        receivers: receiverLimits()
       }
     },
 

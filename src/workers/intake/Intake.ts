@@ -11,57 +11,57 @@ import { makeBell } from "../Wakes.ts"
 import { makeWorking, type Working } from "./Working.ts"
 
 const maxFetched = 200
-const fetchMillis = 1000
-/** Many in one transaction cost little more than one, and whoever passes their events on is woken once. */
+const fetchTimeoutMs = 1000
+/** Waits for more messages: a large transaction costs little more than a small one and wakes the relay once. */
 const gatherMillis = 50
 const maxPolled = 200
 const pollMillis = 1000
 
-/** In memory, of one tenant and of all. */
-const maxWaitingEach = 200
-const maxWaiting = 1000
+/** In-memory queue bounds: per tenant and in total. */
+const maxQueuedPerTenant = 200
+const maxQueued = 1000
 
-/** So many batches at a time: a tenant whose webhooks take long holds up one of them and not the next. */
+/** Concurrent batches: a tenant with slow webhooks delays one batch, not the next. */
 const maxBatches = 3
 const maxTenants = 100
 
-interface Arrived {
+interface QueuedWebhook {
   readonly tenant: string
   readonly id: string
   readonly message: JsMsg
 }
 
-/** Works webhooks as the broker brings them. Tenants take turns. */
-const consume = (working: Working) =>
+/** Processes webhooks from the broker, round-robin over the tenants. */
+const consume = (processIssues: Working) =>
   Effect.gen(function* () {
     const broker = yield* Broker
     const stream = yield* InboundStream
     const intake = yield* Intake
     const arrivals = yield* makeBell
-    const queues = makeTenantQueues<Arrived>(maxWaitingEach)
+    const queues = makeTenantQueues<QueuedWebhook>(maxQueuedPerTenant)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    const atWork = new Set<string>()
-    let underWay = 0
+    const busyTenants = new Set<string>()
+    let runningBatches = 0
     const { inbound } = broker.names
 
-    const take = (message: JsMsg) =>
+    const enqueue = (message: JsMsg) =>
       Either.match(keyOf(message.string()), {
-        onLeft: () => message.term(), // nothing of ours, and no better the next time
+        onLeft: () => message.term(), // malformed: redelivery would not help
         onRight: (key) => {
-          // What a tenant has beyond its room is found in the database when it has waited for long enough.
+          // The queue is full: `poll` finds the webhook in the database later.
           if (!queues.offer(key.tenant, { ...key, message })) message.ack()
         }
       })
 
     const fetch = Effect.gen(function* () {
-      const room = maxWaiting - queues.size()
-      if (room <= 0) return yield* Effect.sleep(gatherMillis)
+      const capacity = maxQueued - queues.size()
+      if (capacity <= 0) return yield* Effect.sleep(gatherMillis)
       const jetstream = yield* broker.jetstream
       yield* asking(async () => {
         const consumer = await jetstream.consumers.get(inbound.stream, inbound.intake)
-        const messages = await consumer.fetch({ max_messages: Math.min(room, maxFetched), expires: fetchMillis })
+        const messages = await consumer.fetch({ max_messages: Math.min(capacity, maxFetched), expires: fetchTimeoutMs })
         for await (const message of messages) {
-          take(message)
+          enqueue(message)
           arrivals.ring()
         }
       })
@@ -72,11 +72,11 @@ const consume = (working: Working) =>
       )
     )
 
-    /** What waits no more, or not for now, needs no message: who is paused is found again in the database. */
-    const work = (batch: ReadonlyArray<Arrived>) =>
+    /** Acknowledges webhooks that are done or on hold. `poll` finds those of a paused integration after it resumes. */
+    const processBatch = (batch: ReadonlyArray<QueuedWebhook>) =>
       Effect.gen(function* () {
         const found = yield* intake.issuesOf(batch.map(({ id, tenant }) => ({ id, tenant })))
-        const { isFinished } = yield* working(found)
+        const { isFinished } = yield* processIssues(found)
         const left = new Set(found.filter((key) => !isFinished(key)).map(({ id }) => id))
         for (const { id, message } of batch) {
           if (left.has(id)) retryLater(message)
@@ -85,43 +85,46 @@ const consume = (working: Working) =>
       }).pipe(
         Effect.catchAllCause((cause) => {
           for (const { message } of batch) retryLater(message)
-          return Effect.logWarning("Webhooks could not be worked; it is tried again", cause)
+          return Effect.logWarning("Processing webhooks failed; retrying", cause)
         })
       )
 
     const dispatch = Effect.gen(function* () {
-      if (queues.size() === 0 || underWay === maxBatches) return yield* arrivals.wait(pollMillis)
+      if (queues.size() === 0 || runningBatches === maxBatches) return yield* arrivals.wait(pollMillis)
       yield* Effect.sleep(gatherMillis)
-      const turns = queues.take(maxTenants, maxFetched, (tenant) => atWork.has(tenant))
-      if (turns.length === 0) return yield* arrivals.wait(pollMillis)
-      underWay++
-      for (const { tenant } of turns) atWork.add(tenant)
+      const batches = queues.take(maxTenants, maxFetched, (tenant) => busyTenants.has(tenant))
+      if (batches.length === 0) return yield* arrivals.wait(pollMillis)
+      runningBatches++
+      for (const { tenant } of batches) busyTenants.add(tenant)
       const end = Effect.sync(() => {
-        underWay--
-        for (const { tenant } of turns) atWork.delete(tenant)
+        runningBatches--
+        for (const { tenant } of batches) busyTenants.delete(tenant)
         arrivals.ring()
       })
-      fork(Effect.ensuring(work(turns.flatMap(({ items }) => items)), end))
+      fork(Effect.ensuring(processBatch(batches.flatMap(({ items }) => items)), end))
     })
 
-    yield* Effect.forkScoped(forEver("Working webhooks", dispatch))
-    yield* Effect.forkScoped(forEver("Asking the broker for webhooks", fetch))
+    yield* Effect.forkScoped(forEver("Webhook processing", dispatch))
+    yield* Effect.forkScoped(forEver("Webhook fetch", fetch))
   })
 
-/** Works what the broker did not bring: it was lost, it failed before, or its integration was paused. */
-const poll = (working: Working) =>
+/**
+ * Processes webhooks that the broker does not bring: lost messages, earlier failures, and paused integrations that
+ * resumed.
+ */
+const poll = (processIssues: Working) =>
   Effect.map(Intake, (intake) =>
     Effect.gen(function* () {
       const found = yield* intake.forgotten(maxPolled)
-      const { isAnyLeft } = yield* working(found)
+      const { isAnyLeft } = yield* processIssues(found)
       if (found.length < maxPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
     })
   )
 
 export const IntakeLive = Layer.scopedDiscard(
   Effect.gen(function* () {
-    const working = yield* makeWorking
-    yield* consume(working)
-    yield* Effect.forkScoped(forEver("Looking for webhooks that wait", yield* poll(working)))
+    const processIssues = yield* makeWorking
+    yield* consume(processIssues)
+    yield* Effect.forkScoped(forEver("Webhook poll", yield* poll(processIssues)))
   })
 ).pipe(Layer.provide([Intake.Default, InboundStream.Default, IntakeMetrics.Default]), Layer.provide(Broker.Default))

@@ -7,34 +7,39 @@ import { forEver } from "../ForEver.ts"
 
 const pollInterval = "5 seconds"
 
-/** Draws queued files one by one; tenants take turns. */
+/** Renders queued invoice files one at a time, round-robin over the tenants. */
 export const makeFileDrawing = Effect.gen(function* () {
   const queue = yield* InvoiceFileQueue
   const invoices = yield* Invoices
   const pdfs = yield* InvoicePdfs
-  let turn = ""
+  let lastTenant = ""
 
-  const draw = ({ invoice, tenant, variant }: FileJob) =>
+  const render = ({ invoice, tenant, variant }: FileJob) =>
     invoices.get(invoice).pipe(
       Effect.flatMap((read) => pdfs.issued(read, variant)),
       Effect.provideService(CurrentTenant, tenant),
-      // The lease runs out, and then it is tried again.
-      Effect.catchAllCause((cause) => Effect.logWarning(`The file of ${invoice} could not be drawn`, cause))
+      // The queue offers the job again when its lease expires.
+      Effect.catchAllCause((cause) =>
+        Effect.logWarning(
+          `Rendering the file of invoice ${invoice} failed; it is retried when its lease expires`,
+          cause
+        )
+      )
     )
 
-  /** Tells whether there was one to draw. */
+  /** Returns whether a job was claimed. */
   const drawNext = Effect.gen(function* () {
-    const job = (yield* queue.claim(turn)) ?? (turn === "" ? undefined : yield* queue.claim(""))
-    turn = job?.tenant ?? ""
-    if (job?.isActive) yield* draw(job)
+    const job = (yield* queue.claim(lastTenant)) ?? (lastTenant === "" ? undefined : yield* queue.claim(""))
+    lastTenant = job?.tenant ?? ""
+    if (job?.isActive) yield* render(job)
     return job !== undefined
   })
   return { drawNext }
 })
 
-/** Draws the files of invoices soon after they are issued or voided, and of those that were issued long before. */
+/** Renders the files of invoices soon after they are issued or voided, and backfills older ones. */
 export const keepInvoiceFiles = Effect.gen(function* () {
   const { drawNext } = yield* makeFileDrawing
-  const step = Effect.flatMap(drawNext, (wasAny) => (wasAny ? Effect.void : Effect.sleep(pollInterval)))
-  yield* Effect.forkScoped(forEver("Drawing of invoices", step))
+  const step = Effect.flatMap(drawNext, (hadJob) => (hadJob ? Effect.void : Effect.sleep(pollInterval)))
+  yield* Effect.forkScoped(forEver("Invoice rendering", step))
 })

@@ -22,50 +22,53 @@ import { forEver } from "../ForEver.ts"
 import { keepInvoiceFiles } from "./InvoiceFiles.ts"
 import { keepTrackers } from "./Trackers.ts"
 
-/** Of what others may have to be told of, who may be slow. */
-const fewer = 50
+/** Batch size where each row may need a call to a slow provider. */
+const remoteBatchSize = 50
 
-/** Between two rounds of one kind of upkeep. */
-const pause = "1 minute"
+/** Pause between two rounds of one task. */
+const roundInterval = "1 minute"
 
 type Round = Effect.Effect<void, never, SqlClient>
 
-/** Every kind of upkeep, each safe in several copies: a round ends when there is nothing left to do. */
-const upkeep = Effect.gen(function* () {
+/** Every cleanup task. Each is safe to run in several janitors at once. A round ends when nothing is left to do. */
+const makeTasks = Effect.gen(function* () {
   const inbound = yield* InboundRetention
   const retention = yield* Retention
   const { fail } = yield* Integrations
   const { removeNext } = yield* DeletedIntegrations
   const assets = yield* Assets
   const erasure = yield* Erasure
-  const erasing = Effect.tap(erasure.next, (tenant) =>
+  const eraseNext = Effect.tap(erasure.next, (tenant) =>
     tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
   )
   return {
     "idempotency keys": untilFewer(batchSize, (yield* IdempotencyKeys).purge),
     "OAuth states": untilFewer(batchSize, (yield* OAuthStates).sweep),
-    "unconfirmed grants": untilFewer(fewer, (yield* GivingBack).sweep),
+    "unconfirmed grants": untilFewer(remoteBatchSize, (yield* GivingBack).sweep),
     "webhook endpoints": untilFewer(batchSize, (yield* WebhookEndpoints).sweep),
     "bodies of inbound webhooks": untilFewer(batchSize, inbound.empty),
     "inbound webhooks": untilFewer(batchSize, inbound.forget),
-    "answers of receivers": untilFewer(batchSize, retention.emptyAttempts),
+    "response bodies of receivers": untilFewer(batchSize, retention.emptyAttempts),
     secrets: untilFewer(batchSize, retention.forgetSecrets),
     "failing integrations": failLongFailing(fail),
-    "deleted integrations": Effect.asVoid(Effect.repeat(removeNext, { while: (wasAny) => wasAny })),
+    "deleted integrations": Effect.asVoid(Effect.repeat(removeNext, { while: (hasRemoved) => hasRemoved })),
     events: retention.forgetEvents,
     assets: untilFewer(batchSize, (max) => Effect.orDie(assets.sweep(max))),
     blobs: untilFewer(batchSize, (yield* Blobs).sweep),
-    "deleted tenants": Effect.asVoid(Effect.repeat(erasing, { while: (tenant) => tenant !== undefined }))
+    "deleted tenants": Effect.asVoid(Effect.repeat(eraseNext, { while: (tenant) => tenant !== undefined }))
   } satisfies Record<string, Round>
 })
 
-/** One round of every kind, one after the other. One that fails keeps none from its turn. */
+/**
+ * Runs one round of every task in sequence. A failing task does not stop the others; its failure is reported at the
+ * end.
+ */
 export const tidy = Effect.gen(function* () {
-  const rounds = yield* Effect.forEach(Object.values<Round>(yield* upkeep), (round) => Effect.exit(round))
+  const rounds = yield* Effect.forEach(Object.values<Round>(yield* makeTasks), (round) => Effect.exit(round))
   for (const round of rounds) yield* round
 })
 
-/** What a round of upkeep works with. */
+/** The services that the cleanup tasks need. */
 export const JanitorTools = Layer.mergeAll(
   IdempotencyKeys.Default,
   Erasure.Default,
@@ -80,16 +83,16 @@ export const JanitorTools = Layer.mergeAll(
   InboundRetention.Default
 )
 
-/** What files are drawn with. */
+/** The services that rendering needs. */
 export const FileDrawingTools = Layer.mergeAll(InvoicePdfs.Default, InvoiceFileQueue.Default, Invoices.Default)
 
-/** Each kind of upkeep goes at its own pace, so that none waits for one that fails or takes long. */
-const keepTidy = Effect.gen(function* () {
-  for (const [name, round] of Object.entries<Round>(yield* upkeep)) {
-    yield* Effect.forkScoped(forEver(`Upkeep of ${name}`, Effect.zipRight(round, Effect.sleep(pause))))
+/** Each task runs in a fiber of its own, so that a slow or failing task does not delay the others. */
+const startTasks = Effect.gen(function* () {
+  for (const [name, round] of Object.entries<Round>(yield* makeTasks)) {
+    yield* Effect.forkScoped(forEver(`Cleanup of ${name}`, Effect.zipRight(round, Effect.sleep(roundInterval))))
   }
 })
 
 export const JanitorLive = Layer.scopedDiscard(
-  keepTidy.pipe(Effect.zipRight(keepTrackers), Effect.zipRight(keepInvoiceFiles))
+  startTasks.pipe(Effect.zipRight(keepTrackers), Effect.zipRight(keepInvoiceFiles))
 ).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default, FileDrawingTools]), Layer.provide(BlobStoreLive))

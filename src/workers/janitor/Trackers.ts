@@ -2,13 +2,19 @@ import { Effect } from "effect"
 import { TrackerUpkeep } from "../../layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
 import { forEver } from "../ForEver.ts"
 
-const pause = "2 seconds"
-const greetingsPerRound = 30
+const newIntegrationInterval = "2 seconds"
+const checksPerRound = 30
 
-/** Keeps what trackers tell us registered with them. Of several copies one does so. */
+/**
+ * Keeps our webhooks registered in Jira. Of several janitors only the leader does this. New integrations do not wait
+ * for a round.
+ */
 export const keepTrackers = Effect.gen(function* () {
-  const upkeep = yield* TrackerUpkeep
-  yield* Effect.addFinalizer(() => Effect.ignoreLogged(upkeep.resign))
-  const greetings = Effect.repeatN(Effect.zipRight(Effect.sleep(pause), upkeep.greet), greetingsPerRound - 1)
-  yield* Effect.forkScoped(forEver("Looking after trackers", Effect.zipRight(upkeep.round, greetings)))
+  const reconciler = yield* TrackerUpkeep
+  yield* Effect.addFinalizer(() => Effect.ignoreLogged(reconciler.resign))
+  const registerNew = Effect.repeatN(
+    Effect.zipRight(Effect.sleep(newIntegrationInterval), reconciler.greet),
+    checksPerRound - 1
+  )
+  yield* Effect.forkScoped(forEver("Jira webhook reconciliation", Effect.zipRight(reconciler.round, registerNew)))
 })

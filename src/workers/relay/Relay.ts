@@ -9,73 +9,77 @@ import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
 import { forEver } from "../ForEver.ts"
 import { makeBell, ringOnWake } from "../Wakes.ts"
 
-const batch = 500
+const batchSize = 500
 const pollMillis = 250
-const notLeadingMillis = 1000
+const standbyMillis = 1000
 
-/** In the order of the database, which for identifiers is that of their characters. */
+/** Compares like the database: identifiers collate by their characters. */
 const lastTenantOf = (placed: ReadonlyArray<Placed>) =>
   placed.reduce((last, { tenant }) => (tenant > last ? tenant : last), "")
 
 /**
- * Passes committed events on: gives them their positions, which needs the database alone, and publishes them. What could
- * not be published is published from the database, from its oldest on, beside what is new. What the broker loses
- * afterwards, the fan-out finds in the database.
+ * The outbox relay. It assigns feed positions to committed events, which needs only the database, and publishes them to
+ * NATS. After a failed publish it reads the unfinished events back from the database, oldest first, while it publishes
+ * new ones. The fan-out finds events that the broker loses later.
  */
 const makeRelay = Effect.gen(function* () {
   const outbox = yield* Outbox
   const stream = yield* EventStream
   const metrics = yield* DeliveryMetrics
   const holder = `${hostname()}.${process.pid}.${randomUUID()}`
-  const bell = yield* makeBell
-  yield* ringOnWake(bell)
+  const wakeSignal = yield* makeBell
+  yield* ringOnWake(wakeSignal)
 
-  // Whoever begins to lead knows nothing of what the leader before had published: position 0 is before every event.
+  // A new leader does not know what its predecessor published. Position 0 precedes every event.
   let isLeading = false
   let unpublishedAfter: number | undefined = 0
-  /** The last tenant of the batch before: the next begins behind it. */
-  let after = ""
+  /** Cursor: the last tenant of the previous batch. */
+  let afterTenant = ""
 
   const publish = (events: ReadonlyArray<Placed>) =>
     Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.published(events.length)))
 
-  const startOver = Effect.sync(() => {
+  const republishAll = Effect.sync(() => {
     unpublishedAfter = 0
   })
 
-  /** One page of what is not finished; the streams may be gone, which is why it is not published. */
+  /**
+   * Publishes one page of unfinished events. From the start it declares the streams, since their loss may be the cause.
+   */
   const catchUp = (after: number) =>
     Effect.gen(function* () {
       if (after === 0) yield* stream.declare
-      const page = yield* outbox.unfinished(after, batch)
+      const page = yield* outbox.unfinished(after, batchSize)
       yield* publish(page)
-      unpublishedAfter = page.length < batch ? undefined : page.at(-1)?.position
+      unpublishedAfter = page.length < batchSize ? undefined : page.at(-1)?.position
     }).pipe(
-      Effect.catchTag("BrokerError", (error) => Effect.zipRight(Effect.logDebug("Not published", error), startOver))
+      Effect.catchTag("BrokerError", (error) =>
+        Effect.zipRight(Effect.logDebug("Publishing events failed; retrying", error), republishAll)
+      )
     )
 
   const step = Effect.gen(function* () {
-    const placed = yield* outbox.place(holder, batch, after)
+    const placed = yield* outbox.place(holder, batchSize, afterTenant)
     const wasLeading = isLeading
     isLeading = placed !== undefined
-    if (placed === undefined) return yield* Effect.sleep(notLeadingMillis)
+    if (placed === undefined) return yield* Effect.sleep(standbyMillis)
     if (!wasLeading) {
       yield* Effect.logInfo("Leading")
-      yield* startOver
+      yield* republishAll
     }
-    // At 0 the broker may be away, or the streams gone: catching up declares them.
+    // At 0 the broker may be down or the streams missing. `catchUp` declares them first.
     if (unpublishedAfter !== 0 && placed.length > 0) {
-      yield* Effect.catchTag(publish(placed), "BrokerError", () => startOver)
+      yield* Effect.catchTag(publish(placed), "BrokerError", () => republishAll)
     }
     if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
-    const isFirst = after === ""
-    after = lastTenantOf(placed)
-    if (isFirst && placed.length < batch && (unpublishedAfter === undefined || unpublishedAfter === 0))
-      yield* bell.wait(pollMillis)
+    const isFirst = afterTenant === ""
+    afterTenant = lastTenantOf(placed)
+    if (isFirst && placed.length < batchSize && (unpublishedAfter === undefined || unpublishedAfter === 0))
+      yield* wakeSignal.wait(pollMillis)
   })
 
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.resign(holder), "2 seconds")))
-  yield* Effect.forkScoped(forEver("Relaying", step))
+  yield* Effect.forkScoped(forEver("Relay", step))
 })
 
 export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(

@@ -11,10 +11,10 @@ export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reas
 
 type Execute = (command: string, ...args: ReadonlyArray<string>) => Promise<string>
 
-/** Brings the program into the folder given, where commands are executed, and tells where it lies. */
+/** Fetches the program into the folder, where its commands run, and returns its path. */
 interface Source {
   readonly name: string
-  readonly bring: (folder: string, execute: Execute) => Promise<string>
+  readonly fetchProgram: (folder: string, execute: Execute) => Promise<string>
 }
 
 const executeIn =
@@ -25,16 +25,16 @@ const executeIn =
     return stdout.trim()
   }
 
-/** Needs no root: nothing is installed, and where the system's lists are missing or old, own ones are fetched. */
+/** Requires no root: it installs nothing. When the system's package lists are missing or old, it downloads its own. */
 const debian: Source = {
   name: "apt-get",
-  bring: async (folder, execute) => {
+  fetchProgram: async (folder, execute) => {
     const inFolder = (...parts: ReadonlyArray<string>) => {
       mkdirSync(join(folder, ...parts), { recursive: true })
       return join(folder, parts[0] ?? "")
     }
-    const asWeAre = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : []
-    const common = [...asWeAre, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
+    const sandboxUser = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : []
+    const common = [...sandboxUser, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
     const ownLists = [...common, "-o", `Dir::State::lists=${inFolder("lists", "partial")}`]
     await execute("apt-get", ...common, "download", "nats-server").catch(async () => {
       await execute("apt-get", ...ownLists, "update")
@@ -47,7 +47,7 @@ const debian: Source = {
 
 const homebrew: Source = {
   name: "brew",
-  bring: async (_, execute) => {
+  fetchProgram: async (_, execute) => {
     await execute("brew", "install", "nats-server")
     return join(await execute("brew", "--prefix"), "bin", "nats-server")
   }
@@ -55,20 +55,20 @@ const homebrew: Source = {
 
 const download = async (url: string) => {
   const response = await fetch(url, { signal: AbortSignal.timeout(300_000) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  if (!response.ok) throw new Error(`${url} returned ${response.status}`)
   return Buffer.from(await response.arrayBuffer())
 }
 
 const release: Source = {
   name: "release archive",
-  bring: async (folder, execute) => {
+  fetchProgram: async (folder, execute) => {
     const version = "v2.11.17"
     const base = `https://github.com/nats-io/nats-server/releases/download/${version}`
     const name = `nats-server-${version}-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`
     const archive = await download(`${base}/${name}.tar.gz`)
     const sums = (await download(`${base}/SHA256SUMS`)).toString()
     const sum = createHash("sha256").update(archive).digest("hex")
-    if (!sums.includes(`${sum}  ${name}.tar.gz`)) throw new Error(`${name}.tar.gz is not what its checksum says`)
+    if (!sums.includes(`${sum}  ${name}.tar.gz`)) throw new Error(`${name}.tar.gz does not match its checksum`)
     writeFileSync(join(folder, "archive.tar.gz"), archive)
     await execute("tar", "-xzf", "archive.tar.gz")
     return join(folder, name, "nats-server")
@@ -77,22 +77,22 @@ const release: Source = {
 
 const sources = [...(process.platform === "darwin" ? [homebrew] : [debian]), release]
 
-/** In one step at the end, so that two processes fetching at once both end up with a whole program. */
-const putInto = (cache: string, program: string) => {
-  const unfinished = join(cache, `unfinished-${process.pid}`)
+/** The rename is atomic, so that two concurrent downloads both end with a complete program. */
+const moveToCache = (cache: string, program: string) => {
+  const temporary = join(cache, `unfinished-${process.pid}`)
   mkdirSync(cache, { recursive: true })
-  copyFileSync(program, unfinished)
-  chmodSync(unfinished, 0o755)
-  renameSync(unfinished, join(cache, "nats-server"))
+  copyFileSync(program, temporary)
+  chmodSync(temporary, 0o755)
+  renameSync(temporary, join(cache, "nats-server"))
   return join(cache, "nats-server")
 }
 
-const bringFrom = (source: Source, cache: string) =>
+const fetchFrom = (source: Source, cache: string) =>
   Effect.tryPromise({
     try: async (signal) => {
       const folder = mkdtempSync(join(tmpdir(), "contracting-fetch-"))
       try {
-        return putInto(cache, await source.bring(folder, executeIn(folder, signal)))
+        return moveToCache(cache, await source.fetchProgram(folder, executeIn(folder, signal)))
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }
@@ -100,8 +100,8 @@ const bringFrom = (source: Source, cache: string) =>
     catch: (cause) => `${source.name}: ${reasonOf(cause).trim().split("\n").slice(-1).join("")}`
   })
 
-/** Fetches a nats-server into the cache, from the first source that has one. */
+/** Fetches a nats-server into the cache from the first source that succeeds. */
 export const fetchNats = (cache: string) =>
-  Effect.validateFirst(sources, (source) => bringFrom(source, cache)).pipe(
+  Effect.validateFirst(sources, (source) => fetchFrom(source, cache)).pipe(
     Effect.mapError((reasons) => new FetchFailed({ reasons }))
   )

@@ -15,7 +15,7 @@ export interface NatsProgram {
 export class NoNatsServer extends Data.TaggedError("NoNatsServer")<{ readonly tried: ReadonlyArray<string> }> {
   override get message() {
     return [
-      "A local NATS server is needed and none could be had:",
+      "A local NATS server is required and none was found:",
       ...this.tried.map((line) => `  - ${line}`),
       "Install nats-server (apt-get install nats-server, brew install nats-server, or https://nats.io/download),",
       "set NATS_SERVER_BIN to the program, or set NATS_URL to a running server with JetStream."
@@ -27,11 +27,11 @@ class NotUsable extends Data.TaggedError("NotUsable")<{ readonly path: string }>
 
 const systemFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"]
 
-// By machine, because a project folder may be shared with a container or another computer.
-const cache = join(projectRoot, ".cache", "nats-server", `${process.platform}-${process.arch}`)
+// Per platform, because a container or another computer may share the project folder.
+const cacheFolder = join(projectRoot, ".cache", "nats-server", `${process.platform}-${process.arch}`)
 
-/** A program counts when it can say its version. */
-const examine = (path: string) =>
+/** A program is usable when it prints its version. */
+const readVersion = (path: string) =>
   Effect.tryPromise({
     try: async () => {
       accessSync(path, constants.X_OK)
@@ -41,24 +41,28 @@ const examine = (path: string) =>
     catch: () => new NotUsable({ path })
   })
 
-const lookAround = Effect.suspend(() => {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders, cache].filter(
+const searchMachine = Effect.suspend(() => {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders, cacheFolder].filter(
     (name) => name !== ""
   )
-  return Effect.firstSuccessOf(folders.map((folder) => examine(join(folder, "nats-server"))))
+  return Effect.firstSuccessOf(folders.map((folder) => readVersion(join(folder, "nats-server"))))
 })
 
-/** Finds a nats-server on this machine, or fetches one into the project's cache. */
-export const natsProgram = (chosen: string | undefined) =>
-  chosen !== undefined
+/** Finds a nats-server on this machine, or downloads one into the project's cacheFolder. */
+export const natsProgram = (configuredPath: string | undefined) =>
+  configuredPath !== undefined
     ? Effect.mapError(
-        examine(chosen),
+        readVersion(configuredPath),
         ({ path }) => new NoNatsServer({ tried: [`NATS_SERVER_BIN: ${path} cannot be run`] })
       )
-    : lookAround.pipe(
+    : searchMachine.pipe(
         Effect.orElse(() =>
-          step("Fetching a NATS server, this once", fetchNats(cache), () => "NATS server fetched").pipe(
-            Effect.flatMap(examine),
+          step(
+            "Downloading a NATS server (first start only)",
+            fetchNats(cacheFolder),
+            () => "NATS server downloaded"
+          ).pipe(
+            Effect.flatMap(readVersion),
             Effect.catchTag("NotUsable", ({ path }) =>
               Effect.fail(new NoNatsServer({ tried: [`${path} does not run here`] }))
             ),

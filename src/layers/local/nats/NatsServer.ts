@@ -10,7 +10,7 @@ import type { NatsProgram } from "./NatsPrograms.ts"
 
 export class BrokerNotReady extends Data.TaggedError("BrokerNotReady")<{ readonly reason: string }> {
   override get message() {
-    return `The local NATS server does not answer: ${this.reason}`
+    return `The local NATS server does not respond: ${this.reason}`
   }
 }
 
@@ -18,18 +18,18 @@ interface Options {
   readonly folder: string
   readonly logFile: string
   readonly program: NatsProgram
-  /** Of its users, who may do what. Without one, whoever reaches the server may do everything. */
+  /** Configures users and their permissions. Without it every client has all permissions. */
   readonly configFile?: string
 }
 
-const natsStop = [["SIGTERM", "10 seconds"]] as const
+const natsStopSignals = [["SIGTERM", "10 seconds"]] as const
 
-/** The server greets every connection with what it can do. */
-const greeting = (port: number) =>
+/** The server sends an INFO line with its features to every new connection. */
+const readInfo = (port: number) =>
   Effect.async<string, BrokerNotReady>((resume) => {
     const socket = connect(port, localhost)
     const fail = (reason: string) => resume(Effect.fail(new BrokerNotReady({ reason })))
-    socket.setTimeout(2000, () => socket.destroy(new Error("no greeting within 2 s")))
+    socket.setTimeout(2000, () => socket.destroy(new Error("no INFO within 2 s")))
     socket.once("error", (error) => fail(error.message))
     socket.once("close", () => fail("connection closed"))
     socket.once("data", (data) => {
@@ -39,8 +39,8 @@ const greeting = (port: number) =>
     return Effect.sync(() => socket.destroy())
   })
 
-const answers = (port: number) =>
-  greeting(port).pipe(
+const waitUntilReady = (port: number) =>
+  readInfo(port).pipe(
     Effect.filterOrFail(
       (line) => line.startsWith("INFO ") && line.includes('"jetstream":true'),
       () => new BrokerNotReady({ reason: "it has no JetStream" })
@@ -50,7 +50,7 @@ const answers = (port: number) =>
 
 const pidFileIn = (store: string) => join(store, "nats-server.pid")
 
-/** Ends the server that an earlier, killed run left at work on this store. */
+/** Stops the orphaned server of an earlier, killed run on this store. */
 export const endForerunner = (store: string) =>
   Effect.gen(function* () {
     const file = pidFileIn(store)
@@ -61,11 +61,11 @@ export const endForerunner = (store: string) =>
       name: "NATS server",
       pid,
       mark: `nats-server -js -sd ${store}`,
-      stop: [...natsStop, ["SIGKILL", "5 seconds"]]
+      stop: [...natsStopSignals, ["SIGKILL", "5 seconds"]]
     })
   })
 
-/** A NATS server with JetStream on this machine that lasts as long as the scope and is started again when it stops. */
+/** Runs a local NATS server with JetStream until the scope closes, and restarts it when it stops. */
 export const startNats = ({ configFile, folder, logFile, program }: Options) =>
   Effect.gen(function* () {
     const store = yield* onDisk(folder, () => {
@@ -83,9 +83,9 @@ export const startNats = ({ configFile, folder, logFile, program }: Options) =>
         args: ["-js", "-sd", store, "-a", localhost, "-p", String(port), "-P", pidFileIn(store), ...config],
         env: process.env,
         logFile,
-        stop: natsStop
+        stop: natsStopSignals
       },
-      { before, ready: answers(port) }
+      { before, ready: waitUntilReady(port) }
     )
     return { url: `nats://${localhost}:${port}`, port, version: program.version }
   })

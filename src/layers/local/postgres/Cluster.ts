@@ -27,7 +27,7 @@ export class ClusterUnusable extends Data.TaggedError("ClusterUnusable")<{ reado
   }
 }
 
-/** A folder with everything of one PostgreSQL: its data, the superuser's password, the port it listens on. */
+/** The files of one PostgreSQL cluster: data, password of the superuser, port. */
 export interface Cluster {
   readonly data: string
   readonly password: string
@@ -35,22 +35,22 @@ export interface Cluster {
   readonly launch: Launch
 }
 
-interface Place {
+interface Options {
   readonly folder: string
   readonly logFile: string
-  /** Off for a cluster that is thrown away anyway. */
+  /** False for a temporary cluster. */
   readonly durable: boolean
   readonly programs: PostgresPrograms
 }
 
-const passwordIn = (folder: string) => {
+const ensurePasswordFile = (folder: string) => {
   const file = join(folder, "password")
   if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString("hex"), { mode: 0o600 })
   return file
 }
 
-const initialise = (
-  { durable, folder, logFile, programs }: Place,
+const runInitdb = (
+  { durable, folder, logFile, programs }: Options,
   passwordFile: string,
   unfinished: string,
   launch: Launch
@@ -69,15 +69,15 @@ const initialise = (
       ({ code }) => code === 0,
       (ended) =>
         new ClusterUnusable({
-          problem: `PostgreSQL's data folder could not be made in ${folder} (initdb: ${describe(ended)}). The end of ${logFile}:\n${lastLines(logFile)}`
+          problem: `initdb could not create the data folder of PostgreSQL in ${folder} (${describe(ended)}). The end of ${logFile}:\n${lastLines(logFile)}`
         })
     )
   )
 
-/** The data folder takes its name only once it is whole: what an interrupted attempt leaves is thrown away. */
-const create = (place: Place, data: string, passwordFile: string) =>
+/** Renames the data folder to its final name only when it is complete. Leftovers of interrupted runs are deleted. */
+const create = (options: Options, data: string, passwordFile: string) =>
   Effect.gen(function* () {
-    const { folder, programs } = place
+    const { folder, programs } = options
     const unfinished = join(folder, `unfinished-${randomBytes(4).toString("hex")}`)
     const account = runsAsRoot ? yield* standIn : undefined
     yield* onDisk(folder, () => {
@@ -88,37 +88,37 @@ const create = (place: Place, data: string, passwordFile: string) =>
         for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid)
     })
     const launch = account === undefined ? yield* launchAsIs : yield* launchAs(account, programs.postgres, unfinished)
-    yield* initialise(place, passwordFile, unfinished, launch)
+    yield* runInitdb(options, passwordFile, unfinished, launch)
     yield* onDisk(data, () => renameSync(unfinished, data))
     return launch
   })
 
-/** An existing data folder stays with the account that owns it. */
-const reopen = ({ programs }: Place, data: string) =>
+/** The account that owns an existing data folder keeps running it. */
+const reopen = ({ programs }: Options, data: string) =>
   Effect.gen(function* () {
-    const made = yield* onDisk(data, () => readFileSync(join(data, "PG_VERSION"), "utf8").trim())
-    if (made !== programs.major) {
+    const dataMajor = yield* onDisk(data, () => readFileSync(join(data, "PG_VERSION"), "utf8").trim())
+    if (dataMajor !== programs.major) {
       return yield* new ClusterUnusable({
-        problem: `${data} was made by PostgreSQL ${made} and this is PostgreSQL ${programs.major}, which cannot read it. Move ${dirname(data)} away to start empty, or dump it with PostgreSQL ${made} and load the dump.`
+        problem: `${data} was made by PostgreSQL ${dataMajor} and this is PostgreSQL ${programs.major}, which cannot read it. Move ${dirname(data)} away to start empty, or dump it with PostgreSQL ${dataMajor} and load the dump.`
       })
     }
     const { gid, uid } = yield* onDisk(data, () => statSync(data))
     return runsAsRoot ? yield* launchAs({ uid, gid }, programs.postgres, data) : yield* launchAsIs
   })
 
-/** Opens the cluster in the folder, after making it when there is none. */
-export const openCluster = (place: Place) =>
+/** Opens the cluster in the folder, and creates it on first use. */
+export const openCluster = (options: Options) =>
   Effect.gen(function* () {
-    // One spelling of the path, by which a server left behind is recognised later.
-    const folder = yield* onDisk(place.folder, () => {
-      mkdirSync(place.folder, { recursive: true })
-      return realpathSync(place.folder)
+    // The real path, because the search for an orphaned server compares it with the command line.
+    const folder = yield* onDisk(options.folder, () => {
+      mkdirSync(options.folder, { recursive: true })
+      return realpathSync(options.folder)
     })
     const data = join(folder, "data")
-    const passwordFile = yield* onDisk(folder, () => passwordIn(folder))
+    const passwordFile = yield* onDisk(folder, () => ensurePasswordFile(folder))
     const launch = existsSync(data)
-      ? yield* reopen(place, data)
-      : yield* create({ ...place, folder }, data, passwordFile)
+      ? yield* reopen(options, data)
+      : yield* create({ ...options, folder }, data, passwordFile)
     const password = yield* onDisk(passwordFile, () => readFileSync(passwordFile, "utf8"))
     return { data, password, portFile: join(folder, "port"), launch } satisfies Cluster
   })

@@ -20,22 +20,22 @@ export class DatabaseNotReady extends Data.TaggedError("DatabaseNotReady")<{
   readonly code: string | undefined
 }> {
   override get message() {
-    return `The embedded PostgreSQL does not answer: ${this.reason}`
+    return `The embedded PostgreSQL does not respond: ${this.reason}`
   }
 }
 
 interface Options {
   readonly folder: string
   readonly logFile: string
-  /** Off for a cluster that is thrown away anyway: faster, and lost when the machine stops. */
+  /** False for a temporary cluster: faster, but a crash of the machine loses it. */
   readonly durable: boolean
   readonly maxConnections?: number | undefined
-  /** Other programs than the embedded ones. */
+  /** Default: the embedded programs. */
   readonly programs?: PostgresPrograms
 }
 
-/** A quarter of the machine's memory, as is usual, but no more than a database that shares a machine should have. */
-const sharedMegabytes = Math.floor(Math.min(Math.max(totalmem() / 4, 128 * 2 ** 20), 2 ** 30) / 2 ** 20)
+/** A quarter of the memory, as PostgreSQL's documentation recommends, between 128 MB and 1 GB. */
+const sharedBuffersMegabytes = Math.floor(Math.min(Math.max(totalmem() / 4, 128 * 2 ** 20), 2 ** 30) / 2 ** 20)
 
 const serverArgs = (
   data: string,
@@ -47,7 +47,7 @@ const serverArgs = (
     port,
     unix_socket_directories: "",
     max_connections: maxConnections,
-    shared_buffers: `${sharedMegabytes}MB`,
+    shared_buffers: `${sharedBuffersMegabytes}MB`,
     max_wal_size: "2GB",
     timezone: "UTC",
     log_timezone: "UTC",
@@ -63,7 +63,7 @@ const query = (connectionString: string, statement: string) =>
   Effect.tryPromise({
     try: async () => {
       const client = new pg.Client({ connectionString, ssl: false, connectionTimeoutMillis: 5000 })
-      // Told twice: by the rejected promise, and by this event, which nobody hearing would end the process.
+      // Errors also reject the promise. Without a listener this event would end the process.
       client.on("error", () => {})
       try {
         await client.connect()
@@ -82,21 +82,20 @@ const query = (connectionString: string, statement: string) =>
 const missingDatabase = "3D000"
 const startingUp = "57P03"
 
-const answers = (cluster: Cluster, port: number) =>
+const waitUntilReady = (cluster: Cluster, port: number) =>
   query(urlOf(cluster, port, database), "SELECT 1").pipe(
     Effect.catchIf(
       ({ code }) => code === missingDatabase,
       () => query(urlOf(cluster, port, "postgres"), `CREATE DATABASE ${database}`)
     ),
-    // Long enough for the recovery after a crash of a large database. Any other refusal, such as that of a password
-    // which does not fit the cluster, would stay the same for ever.
+    // The timeout covers the crash recovery of a large database. Other errors, such as a wrong password, are permanent.
     Effect.retry({
       while: ({ code }) => code === undefined || code === startingUp,
       schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo("2 minutes"))
     })
   )
 
-/** A PostgreSQL on this machine that lasts as long as the scope and is started again whenever it stops. */
+/** Runs a local PostgreSQL server until the scope closes, and restarts it when it stops. */
 export const startPostgres = ({ durable, folder, logFile, maxConnections, programs }: Options) =>
   Effect.gen(function* () {
     const used = programs ?? (yield* embeddedPrograms)
@@ -111,7 +110,7 @@ export const startPostgres = ({ durable, folder, logFile, maxConnections, progra
         logFile,
         stop: postgresStop
       },
-      { before: clearTheWay(cluster.data), ready: answers(cluster, port) }
+      { before: clearTheWay(cluster.data), ready: waitUntilReady(cluster, port) }
     )
     return { url: urlOf(cluster, port, database), port, version: used.version } satisfies LocalPostgres
   })

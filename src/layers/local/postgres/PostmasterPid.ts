@@ -4,17 +4,16 @@ import { Effect } from "effect"
 import { onDisk } from "../Disk.ts"
 import { endOrphan } from "../process/ForeignProcess.ts"
 
-/** Fast shutdown: sessions are cut off, everything committed is kept. Then the immediate one, which recovers at start. */
+/** Fast shutdown, which aborts the sessions; then immediate shutdown, which needs crash recovery at the next start. */
 export const postgresStop = [
   ["SIGINT", "20 seconds"],
   ["SIGQUIT", "5 seconds"]
 ] as const
 
 /**
- * Makes a data folder startable after its last server was killed. A server that is still at work is stopped. A pid
- * that meanwhile belongs to another process would make PostgreSQL refuse: it is replaced by ours, which PostgreSQL
- * takes for stale because it is its parent's. Removing the file instead would also skip its check for surviving
- * sessions of the old server.
+ * Prepares a data folder whose last server was killed. It stops a server that is still running. PostgreSQL refuses to
+ * start when the pid in postmaster.pid belongs to another process by now, so our pid replaces it: PostgreSQL treats its
+ * parent's pid as stale. Do not remove the file instead: that skips the check for surviving backends of the old server.
  */
 export const clearTheWay = (data: string) =>
   Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { Data, Duration, Effect } from "effect"
 import { reasonOf } from "../Disk.ts"
 import { openLog } from "./LogFile.ts"
 
-/** What to run, where its output goes, and how it is asked to end: each signal gets its time, then SIGKILL. */
+/** A program to run. `stop` lists the signals with their timeouts; after the last one follows SIGKILL. */
 export interface Program {
   readonly name: string
   readonly command: string
@@ -11,7 +11,7 @@ export interface Program {
   readonly env: NodeJS.ProcessEnv
   readonly logFile: string
   readonly stop: ReadonlyArray<readonly [NodeJS.Signals, Duration.DurationInput]>
-  /** Only root can hand a process to another account. */
+  /** Runs the program as another user, which requires root. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
 }
 
@@ -39,9 +39,9 @@ interface Child {
 const launch = ({ account, args, command, env }: Program, log: number) =>
   Effect.async<Child, CannotStart>((resume) => {
     const child = spawn(command, args, {
-      // A terminal's Ctrl-C reaches every process of its session; these end in their order, when we say so.
+      // Ctrl-C signals the whole process group of the terminal. A detached child is stopped by us, in order.
       detached: true,
-      // The pipe's other end closes with us, however we end: see `supervised.ts`.
+      // The pipe closes when this process ends, even by SIGKILL: see `exitWithParent`.
       stdio: ["pipe", log, log],
       env,
       ...account
@@ -52,30 +52,30 @@ const launch = ({ account, args, command, env }: Program, log: number) =>
     child.once("spawn", () => resume(Effect.succeed({ ended, signal: (signal) => child.kill(signal) })))
   })
 
-/** Plain timers: `Effect.timeout` cannot give up on an effect inside a finalizer, which nothing may interrupt. */
-const endsWithin = (child: Child, limit: Duration.DurationInput) =>
+/** A plain timer: in a finalizer, which is uninterruptible, `Effect.timeout` would wait for the effect. */
+const endsWithin = (child: Child, timeout: Duration.DurationInput) =>
   Effect.async<boolean>((resume) => {
-    const timer = setTimeout(() => resume(Effect.succeed(false)), Duration.toMillis(limit))
+    const timer = setTimeout(() => resume(Effect.succeed(false)), Duration.toMillis(timeout))
     void child.ended.then(() => {
       clearTimeout(timer)
       resume(Effect.succeed(true))
     })
   })
 
-const end = (child: Child, stop: Program["stop"]) =>
+const stopChild = (child: Child, stop: Program["stop"]) =>
   Effect.gen(function* () {
-    for (const [signal, limit] of stop) {
+    for (const [signal, timeout] of stop) {
       child.signal(signal)
-      if (yield* endsWithin(child, limit)) return
+      if (yield* endsWithin(child, timeout)) return
     }
     child.signal("SIGKILL")
     yield* Effect.promise(() => child.ended)
   })
 
-/** Runs the program until it ends; interrupted, asks it to end and waits until it has. */
+/** Runs the program until it ends. On interruption it stops the program and waits for its end. */
 export const run = (program: Program) =>
   Effect.acquireUseRelease(
     Effect.scoped(Effect.flatMap(openLog(program.logFile), (log) => launch(program, log))),
     (child) => Effect.promise(() => child.ended),
-    (child) => end(child, program.stop)
+    (child) => stopChild(child, program.stop)
   )

@@ -6,7 +6,7 @@ const fromProc = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").r
 
 const fromPs = (pid: number) => execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" })
 
-/** The words a process was started with; empty when it is gone, or only waits to be reaped. */
+/** The command line of a process; empty when it is gone or a zombie. */
 export const commandLine = (pid: number) => {
   try {
     return (process.platform === "linux" ? fromProc(pid) : fromPs(pid)).trim()
@@ -17,14 +17,14 @@ export const commandLine = (pid: number) => {
 
 export class OrphanStays extends Data.TaggedError("OrphanStays")<{ readonly name: string; readonly pid: number }> {
   override get message() {
-    return `A ${this.name} of an earlier run still works here and does not end. End it (kill ${this.pid}) and start again.`
+    return `A ${this.name} of an earlier run is still running and does not stop. Stop it (kill ${this.pid}) and start again.`
   }
 }
 
 interface Orphan {
   readonly name: string
   readonly pid: number
-  /** Words of its command line by which it is known: by now the pid may be anybody's. */
+  /** Part of its command line that identifies it, since the system may have reused the pid. */
   readonly mark: string
   readonly stop: ReadonlyArray<readonly [NodeJS.Signals, Duration.DurationInput]>
 }
@@ -33,24 +33,24 @@ const signal = (pid: number, name: NodeJS.Signals) => {
   try {
     process.kill(pid, name)
   } catch {
-    // Gone in this very moment, or not ours to end: whoever waits for it sees which.
+    // The process is gone already, or belongs to another user. The caller's wait tells which.
   }
 }
 
-const gone = (isOurs: () => boolean, limit: Duration.DurationInput) =>
+const hasEndedWithin = (isOurs: () => boolean, timeout: Duration.DurationInput) =>
   Effect.sync(isOurs).pipe(
-    Effect.repeat({ while: (there) => there, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutTo({ duration: limit, onSuccess: () => true, onTimeout: () => false })
+    Effect.repeat({ while: (isRunning) => isRunning, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutTo({ duration: timeout, onSuccess: () => true, onTimeout: () => false })
   )
 
-/** Ends a server that outlived the process which started it. Any other process is left alone. */
+/** Stops a server that outlived its parent process. Never signals another process. */
 export const endOrphan = ({ mark, name, pid, stop }: Orphan) =>
   Effect.gen(function* () {
     const isOurs = () => `${commandLine(pid)} `.includes(`${mark} `)
-    for (const [signalName, limit] of stop) {
+    for (const [signalName, timeout] of stop) {
       if (!isOurs()) return
       signal(pid, signalName)
-      if (yield* gone(isOurs, limit)) return
+      if (yield* hasEndedWithin(isOurs, timeout)) return
     }
     return yield* new OrphanStays({ name, pid })
   })

@@ -1,15 +1,15 @@
 import { Deferred, Effect } from "effect"
 
 /**
- * Done when somebody asks this process to stop. The listeners stay for good: under npm a Ctrl-C arrives twice, and
- * without a listener the second one would end us before our children have ended.
+ * A deferred that completes on the first stop signal. The listeners stay installed: under npm a Ctrl-C arrives twice,
+ * and without a listener the second one would end this process before its children.
  */
 export const stopAsked = Effect.gen(function* () {
-  const asked = yield* Deferred.make<void>()
+  const stopped = yield* Deferred.make<void>()
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => Deferred.unsafeDone(asked, Effect.void))
+    process.on(signal, () => Deferred.unsafeDone(stopped, Effect.void))
   }
-  // The terminal may be gone before us; what is said to nobody must not be an error.
+  // The terminal may close first; writing to it must not fail the process.
   process.stdout.on("error", () => {})
-  return asked
+  return stopped
 })

@@ -3,8 +3,8 @@ import { inSeconds, say } from "../Say.ts"
 import { describe, type Program, run } from "./Child.ts"
 import { lastLines } from "./LogFile.ts"
 
-const firstPause = Duration.millis(200)
-const longestPause = Duration.seconds(10)
+const initialBackoff = Duration.millis(200)
+const maxBackoff = Duration.seconds(10)
 const healthyAfter = Duration.seconds(30)
 
 export class StoppedEarly extends Data.TaggedError("StoppedEarly")<{
@@ -18,27 +18,27 @@ export class StoppedEarly extends Data.TaggedError("StoppedEarly")<{
   }
 }
 
-/** Runs it again and again, after pauses that double and start over once it has stayed up for a while. */
+/** Restarts a program for ever, with exponential backoff. A run of `healthyAfter` resets the backoff. */
 export const keepRunning = <R>(name: string, running: Effect.Effect<string, never, R>) =>
-  Effect.flatMap(Ref.make(firstPause), (nextPause) =>
+  Effect.flatMap(Ref.make(initialBackoff), (nextBackoff) =>
     Effect.gen(function* () {
-      const [lived, how] = yield* Effect.timed(running)
-      const pause = Duration.greaterThanOrEqualTo(lived, healthyAfter) ? firstPause : yield* Ref.get(nextPause)
-      yield* Ref.set(nextPause, Duration.min(Duration.times(pause, 2), longestPause))
-      yield* say(`${name} stopped (${how}); starting again in ${inSeconds(Duration.toMillis(pause))}`)
-      yield* Effect.sleep(pause)
+      const [uptime, how] = yield* Effect.timed(running)
+      const backoff = Duration.greaterThanOrEqualTo(uptime, healthyAfter) ? initialBackoff : yield* Ref.get(nextBackoff)
+      yield* Ref.set(nextBackoff, Duration.min(Duration.times(backoff, 2), maxBackoff))
+      yield* say(`${name} stopped (${how}); starting again in ${inSeconds(Duration.toMillis(backoff))}`)
+      yield* Effect.sleep(backoff)
     }).pipe(Effect.forever)
   )
 
 interface Supervision<A, E, R, E2, R2> {
   readonly ready: Effect.Effect<A, E, R>
-  /** Done before every start, also before a restart. */
+  /** Runs before every start and restart. */
   readonly before?: Effect.Effect<void, E2, R2>
 }
 
 /**
- * Starts the program, waits until it is ready, and keeps it running until the scope closes; then it is asked to end.
- * A program that ends before it was ever ready has a fault that starting again would not mend.
+ * Starts the program, waits until it is ready, and restarts it until the scope closes; then stops it. A program that
+ * ends before it was ever ready is not restarted: a restart would fail the same way.
  */
 export const supervise = <A, E, R, E2 extends Error = never, R2 = never>(
   program: Program,
@@ -46,17 +46,17 @@ export const supervise = <A, E, R, E2 extends Error = never, R2 = never>(
 ) =>
   Effect.gen(function* () {
     const { logFile, name } = program
-    const early = yield* Deferred.make<never, StoppedEarly>()
+    const stoppedEarly = yield* Deferred.make<never, StoppedEarly>()
     const wasReady = yield* Ref.make(false)
-    const giveUp = (how: string) =>
-      Effect.zipRight(Deferred.fail(early, new StoppedEarly({ name, how, logFile })), Effect.never)
-    const once = Effect.zipRight(before ?? Effect.void, run(program)).pipe(
+    const failStart = (how: string) =>
+      Effect.zipRight(Deferred.fail(stoppedEarly, new StoppedEarly({ name, how, logFile })), Effect.never)
+    const runOnce = Effect.zipRight(before ?? Effect.void, run(program)).pipe(
       Effect.match({ onFailure: (error) => error.message, onSuccess: describe }),
-      Effect.tap((how) => Effect.unlessEffect(giveUp(how), Ref.get(wasReady)))
+      Effect.tap((how) => Effect.unlessEffect(failStart(how), Ref.get(wasReady)))
     )
-    yield* Effect.forkScoped(keepRunning(name, once))
+    yield* Effect.forkScoped(keepRunning(name, runOnce))
     return yield* ready.pipe(
-      Effect.raceFirst(Deferred.await(early)),
+      Effect.raceFirst(Deferred.await(stoppedEarly)),
       Effect.tap(() => Ref.set(wasReady, true))
     )
   })

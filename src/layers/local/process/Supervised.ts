@@ -1,22 +1,22 @@
 import { Effect } from "effect"
 
-/** Set for the processes that `up` starts. */
+/** The environment variable that marks the child processes of `up`. */
 export const supervisedFlag = "SUPERVISED"
 
-const longestFarewell = 15_000
+const maxShutdownMs = 15_000
 
-const leave = () => {
+const shutDown = () => {
   process.kill(process.pid, "SIGTERM")
-  setTimeout(() => process.exit(1), longestFarewell).unref()
+  setTimeout(() => process.exit(1), maxShutdownMs).unref()
 }
 
 /**
- * For a child of `up`: its standard input is a pipe from there and closes when that process ends, even by SIGKILL.
- * The child then ends as if it had been asked to, so that nobody is left behind.
+ * Shuts a child of `up` down when its parent ends, even by SIGKILL, so that no orphan remains. The child's standard
+ * input is a pipe from the parent, which closes when the parent ends.
  */
 export const exitWithParent = Effect.sync(() => {
   if (process.env[supervisedFlag] === undefined) return
-  process.stdin.once("end", leave).once("error", leave).resume()
-  // A command that has nothing left to do ends; this pipe must not hold it.
+  process.stdin.once("end", shutDown).once("error", shutDown).resume()
+  // The pipe must not keep a finished command alive.
   if ("unref" in process.stdin) process.stdin.unref()
 })
