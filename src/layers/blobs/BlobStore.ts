@@ -1,18 +1,18 @@
 import { Context, type Effect, type Stream } from "effect"
 
-/** Where the bytes of something lie: a place is written once, read any number of times, and never shared by tenants. */
+/** Location of a blob's bytes. A place is written once, read any number of times, and never shared between tenants. */
 export interface BlobPlace {
   readonly tenant: string
   readonly place: string
 }
 
-/** Keeps bytes, in PostgreSQL or outside. What lies where, and who needs it, is not the store's to know. */
+/** Stores bytes in PostgreSQL or S3. The store knows neither the digests of blobs nor the references to them. */
 export class BlobStore extends Context.Tag("layers/BlobStore")<
   BlobStore,
   {
     /**
-     * Takes bytes as they come, a few hundred KiB at a time, holding nothing while it waits for more. It fails as they do
-     * and with nothing else; whatever part was kept by then is to be removed.
+     * Writes a stream of bytes, a few hundred KiB at a time, without holding a connection while it waits for the next
+     * chunk. Fails only with the errors of the stream. After a failure the caller removes the part that was written.
      */
     readonly put: <E>(
       place: BlobPlace,
@@ -20,7 +20,7 @@ export class BlobStore extends Context.Tag("layers/BlobStore")<
       size: number | undefined
     ) => Effect.Effect<void, E>
     readonly read: (place: BlobPlace) => Stream.Stream<Uint8Array>
-    /** Succeeds also when nothing lies there. */
+    /** Also succeeds when the place is empty. */
     readonly remove: (place: BlobPlace) => Effect.Effect<void>
   }
 >() {}

@@ -5,7 +5,7 @@ import type { BlobStore } from "./BlobStore.ts"
 import { PostgresBlobs } from "./PostgresBlobs.ts"
 import { S3Blobs } from "./S3Blobs.ts"
 
-/** The store of the settings: a bucket when one is named, the database otherwise. */
+/** Uses an S3 bucket when the settings name one, else PostgreSQL. */
 export const BlobStoreLive = Layer.unwrapEffect(
   Effect.map(
     Settings,

@@ -5,7 +5,7 @@ import { Settings } from "../config/Settings.ts"
 import { type BlobPlace, BlobStore } from "./BlobStore.ts"
 import { StoreUnavailable } from "./StoreUnavailable.ts"
 
-/** Downloads go on after their request was admitted, so their statements share a part of the pool by tenant. */
+/** A download outlives the admission of its request. Its statements get a share of the pool, limited per tenant. */
 const readLimits = (connections: number) => {
   const permits = Math.max(1, Math.floor(connections * 0.5))
   return {
@@ -17,23 +17,26 @@ const readLimits = (connections: number) => {
   }
 }
 
-const neverRead = (refused: Refused) => new StoreUnavailable({ cause: refused })
+const toUnavailable = (refused: Refused) => new StoreUnavailable({ cause: refused })
 
-/** Blobs as rows of chunks, each written and read by a short statement of its own: one backup holds everything. */
+/**
+ * Stores blobs as rows of chunks. A short statement writes or reads each chunk. One database backup contains
+ * everything.
+ */
 export const PostgresBlobs = Layer.effect(
   BlobStore,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { DATABASE_POOL } = yield* Settings
-    const reads = makeFairSemaphore(readLimits(DATABASE_POOL), neverRead)
+    const readSemaphore = makeFairSemaphore(readLimits(DATABASE_POOL), toUnavailable)
 
-    const append = ({ place, tenant }: BlobPlace, n: number, bytes: Uint8Array) =>
+    const insertChunk = ({ place, tenant }: BlobPlace, n: number, bytes: Uint8Array) =>
       Effect.orDie(sql`
         insert into blob_chunks (tenant_id, place, n, bytes) values (${tenant}, ${place}, ${n}, ${bytes})`)
 
-    const chunk = ({ place, tenant }: BlobPlace, n: number) =>
+    const selectChunk = ({ place, tenant }: BlobPlace, n: number) =>
       Effect.orDie(
-        reads.withPermit(
+        readSemaphore.withPermit(
           [tenant],
           sql<{ bytes: Uint8Array }>`
             select bytes from blob_chunks where tenant_id = ${tenant} and place = ${place} and n = ${n}`
@@ -41,11 +44,13 @@ export const PostgresBlobs = Layer.effect(
       )
 
     return BlobStore.of({
-      put: (at, bytes) => Stream.runForEach(Stream.zipWithIndex(bytes), ([piece, n]) => append(at, n, piece)),
+      put: (at, bytes) => Stream.runForEach(Stream.zipWithIndex(bytes), ([bytes, n]) => insertChunk(at, n, bytes)),
 
       read: (at) =>
         Stream.unfoldEffect(0, (n) =>
-          Effect.map(chunk(at, n), ([row]) => (row === undefined ? Option.none() : Option.some([row.bytes, n + 1])))
+          Effect.map(selectChunk(at, n), ([row]) =>
+            row === undefined ? Option.none() : Option.some([row.bytes, n + 1])
+          )
         ),
 
       remove: ({ place, tenant }) =>

@@ -7,10 +7,10 @@ import { connectS3 } from "./S3Connection.ts"
 import { collect, writeSized } from "./SizedBody.ts"
 import { StoreUnavailable, storeDefect } from "./StoreUnavailable.ts"
 
-/** Without an announced size a body must be held whole, since the store wants to know beforehand. */
-const mostHeld = 5 * 1024 * 1024
-/** A sender may be slow, so one tenant leaves places to others. */
-const holderLimits = {
+/** A body without an announced size is buffered whole, because S3 needs the size first. */
+const maxBufferedBytes = 5 * 1024 * 1024
+/** Limits the buffered bodies per tenant, because a slow client holds its permit for long. */
+const bufferLimits = {
   permits: 16,
   maxPerKey: 4,
   maxQueuedPerKey: 256,
@@ -18,18 +18,18 @@ const holderLimits = {
   timeout: Duration.seconds(30)
 }
 
-/** So few are sent at once: a slow sender does not keep the store waiting, and what fails can be sent again. */
-const mostAtOnce = 256 * 1024
+/** Bodies up to this size are buffered whole. The store then does not wait for a slow client, and the SDK can retry. */
+const maxUnstreamedBytes = 256 * 1024
 
-/** How long each attempt may take until the store begins to answer, where no sender can be the one who is slow. */
-const patience = { held: 10_000, short: 5_000 }
+/** Timeouts per attempt until the store begins to respond. A streamed body has none, because its client can be slow. */
+const requestTimeoutMs = { bufferedPut: 10_000, default: 5_000 }
 
-const isAbsent = (cause: unknown) => cause instanceof Error && cause.name === "NoSuchKey"
+const isNotFound = (cause: unknown) => cause instanceof Error && cause.name === "NoSuchKey"
 
 const make = Effect.gen(function* () {
   const client = yield* connectS3
   const { BLOB_STORE_BUCKET, BLOB_STORE_PREFIX } = yield* Settings
-  const holders = makeFairSemaphore(holderLimits, (refused) => new StoreUnavailable({ cause: refused }))
+  const bufferSemaphore = makeFairSemaphore(bufferLimits, (refused) => new StoreUnavailable({ cause: refused }))
 
   const locate = ({ place, tenant }: BlobPlace) => ({
     Bucket: BLOB_STORE_BUCKET,
@@ -39,54 +39,58 @@ const make = Effect.gen(function* () {
   const die = ({ cause }: Cause.UnknownException) => Effect.die(storeDefect(cause))
 
   const send = (at: BlobPlace, Body: Readable | Buffer, ContentLength: number) => {
-    const limit = Buffer.isBuffer(Body) ? { requestTimeout: patience.held } : {}
+    const timeout = Buffer.isBuffer(Body) ? { requestTimeout: requestTimeoutMs.bufferedPut } : {}
     return Effect.tryPromise((abortSignal) =>
-      client.putObject({ ...locate(at), Body, ContentLength }, { abortSignal, ...limit })
+      client.putObject({ ...locate(at), Body, ContentLength }, { abortSignal, ...timeout })
     ).pipe(Effect.catchAll(die))
   }
 
   /**
-   * Passes bytes on as they come. When they fail the request is ended before it is whole, which makes no object. Once
-   * all are sent the answer is awaited in any case: an object must not come to be after everyone has turned away.
+   * Streams bytes to the store. A failure of the stream aborts the request, and S3 creates no object from a partial
+   * body. After the last byte this waits for the response even when interrupted: otherwise the object could appear
+   * after the caller has given up and removed it.
    */
-  const pass = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, size: number) =>
+  const putStreamed = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, size: number) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const body = new PassThrough()
-        const sending = yield* Effect.fork(Effect.interruptible(send(at, body, size)))
-        const refused = Effect.zipRight(Fiber.join(sending), Effect.never)
-        yield* restore(Effect.raceFirst(writeSized(body, bytes, size), refused)).pipe(
+        const request = yield* Effect.fork(Effect.interruptible(send(at, body, size)))
+        const requestFailure = Effect.zipRight(Fiber.join(request), Effect.never)
+        yield* restore(Effect.raceFirst(writeSized(body, bytes, size), requestFailure)).pipe(
           Effect.onError(() =>
             Effect.zipRight(
-              Fiber.interrupt(sending),
+              Fiber.interrupt(request),
               Effect.sync(() => body.destroy())
             )
           )
         )
-        yield* Fiber.join(sending)
+        yield* Fiber.join(request)
       })
     )
 
-  const whole = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, least: number, most: number) =>
-    Effect.flatMap(collect(bytes, least, most), (held) => Effect.uninterruptible(send(at, held, held.length)))
+  const putBuffered = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
+    Effect.flatMap(collect(bytes, minBytes, maxBytes), (body) => Effect.uninterruptible(send(at, body, body.length)))
 
-  const nothing = () => Readable.from([])
+  const emptyBody = () => Readable.from([])
 
   const open = (at: BlobPlace) =>
     Effect.tryPromise((abortSignal) =>
-      client.getObject(locate(at), { abortSignal, requestTimeout: patience.short })
+      client.getObject(locate(at), { abortSignal, requestTimeout: requestTimeoutMs.default })
     ).pipe(
-      Effect.map(({ Body }) => (Body instanceof Readable ? Body : nothing())),
-      Effect.catchAll((failed) => (isAbsent(failed.cause) ? Effect.succeed(nothing()) : die(failed)))
+      Effect.map(({ Body }) => (Body instanceof Readable ? Body : emptyBody())),
+      Effect.catchAll((failed) => (isNotFound(failed.cause) ? Effect.succeed(emptyBody()) : die(failed)))
     )
 
   return BlobStore.of({
     put: (at, bytes, size) => {
       if (size === undefined) {
-        const held = holders.withPermit([at.tenant], Effect.either(whole(at, bytes, 0, mostHeld)))
-        return Effect.flatten(Effect.orDie(held))
+        const uploaded = bufferSemaphore.withPermit(
+          [at.tenant],
+          Effect.either(putBuffered(at, bytes, 0, maxBufferedBytes))
+        )
+        return Effect.flatten(Effect.orDie(uploaded))
       }
-      return size > mostAtOnce ? pass(at, bytes, size) : whole(at, bytes, size, size)
+      return size > maxUnstreamedBytes ? putStreamed(at, bytes, size) : putBuffered(at, bytes, size, size)
     },
 
     read: (at) =>
@@ -96,10 +100,10 @@ const make = Effect.gen(function* () {
 
     remove: (at) =>
       Effect.tryPromise((abortSignal) =>
-        client.deleteObject(locate(at), { abortSignal, requestTimeout: patience.short })
+        client.deleteObject(locate(at), { abortSignal, requestTimeout: requestTimeoutMs.default })
       ).pipe(Effect.catchAll(die))
   })
 })
 
-/** Blobs as objects of a bucket, in a store that speaks S3. */
+/** Stores blobs as objects of a bucket of an S3-compatible store. */
 export const S3Blobs = Layer.scoped(BlobStore, make)

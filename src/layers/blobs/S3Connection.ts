@@ -2,11 +2,14 @@ import type { S3ClientConfig } from "@aws-sdk/client-s3"
 import { Effect, Redacted } from "effect"
 import { Settings, type SettingsShape } from "../config/Settings.ts"
 
-/** Connections nobody uses are closed by us before the store does it, since a body that streams cannot be sent again. */
+/**
+ * Closes idle connections before the store does. The SDK cannot retry a streamed body on a connection that the store
+ * has closed.
+ */
 const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: 4_000 }
 
-/** Whatever goes wrong is told by whoever asked, in our own log. */
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** Silences the SDK, because the callers log the errors. */
+const silentLogger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 const credentialsOf = ({ BLOB_STORE_ACCESS_KEY_ID, BLOB_STORE_SECRET_ACCESS_KEY }: SettingsShape) =>
   BLOB_STORE_ACCESS_KEY_ID === undefined || BLOB_STORE_SECRET_ACCESS_KEY === undefined
@@ -24,11 +27,11 @@ const optionsOf = (settings: SettingsShape): S3ClientConfig => ({
     ? {}
     : { endpoint: settings.BLOB_STORE_ENDPOINT, forcePathStyle: true }),
   ...credentialsOf(settings),
-  // Every image is checked by its digest when it is read; not every compatible store knows the checksums of this one.
+  // Not every S3-compatible store supports the SDK's checksums. Every read verifies the digest anyway.
   requestChecksumCalculation: "WHEN_REQUIRED",
   responseChecksumValidation: "WHEN_REQUIRED",
   maxAttempts: 3,
-  logger: silent,
+  logger: silentLogger,
   requestHandler: {
     connectionTimeout: 2_000,
     socketTimeout: 20_000,
@@ -38,15 +41,15 @@ const optionsOf = (settings: SettingsShape): S3ClientConfig => ({
   }
 })
 
-/** The package is loaded only where it is used: it is as large as all the rest. */
+/** Imports the SDK on demand, because it is as large as the rest of the program. */
 const makeClient = async (settings: SettingsShape) => {
   const { S3 } = await import("@aws-sdk/client-s3")
-  // Which Node later versions of the package will want is of no concern to whoever runs this one.
+  // Suppresses the warning about the Node version that future SDK versions require.
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true"
   return new S3(optionsOf(settings))
 }
 
-/** A client for the store of the settings, closed with its scope. */
+/** Connects to the bucket of the settings. The scope closes the client. */
 export const connectS3 = Effect.flatMap(Settings, (settings) =>
   Effect.acquireRelease(
     Effect.promise(() => makeClient(settings)),

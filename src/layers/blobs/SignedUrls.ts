@@ -5,25 +5,25 @@ import { Secrets } from "../secrets/Secrets.ts"
 
 const windowSeconds = 600
 
-/** An address is good for ten to twenty minutes, and is the same for everyone who asks within the same ten. */
+/** A URL is valid for 10 to 20 minutes. All URLs of a 10-minute window are equal. */
 const expiryAt = (now: number) => (Math.floor(now / 1000 / windowSeconds) + 2) * windowSeconds
 
-/** Addresses that whoever has them may use for a while. */
+/** Signed URLs: anyone with the URL can open the image until it expires. */
 export class SignedUrls extends Effect.Service<SignedUrls>()("layers/SignedUrls", {
   dependencies: [Secrets.Default],
   effect: Effect.map(Secrets, (secrets) => {
     const key = secrets.derived("signed asset addresses")
-    const signature = (assetId: string, expires: number) =>
+    const signatureOf = (assetId: string, expires: number) =>
       createHmac("sha256", key).update(`${assetId}.${expires}`).digest("base64url")
 
     return {
       of: (assetId: string, now = Date.now()) => {
         const expires = expiryAt(now)
-        return `${imagePath(assetId)}?expires=${expires}&signature=${signature(assetId, expires)}`
+        return `${imagePath(assetId)}?expires=${expires}&signature=${signatureOf(assetId, expires)}`
       },
 
       isGood: (assetId: string, expires: number, given: string, now = Date.now()) => {
-        const expected = Buffer.from(signature(assetId, expires))
+        const expected = Buffer.from(signatureOf(assetId, expires))
         const bytes = Buffer.from(given)
         return expires * 1000 > now && bytes.length === expected.length && timingSafeEqual(bytes, expected)
       }

@@ -1,47 +1,49 @@
 import type { Writable } from "node:stream"
 import { Data, Effect, Stream } from "effect"
 
-/** Not as many bytes came as were announced. */
-export class WrongSize extends Data.TaggedError("WrongSize")<{ readonly announced: number; readonly came: number }> {
+/** The body is shorter or longer than its announced size. */
+export class WrongSize extends Data.TaggedError("WrongSize")<{ readonly expected: number; readonly received: number }> {
   override get message() {
-    return `${this.announced} bytes were announced and ${this.came} came`
+    return `Expected ${this.expected} bytes, received ${this.received}`
   }
 }
 
-/** Hands a piece on and waits until there is room for the next. */
-const write = (to: Writable, piece: Uint8Array) =>
+/** Writes a chunk and waits until the stream has flushed it, which applies backpressure. */
+const write = (to: Writable, chunk: Uint8Array) =>
   Effect.async<void>((resume) => {
-    to.write(piece, (cause) => resume(cause ? Effect.die(cause) : Effect.void))
+    to.write(chunk, (cause) => resume(cause ? Effect.die(cause) : Effect.void))
   })
 
-/** Writes exactly as many bytes as were announced. Its end comes only after all of them. */
-export const writeSized = <E>(to: Writable, bytes: Stream.Stream<Uint8Array, E>, announced: number) =>
+/** Writes exactly `expected` bytes. Ends the body only after all of them. */
+export const writeSized = <E>(to: Writable, bytes: Stream.Stream<Uint8Array, E>, expected: number) =>
   Effect.suspend(() => {
-    let came = 0
-    return Stream.runForEach(bytes, (piece) => {
-      came += piece.length
-      return came > announced ? Effect.die(new WrongSize({ announced, came })) : write(to, piece)
+    let received = 0
+    return Stream.runForEach(bytes, (chunk) => {
+      received += chunk.length
+      return received > expected ? Effect.die(new WrongSize({ expected, received })) : write(to, chunk)
     }).pipe(
       Effect.zipRight(
         Effect.suspend(() =>
-          came === announced ? Effect.sync(() => to.end()) : Effect.die(new WrongSize({ announced, came }))
+          received === expected ? Effect.sync(() => to.end()) : Effect.die(new WrongSize({ expected, received }))
         )
       )
     )
   })
 
-/** All bytes at once, of which there are at least and at most so many. */
-export const collect = <E>(bytes: Stream.Stream<Uint8Array, E>, least: number, most: number) =>
+/** Collects a stream of `minBytes` to `maxBytes` in one buffer. */
+export const collect = <E>(bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
   Effect.suspend(() => {
-    const pieces: Array<Uint8Array> = []
-    let came = 0
-    return Stream.runForEach(bytes, (piece) => {
-      pieces.push(piece)
-      came += piece.length
-      return came > most ? Effect.die(new WrongSize({ announced: most, came })) : Effect.void
+    const chunks: Array<Uint8Array> = []
+    let received = 0
+    return Stream.runForEach(bytes, (chunk) => {
+      chunks.push(chunk)
+      received += chunk.length
+      return received > maxBytes ? Effect.die(new WrongSize({ expected: maxBytes, received })) : Effect.void
     }).pipe(
       Effect.flatMap(() =>
-        came < least ? Effect.die(new WrongSize({ announced: least, came })) : Effect.succeed(Buffer.concat(pieces))
+        received < minBytes
+          ? Effect.die(new WrongSize({ expected: minBytes, received }))
+          : Effect.succeed(Buffer.concat(chunks))
       )
     )
   })

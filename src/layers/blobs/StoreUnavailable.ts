@@ -1,24 +1,25 @@
 import { Data } from "effect"
 import { isUnreachable } from "../postgres/connection/Outage.ts"
 
-/** The store outside is away, overloaded, or too slow: the same request may succeed a moment later. */
-export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{ readonly cause: unknown }> {
+/** The store is unreachable, overloaded or too slow. A retry of the same request can succeed. */
+export class StoreUnavailable extends Data.TaggedError("BlobStoreUnavailable")<{ readonly cause: unknown }> {
   override get message() {
-    return `The blob store did not answer: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+    return `The blob store is unavailable: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
   }
 }
 
-const passingNames = new Set(["TimeoutError", "RequestTimeout", "SlowDown"])
+const transientErrorNames = new Set(["TimeoutError", "RequestTimeout", "SlowDown"])
 
 const statusOf = (cause: Error) => {
-  const about: unknown = "$metadata" in cause ? cause.$metadata : undefined
-  const status = typeof about === "object" && about !== null && "httpStatusCode" in about ? about.httpStatusCode : 0
+  const metadata: unknown = "$metadata" in cause ? cause.$metadata : undefined
+  const status =
+    typeof metadata === "object" && metadata !== null && "httpStatusCode" in metadata ? metadata.httpStatusCode : 0
   return typeof status === "number" ? status : 0
 }
 
-const isPassing = (cause: Error) =>
-  passingNames.has(cause.name) || isUnreachable(cause) || statusOf(cause) === 429 || statusOf(cause) >= 500
+const isTransientError = (cause: Error) =>
+  transientErrorNames.has(cause.name) || isUnreachable(cause) || statusOf(cause) === 429 || statusOf(cause) >= 500
 
-/** What went wrong with the store, told apart: what passes by itself, and what does not. */
+/** Wraps a transient error of the store as StoreUnavailable and returns any other error unchanged. */
 export const storeDefect = (cause: unknown) =>
-  cause instanceof Error && isPassing(cause) ? new StoreUnavailable({ cause }) : cause
+  cause instanceof Error && isTransientError(cause) ? new StoreUnavailable({ cause }) : cause

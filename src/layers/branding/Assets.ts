@@ -27,13 +27,13 @@ const notUploaded = breaks(
   "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
 )
 
-/** What the bytes must be besides an image: as many as were declared. */
-const sized = (declared: number | undefined, bytes: Uint8Array) =>
+/** Compares the number of bytes with the declared one. */
+const checkSize = (declared: number | undefined, bytes: Uint8Array) =>
   declared === undefined || declared === bytes.length
     ? Either.right(bytes)
     : Either.left(`has ${bytes.length} bytes and was declared to have ${declared}`)
 
-interface Image {
+interface ServedImage {
   readonly tenant: string
   readonly digest: string
   readonly access: string
@@ -42,18 +42,18 @@ interface Image {
   readonly etag: string
 }
 
-const changedMeanwhile = "was replaced while it was looked at; complete it again"
+const replacedMessage = "was replaced while it was looked at; complete it again"
 
-/** Whether an asset is still one that the upkeep takes away: somebody may have come back to it. */
+/** The cleanup checks this again under the lock, because a client can have resumed the upload. */
 const isStale = ({ status, updatedAt }: StoredAsset) =>
   status !== "READY" && Date.parse(updatedAt) < Date.now() - 24 * 60 * 60 * 1000
 
-/** The asset that is ready now, or why it has failed. */
-type Completed = Either.Either<Asset, ValidationError>
+/** The READY asset, or the reason why it is FAILED. */
+type CompletionResult = Either.Either<Asset, ValidationError>
 
-type Verdict = Either.Either<Pick<StoredAsset, "etag" | "sizeBytes">, string>
+type Verification = Either.Either<Pick<StoredAsset, "etag" | "sizeBytes">, string>
 
-/** The images of a tenant: declared, uploaded, verified. */
+/** Images of a tenant. A client declares an asset, uploads its bytes, and completes it, which verifies them. */
 export class Assets extends Effect.Service<Assets>()("layers/Assets", {
   dependencies: [SignedUrls.Default, Blobs.Default, Quotas.Default],
   effect: Effect.gen(function* () {
@@ -61,15 +61,15 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
     const blobs = yield* Blobs
     const urls = yield* SignedUrls
     const quotas = yield* Quotas
-    const shown = (asset: StoredAsset) =>
+    const addUrl = (asset: StoredAsset) =>
       shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.of(asset.id))
     const assets = yield* resource({
       name: "asset",
       table: "assets",
       entity: StoredAsset,
-      // An address that opens to whoever has it is not for everyone an event goes to.
+      // An event carries no signed URL: every receiver of the event could open the private image with it.
       shown: (asset) => shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined),
-      answered: shown
+      answered: addUrl
     })
 
     const digestOf = (id: string) =>
@@ -78,81 +78,81 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           select digest from assets where tenant_id = ${tenant} and id = ${id}`)
       ).pipe(Effect.map(([row]) => row?.digest ?? undefined))
 
-    const mayUpload = ({ status }: StoredAsset) =>
+    const requireUploadable = ({ status }: StoredAsset) =>
       status === "READY"
         ? Effect.fail(breaks("status", "state", "is READY; its bytes cannot change. Make another asset"))
         : Effect.void
 
-    /** Makes uploaded bytes those of the asset, in place of any before, and lets it be tried again if it had failed. */
-    const replaceBytes = Effect.fnUntraced(function* (seen: Versioned<StoredAsset>, uploaded: Uploaded) {
-      const before = yield* digestOf(seen.value.id)
-      const isKept = yield* blobs.adopt(uploaded, "image")
+    /** Replaces the bytes of an asset. A FAILED asset becomes PENDING again. */
+    const replaceBytes = Effect.fnUntraced(function* (current: Versioned<StoredAsset>, uploaded: Uploaded) {
+      const previousDigest = yield* digestOf(current.value.id)
+      const isPromoted = yield* blobs.adopt(uploaded, "image")
       const value = yield* assets.rewrite(
-        seen,
+        current,
         "updated",
-        { ...seen.value, status: "PENDING" },
+        { ...current.value, status: "PENDING" },
         { columns: { digest: uploaded.digest } }
       )
-      if (before !== undefined && before !== uploaded.digest) yield* blobs.release(before)
-      return { value, isKept }
+      if (previousDigest !== undefined && previousDigest !== uploaded.digest) yield* blobs.release(previousDigest)
+      return { value, isPromoted }
     })
-    const take = (id: string, uploaded: Uploaded) =>
+    const saveUpload = (id: string, uploaded: Uploaded) =>
       assets.hold(id).pipe(
-        Effect.tap(({ value }) => mayUpload(value)),
-        Effect.flatMap((seen) => quotas.limitBytes(replaceBytes(seen, uploaded), "body")),
+        Effect.tap(({ value }) => requireUploadable(value)),
+        Effect.flatMap((current) => quotas.limitBytes(replaceBytes(current, uploaded), "body")),
         atomically(sql)
       )
 
-    /** What the bytes turn out to be: read and judged before anything is locked. */
-    const judge = Effect.fnUntraced(function* ({ contentType, sizeBytes }: StoredAsset, digest: string) {
+    /** Reads and verifies the bytes before any row is locked. */
+    const verify = Effect.fnUntraced(function* ({ contentType, sizeBytes }: StoredAsset, digest: string) {
       const tenant = yield* CurrentTenant
-      const pieces = yield* Stream.runCollect(blobs.read(tenant, digest))
-      const bytes = Buffer.concat([...pieces])
-      const verdict = Either.flatMap(sized(sizeBytes, bytes), (bytes) => acceptImage(bytes, contentType))
-      return Either.map(verdict, () => ({ etag: digest, sizeBytes: bytes.length }))
+      const chunks = yield* Stream.runCollect(blobs.read(tenant, digest))
+      const bytes = Buffer.concat([...chunks])
+      const verified = Either.flatMap(checkSize(sizeBytes, bytes), (bytes) => acceptImage(bytes, contentType))
+      return Either.map(verified, () => ({ etag: digest, sizeBytes: bytes.length }))
     })
-    /** Bytes that are gone are no fault once the asset is gone as well, or has others. */
-    const judgeUnlessChanged = (id: string, asset: StoredAsset, digest: string) =>
-      Effect.catchAllDefect(judge(asset, digest), (defect) =>
+    /** Missing bytes are no defect when a concurrent request has deleted the asset or replaced its bytes. */
+    const verifyUnlessReplaced = (id: string, asset: StoredAsset, digest: string) =>
+      Effect.catchAllDefect(verify(asset, digest), (defect) =>
         Effect.gen(function* () {
           yield* assets.get(id)
           if ((yield* digestOf(id)) === digest) return yield* Effect.die(defect)
-          return Either.left(changedMeanwhile)
+          return Either.left(replacedMessage)
         })
       )
-    /** Each holds a whole image, so there are never many. */
-    const judging = Effect.unsafeMakeSemaphore(4)
+    /** Limits the concurrent verifications, because each one buffers a whole image. */
+    const verificationLimit = Effect.unsafeMakeSemaphore(4)
 
-    /** Writes the verdict down, unless somebody else did, or brought other bytes, meanwhile. */
-    const conclude = Effect.fnUntraced(function* (id: string, digest: string, verdict: Verdict) {
-      const seen = yield* assets.hold(id)
-      if (seen.value.status === "READY" || (yield* digestOf(id)) !== digest) return seen.value
-      return yield* Either.match(verdict, {
-        onLeft: () => assets.rewrite(seen, "failed", { ...seen.value, status: "FAILED" }),
-        onRight: (facts) => assets.rewrite(seen, "ready", { ...seen.value, ...facts, status: "READY" })
+    /** Saves the verification, unless a concurrent request has saved one or replaced the bytes. */
+    const saveVerification = Effect.fnUntraced(function* (id: string, digest: string, verification: Verification) {
+      const current = yield* assets.hold(id)
+      if (current.value.status === "READY" || (yield* digestOf(id)) !== digest) return current.value
+      return yield* Either.match(verification, {
+        onLeft: () => assets.rewrite(current, "failed", { ...current.value, status: "FAILED" }),
+        onRight: (facts) => assets.rewrite(current, "ready", { ...current.value, ...facts, status: "READY" })
       })
     })
 
-    const completed = (asset: StoredAsset): Completed => Either.right(shown(asset))
-    const refused = (why: string): Completed => Either.left(breaks("content", "format", why))
+    const completed = (asset: StoredAsset): CompletionResult => Either.right(addUrl(asset))
+    const rejected = (reason: string): CompletionResult => Either.left(breaks("content", "format", reason))
 
     const complete = Effect.fnUntraced(function* (id: string) {
       const asset = yield* assets.get(id)
       if (asset.status === "READY") return completed(asset)
       const digest = yield* digestOf(id)
       if (digest === undefined) return yield* Effect.fail(notUploaded)
-      const verdict = yield* judging.withPermits(1)(judgeUnlessChanged(id, asset, digest))
-      const concluded = yield* atomically(sql)(conclude(id, digest, verdict))
-      if (concluded.status === "READY") return completed(concluded)
-      return refused(Either.isLeft(verdict) ? verdict.left : changedMeanwhile)
+      const verification = yield* verificationLimit.withPermits(1)(verifyUnlessReplaced(id, asset, digest))
+      const saved = yield* atomically(sql)(saveVerification(id, digest, verification))
+      if (saved.status === "READY") return completed(saved)
+      return rejected(Either.isLeft(verification) ? verification.left : replacedMessage)
     })
 
-    const remove = (id: string, isWanted: (asset: StoredAsset) => boolean = () => true) =>
+    const remove = (id: string, isRemovable: (asset: StoredAsset) => boolean = () => true) =>
       Effect.gen(function* () {
-        const seen = yield* assets.hold(id)
-        if (!isWanted(seen.value)) return
+        const current = yield* assets.hold(id)
+        if (!isRemovable(current.value)) return
         const digest = yield* digestOf(id)
-        yield* assets.discard(seen)
+        yield* assets.discard(current)
         if (digest !== undefined) yield* blobs.release(digest)
       }).pipe(atomically(sql))
 
@@ -162,38 +162,38 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           .requireRoom("assets", "kind")
           .pipe(
             Effect.zipRight(assets.create({ ...filledAsset(fields), source: "USER_UPLOAD", status: "PENDING" })),
-            Effect.map(shown),
+            Effect.map(addUrl),
             atomically(sql)
           ),
       page: (window: Window) => assets.page(window),
-      shown,
-      get: (id: string) => Effect.map(assets.get(id), shown),
-      patch: (id: string, change: typeof PatchAsset.Type) => Effect.map(assets.patch(id, change), shown),
+      shown: addUrl,
+      get: (id: string) => Effect.map(assets.get(id), addUrl),
+      patch: (id: string, change: typeof PatchAsset.Type) => Effect.map(assets.patch(id, change), addUrl),
 
-      /** Takes the bytes, then makes them the asset's: nothing is held while they come. */
+      /** Receives all bytes before the transaction begins, so that a slow client holds no locks. */
       upload: <E>(id: string, bytes: Stream.Stream<Uint8Array, E>, size: number | undefined) =>
         Effect.gen(function* () {
-          yield* Effect.flatMap(assets.get(id), mayUpload)
+          yield* Effect.flatMap(assets.get(id), requireUploadable)
           const uploaded = yield* blobs.upload(bytes, size)
           if (uploaded.sizeBytes === 0) {
             yield* blobs.discard(uploaded)
             return yield* Effect.fail(breaks("body", "required", "is empty; send the bytes of the image"))
           }
-          const { isKept, value } = yield* Effect.onError(take(id, uploaded), () =>
+          const { isPromoted, value } = yield* Effect.onError(saveUpload(id, uploaded), () =>
             Effect.ignoreLogged(blobs.discard(uploaded))
           )
-          if (!isKept) yield* blobs.discard(uploaded)
-          return shown(value)
+          if (!isPromoted) yield* blobs.discard(uploaded)
+          return addUrl(value)
         }),
 
-      /** Verifies what was uploaded. That it is refused is a result like any other: the asset has FAILED. */
+      /** Verifies the uploaded bytes. A rejected image is a value and no error: the asset is FAILED then. */
       complete,
 
-      /** Deletes assets that were declared long ago and never got ready; tells how many. */
-      sweep: (most: number) =>
+      /** Deletes up to `max` assets that are not READY and have not changed for a day. Returns their number. */
+      sweep: (max: number) =>
         Effect.orDie(sql<{ tenant: TenantId; id: string }>`
           select tenant_id as tenant, id from assets
-          where status <> 'READY' and updated_at < now() - interval '1 day' limit ${most}`).pipe(
+          where status <> 'READY' and updated_at < now() - interval '1 day' limit ${max}`).pipe(
           Effect.tap((stale) =>
             Effect.forEach(stale, ({ id, tenant }) =>
               remove(id, isStale).pipe(
@@ -207,9 +207,9 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         ),
 
       remove: (id: string) => remove(id),
-      /** The image behind an address, for anyone who may see it. */
+      /** Opens a READY image. An image that is not public needs a valid signature. */
       served: Effect.fnUntraced(function* (id: string, isSigned: boolean) {
-        const [row] = yield* Effect.orDie(sql<Image>`
+        const [row] = yield* Effect.orDie(sql<ServedImage>`
           select tenant_id as tenant, digest, access, content_type as "contentType", size_bytes as "sizeBytes", etag
           from assets join tenants on tenants.id = tenant_id and tenants.deleted_at is null
           where assets.id = ${id} and status = 'READY'`)

@@ -9,44 +9,44 @@ import { makeId } from "../postgres/Ids.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
-/** A tenant or a client, as far as it can have something hung on it. */
+/** The operations of a tenant or client that an attachment needs. */
 interface Owner<A> {
   readonly hold: (id: string) => Effect.Effect<Versioned<A>, WireError, CurrentTenant | IfMatch>
-  readonly rewrite: (seen: Versioned<A>, action: "updated", next: A) => Effect.Effect<A, WireError, CurrentTenant>
+  readonly rewrite: (current: Versioned<A>, action: "updated", next: A) => Effect.Effect<A, WireError, CurrentTenant>
 }
 
-interface Hung {
+interface HasMedia {
   readonly media: ReadonlyArray<MediaItem>
 }
 
-interface Place {
+interface SlotRef {
   readonly id: string
   readonly client: string | undefined
   readonly slot: string
 }
 
-/** Images hung on tenants and clients, each in a slot. */
+/** Attaches images to the slots of tenants and clients. */
 export class Attachments extends Effect.Service<Attachments>()("layers/Attachments", {
   dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const maxSlots = (yield* Quotas).maxOf("mediaSlots")
 
-    /** The asset, kept from being deleted meanwhile. */
-    const keptAsset = (assetId: string) =>
+    /** Locks the asset against deletion until the transaction ends. */
+    const lockAsset = (assetId: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Pick<MediaItem, "kind" | "status">>`
           select kind, status from assets where tenant_id = ${tenant} and id = ${assetId} for key share`)
       ).pipe(Effect.map(([asset]) => asset))
 
-    const ready = (asset: Pick<MediaItem, "kind" | "status"> | undefined) => {
+    const requireReady = (asset: Pick<MediaItem, "kind" | "status"> | undefined) => {
       if (asset === undefined) return Effect.fail(breaks("assetId", "exists", "names nothing in this tenant"))
       return asset.status === "READY"
         ? Effect.succeed(asset)
         : Effect.fail(breaks("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
     }
 
-    const hang = (client: string | undefined, slot: string, assetId: string) =>
+    const upsertAttachment = (client: string | undefined, slot: string, assetId: string) =>
       Effect.gen(function* () {
         const tenant = yield* CurrentTenant
         const [row] = yield* sql<{ id: string }>`
@@ -57,38 +57,42 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
         return row?.id ?? ""
       }).pipe(Effect.orDie)
 
-    const take = (client: string | undefined, slot: string) =>
+    const deleteAttachment = (client: string | undefined, slot: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<object>`
           delete from attachments where tenant_id = ${tenant} and slot = ${slot}
             and client_id is not distinct from ${client ?? null} returning 1`)
       )
 
-    const without = (media: ReadonlyArray<MediaItem>, slot: string) => media.filter((item) => item.slot !== slot)
+    const withoutSlot = (media: ReadonlyArray<MediaItem>, slot: string) => media.filter((item) => item.slot !== slot)
 
     return {
-      /** Hangs an image into a slot, in place of any other there. */
-      attach: <A extends Hung>(owner: Owner<A>, place: Place, { assetId, order = 0 }: typeof AttachMedia.Type) =>
+      /** Attaches an image to a slot and replaces the previous one. */
+      attach: <A extends HasMedia>(owner: Owner<A>, slot: SlotRef, { assetId, order = 0 }: typeof AttachMedia.Type) =>
         Effect.gen(function* () {
-          // The asset before its owner: who deletes it has it, and then needs the tenant for the event.
-          const asset = yield* keptAsset(assetId)
-          const seen = yield* owner.hold(place.id)
-          const { kind } = yield* ready(asset)
-          const others = without(seen.value.media, place.slot)
-          const adding = others.length === seen.value.media.length ? 1 : 0
+          // Locks the asset before its owner. A deletion of the asset uses the same order: asset, then tenant for its
+          // event.
+          const asset = yield* lockAsset(assetId)
+          const current = yield* owner.hold(slot.id)
+          const { kind } = yield* requireReady(asset)
+          const others = withoutSlot(current.value.media, slot.slot)
+          const adding = others.length === current.value.media.length ? 1 : 0
           yield* requireQuota("mediaSlots", { max: maxSlots, used: others.length, adding, field: "slot" })
-          const attachmentId = yield* hang(place.client, place.slot, assetId)
-          const item = mediaItem({ attachmentId, slot: place.slot, order, assetId, kind })
+          const attachmentId = yield* upsertAttachment(slot.client, slot.slot, assetId)
+          const item = mediaItem({ attachmentId, slot: slot.slot, order, assetId, kind })
           const media = inMediaOrder([...others, item])
-          return yield* owner.rewrite(seen, "updated", { ...seen.value, media })
+          return yield* owner.rewrite(current, "updated", { ...current.value, media })
         }).pipe(atomically(sql)),
 
-      /** Takes down what hangs in a slot. */
-      detach: <A extends Hung>(owner: Owner<A>, place: Place) =>
+      /** Detaches the image of a slot. */
+      detach: <A extends HasMedia>(owner: Owner<A>, slot: SlotRef) =>
         Effect.gen(function* () {
-          const seen = yield* owner.hold(place.id)
-          if ((yield* take(place.client, place.slot)).length === 0) return yield* Effect.fail(new NotFound())
-          yield* owner.rewrite(seen, "updated", { ...seen.value, media: without(seen.value.media, place.slot) })
+          const current = yield* owner.hold(slot.id)
+          if ((yield* deleteAttachment(slot.client, slot.slot)).length === 0) return yield* Effect.fail(new NotFound())
+          yield* owner.rewrite(current, "updated", {
+            ...current.value,
+            media: withoutSlot(current.value.media, slot.slot)
+          })
         }).pipe(atomically(sql))
     }
   })

@@ -6,20 +6,20 @@ import { BlobStore } from "../blobs/BlobStore.ts"
 import { makeId } from "../postgres/Ids.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
-/** Bytes that were written but are no blob yet. */
+/** Bytes in the store that are not a blob yet. */
 export interface Uploaded {
   readonly place: string
   readonly digest: string
   readonly sizeBytes: number
 }
 
-export class BlobDamaged extends Data.TaggedError("BlobDamaged")<{ readonly digest: string }> {
+export class BlobDamaged extends Data.TaggedError("BlobCorrupted")<{ readonly digest: string }> {
   override get message() {
-    return `The bytes kept as ${this.digest} are not those that were put there`
+    return `Blob ${this.digest} is missing or corrupted`
   }
 }
 
-/** What the store holds, and under which digest. Equal bytes of a tenant lie there once. */
+/** Content-addressed blobs, keyed by digest. Equal bytes of a tenant are stored once. */
 export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
   dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
@@ -27,17 +27,19 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
     const store = yield* BlobStore
     const { lockBytes } = yield* Quotas
 
-    /** Takes away what lies at a place, unless it has become a blob: that may have happened without our hearing of it. */
-    const forget = Effect.fnUntraced(function* (tenant: string, place: string) {
+    /**
+     * Removes uploaded bytes unless they are a blob. When the reply to COMMIT is lost, the caller does not know whether
+     * they are.
+     */
+    const removeUpload = Effect.fnUntraced(function* (tenant: string, place: string) {
       const upload = sql`uploads where tenant_id = ${tenant} and place = ${place}`
-      const noted = yield* Effect.orDie(sql<object>`select 1 from ${upload} for update`)
-      if (noted.length === 0) return
+      const found = yield* Effect.orDie(sql<object>`select 1 from ${upload} for update`)
+      if (found.length === 0) return
       yield* store.remove({ tenant, place })
       yield* Effect.orDie(sql`delete from ${upload}`)
     })
 
-    /** Where the bytes lie. */
-    const placeOf = (tenant: string, digest: string) =>
+    const findPlace = (tenant: string, digest: string) =>
       Effect.orDie(sql<{ place: string }>`
         select place from blobs where tenant_id = ${tenant} and digest = ${digest}`).pipe(
         Effect.flatMap(([blob]) =>
@@ -46,31 +48,33 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
       )
 
     return {
-      /** Writes bytes to a place of their own. The place is noted before the first byte, and forgotten if this fails. */
+      /**
+       * Writes bytes to a new place. Inserts the upload first, so that the cleanup finds the bytes of a crashed upload.
+       */
       upload: <E>(bytes: Stream.Stream<Uint8Array, E>, size: number | undefined) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
           const place = makeId("upl")
           const hash = createHash("sha256")
           let sizeBytes = 0
-          const measured = Stream.tap(bytes, (piece) =>
+          const measured = Stream.tap(bytes, (chunk) =>
             Effect.sync(() => {
-              hash.update(piece)
-              sizeBytes += piece.length
+              hash.update(chunk)
+              sizeBytes += chunk.length
             })
           )
           yield* Effect.orDie(sql`insert into uploads (tenant_id, place) values (${tenant}, ${place})`)
           yield* store
             .put({ tenant, place }, measured, size)
-            .pipe(Effect.onError(() => Effect.ignoreLogged(forget(tenant, place))))
+            .pipe(Effect.onError(() => Effect.ignoreLogged(removeUpload(tenant, place))))
           return { place, digest: hash.digest("base64url"), sizeBytes } satisfies Uploaded
         }),
 
-      discard: ({ place }: Uploaded) => Effect.flatMap(CurrentTenant, (tenant) => forget(tenant, place)),
+      discard: ({ place }: Uploaded) => Effect.flatMap(CurrentTenant, (tenant) => removeUpload(tenant, place)),
 
       /**
-       * Makes an upload a blob; tells whether it is one now, or whether the same bytes were there already. Those are held,
-       * so that nobody lets go of them before they are needed again. It belongs inside of `Quotas.limitBytes`.
+       * Promotes an upload to a blob. Returns false when a blob of the same bytes exists. The upsert locks that blob,
+       * so that a concurrent `release` cannot delete it. Call this inside `Quotas.limitBytes`.
        */
       adopt: ({ digest, place, sizeBytes }: Uploaded, kind: "image" | "document") =>
         Effect.flatMap(CurrentTenant, (tenant) =>
@@ -86,8 +90,8 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
         ).pipe(Effect.map(([row]) => row?.adopted === true)),
 
       /**
-       * Lets go of bytes that nobody needs any more; they become an upload again, which the upkeep takes away. Holding
-       * the row first makes sure that who needs it since is seen.
+       * Deletes a blob without references. Its bytes become an upload again, which the cleanup removes. The row lock
+       * comes first, so that the delete sees the references of concurrent transactions.
        */
       release: (digest: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
@@ -104,30 +108,30 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
           )
         ).pipe(Effect.orDie),
 
-      /** The bytes, as they were put there: the last of them come only if all were the same. */
+      /** Streams the bytes and verifies their digest. Emits the last chunk only when the digest matches. */
       read: (tenant: string, digest: string) =>
         Stream.unwrap(
-          Effect.map(placeOf(tenant, digest), ({ place }) => {
+          Effect.map(findPlace(tenant, digest), ({ place }) => {
             const hash = createHash("sha256")
-            const pieces = Stream.tap(store.read({ tenant, place }), (piece) => Effect.sync(() => hash.update(piece)))
-            const proof = Effect.suspend(() =>
+            const chunks = Stream.tap(store.read({ tenant, place }), (chunk) => Effect.sync(() => hash.update(chunk)))
+            const verifyDigest = Effect.suspend(() =>
               hash.digest("base64url") === digest ? Effect.succeedNone : Effect.die(new BlobDamaged({ digest }))
             )
-            return Stream.map(pieces, Option.some).pipe(
-              Stream.concat(Stream.fromEffect(proof)),
-              Stream.mapAccum(Option.none<Uint8Array>(), (held, next) => [next, held]),
-              Stream.filterMap((piece) => piece)
+            return Stream.map(chunks, Option.some).pipe(
+              Stream.concat(Stream.fromEffect(verifyDigest)),
+              Stream.mapAccum(Option.none<Uint8Array>(), (previous, next) => [next, previous]),
+              Stream.filterMap((chunk) => chunk)
             )
           })
         ),
 
-      /** Takes away what was written and never became a blob, or is one no longer; tells how many. */
-      sweep: (most: number) =>
+      /** Removes up to `max` uploads that never became a blob or no longer are one. Returns their number. */
+      sweep: (max: number) =>
         Effect.orDie(sql<{ tenant: string; place: string }>`
           select tenant_id as tenant, place from uploads where started_at < now() - interval '1 hour'
-          order by started_at limit ${most}`).pipe(
-          Effect.tap((swept) => Effect.forEach(swept, ({ place, tenant }) => forget(tenant, place))),
-          Effect.map((swept) => swept.length)
+          order by started_at limit ${max}`).pipe(
+          Effect.tap((uploads) => Effect.forEach(uploads, ({ place, tenant }) => removeUpload(tenant, place))),
+          Effect.map((uploads) => uploads.length)
         )
     }
   })

@@ -16,21 +16,23 @@ import { References } from "./References.ts"
 
 type Line = ReturnType<typeof lineOn>
 
-/** By what an invoice's total and number of lines change, which field is to blame for too much, and what goes along. */
-interface Amendment {
-  readonly by: ReadonlyArray<number>
-  readonly lines: number
+/** A change of an invoice's total and line count. `field` names the request field in an error. */
+interface TotalsChange {
+  readonly amounts: ReadonlyArray<number>
+  readonly lineDelta: number
   readonly field: string
-  readonly besides?: ReadonlyArray<Fragment>
+  readonly extraCtes?: ReadonlyArray<Fragment>
 }
 
-/** The lines of invoices. What they come to and how many they are is kept with the invoice, in the same transaction. */
+/**
+ * Repository of the lines of invoices. Every change updates the invoice's total and line count in the same transaction.
+ */
 export class Billables extends Effect.Service<Billables>()("layers/Billables", {
   dependencies: [Invoices.Default, ContractGuard.Default, Quotas.Default, References.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const invoices = yield* Invoices
-    const guard = yield* ContractGuard
+    const contractCap = yield* ContractGuard
     const references = yield* References
     const maxLines = (yield* Quotas).maxOf("invoiceLines")
     const billables = yield* resource({
@@ -44,92 +46,102 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
         where invoices.tenant_id = ${tenant} and invoices.id = ${invoice})`
     })
 
-    /** An invoice that can be edited, and its contract, both held. */
-    const open = Effect.fnUntraced(function* (id: string) {
-      const held = yield* guard.hold(id)
-      yield* mayEdit(held.invoice.value.status)
-      return held
+    /** Locks a contract and its draft invoice. Fails for an invoice that is no draft. */
+    const lockDraft = Effect.fnUntraced(function* (id: string) {
+      const locked = yield* contractCap.hold(id)
+      yield* mayEdit(locked.invoice.value.status)
+      return locked
     })
 
-    /** Adds to what an invoice comes to and to how many lines it has. The cost knows nothing of the lines there are. */
-    const amend = Effect.fnUntraced(function* (
+    /** Adds to the total and line count of an invoice. The cost does not depend on the number of existing lines. */
+    const updateTotals = Effect.fnUntraced(function* (
       { contract, invoice }: Held,
-      { besides = [], by, field, lines }: Amendment
+      { amounts, extraCtes = [], field, lineDelta }: TotalsChange
     ) {
       const { value } = invoice
-      const total = sum(value.totalMinor, ...by)
-      const billableCount = value.billableCount + lines
+      const total = sum(value.totalMinor, ...amounts)
+      const billableCount = value.billableCount + lineDelta
       if (total === undefined) {
         return yield* Effect.fail(breaks(field, "max", `would take the total beyond ±${mostMinor}`))
       }
-      yield* requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding: lines, field })
-      const billing = yield* guard.billing(contract, by, field)
+      yield* requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding: lineDelta, field })
+      const billedUpdate = yield* contractCap.billing(contract, amounts, field)
       const next = { ...value, subtotalMinor: total, totalMinor: total, billableCount }
-      yield* invoices.rewrite(invoice, "updated", next, { besides: [...besides, ...billing], isLast: true })
+      yield* invoices.rewrite(invoice, "updated", next, { besides: [...extraCtes, ...billedUpdate], isLast: true })
     })
 
-    /** Every fault of every line, under the line's place in the request. */
-    const faultsOf = (lines: ReadonlyArray<Line>, currencyCode: string): ReadonlyArray<Detail> =>
+    /** All errors of all lines. Each field starts with the index of its line in the request. */
+    const validateLines = (lines: ReadonlyArray<Line>, currencyCode: string): ReadonlyArray<Detail> =>
       lines.flatMap((fields, index) =>
-        lineFaults(fields, currencyCode).map((fault) => ({ ...fault, field: `billables[${index}].${fault.field}` }))
+        lineFaults(fields, currencyCode).map((error) => ({ ...error, field: `billables[${index}].${error.field}` }))
       )
 
-    const unless = (faults: ReadonlyArray<Detail>) =>
-      faults.length === 0 ? Effect.void : Effect.fail(invalid(...faults))
+    const requireNone = (errors: ReadonlyArray<Detail>) =>
+      errors.length === 0 ? Effect.void : Effect.fail(invalid(...errors))
 
     const create = Effect.fnUntraced(function* ({ billables: given, invoiceId }: typeof CreateBillables.Type) {
-      const opened = yield* open(invoiceId)
-      const { contract, invoice } = opened
+      const locked = yield* lockDraft(invoiceId)
+      const { contract, invoice } = locked
       const lines = given.map((line) => lineOn(invoice.value, line))
-      yield* unless([
-        ...faultsOf(lines, invoice.value.currencyCode),
+      yield* requireNone([
+        ...validateLines(lines, invoice.value.currencyCode),
         ...(yield* references.taken(lines, (index) => `billables[${index}].referenceId`))
       ])
-      const made = lines.filter(isTold)
+      const validLines = lines.filter(isTold)
       const { part, values } = yield* billables.creatingMany(
-        made,
+        validLines,
         contract.client,
         "reference_type, reference_id, metadata ->> 'siteId'"
       )
-      const by = made.map(({ lineTotalMinor }) => lineTotalMinor)
-      yield* amend(opened, { by, lines: made.length, field: "billables", besides: [part] })
+      const amounts = validLines.map(({ lineTotalMinor }) => lineTotalMinor)
+      yield* updateTotals(locked, {
+        amounts,
+        lineDelta: validLines.length,
+        field: "billables",
+        extraCtes: [part]
+      })
       return values
     })
 
-    /** The invoice a line is on, opened, and the line as it is then. */
-    const openLine = Effect.fnUntraced(function* (id: string) {
+    /** Locks the draft invoice of a line, then the line, and reads the line again under the lock. */
+    const lockLine = Effect.fnUntraced(function* (id: string) {
       const { value } = yield* billables.current(id)
-      const opened = yield* open(value.invoice)
-      return { opened, seen: yield* billables.hold(id) }
+      const locked = yield* lockDraft(value.invoice)
+      return { locked, line: yield* billables.hold(id) }
     })
 
     return {
       ...billables,
 
-      /** Adds lines to a draft: all of them or none. */
+      /** Adds all lines to a draft, or none. */
       create: (body: typeof CreateBillables.Type) => create(body).pipe(atomically(sql), references.onceMore),
 
       patch: (id: string, change: Change<Billable>) =>
         Effect.gen(function* () {
-          const { opened, seen } = yield* openLine(id)
-          const terms = patched(seen.value, change)
-          const next = { ...terms, lineTotalMinor: lineTotal(terms.quantity, terms.amountMinor) }
-          const others = next.referenceId === seen.value.referenceId && next.referenceType === seen.value.referenceType
-          yield* unless([
-            ...lineFaults(next, seen.value.currencyCode),
-            ...(others ? [] : yield* references.taken([next], () => "referenceId"))
+          const { line, locked } = yield* lockLine(id)
+          const fields = patched(line.value, change)
+          const next = { ...fields, lineTotalMinor: lineTotal(fields.quantity, fields.amountMinor) }
+          const isSameReference =
+            next.referenceId === line.value.referenceId && next.referenceType === line.value.referenceType
+          yield* requireNone([
+            ...lineFaults(next, line.value.currencyCode),
+            ...(isSameReference ? [] : yield* references.taken([next], () => "referenceId"))
           ])
           const { lineTotalMinor = 0 } = next
-          const value = yield* billables.rewrite(seen, "updated", { ...next, lineTotalMinor })
-          yield* amend(opened, { by: [lineTotalMinor, -seen.value.lineTotalMinor], lines: 0, field: "quantity" })
+          const value = yield* billables.rewrite(line, "updated", { ...next, lineTotalMinor })
+          yield* updateTotals(locked, {
+            amounts: [lineTotalMinor, -line.value.lineTotalMinor],
+            lineDelta: 0,
+            field: "quantity"
+          })
           return value
         }).pipe(atomically(sql), references.onceMore),
 
       remove: (id: string) =>
         Effect.gen(function* () {
-          const { opened, seen } = yield* openLine(id)
-          yield* billables.discard(seen)
-          yield* amend(opened, { by: [-seen.value.lineTotalMinor], lines: -1, field: "id" })
+          const { line, locked } = yield* lockLine(id)
+          yield* billables.discard(line)
+          yield* updateTotals(locked, { amounts: [-line.value.lineTotalMinor], lineDelta: -1, field: "id" })
         }).pipe(atomically(sql))
     }
   })

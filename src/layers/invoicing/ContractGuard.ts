@@ -7,7 +7,7 @@ import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Invoices } from "./Invoices.ts"
 
-/** What invoicing needs to know of a contract while it holds it. */
+/** The fields of a locked contract that invoicing needs. */
 export interface HeldContract {
   readonly id: string
   readonly client: string
@@ -17,13 +17,13 @@ export interface HeldContract {
   readonly billedMinor: number
 }
 
-/** An invoice and its contract, both held. */
+/** An invoice and its contract, both locked. */
 export interface Held {
   readonly contract: HeldContract
   readonly invoice: Versioned<Invoice>
 }
 
-const beyond = (field: string, { capMinor, currencyCode, id }: HeldContract, total: number | undefined) => {
+const capExceeded = (field: string, { capMinor, currencyCode, id }: HeldContract, total: number | undefined) => {
   const amount = (minor: number) => `${majorText(minor, currencyCode)} ${currencyCode}`
   const cap = capMinor === null ? "what can be told exactly" : `its capMinor, ${amount(capMinor)}`
   const billed = total === undefined ? "more" : amount(total)
@@ -31,13 +31,13 @@ const beyond = (field: string, { capMinor, currencyCode, id }: HeldContract, tot
 }
 
 /**
- * Keeps what is billed under a contract within its cap. Whoever changes what an invoice comes to holds the contract's
- * row first and the invoice's second, always in this order, so that nobody waits in a circle.
+ * Enforces the cap of a contract. Every change of an invoice's total locks the contract first and the invoice second.
+ * The fixed order prevents deadlocks.
  */
-export class ContractGuard extends Effect.Service<ContractGuard>()("layers/ContractGuard", {
+export class ContractGuard extends Effect.Service<ContractGuard>()("layers/ContractCap", {
   dependencies: [Invoices.Default],
   effect: Effect.zipWith(SqlClient.SqlClient, Invoices, (sql, invoices) => ({
-    /** An invoice and its contract, held against everybody else until the transaction ends. */
+    /** Locks the contract of an invoice, then the invoice, until the transaction ends. */
     hold: (id: string) =>
       Effect.flatMap(CurrentTenant, (tenant) => {
         const contract = sql`
@@ -50,8 +50,8 @@ export class ContractGuard extends Effect.Service<ContractGuard>()("layers/Contr
       }).pipe(Effect.map(({ first, held }) => ({ contract: first, invoice: held }) satisfies Held)),
 
     /**
-     * What bills more or less under a contract that is held, as parts of another change. Less is always welcome; `field`
-     * is blamed for too much.
+     * Builds the CTEs that add `changes` to the billed amount of a locked contract. An amount beyond the cap fails with
+     * an error on `field`. A decrease is allowed even above the cap.
      */
     billing: Effect.fnUntraced(function* (contract: HeldContract, changes: ReadonlyArray<number>, field: string) {
       const tenant = yield* CurrentTenant
@@ -59,7 +59,7 @@ export class ContractGuard extends Effect.Service<ContractGuard>()("layers/Contr
       const total = sum(billedMinor, ...changes)
       if (total === billedMinor) return []
       if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
-        return yield* Effect.fail(beyond(field, contract, total))
+        return yield* Effect.fail(capExceeded(field, contract, total))
       return [
         sql`billed as (
           update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id})`

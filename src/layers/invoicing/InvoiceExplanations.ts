@@ -6,10 +6,10 @@ import { consistently } from "../postgres/connection/Transaction.ts"
 import { Billables } from "./Billables.ts"
 import { Invoices } from "./Invoices.ts"
 
-/** How many lines are read and written out at a time, so that a long invoice holds up no other request. */
+/** Lines per page. Other requests run between the pages of a long invoice. */
 const linesPerPage = 500
 
-/** Explains what invoices come to. */
+/** Explains how the total of an invoice is calculated. */
 export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("layers/InvoiceExplanations", {
   dependencies: [Billables.Default, Invoices.Default],
   effect: Effect.gen(function* () {
@@ -18,19 +18,19 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
     const invoices = yield* Invoices
 
     return {
-      /** The explanation of an invoice and its lines as of one moment. */
+      /** Explains an invoice and its lines in one snapshot. */
       get: (id: string) =>
         Effect.gen(function* () {
           const invoice = yield* invoices.get(id)
           const explain = lineExplainer()
           const lines: Array<string> = []
-          for (let after: Position | undefined, isMore = true; isMore; ) {
-            // A page brings one line more, if there is one.
+          for (let after: Position | undefined, hasMore = true; hasMore; ) {
+            // `page` returns one extra row when there are more.
             const found = yield* billables.page({ after, limit: linesPerPage }, { invoice: id })
             const page = found.slice(0, linesPerPage)
             for (const line of page) lines.push(JSON.stringify(explain(line)))
             after = page.at(-1)
-            isMore = found.length > linesPerPage
+            hasMore = found.length > linesPerPage
           }
           return explanationText(invoice, lines)
         }).pipe(consistently(sql))

@@ -8,17 +8,17 @@ export interface FileJob {
   readonly tenant: TenantId
   readonly invoice: string
   readonly variant: FileVariant
-  /** Whether the tenant is still there. */
+  /** False when the tenant is deleted. */
   readonly isActive: boolean
 }
 
-/** Longer than the largest drawing takes. A job whose worker crashed or failed is claimed again after it. */
+/** Longer than the slowest rendering. When a worker crashes or fails, another claim gets the job after this lease. */
 const leaseMinutes = 20
 
-/** Files that are to be drawn in the background. Keeping a file takes it off the queue. */
+/** Queue of invoice files to render in the background. Saving a file deletes its job. */
 export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers/InvoiceFileQueue", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** The part of a change to an invoice that queues its file. */
+    /** Builds the CTE that enqueues the file, for the statement that changes the invoice. */
     enqueuing: (invoice: string, variant: FileVariant) =>
       Effect.map(
         CurrentTenant,
@@ -28,8 +28,8 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
       ),
 
     /**
-     * Claims the first job that is due of the first tenant behind `after`, so that tenants take turns whatever they have
-     * queued. After five attempts the next request for the file draws it.
+     * Claims the first due job of the first tenant after `after`, so that tenants take turns. After five attempts the
+     * queue gives up; the next request for the file renders it.
      */
     claim: (after: string) =>
       Effect.map(

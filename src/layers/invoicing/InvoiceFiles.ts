@@ -5,22 +5,22 @@ import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { Blobs, type Uploaded } from "../branding/Blobs.ts"
 import { atomically } from "../postgres/connection/Transaction.ts"
 
-/** A file that is kept as a blob of its tenant. */
+/** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {
   readonly digest: string
   readonly sizeBytes: number
 }
 
-const pieceBytes = 256 * 1024
+const chunkBytes = 256 * 1024
 
-const piecesOf = (bytes: Uint8Array) =>
+const toChunks = (bytes: Uint8Array) =>
   Stream.fromIterable(
-    Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, index) =>
-      bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes)
+    Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, index) =>
+      bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes)
     )
   )
 
-/** The PDFs of issued invoices, each kept once it is drawn. */
+/** Repository of the PDFs of issued invoices. Each PDF is rendered once and saved. */
 export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/InvoiceFiles", {
   dependencies: [Blobs.Default],
   effect: Effect.gen(function* () {
@@ -34,7 +34,7 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
           where tenant_id = ${tenant} and invoice_id = ${invoice} and variant = ${variant}`)
       ).pipe(Effect.map(([file]) => file))
 
-    /** The first file stays if another process has kept one meanwhile. Tells whether ours is the one. */
+    /** Returns false when another process has saved the file first; that file stays. */
     const insert = (tenant: string, invoice: string, variant: FileVariant, { digest, sizeBytes }: Uploaded) =>
       Effect.map(
         sql<object>`
@@ -48,27 +48,27 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
         (inserted) => inserted.length > 0
       )
 
-    const adopt = (invoice: string, variant: FileVariant, uploaded: Uploaded) =>
+    const saveUpload = (invoice: string, variant: FileVariant, uploaded: Uploaded) =>
       Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        const isAdopted = yield* blobs.adopt(uploaded, "document")
+        const isPromoted = yield* blobs.adopt(uploaded, "document")
         const isInserted = yield* insert(tenant, invoice, variant, uploaded)
         if (!isInserted) yield* blobs.release(uploaded.digest)
-        return isAdopted
+        return isPromoted
       }).pipe(atomically(sql))
 
     return {
       find,
 
-      /** Keeps a file that was drawn. The bytes are uploaded before the transaction begins. */
+      /** Saves a rendered file. Uploads the bytes before the transaction begins, so that the upload holds no locks. */
       keep: Effect.fnUntraced(function* (invoice: string, variant: FileVariant, pdf: Uint8Array) {
-        const uploaded = yield* blobs.upload(piecesOf(pdf), pdf.length)
-        const isAdopted = yield* Effect.onError(adopt(invoice, variant, uploaded), () =>
+        const uploaded = yield* blobs.upload(toChunks(pdf), pdf.length)
+        const isPromoted = yield* Effect.onError(saveUpload(invoice, variant, uploaded), () =>
           Effect.ignoreLogged(blobs.discard(uploaded))
         )
-        if (!isAdopted) yield* blobs.discard(uploaded)
-        const kept = yield* find(invoice, variant)
-        return kept ?? (yield* Effect.dieMessage(`The file of ${invoice} was not kept`))
+        if (!isPromoted) yield* blobs.discard(uploaded)
+        const saved = yield* find(invoice, variant)
+        return saved ?? (yield* Effect.dieMessage(`The file of ${invoice} was not saved`))
       }),
 
       read: ({ digest }: InvoiceFile) =>

@@ -1,24 +1,27 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect, Stream } from "effect"
-import type { ImageRole, InvoiceImages as Images } from "../../domain/invoicing/InvoiceDocument.ts"
+import type { ImageRole, InvoiceImages as ImagesByRole } from "../../domain/invoicing/InvoiceDocument.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { Blobs } from "../branding/Blobs.ts"
 
-interface Image {
+interface ImageRow {
   readonly role: ImageRole
   readonly digest: string
 }
 
-/** The images on invoices: those that hang on either side, and once issued those that did at that moment. */
-export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/InvoiceImages", {
+/**
+ * Images on invoices. A draft shows the images that are attached to its tenant and client now. An issued invoice keeps
+ * the images of the moment of issue.
+ */
+export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/InvoiceImageStore", {
   dependencies: [Blobs.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const blobs = yield* Blobs
 
-    /** Of each kind the first in the order of its owner. */
-    const hanging = (tenant: string, contract: string): Fragment => sql`
+    /** Selects the first image of each role, in the owner's order. */
+    const selectAttached = (tenant: string, contract: string): Fragment => sql`
       select distinct on (role) role, digest, content_type from (
         select side || case kind when 'BRANDING_LOGO' then '-logo' else '-background' end as role, digest,
           content_type, place
@@ -34,33 +37,36 @@ export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/Invoi
         join assets on assets.tenant_id = ${tenant} and assets.id = item ->> 'assetId'
       ) images order by role, place`
 
-    const files = (tenant: string, images: ReadonlyArray<Image>) =>
-      Effect.reduce(images, {} as Images, (found, { digest, role }) =>
-        Effect.map(Stream.runCollect(blobs.read(tenant, digest)), (pieces) => ({
-          ...found,
-          [role]: new Uint8Array(Buffer.concat([...pieces]))
+    const readImages = (tenant: string, images: ReadonlyArray<ImageRow>) =>
+      Effect.reduce(images, {} as ImagesByRole, (read, { digest, role }) =>
+        Effect.map(Stream.runCollect(blobs.read(tenant, digest)), (chunks) => ({
+          ...read,
+          [role]: new Uint8Array(Buffer.concat([...chunks]))
         }))
       )
 
     return {
-      /** Keeps the images of an invoice that is being issued, whatever becomes of their assets: those still there. */
+      /**
+       * Copies the attached images to an invoice at issue. The lock on each blob keeps a concurrent `release` from
+       * deleting it.
+       */
       freeze: (invoice: string, contract: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql`
             insert into invoice_images (tenant_id, invoice_id, role, digest, content_type)
-            select ${tenant}, ${invoice}, role, digest, content_type from (${hanging(tenant, contract)}) hanging,
+            select ${tenant}, ${invoice}, role, digest, content_type from (${selectAttached(tenant, contract)}) hanging,
               lateral (select from blobs where tenant_id = ${tenant} and digest = hanging.digest for key share) kept`)
         ),
 
-      /** The files of an invoice's images, kept ones if it was issued. */
+      /** Reads the image files: the copied ones of an issued invoice, the attached ones of a draft. */
       of: (invoice: string, contract: string, isIssued: boolean) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
           const images = yield* isIssued
-            ? sql<Image>`
+            ? sql<ImageRow>`
                 select role, digest from invoice_images where tenant_id = ${tenant} and invoice_id = ${invoice}`
-            : sql<Image>`select role, digest from (${hanging(tenant, contract)}) hanging`
-          return yield* files(tenant, images)
+            : sql<ImageRow>`select role, digest from (${selectAttached(tenant, contract)}) hanging`
+          return yield* readImages(tenant, images)
         }).pipe(Effect.orDie)
     }
   })

@@ -15,12 +15,15 @@ import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { Invoices } from "./Invoices.ts"
 import { Parties } from "./Parties.ts"
 
-const dayInMillis = 86_400_000
+const millisPerDay = 86_400_000
 
-const dueAfter = (issuedAt: string, days: number) => new Date(Date.parse(issuedAt) + days * dayInMillis).toISOString()
+const addDays = (issuedAt: string, days: number) => new Date(Date.parse(issuedAt) + days * millisPerDay).toISOString()
 
-/** What an invoice goes through: finalized, paid, void, or deleted while it is a draft. */
-export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/InvoiceMoves", {
+/**
+ * Transitions of an invoice: finalize, pay, void, and the deletion of a draft. Each one locks the contract, then the
+ * invoice.
+ */
+export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/InvoiceLifecycle", {
   dependencies: [
     Billables.Default,
     ContractGuard.Default,
@@ -33,51 +36,64 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const billables = yield* Billables
-    const guard = yield* ContractGuard
+    const contractCap = yield* ContractGuard
     const numbers = yield* InvoiceNumbers
     const invoices = yield* Invoices
     const parties = yield* Parties
     const images = yield* InvoiceImages
     const files = yield* InvoiceFileQueue
 
-    /** Works on an invoice and its contract, both held, in this order. */
-    const holding = <A, E, R>(
+    /** Locks the contract and the invoice, checks `If-Match`, and runs `transition` in the same transaction. */
+    const withLocked = <A, E, R>(
       id: string,
-      work: (contract: HeldContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
+      transition: (contract: HeldContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
     ) =>
-      guard.hold(id).pipe(
+      contractCap.hold(id).pipe(
         Effect.flatMap(({ contract, invoice }) =>
-          Effect.flatMap(invoices.accepted(invoice), (seen) => work(contract, seen))
+          Effect.flatMap(invoices.accepted(invoice), (current) => transition(contract, current))
         ),
         atomically(sql)
       )
 
-    const move = (name: InvoiceMove, seen: Versioned<Invoice>, sets: Partial<Invoice> = {}, along: Along = {}) => {
+    const applyTransition = (
+      name: InvoiceMove,
+      current: Versioned<Invoice>,
+      changes: Partial<Invoice> = {},
+      options: Along = {}
+    ) => {
       const { event, to } = invoiceMoves[name]
-      return invoices.rewrite(seen, event, { ...seen.value, ...sets, status: to }, { ...along, isLast: true })
+      return invoices.rewrite(
+        current,
+        event,
+        { ...current.value, ...changes, status: to },
+        { ...options, isLast: true }
+      )
     }
 
-    const isComplete = ({ billableCount, totalMinor }: Invoice) => {
+    const requireComplete = ({ billableCount, totalMinor }: Invoice) => {
       if (billableCount === 0) return Effect.fail(breaks("billableCount", "min", "must be at least 1 to be finalized"))
       return totalMinor < 0
         ? Effect.fail(breaks("totalMinor", "min", "must not be negative to be finalized"))
         : Effect.void
     }
 
-    /** The number is taken last, when nothing but the database itself can still refuse. */
-    const finalize = Effect.fnUntraced(function* (contract: HeldContract, seen: Versioned<Invoice>) {
-      const { value } = seen
+    /**
+     * Allocates the number late, because that locks the tenant's series until the transaction ends. A failure rolls the
+     * number back, so that the series stays without gaps.
+     */
+    const finalize = Effect.fnUntraced(function* (contract: HeldContract, current: Versioned<Invoice>) {
+      const { value } = current
       yield* mayMove(value.status, "finalize")
-      yield* isComplete(value)
+      yield* requireComplete(value)
       const frozen = yield* parties.of(value.contract)
       yield* images.freeze(value.id, value.contract)
       const { invoiceNumber, issuedAt, period, place } = yield* numbers.next
-      const dueAt = value.dueAt ?? dueAfter(issuedAt, contract.paymentTermDays)
+      const dueAt = value.dueAt ?? addDays(issuedAt, contract.paymentTermDays)
       if (dueAt < issuedAt)
         return yield* Effect.fail(breaks("dueAt", "min", "must not be before the invoice is issued"))
-      return yield* move(
+      return yield* applyTransition(
         "finalize",
-        seen,
+        current,
         { invoiceNumber, issuedAt, dueAt },
         {
           columns: { period, place, parties: JSON.stringify(frozen) },
@@ -86,8 +102,8 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
       )
     })
 
-    /** What lets go of everything the lines of an invoice refer to, as a part of another change. */
-    const releasing = (invoice: string) =>
+    /** Builds the CTE that releases the references of an invoice's lines, so that they can be billed again. */
+    const buildRelease = (invoice: string) =>
       Effect.map(
         CurrentTenant,
         (tenant) =>
@@ -97,32 +113,43 @@ export class InvoiceMoves extends Effect.Service<InvoiceMoves>()("layers/Invoice
       )
 
     return {
-      finalize: (id: string) => holding(id, finalize),
+      finalize: (id: string) => withLocked(id, finalize),
 
       pay: (id: string) =>
-        holding(id, (_, seen) =>
-          Effect.zipRight(mayMove(seen.value.status, "pay"), move("pay", seen, { paidAt: new Date().toISOString() }))
+        withLocked(id, (_, current) =>
+          Effect.zipRight(
+            mayMove(current.value.status, "pay"),
+            applyTransition("pay", current, { paidAt: new Date().toISOString() })
+          )
         ),
 
       void: (id: string) =>
-        holding(id, (contract, seen) =>
+        withLocked(id, (contract, current) =>
           Effect.gen(function* () {
-            yield* mayMove(seen.value.status, "void")
-            const billing = yield* guard.billing(contract, [-seen.value.totalMinor], "status")
-            const wasIssued = seen.value.invoiceNumber !== undefined
-            const marking = wasIssued ? [yield* files.enqueuing(id, "VOID")] : []
-            return yield* move("void", seen, {}, { besides: [yield* releasing(id), ...billing, ...marking] })
+            yield* mayMove(current.value.status, "void")
+            const billedUpdate = yield* contractCap.billing(contract, [-current.value.totalMinor], "status")
+            const wasIssued = current.value.invoiceNumber !== undefined
+            const fileJobs = wasIssued ? [yield* files.enqueuing(id, "VOID")] : []
+            return yield* applyTransition(
+              "void",
+              current,
+              {},
+              { besides: [yield* buildRelease(id), ...billedUpdate, ...fileJobs] }
+            )
           })
         ),
 
-      /** A draft goes with its lines. */
+      /** Deletes a draft with its lines. */
       remove: (id: string) =>
-        holding(id, (contract, seen) =>
+        withLocked(id, (contract, current) =>
           Effect.gen(function* () {
-            yield* mayEdit(seen.value.status)
-            const discarding = yield* billables.discardingMany(yield* billables.all({ invoice: id }), contract.client)
-            const billing = yield* guard.billing(contract, [-seen.value.totalMinor], "status")
-            yield* invoices.discard(seen, { besides: [discarding, ...billing], isLast: true })
+            yield* mayEdit(current.value.status)
+            const linesDeletion = yield* billables.discardingMany(
+              yield* billables.all({ invoice: id }),
+              contract.client
+            )
+            const billedUpdate = yield* contractCap.billing(contract, [-current.value.totalMinor], "status")
+            yield* invoices.discard(current, { besides: [linesDeletion, ...billedUpdate], isLast: true })
           })
         )
     }

@@ -13,43 +13,46 @@ import { recording } from "../postgres/repository/EventLog.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 
-/** A period as it is read: all that was given in it may be missing. */
-type FoundPeriod = Omit<Period, "first" | "last"> & { readonly first: string | null; readonly last: string | null }
+/** `first` and `last` are null when every invoice of the period is missing. */
+type PeriodRow = Omit<Period, "first" | "last"> & { readonly first: string | null; readonly last: string | null }
 
-const shown = ({ first, last, period, ...counts }: FoundPeriod): Period => ({
+const toPeriod = ({ first, last, period, ...counts }: PeriodRow): Period => ({
   period,
   ...(first === null ? {} : { first }),
   ...(last === null ? {} : { last }),
   ...counts
 })
 
-/** Numbers without a gap: given under the lock of the tenant's series, and only together with the invoice that bears it. */
+/** Allocates gapless numbers: under a lock on the tenant's series, in the transaction that issues the invoice. */
 export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const record = recording(sql, sql.literal("changed"))
 
-    /** Holds the series and reads the clock. Dates never go back while numbers go up. */
-    const held = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
+    /** Locks the series and reads the clock. The date of issue never decreases while the numbers increase. */
+    const lockSeries = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
       insert into invoice_series as series (tenant_id, pattern, last_issued)
       values (${tenant}, ${usualPattern}, date_trunc('milliseconds', clock_timestamp()))
       on conflict (tenant_id) do update
         set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
       returning pattern, last_issued as "issuedAt"`
 
-    const counted = (tenant: string, period: string) => sql<{ place: number }>`
+    const incrementCounter = (tenant: string, period: string) => sql<{ place: number }>`
       insert into invoice_counters as counter (tenant_id, period, last) values (${tenant}, ${period}, 1)
       on conflict (tenant_id, period) do update set last = counter.last + 1
       returning last as place`
 
-    const pattern = (tenant: string) =>
+    const loadPattern = (tenant: string) =>
       Effect.map(
         sql<{ pattern: string }>`select pattern from invoice_series where tenant_id = ${tenant}`,
         ([series]) => series?.pattern ?? usualPattern
       )
 
-    /** A place is missing where the one before it is not the one it follows; the counter stands for the place to come. */
-    const periods = (tenant: string) => sql<FoundPeriod>`
+    /**
+     * A gap is where a place does not follow its predecessor. The counter adds the next place, which reveals a gap at
+     * the end.
+     */
+    const loadPeriods = (tenant: string) => sql<PeriodRow>`
       with placed as (
         select period, place, invoice_number, status from invoices where tenant_id = ${tenant} and place is not null
       ), followed as (
@@ -70,30 +73,30 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       order by ends.period`
 
     return {
-      /** The next number. The caller's transaction must end with an invoice that bears it, or be undone. */
+      /** Allocates the next number. The caller's transaction must save an invoice with this number or roll back. */
       next: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        const [series] = yield* held(tenant)
-        if (series === undefined) return yield* Effect.dieMessage("A series is always there once it is asked for")
+        const [series] = yield* lockSeries(tenant)
+        if (series === undefined) return yield* Effect.dieMessage("The upsert of the invoice series returned no row")
         const { issuedAt, pattern } = series
         const period = periodOf(pattern, issuedAt)
-        const [counter] = yield* counted(tenant, period)
+        const [counter] = yield* incrementCounter(tenant, period)
         const place = counter?.place ?? 1
         return { issuedAt, period, place, invoiceNumber: numberOf(pattern, issuedAt, place) }
       }).pipe(Effect.orDie),
 
       prove: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        return { pattern: yield* pattern(tenant), periods: (yield* periods(tenant)).map(shown) }
+        return { pattern: yield* loadPattern(tenant), periods: (yield* loadPeriods(tenant)).map(toPeriod) }
       }).pipe(Effect.orDie),
 
       /**
-       * Sets what numbers look like from the next one on. The proof, which takes a while for many invoices, is read before
-       * the series is locked.
+       * Sets the pattern from the next number on. Reads the periods before it locks the series, because that is slow
+       * for many invoices.
        */
       use: Effect.fnUntraced(function* (pattern: string) {
         const tenant = yield* CurrentTenant
-        const series = { pattern, periods: (yield* periods(tenant)).map(shown) }
+        const series = { pattern, periods: (yield* loadPeriods(tenant)).map(toPeriod) }
         const event = record({
           tenant,
           type: "invoice_series.updated" satisfies EventType,

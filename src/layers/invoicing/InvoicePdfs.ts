@@ -8,60 +8,63 @@ import { Drawing } from "../pdf/Drawing.ts"
 import { type InvoiceFile, InvoiceFiles } from "./InvoiceFiles.ts"
 import { WholeInvoices } from "./WholeInvoices.ts"
 
-type Identified = Pick<Invoice, "id" | "billableCount">
+type InvoiceRef = Pick<Invoice, "id" | "billableCount">
 
-/** The PDFs of invoices: drafts are drawn each time, issued ones once. */
+/** PDFs of invoices. A draft is rendered for every request, an issued invoice once. */
 export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePdfs", {
   dependencies: [WholeInvoices.Default, InvoiceFiles.Default, Drawing.Default],
   effect: Effect.gen(function* () {
-    const whole = yield* WholeInvoices
+    const details = yield* WholeInvoices
     const files = yield* InvoiceFiles
-    const drawing = yield* Drawing
-    const share = makeSingleFlight<InvoiceFile, NotFound | ServiceUnavailable | TooManyRequests>()
+    const renderer = yield* Drawing
+    const singleFlight = makeSingleFlight<InvoiceFile, NotFound | ServiceUnavailable | TooManyRequests>()
 
-    const load = (id: string, shown: (invoice: Invoice) => Invoice) =>
+    const load = (id: string, transform: (invoice: Invoice) => Invoice) =>
       Effect.gen(function* () {
-        const read = yield* whole.get(id)
-        const invoice = shown(read.invoice)
-        return { ...read, invoice, images: yield* whole.images(invoice) }
+        const read = yield* details.get(id)
+        const invoice = transform(read.invoice)
+        return { ...read, invoice, images: yield* details.images(invoice) }
       })
 
-    const draw = (
-      { billableCount, id }: Identified,
+    const render = (
+      { billableCount, id }: InvoiceRef,
       keys: ReadonlyArray<string>,
-      shown: (invoice: Invoice) => Invoice = (invoice) => invoice
+      transform: (invoice: Invoice) => Invoice = (invoice) => invoice
     ) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        drawing.invoice({ keys: [tenant, ...keys], lineCount: billableCount, load: load(id, shown) })
+        renderer.invoice({ keys: [tenant, ...keys], lineCount: billableCount, load: load(id, transform) })
       )
 
-    const drawAndKeep = (invoice: Identified, variant: FileVariant, keys: ReadonlyArray<string>) =>
+    const renderAndSave = (invoice: InvoiceRef, variant: FileVariant, keys: ReadonlyArray<string>) =>
       Effect.flatMap(
-        draw(invoice, keys, (read) => asVariant(read, variant)),
+        render(invoice, keys, (read) => asVariant(read, variant)),
         (pdf) => files.keep(invoice.id, variant, pdf)
       )
 
     return {
-      /** An invoice drawn as it is. The work is charged to the tenant, and to these keys as well. */
-      preview: (invoice: Identified, keys: ReadonlyArray<string> = []) => draw(invoice, keys),
+      /**
+       * Renders an invoice in its current state. The concurrency limit counts the work for the tenant and for each of
+       * `keys`.
+       */
+      preview: (invoice: InvoiceRef, keys: ReadonlyArray<string> = []) => render(invoice, keys),
 
-      /** The kept file of an issued invoice. The first request draws it, for all that come meanwhile. */
+      /** The saved file of an issued invoice. The first request renders it; concurrent requests share the result. */
       issued: Effect.fnUntraced(function* (
-        invoice: Identified,
+        invoice: InvoiceRef,
         variant: FileVariant,
         keys: ReadonlyArray<string> = []
       ) {
-        const kept = yield* files.find(invoice.id, variant)
-        if (kept !== undefined) return kept
+        const saved = yield* files.find(invoice.id, variant)
+        if (saved !== undefined) return saved
         const tenant = yield* CurrentTenant
-        return yield* share(`${tenant} ${invoice.id} ${variant}`, drawAndKeep(invoice, variant, keys))
+        return yield* singleFlight(`${tenant} ${invoice.id} ${variant}`, renderAndSave(invoice, variant, keys))
       }),
 
-      /** The bytes of a kept file, as they are read. */
+      /** Streams the bytes of a saved file. */
       read: (file: InvoiceFile) => files.read(file),
 
       readWhole: (file: InvoiceFile) =>
-        Effect.map(Stream.runCollect(files.read(file)), (pieces) => new Uint8Array(Buffer.concat([...pieces])))
+        Effect.map(Stream.runCollect(files.read(file)), (chunks) => new Uint8Array(Buffer.concat([...chunks])))
     }
   })
 }) {}

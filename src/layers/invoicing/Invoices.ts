@@ -9,7 +9,7 @@ import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { Contracts } from "../contracting/Contracts.ts"
 import { resource } from "../postgres/repository/Resource.ts"
 
-const empty = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
+const emptyDraft = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
 
 interface Filter {
   readonly contractId?: string | undefined
@@ -17,7 +17,7 @@ interface Filter {
   readonly overdue?: boolean | undefined
 }
 
-/** Invoices as they are kept, and what can be done to one without touching its lines or its status. */
+/** Repository of invoices. Changes neither their lines nor their status. */
 export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
   dependencies: [Contracts.Default],
   effect: Effect.gen(function* () {
@@ -32,13 +32,13 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
         sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
     })
 
-    const lateness = (overdue: boolean | undefined) => {
+    const overdueFilter = (overdue: boolean | undefined) => {
       if (overdue === undefined) return sql.literal("true")
       return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
     }
 
-    /** A contract that can be invoiced. It never becomes a draft again, and its currency stays once it is. */
-    const invoiceable = (id: string) =>
+    /** Needs no lock: a contract that has left DRAFT never returns to it and never changes its currency. */
+    const requireInvoiceable = (id: string) =>
       contracts.get(id).pipe(
         Effect.filterOrFail(
           ({ status }) => status !== "DRAFT",
@@ -50,14 +50,14 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       ...invoices,
 
       create: Effect.fnUntraced(function* ({ contractId, currencyCode, ...fields }: typeof CreateInvoice.Type) {
-        const contract = yield* invoiceable(contractId)
+        const contract = yield* requireInvoiceable(contractId)
         if (currencyCode !== undefined && currencyCode !== contract.currencyCode) {
           return yield* Effect.fail(
             breaks("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`)
           )
         }
         return yield* invoices.create({
-          ...empty,
+          ...emptyDraft,
           ...fields,
           contract: contractId,
           currencyCode: contract.currencyCode
@@ -65,12 +65,12 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       }),
 
       list: (window: Window, { contractId, overdue, status }: Filter) =>
-        invoices.page(window, { contract: contractId, status }, lateness(overdue)),
+        invoices.page(window, { contract: contractId, status }, overdueFilter(overdue)),
 
       patch: (id: string, change: Change<Invoice>) =>
         invoices.revise(id, (invoice) => Effect.as(mayEdit(invoice.status), patched(invoice, change))),
 
-      /** Who was on either side when the invoice was finalized, or undefined when it was not. */
+      /** The parties as of finalization, or undefined for an invoice that was never finalized. */
       frozenParties: (id: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ parties: unknown }>`

@@ -5,13 +5,16 @@ import { issueReference } from "../../domain/tracker/IssueBilling.ts"
 import { TrackedIssueId } from "../../domain/tracker/TrackedIssue.ts"
 
 /**
- * Whether line `b` was made of this tracked issue, whatever key that had then. The condition is that of the index by which
- * such lines are found.
+ * Whether billable `b` was created from this tracked issue. The key of the issue can have changed since then. The
+ * condition repeats that of a partial index, so that PostgreSQL uses the index.
  */
 export const wasMadeOf = (sql: SqlClient.SqlClient, issue: Fragment) => sql`(
   b.reference_type = ${sql.literal(`'${issueReference}'`)} and starts_with(b.metadata ->> 'issueId', ${sql.literal(`'${prefixOf(TrackedIssueId)}_'`)})
   and b.metadata ->> 'issueId' = ${issue})`
 
-/** Whether line `b`, which bears the key of an issue, may bill the one of this site: it is of it, or either may be of any. */
+/**
+ * Whether billable `b`, which has the key of an issue, can be for the issue of this site. An unknown site matches any
+ * site.
+ */
 export const mayBill = (sql: SqlClient.SqlClient, site: Fragment) => sql`
   coalesce(${site} = b.metadata ->> 'siteId', true)`

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
-import type { Parties as TheParties } from "../../domain/invoicing/Parties.ts"
+import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { arranger, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
 
@@ -14,7 +14,7 @@ const sides = {
 
 const columnsOf = (side: keyof typeof sides) => selectList(address, sides[side].row, `${side}.`)
 
-/** The address that comes first in the order. */
+/** Joins the first address in the owner's order. */
 const joinOf = (side: keyof typeof sides) => {
   const { owner, row } = sides[side]
   return `left join lateral (
@@ -23,18 +23,18 @@ const joinOf = (side: keyof typeof sides) => {
   ) ${row} on true`
 }
 
-const addressReader = (side: keyof typeof sides) => {
+const makeAddressReader = (side: keyof typeof sides) => {
   const read = arranger(address, `${side}.`)
-  // The columns are named after the fields of the schema, and the table checks their values.
+  // The cast is safe: the columns have the names of the schema's fields, and the table checks the values.
   return (row: Row) => (row[`${side}.id`] === null ? {} : { address: read(row) as unknown as typeof Address.Type })
 }
-const ours = addressReader("tenant")
-const theirs = addressReader("client")
+const readTenantAddress = makeAddressReader("tenant")
+const readClientAddress = makeAddressReader("client")
 
-/** Who stands on either side of a contract, as of now. */
-export class Parties extends Effect.Service<Parties>()("layers/Parties", {
+/** Reads the current parties of a contract: the tenant and the client, each with its first address. */
+export class Parties extends Effect.Service<Parties>()("layers/InvoiceParties", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    of: (contract: string): Effect.Effect<TheParties, never, CurrentTenant> =>
+    of: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Row & { tenantName: string; clientName: string; contractName: string }>`
           select tenants.name as "tenantName", clients.name as "clientName", contract.name as "contractName",
@@ -47,10 +47,10 @@ export class Parties extends Effect.Service<Parties>()("layers/Parties", {
       ).pipe(
         Effect.flatMap(([row]) =>
           row === undefined
-            ? Effect.dieMessage("An invoice always has its contract")
+            ? Effect.dieMessage("The contract of the invoice does not exist")
             : Effect.succeed({
-                tenant: { name: row.tenantName, ...ours(row) },
-                client: { name: row.clientName, ...theirs(row) },
+                tenant: { name: row.tenantName, ...readTenantAddress(row) },
+                client: { name: row.clientName, ...readClientAddress(row) },
                 contract: { name: row.contractName }
               })
         )

@@ -5,119 +5,119 @@ import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { issueOfLine, mayBeOfSameSite, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
 import { wasMadeOf } from "./MayBill.ts"
 
-interface Referring {
+interface ReferenceFields {
   readonly referenceType?: string | undefined
   readonly referenceId?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-const isReferring = ({ referenceId, referenceType }: Referring) =>
+const hasReference = ({ referenceId, referenceType }: ReferenceFields) =>
   referenceId !== undefined && referenceType !== undefined
 
-type Billed = Referring & { readonly invoice: string }
+type BilledLine = ReferenceFields & { readonly invoice: string }
 
-/** A line that bears a reference. `invoice` is left out for one that is about to be added. */
-interface Bearer {
+/** A line that uses a reference. `invoice` is undefined for a line of the current request. */
+interface ReferenceUse {
   readonly site: string | undefined
   readonly invoice: string | undefined
 }
 
-const keyOf = ({ referenceId, referenceType }: Referring) => JSON.stringify([referenceType, referenceId])
+const keyOf = ({ referenceId, referenceType }: ReferenceFields) => JSON.stringify([referenceType, referenceId])
 
-/** Lines by what they refer to: by the reference itself, and by the issue they were made of. */
-class Bearers {
-  readonly #byKey = new Map<string, Array<Bearer>>()
-  readonly #byIssue = new Map<string, Bearer>()
+/** Index of lines by reference, and by the tracked issue that they were created from. */
+class ReferenceIndex {
+  readonly #byKey = new Map<string, Array<ReferenceUse>>()
+  readonly #byIssue = new Map<string, ReferenceUse>()
 
-  add(line: Referring, invoice?: string) {
-    const bearer = { site: siteOfLine(line), invoice }
+  add(line: ReferenceFields, invoice?: string) {
+    const use = { site: siteOfLine(line), invoice }
     const issue = issueOfLine(line)
-    const alike = this.#byKey.get(keyOf(line))
-    if (alike === undefined) this.#byKey.set(keyOf(line), [bearer])
-    else alike.push(bearer)
-    if (issue !== undefined) this.#byIssue.set(issue, bearer)
+    const sameKey = this.#byKey.get(keyOf(line))
+    if (sameKey === undefined) this.#byKey.set(keyOf(line), [use])
+    else sameKey.push(use)
+    if (issue !== undefined) this.#byIssue.set(issue, use)
   }
 
-  find(line: Referring) {
+  find(line: ReferenceFields) {
     const site = siteOfLine(line)
-    const alike = this.#byKey.get(keyOf(line))?.find((one) => mayBeOfSameSite(one.site, site))
-    return alike ?? this.#byIssue.get(issueOfLine(line) ?? "")
+    const sameReference = this.#byKey.get(keyOf(line))?.find((use) => mayBeOfSameSite(use.site, site))
+    return sameReference ?? this.#byIssue.get(issueOfLine(line) ?? "")
   }
 }
 
 /**
- * What was billed is not billed again, until the invoice it is on is void. The unique index of the table decides; this
- * says which invoice it is on.
+ * Rejects a reference that is billed already, until its invoice is void. The unique index decides. This service finds
+ * the invoice for the error message.
  */
-export class References extends Effect.Service<References>()("layers/References", {
+export class References extends Effect.Service<References>()("layers/BillingReferences", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    // Of the metadata only what tells lines apart: all of it may be a hundred kilobytes a line.
+    // Selects only the metadata that distinguishes lines: all of it can be 100 KB a line.
     const select = sql.literal(`
       select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice,
         json_strip_nulls(json_build_object('siteId', metadata ->> 'siteId', 'issueId', metadata ->> 'issueId')) as metadata`)
 
-    /** As the unique index has it. */
+    /** The expression of the unique index. */
     const site = sql.literal(`(case when reference_type = 'jira' then coalesce(metadata ->> 'siteId', '') else '' end)`)
 
-    /** One line for each reference that is borne already; the same key may be borne at any number of sites. */
-    const bearing = (tenant: string, wanted: ReadonlyArray<Referring>) => {
+    /** Finds one billed line for each reference. The same key can be billed once per site. */
+    const findByReference = (tenant: string, wanted: ReadonlyArray<ReferenceFields>) => {
       const references = wanted.map((line) => ({
         type: line.referenceType,
         id: line.referenceId,
         site: siteOfLine(line)
       }))
-      const alike = sql`${select} from billables where tenant_id = ${tenant} and not released
+      const sameReference = sql`${select} from billables where tenant_id = ${tenant} and not released
         and reference_type = wanted.type and reference_id = wanted.id`
-      return sql<Billed>`
+      return sql<BilledLine>`
         select bearer.* from (
           select distinct type, id, site
           from json_to_recordset(${JSON.stringify(references)}::json) as given (type text, id text, site text)
         ) wanted join lateral (
-          (${alike} and wanted.site is null limit 1)
+          (${sameReference} and wanted.site is null limit 1)
           union all
-          (${alike} and ${site} in (wanted.site, '') order by ${site} desc limit 1)
+          (${sameReference} and ${site} in (wanted.site, '') order by ${site} desc limit 1)
         ) bearer on true`
     }
 
-    /** The lines that were made of these issues already, under whatever key. */
-    const madeOf = (tenant: string, issues: ReadonlyArray<string>) =>
+    /** Finds the billed lines that were created from these tracked issues. The key of an issue can differ from then. */
+    const findByIssue = (tenant: string, issues: ReadonlyArray<string>) =>
       issues.length === 0
         ? Effect.succeed([])
-        : sql<Billed>`
+        : sql<BilledLine>`
             ${select} from json_array_elements_text(${JSON.stringify(issues)}::json) as wanted
             join billables b on b.tenant_id = ${tenant} and not b.released and ${wasMadeOf(sql, sql.literal("wanted"))}`
 
-    const billedOf = Effect.fnUntraced(function* (wanted: ReadonlyArray<Referring>) {
+    const loadBilled = Effect.fnUntraced(function* (wanted: ReadonlyArray<ReferenceFields>) {
       const tenant = yield* CurrentTenant
       const issues = wanted.flatMap((line) => issueOfLine(line) ?? [])
-      const billed = new Bearers()
-      for (const row of yield* bearing(tenant, wanted)) billed.add(row, row.invoice)
-      for (const row of yield* madeOf(tenant, issues)) billed.add(row, row.invoice)
+      const billed = new ReferenceIndex()
+      for (const row of yield* findByReference(tenant, wanted)) billed.add(row, row.invoice)
+      for (const row of yield* findByIssue(tenant, issues)) billed.add(row, row.invoice)
       return billed
     }, Effect.orDie)
 
     return {
-      /** A fault for each line that refers to what is billed already, or to what a line before it refers to. */
-      taken: Effect.fnUntraced(function* (lines: ReadonlyArray<Referring>, fieldOf: (index: number) => string) {
-        const wanted = lines.filter(isReferring)
+      /** Returns an error for each line whose reference is billed already or used by an earlier line of the request. */
+      taken: Effect.fnUntraced(function* (lines: ReadonlyArray<ReferenceFields>, fieldOf: (index: number) => string) {
+        const wanted = lines.filter(hasReference)
         if (wanted.length === 0) return []
-        const billed = yield* billedOf(wanted)
+        const billed = yield* loadBilled(wanted)
         return lines.flatMap((line, index): ReadonlyArray<Detail> => {
-          if (!isReferring(line)) return []
-          const bearer = billed.find(line)
+          if (!hasReference(line)) return []
+          const use = billed.find(line)
           billed.add(line)
-          if (bearer === undefined) return []
-          const { invoice } = bearer
+          if (use === undefined) return []
+          const { invoice } = use
           const message = invoice === undefined ? "is on a line before" : `is billed already, on invoice ${invoice}`
           return [{ field: fieldOf(index), constraint: "unique", message }]
         })
       }),
 
       /**
-       * Whoever met the index, because another request billed the same a moment earlier, looks once more: now there is
-       * an invoice to be named.
+       * Retries once after a violation of the unique index. A concurrent request has billed the same reference, and the
+       * second attempt finds its invoice.
        */
       onceMore: <A, E extends WireError, R>(work: Effect.Effect<A, E, R>) =>
         Effect.catchIf(

@@ -10,8 +10,8 @@ import { Parties } from "./Parties.ts"
 
 const decodeParties = Schema.decodeUnknown(PartiesSchema)
 
-/** An invoice with its lines and who is on either side, all as of one moment. */
-export class WholeInvoices extends Effect.Service<WholeInvoices>()("layers/WholeInvoices", {
+/** Reads an invoice with its lines and parties in one snapshot. */
+export class WholeInvoices extends Effect.Service<WholeInvoices>()("layers/InvoiceDetails", {
   dependencies: [Billables.Default, Invoices.Default, Parties.Default, InvoiceImages.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -21,15 +21,15 @@ export class WholeInvoices extends Effect.Service<WholeInvoices>()("layers/Whole
     const images = yield* InvoiceImages
 
     return {
-      /** What is shown of an invoice on paper beside its images, which are read when that is done. */
+      /** Everything that the PDF shows except the images. The caller reads these after the snapshot ends. */
       get: (id: string) =>
         Effect.gen(function* () {
           const invoice = yield* invoices.get(id)
           const lines = yield* billables.all({ invoice: id })
           const frozen = yield* invoices.frozenParties(id)
-          const sides =
+          const shownParties =
             frozen === undefined ? yield* parties.of(invoice.contract) : yield* Effect.orDie(decodeParties(frozen))
-          return { invoice, lines: lines.map(({ value }) => value), parties: sides }
+          return { invoice, lines: lines.map(({ value }) => value), parties: shownParties }
         }).pipe(consistently(sql)),
 
       images: ({ contract, id, invoiceNumber }: Invoice) => images.of(id, contract, invoiceNumber !== undefined)

@@ -5,22 +5,22 @@ import { type FairLimits, makeFairSemaphore } from "../concurrency/FairSemaphore
 import { toRequestError } from "../concurrency/RequestRefusal.ts"
 import { makeDrawingThread } from "./DrawingThread.ts"
 
-/** The build puts the thread's program beside its own; from the sources the one last built is taken. */
+/** The build writes the worker's program next to the main one. When run from source, this uses the last build. */
 const program = new URL(import.meta.url.endsWith(".ts") ? "../../../dist/pdf.js" : "./pdf.js", import.meta.url)
 
-/** What is to be drawn, for whom, and how long it is going to be. */
+/** A document to render. */
 export interface Drawable<E, R> {
-  /** The tenant, and the caller if there is one: each has its turn. */
+  /** Keys of the fair concurrency limit: the tenant, and the user if there is one. */
   readonly keys: ReadonlyArray<string>
   readonly lineCount: number
-  /** Reads the document when its turn has come, so that those who wait take no memory. */
+  /** Loads the document after the permit is granted, so that queued requests use no memory. */
   readonly load: Effect.Effect<InvoiceDocument, E, R>
 }
 
 export interface DrawingLimits extends FairLimits {
-  /** Documents of up to so many lines have a thread of their own and never wait for a longer one. */
+  /** Documents with up to this many lines use a separate thread and never wait for a longer one. */
   readonly maxSmallLines: number
-  /** How long a drawing may take at all, and longer for each line. */
+  /** Timeout of one rendering: a base, plus a time per line. */
   readonly drawTimeout: Duration.DurationInput
   readonly drawTimeoutPerLine: Duration.DurationInput
 }
@@ -33,45 +33,45 @@ export const defaultLimits: DrawingLimits = {
   timeout: "1 minute",
   maxSmallLines: 200,
   drawTimeout: "30 seconds",
-  // Several times what the slowest line takes, which is one whose description has a break after every letter.
+  // Several times the duration of the slowest line: a description with a line break after every letter.
   drawTimeoutPerLine: "50 millis"
 }
 
-/** A thread that draws one document after the other, tenant by tenant in turn. */
+/** A render thread behind a semaphore that is fair between tenants. */
 const makeLane = (program: URL, limits: DrawingLimits) => {
   const thread = makeDrawingThread(program)
-  const turns = makeFairSemaphore(limits, toRequestError)
+  const semaphore = makeFairSemaphore(limits, toRequestError)
 
-  const draw = (document: InvoiceDocument) => {
-    const forLines = Duration.times(limits.drawTimeoutPerLine, document.lines.length)
+  const render = (document: InvoiceDocument) => {
+    const timeoutForLines = Duration.times(limits.drawTimeoutPerLine, document.lines.length)
     return Effect.timeoutFail(thread.draw(document), {
-      duration: Duration.sum(limits.drawTimeout, forLines),
+      duration: Duration.sum(limits.drawTimeout, timeoutForLines),
       onTimeout: () => new ServiceUnavailable()
     })
   }
 
-  return { draw, inTurn: turns.withPermit }
+  return { render, withPermit: semaphore.withPermit }
 }
 
-/** Two threads: one for small documents, and one for those that are longer. Each is shared by tenant. */
-export const makeDrawing = (program: URL, own: Partial<DrawingLimits> = {}) => {
-  const limits = { ...defaultLimits, ...own }
+/** Two render threads: one for small documents and one for longer ones. */
+export const makeDrawing = (program: URL, overrides: Partial<DrawingLimits> = {}) => {
+  const limits = { ...defaultLimits, ...overrides }
   const small = makeLane(program, limits)
   const large = makeLane(program, limits)
 
-  /** Lines may have been added to a draft since they were counted: then it is undefined. */
-  const drawIfSmall = (document: InvoiceDocument) =>
-    document.lines.length > limits.maxSmallLines ? Effect.succeed(undefined) : small.draw(document)
+  /** Returns undefined when the draft has become too long since its lines were counted. */
+  const renderIfSmall = (document: InvoiceDocument) =>
+    document.lines.length > limits.maxSmallLines ? Effect.succeed(undefined) : small.render(document)
 
   return {
     invoice: Effect.fnUntraced(function* <E, R>({ keys, lineCount, load }: Drawable<E, R>) {
       const isSmall = lineCount <= limits.maxSmallLines
-      const pdf = isSmall ? yield* small.inTurn(keys, Effect.flatMap(load, drawIfSmall)) : undefined
-      return pdf ?? (yield* large.inTurn(keys, Effect.flatMap(load, large.draw)))
+      const pdf = isSmall ? yield* small.withPermit(keys, Effect.flatMap(load, renderIfSmall)) : undefined
+      return pdf ?? (yield* large.withPermit(keys, Effect.flatMap(load, large.render)))
     })
   }
 }
 
-export class Drawing extends Effect.Service<Drawing>()("layers/Drawing", {
+export class Drawing extends Effect.Service<Drawing>()("layers/PdfRenderer", {
   sync: () => makeDrawing(program)
 }) {}

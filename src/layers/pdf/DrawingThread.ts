@@ -3,43 +3,45 @@ import { Effect } from "effect"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
 import type { Outcome } from "./Outcome.ts"
 
-/** Enough for the longest invoice there can be; a drawing beyond it fails without taking the process along. */
+/** Enough for the longest possible invoice. A thread beyond this limit fails without crashing the process. */
 const maxHeapMb = 1024
 
-/** A thread that draws one document at a time. It starts with the first document and again whenever it has ended. */
+/**
+ * A worker thread that renders one document at a time. Starts with the first document, and again after it has ended.
+ */
 export const makeDrawingThread = (program: URL) => {
   let running: Worker | undefined
 
-  const forget = (worker: Worker) => {
+  const clearIfRunning = (worker: Worker) => {
     if (running === worker) running = undefined
   }
 
   const start = () => {
     const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
-    worker.on("error", () => forget(worker)).on("exit", () => forget(worker))
-    // It ends with the process and must not keep it alive.
+    worker.on("error", () => clearIfRunning(worker)).on("exit", () => clearIfRunning(worker))
+    // The thread must not keep the process alive.
     worker.unref()
     return worker
   }
 
   return {
-    /** Interrupting this ends the thread, since nothing else stops it in the middle of a document. */
+    /** An interruption terminates the thread, because nothing else stops it in the middle of a document. */
     draw: (document: InvoiceDocument) =>
       Effect.async<Uint8Array>((resume) => {
         const worker = running ?? start()
         running = worker
-        const settle = (result: Effect.Effect<Uint8Array>) => {
+        const settle = (outcome: Effect.Effect<Uint8Array>) => {
           worker.off("message", onMessage).off("error", onError).off("exit", onExit)
-          resume(result)
+          resume(outcome)
         }
-        const onMessage = (outcome: Outcome) =>
-          settle("pdf" in outcome ? Effect.succeed(outcome.pdf) : Effect.dieMessage(outcome.fault))
+        const onMessage = (result: Outcome) =>
+          settle("pdf" in result ? Effect.succeed(result.pdf) : Effect.dieMessage(result.fault))
         const onError = (cause: unknown) => settle(Effect.die(cause))
         const onExit = () => settle(Effect.dieMessage("The drawing thread ended"))
         worker.on("message", onMessage).on("error", onError).on("exit", onExit)
         worker.postMessage(document)
         return Effect.promise(() => {
-          forget(worker)
+          clearIfRunning(worker)
           return worker.terminate()
         })
       })

@@ -1,2 +1,2 @@
-/** What comes back from the drawing thread for each document that is sent there. */
+/** The reply of the render thread to one document. */
 export type Outcome = { readonly pdf: Uint8Array } | { readonly fault: string }

@@ -5,17 +5,17 @@ import { drawableImages } from "./drawing/Images.ts"
 import { drawInvoice } from "./drawing/Invoice.ts"
 import type { Outcome } from "./Outcome.ts"
 
-// A thread of its own, so that drawing keeps no request waiting. The build puts the fonts beside it.
+// Runs in a worker thread, so that rendering does not block requests. The build copies the fonts next to this file.
 const fonts = loadFonts(new URL("./fonts/", import.meta.url))
 
-const answer = (outcome: Outcome, ...transferred: ReadonlyArray<ArrayBuffer>) =>
-  parentPort?.postMessage(outcome, transferred)
+const reply = (result: Outcome, ...transferred: ReadonlyArray<ArrayBuffer>) =>
+  parentPort?.postMessage(result, transferred)
 
 parentPort?.on("message", (document: InvoiceDocument) => {
   drawableImages(document.images)
     .then((images) => drawInvoice(fonts, document, images))
     .then(
-      (pdf) => answer({ pdf }, pdf.buffer),
-      (fault: unknown) => answer({ fault: String(fault) })
+      (pdf) => reply({ pdf }, pdf.buffer),
+      (error: unknown) => reply({ fault: String(error) })
     )
 })

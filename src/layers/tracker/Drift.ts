@@ -9,13 +9,15 @@ import { recording } from "../postgres/repository/EventLog.ts"
 import { makeReading } from "../postgres/repository/ResourceReading.ts"
 
 export interface Change {
-  /** Whose issue it is, as far as that is known. */
+  /** The site of the issue, or null while it is unknown. */
   readonly site: string | null
   readonly before: TrackedIssue | undefined
   readonly after: TrackedIssue
 }
 
-/** Tells of lines that were billed for an issue which is no longer what it was. The lines themselves stay as they are. */
+/**
+ * Records an event for each billable whose issue has changed since it was billed. The billable itself does not change.
+ */
 export const makeDrift = (sql: SqlClient.SqlClient) => {
   const billables = makeReading<Billable>(
     sql,
@@ -24,27 +26,30 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
   )
   const record = recording(sql, sql.literal("changed"))
 
-  /** The lines that bill an issue, by its key or that of before; their invoices are held, as for every change of a line. */
-  const billed = Effect.fnUntraced(function* (tenant: string, { after, before, site }: Change) {
+  /**
+   * Locks the billables of an issue, by its current and its previous key. Locks their invoices first, as every change
+   * of a line does.
+   */
+  const lockBilled = Effect.fnUntraced(function* (tenant: string, { after, before, site }: Change) {
     const keys = JSON.stringify([after.issueKey, before?.issueKey ?? after.issueKey])
-    const bill = sql`b.id in (
+    const isBilled = sql`b.id in (
       select b.id from billables b where b.tenant_id = ${tenant} and not b.released and b.reference_type = ${issueReference}
         and b.reference_id in (select json_array_elements_text(${keys}::json)) and ${mayBill(sql, sql`${site}::text`)}
       union
       select b.id from billables b where b.tenant_id = ${tenant} and not b.released
         and ${wasMadeOf(sql, sql`${after.id}`)}) and b.tenant_id = ${tenant} and not b.released`
-    const held = yield* sql<object>`
-      select 1 from invoices i where i.tenant_id = ${tenant} and i.id in (select b.invoice_id from billables b where ${bill})
+    const lockedInvoices = yield* sql<object>`
+      select 1 from invoices i where i.tenant_id = ${tenant} and i.id in (select b.invoice_id from billables b where ${isBilled})
       order by i.id for no key update`
-    if (held.length === 0) return []
-    return yield* sql<{ id: string }>`select b.id from billables b where ${bill} order by b.id for no key update`
+    if (lockedInvoices.length === 0) return []
+    return yield* sql<{ id: string }>`select b.id from billables b where ${isBilled} order by b.id for no key update`
   })
 
   const clientOf = (tenant: string, invoice: string) => sql`(
     select c.client_id from invoices i join contracts c on c.tenant_id = i.tenant_id and c.id = i.contract_id
     where i.tenant_id = ${tenant} and i.id = ${invoice})`
 
-  const tellOf = Effect.fnUntraced(function* (tenant: string, id: string, { after, before }: Change) {
+  const recordChange = Effect.fnUntraced(function* (tenant: string, id: string, { after, before }: Change) {
     const { sequence, value } = yield* Effect.orDie(billables.current(id))
     const event = record({
       tenant,
@@ -61,9 +66,9 @@ export const makeDrift = (sql: SqlClient.SqlClient) => {
       ) ${event}`
   })
 
-  /** To be done in the transaction of the change itself. */
+  /** Call this in the transaction that changes the issue. */
   return (tenant: string, change: Change) =>
     Effect.gen(function* () {
-      for (const { id } of yield* billed(tenant, change)) yield* tellOf(tenant, id, change)
+      for (const { id } of yield* lockBilled(tenant, change)) yield* recordChange(tenant, id, change)
     })
 }

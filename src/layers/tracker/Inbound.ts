@@ -23,31 +23,31 @@ interface Filter {
 }
 
 const scope = { tenantColumn: "tenant_id", visible: ofPresentIntegration }
-const brief: Shape = { table: "inbound_webhooks", fields: InboundWebhook.fields, relations: ["integration"] }
-const full: Shape = { ...brief, fields: InboundWebhookInFull.fields }
+const summaryShape: Shape = { table: "inbound_webhooks", fields: InboundWebhook.fields, relations: ["integration"] }
+const fullShape: Shape = { ...summaryShape, fields: InboundWebhookInFull.fields }
 
-/** Every webhook that came in, with what became of it, and working it once more. */
-export class Inbound extends Effect.Service<Inbound>()("layers/Inbound", {
+/** Lists inbound webhooks with their status, and replays them. */
+export class Inbound extends Effect.Service<Inbound>()("layers/InboundWebhooks", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<InboundWebhook>(sql, brief, scope)
-    const readingFull = makeReading<InboundWebhookInFull>(sql, full, scope)
-    const isThere = makeIsThere(sql)
+    const reading = makeReading<InboundWebhook>(sql, summaryShape, scope)
+    const readingFull = makeReading<InboundWebhookInFull>(sql, fullShape, scope)
+    const requireIntegration = makeIsThere(sql)
 
-    const matching = ({ since, until }: Filter) =>
+    const receivedBetween = ({ since, until }: Filter) =>
       [
         ...(since === undefined ? [] : [sql`this.received_at >= ${since}::timestamptz`]),
         ...(until === undefined ? [] : [sql`this.received_at <= ${until}::timestamptz`])
       ].reduce<Fragment>((all, one) => sql`${all} and ${one}`, sql.literal("true"))
 
-    const inFull = (integration: string, id: string, lock = "") =>
+    const getFull = (integration: string, id: string, lock = "") =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         readingFull.select(sql`
           inbound_webhooks this where ${readingFull.inTenant(tenant)} and this.integration_id = ${integration}
             and this.id = ${id} ${sql.literal(lock)}`)
       ).pipe(Effect.flatMap(([found]) => (found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found))))
 
-    const again = (id: string) =>
+    const resetToReceived = (id: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql`
           update inbound_webhooks set status = 'RECEIVED', attempts = 0, error = null, processed_at = null
@@ -57,19 +57,19 @@ export class Inbound extends Effect.Service<Inbound>()("layers/Inbound", {
     return {
       page: (integration: string, window: Window, { status, ...filter }: Filter) =>
         reading
-          .page(window, { integration, status }, matching(filter))
-          .pipe(Effect.tap((rows) => (rows.length === 0 ? isThere(integration) : Effect.void))),
+          .page(window, { integration, status }, receivedBetween(filter))
+          .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 
-      get: (integration: string, id: string) => inFull(integration, id),
+      get: (integration: string, id: string) => getFull(integration, id),
 
-      /** Lets it be worked once more, by the rules that hold for any. */
+      /** Makes a webhook pending again. The processor treats it like a new one: it does not overwrite newer changes. */
       replay: (integration: string, id: string) =>
         Effect.gen(function* () {
-          const found = yield* inFull(integration, id, "for update of this")
+          const found = yield* getFull(integration, id, "for update of this")
           if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
           yield* mayReplay(found)
-          yield* again(id)
-          return yield* inFull(integration, id)
+          yield* resetToReceived(id)
+          return yield* getFull(integration, id)
         }).pipe(atomically(sql))
     }
   })

@@ -9,87 +9,93 @@ import { makeTaking } from "./intake/Taking.ts"
 import { makeTogether, type Rest } from "./intake/Together.ts"
 import { makeWriting } from "./intake/Writing.ts"
 
-/** What the broker brings is left to it for so long; what failed waits longer each time. */
+/**
+ * The broker normally delivers a webhook within this time. The backoff after a failure grows with the square of the
+ * attempts.
+ */
 const graceSeconds = 2
 
-/** Of one integration, what is looked for at a time and how many webhooks are looked at for it. */
-const maxForgottenEach = 50
-const maxLookedAt = 1000
+/** Limits of one search for overdue issues. */
+const maxOverduePerIntegration = 50
+const maxScannedPerIntegration = 1000
 
-/** After a failure a tenant waits for no other, unless for one of two. */
-const maxTenantsAtOnce = 2
+/** After a failed batch the tenants run apart, two at a time, so that one slow tenant does not block all others. */
+const maxConcurrentTenants = 2
 
-const merge = (rests: ReadonlyArray<Rest>): Rest => ({
-  results: rests.flatMap(({ results }) => results),
-  left: rests.flatMap(({ left }) => left),
-  busy: rests.flatMap(({ busy }) => busy),
-  billed: rests.flatMap(({ billed }) => billed)
+const mergeResults = (batches: ReadonlyArray<Rest>): Rest => ({
+  results: batches.flatMap(({ results }) => results),
+  left: batches.flatMap(({ left }) => left),
+  busy: batches.flatMap(({ busy }) => busy),
+  billed: batches.flatMap(({ billed }) => billed)
 })
 
-/** Works webhooks off, issue by issue, each with its effects in one transaction. */
-export class Intake extends Effect.Service<Intake>()("layers/Intake", {
+/** Processes inbound webhooks by issue. A webhook and its effects share one transaction. */
+export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const taking = makeTaking(sql)
-    const write = makeWriting(sql)
-    const together = makeTogether(sql, taking, write)
-    const oneByOne = makeOneByOne(sql, taking, write)
+    const loader = makeTaking(sql)
+    const saveBatch = makeWriting(sql)
+    const processBatch = makeTogether(sql, loader, saveBatch)
+    const processOne = makeOneByOne(sql, loader, saveBatch)
 
-    /** Works issues together. If that fails, their tenants apart, then halves, until what fails is an issue alone. */
-    const workTogether = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> =>
-      Effect.catchAllCause(together(keys), (cause) =>
+    /**
+     * Processes issues in one batch. A failed batch is split by tenant, then in halves, until single issues are left.
+     */
+    const processOrSplit = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> =>
+      Effect.catchAllCause(processBatch(keys), (cause) =>
         isConnectionBroken(Cause.squash(cause))
           ? Effect.failCause(cause)
           : Effect.zipRight(
-              Effect.logDebug(`The webhooks of ${keys.length} issues could not be worked together`, cause),
-              workApart(keys)
+              Effect.logDebug(`A batch with the webhooks of ${keys.length} issues failed and is split`, cause),
+              splitBatch(keys)
             )
       )
 
-    const workApart = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> => {
+    const splitBatch = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> => {
       if (keys.length === 1) return Effect.succeed({ results: [], left: [], busy: [], billed: keys })
       const tenants = Object.values(Arrays.groupBy(keys, ({ tenant }) => tenant))
       const half = Math.ceil(keys.length / 2)
-      const worked =
+      const processed =
         tenants.length > 1
-          ? Effect.forEach(tenants, workTogether, { concurrency: maxTenantsAtOnce })
-          : Effect.forEach([keys.slice(0, half), keys.slice(half)], workTogether)
-      return Effect.map(worked, merge)
+          ? Effect.forEach(tenants, processOrSplit, { concurrency: maxConcurrentTenants })
+          : Effect.forEach([keys.slice(0, half), keys.slice(half)], processOrSplit)
+      return Effect.map(processed, mergeResults)
     }
 
-    /** Whatever fails here is this issue's alone: others are not kept waiting, and it is tried again later. */
-    const workAlone = (key: IssueKey) =>
-      oneByOne(key).pipe(
-        Effect.map(({ isBusy, isLeft, results }) => ({ key, results, isBusy, isLeft })),
+    /** A failure concerns this issue alone. The other issues go on, and this one is retried later. */
+    const processSingle = (key: IssueKey) =>
+      processOne(key).pipe(
+        Effect.map(({ hasMore, isBusy, results }) => ({ key, results, isBusy, hasMore })),
         Effect.catchAllCause((cause) =>
           isConnectionBroken(Cause.squash(cause))
             ? Effect.failCause(cause)
-            : Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} could not be worked`, cause), {
+            : Effect.as(Effect.logWarning(`The webhooks of issue ${key.issue} failed and are retried later`, cause), {
                 key,
                 results: [],
                 isBusy: true,
-                isLeft: false
+                hasMore: false
               })
         )
       )
 
     return {
       /**
-       * Works off what waits for issues, for each in the order it happened. Tells what came of the webhooks, and of which
-       * issues there is more, left over or in the hands of another worker.
+       * Processes the pending webhooks of issues, in the order of each issue's changes. Returns the result of every
+       * webhook, the issues with more pending webhooks (`left`), and the issues that another worker has locked
+       * (`busy`).
        */
       workOff: (keys: ReadonlyArray<IssueKey>) =>
         Effect.gen(function* () {
-          const { billed, busy, left, results } = yield* workTogether(keys)
-          const single = yield* Effect.forEach(billed, workAlone)
+          const { billed, busy, left, results } = yield* processOrSplit(keys)
+          const singles = yield* Effect.forEach(billed, processSingle)
           return {
-            results: [...results, ...single.flatMap((one) => one.results)],
-            left: [...left, ...single.filter(({ isLeft }) => isLeft).map(({ key }) => key)],
-            busy: [...busy, ...single.filter(({ isBusy }) => isBusy).map(({ key }) => key)]
+            results: [...results, ...singles.flatMap((single) => single.results)],
+            left: [...left, ...singles.filter(({ hasMore }) => hasMore).map(({ key }) => key)],
+            busy: [...busy, ...singles.filter(({ isBusy }) => isBusy).map(({ key }) => key)]
           }
         }).pipe(Effect.orDie),
 
-      /** The issues that these webhooks are about, as far as they still wait and somebody is at work on them. */
+      /** The issues of those webhooks that are still pending and belong to an active integration. */
       issuesOf: (keys: ReadonlyArray<Omit<InboundKey, "integration">>) =>
         Effect.orDie(sql<IssueKey & { readonly id: string }>`
           select w.id, w.tenant_id as tenant, w.integration_id as integration, w.issue_id as issue
@@ -98,8 +104,8 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
           join integrations i on i.tenant_id = w.tenant_id and i.id = w.integration_id and i.status = 'ACTIVE'`),
 
       /**
-       * Issues that something has waited for longer than the broker should take to bring it: a few of each integration,
-       * and the first of every tenant before the second of any.
+       * Issues with an overdue webhook, which the broker has not delivered in time. Returns a few issues per
+       * integration, and the first issue of every tenant before the second of any tenant.
        */
       forgotten: (max: number) =>
         Effect.orDie(sql<IssueKey>`
@@ -111,9 +117,9 @@ export class Intake extends Effect.Service<Intake>()("layers/Intake", {
               where w.tenant_id = i.tenant_id and w.integration_id = i.id and w.status = 'RECEIVED'
                 and greatest(w.received_at, w.processed_at)
                   < now() - make_interval(secs => ${graceSeconds}::integer * (1 + w.attempts * w.attempts))
-              limit ${maxLookedAt}
+              limit ${maxScannedPerIntegration}
             ) due
-            limit ${maxForgottenEach}
+            limit ${maxOverduePerIntegration}
           ) waiting
           where i.provider = 'JIRA' and i.status = 'ACTIVE'
           order by row_number() over (partition by waiting.tenant_id order by random()), random() limit ${max}`)

@@ -12,9 +12,9 @@ import { Billables } from "../invoicing/Billables.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
 import { TrackedIssues } from "./TrackedIssues.ts"
 
-type Wish = CreateBillablesFromIssues
+type BillingRequest = CreateBillablesFromIssues
 
-/** Makes lines of invoices out of issues. */
+/** Creates billables from tracked issues. */
 export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBilling", {
   dependencies: [Billables.Default, Invoices.Default, TrackedIssues.Default],
   effect: Effect.gen(function* () {
@@ -22,18 +22,21 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
     const invoices = yield* Invoices
     const issues = yield* TrackedIssues
 
-    const named = Effect.fnUntraced(function* (integration: string, keys: ReadonlyArray<string>) {
+    const findByKeys = Effect.fnUntraced(function* (integration: string, keys: ReadonlyArray<string>) {
       const found = yield* issues.named(integration, keys)
-      const missing = keys.flatMap((key, n) =>
+      const missing = keys.flatMap((key, index) =>
         found.has(key)
           ? []
-          : [{ field: `issueKeys[${n}]`, constraint: "exists", message: "names no issue that is there" } as const]
+          : [{ field: `issueKeys[${index}]`, constraint: "exists", message: "names no issue that is there" } as const]
       )
       if (missing.length > 0) return yield* Effect.fail(invalid(...missing))
       return keys.flatMap((key) => found.get(key) ?? [])
     })
 
-    const filtered = Effect.fnUntraced(function* (integration: string, filter: NonNullable<Wish["filter"]>) {
+    const findByFilter = Effect.fnUntraced(function* (
+      integration: string,
+      filter: NonNullable<BillingRequest["filter"]>
+    ) {
       const found = yield* issues.unbilled(integration, filter)
       if (found.length === 0)
         return yield* Effect.fail(breaks("filter", "minItems", "leaves no issue that is not billed yet"))
@@ -43,22 +46,22 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
     })
 
     return {
-      create: Effect.fnUntraced(function* (invoiceId: string, wish: Wish) {
+      create: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
         const invoice = yield* invoices.get(invoiceId)
-        const fault = choiceFault(wish)
-        if (fault !== undefined) return yield* Effect.fail(fault)
-        const { filter = {}, integrationId, issueKeys } = wish
+        const error = choiceFault(request)
+        if (error !== undefined) return yield* Effect.fail(error)
+        const { filter = {}, integrationId, issueKeys } = request
         const site = yield* Effect.catchTag(issues.siteOf(integrationId), "NotFound", () =>
           Effect.fail(breaks("integrationId", "exists", "names nothing in this tenant"))
         )
-        const chosen = yield* issueKeys === undefined
-          ? filtered(integrationId, filter)
-          : named(integrationId, issueKeys)
-        const lines = chosen.map((issue) => lineOfIssue(issue, site, wish))
-        const made = billables.create({ invoiceId: InvoiceId.make(invoice.id), billables: lines })
+        const selected = yield* issueKeys === undefined
+          ? findByFilter(integrationId, filter)
+          : findByKeys(integrationId, issueKeys)
+        const lines = selected.map((issue) => lineOfIssue(issue, site, request))
+        const created = billables.create({ invoiceId: InvoiceId.make(invoice.id), billables: lines })
         return yield* issueKeys === undefined
-          ? made
-          : Effect.catchTag(made, "ValidationError", (error) => Effect.fail(faultsOfIssues(error)))
+          ? created
+          : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(faultsOfIssues(error)))
       })
     }
   })

@@ -10,29 +10,33 @@ import type { IssueWebhook } from "../../domain/tracker/IssueWebhook.ts"
 import type { InboundKey } from "../nats/InboundStream.ts"
 import { makeId } from "../postgres/Ids.ts"
 
-interface Received extends Nullable<InboundKey> {
+interface ReceivedRow extends Nullable<InboundKey> {
   readonly wanting: number
 }
 
 type Nullable<A> = { readonly [Name in keyof A]: A[Name] | null }
 
-/** An index takes no more than this of a text; a longer one is known by its hash. */
-const longestIdentifier = 255
-const indexable = (identifier: string) =>
-  identifier.length > longestIdentifier ? `sha256:${hash("sha256", identifier)}` : identifier
+/** Bounds the size of an index entry. A longer identifier is stored as its hash. */
+const maxIdentifierLength = 255
+const toIndexable = (identifier: string) =>
+  identifier.length > maxIdentifierLength ? `sha256:${hash("sha256", identifier)}` : identifier
 
 const prefix = prefixOf(InboundWebhookId)
 
-/** Writes webhooks down as they come in, which is all that is done before they are answered. */
-export class Receiving extends Effect.Service<Receiving>()("layers/Receiving", {
+/** Saves inbound webhooks. The response to the tracker waits for this and for nothing else. */
+export class Receiving extends Effect.Service<Receiving>()("layers/InboundStore", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
     /**
-     * The integrations a webhook is for: one whose administrator sends it himself, or those that registered any of its
-     * numbers at this address. Before its authorization an integration wants nothing; a pause does not keep it from it.
+     * Selects the integrations that receive a webhook. For a webhook that an administrator set up by hand, that is the
+     * integration of the URL; otherwise, those that registered one of its webhook ids for this URL. An integration
+     * without authorization receives nothing. A paused one still receives.
      */
-    const wanting = ({ integration, isTracker, keyHash, tenant }: InboundCall["Type"], ids: ReadonlyArray<number>) => {
+    const selectRecipients = (
+      { integration, isTracker, keyHash, tenant }: InboundCall["Type"],
+      ids: ReadonlyArray<number>
+    ) => {
       const registered = sql`(i.tenant_id, i.id) in (
         select w.tenant_id, w.integration_id from tracker_webhooks w
         where w.key_hash = ${keyHash} and w.webhook_id in (
@@ -44,16 +48,16 @@ export class Receiving extends Effect.Service<Receiving>()("layers/Receiving", {
         where i.status <> 'PENDING_AUTH' and ${isTracker ? registered : own}`
     }
 
-    /** Writes it down for so many of those who want it, and tells how many do and which of the rows are new. */
-    const insert = (wanted: Fragment, identifier: string, webhook: IssueWebhook, body: string, count: number) => {
+    /** Inserts the webhook for up to `count` recipients. Returns the number of all recipients and the new rows. */
+    const insert = (recipients: Fragment, identifier: string, webhook: IssueWebhook, body: string, count: number) => {
       const { issue, timestamp, webhookEvent } = webhook
       const ids = Array.from({ length: count }, () => makeId(prefix))
-      return sql<Received>`
-        with wanting as (${wanted}),
+      return sql<ReceivedRow>`
+        with wanting as (${recipients}),
         added as (
           insert into inbound_webhooks (tenant_id, id, integration_id, identifier, kind, issue_id, issue_key, happened_at,
             body, status, received_at)
-          select wanting.tenant_id, given.id, wanting.id, ${indexable(identifier)}, ${webhookEvent}, ${issue.id},
+          select wanting.tenant_id, given.id, wanting.id, ${toIndexable(identifier)}, ${webhookEvent}, ${issue.id},
             ${issue.key}, ${timestamp}::bigint, ${body}, 'RECEIVED', now()
           from wanting
           join json_array_elements_text(${JSON.stringify(ids)}::json) with ordinality as given (id, place) using (place)
@@ -64,30 +68,31 @@ export class Receiving extends Effect.Service<Receiving>()("layers/Receiving", {
         from (select count(*)::integer as wanting from wanting) counted left join added on true`
     }
 
-    const write = (
-      wanted: Fragment,
+    const insertForAll = (
+      recipients: Fragment,
       identifier: string,
       webhook: IssueWebhook,
       body: string,
       count: number
     ): Effect.Effect<{ readonly accepted: boolean; readonly added: ReadonlyArray<InboundKey> }, SqlError> =>
       Effect.gen(function* () {
-        const rows = yield* insert(wanted, identifier, webhook, body, count)
+        const rows = yield* insert(recipients, identifier, webhook, body, count)
         const added = rows.flatMap(({ id, integration, tenant }) =>
           id === null || integration === null || tenant === null ? [] : [{ id, integration, tenant }]
         )
         const found = rows[0]?.wanting ?? 0
         if (found <= count) return { accepted: found > 0, added }
-        // Nearly always an address is one integration's own. For more it is done again; what is there stays as it is.
-        const others = yield* write(wanted, identifier, webhook, body, found)
+        // Nearly every URL belongs to one integration. For more, a second insert adds the missing rows and skips the
+        // others.
+        const others = yield* insertForAll(recipients, identifier, webhook, body, found)
         return { accepted: true, added: [...added, ...others.added] }
       })
 
     return {
-      /** Whether anybody wants a webhook, and the rows that are new with it. */
+      /** Saves a webhook. Returns whether any integration receives it, and the new rows. */
       receive: (identifier: string, webhook: IssueWebhook, body: string) =>
         Effect.flatMap(InboundCall, (call) =>
-          Effect.orDie(write(wanting(call, webhook.matchedWebhookIds), identifier, webhook, body, 1))
+          Effect.orDie(insertForAll(selectRecipients(call, webhook.matchedWebhookIds), identifier, webhook, body, 1))
         )
     }
   })

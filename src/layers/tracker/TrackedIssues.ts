@@ -21,7 +21,7 @@ interface Filter {
   readonly deleted?: boolean | undefined
 }
 
-/** The issues trackers told us of. */
+/** Repository of the issues that trackers have sent. */
 export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/TrackedIssues", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -29,15 +29,15 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
       tenantColumn: "tenant_id",
       visible: ofPresentIntegration
     })
-    const isThere = makeIsThere(sql)
+    const requireIntegration = makeIsThere(sql)
 
-    const ofIntegration = (integration: string, rest: Fragment) =>
+    const selectByIntegration = (integration: string, condition: Fragment) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         reading.select(sql`
-          tracked_issues this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and ${rest}`)
+          tracked_issues this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and ${condition}`)
       )
 
-    const unbilled = sql`not exists (
+    const isUnbilled = sql`not exists (
       select 1 from billables b
       join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
       where b.tenant_id = this.tenant_id and not b.released
@@ -48,7 +48,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
         where b.tenant_id = this.tenant_id and not b.released and ${wasMadeOf(sql, sql.literal("this.id"))})`
 
     return {
-      /** The site an integration is for, as far as that is known. */
+      /** The site id of an integration, or undefined while it is unknown. */
       siteOf: (integration: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ site: string | null }>`
@@ -66,17 +66,19 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
             { integration, projectKey, state, issueKey: key },
             deleted === undefined ? undefined : sql`this.is_deleted = ${deleted}`
           )
-          .pipe(Effect.tap((rows) => (rows.length === 0 ? isThere(integration) : Effect.void))),
+          .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 
       get: (integration: string, id: string) =>
-        Effect.flatMap(ofIntegration(integration, sql`this.id = ${id}`), ([found]) =>
+        Effect.flatMap(selectByIntegration(integration, sql`this.id = ${id}`), ([found]) =>
           found === undefined ? Effect.fail(new NotFound()) : Effect.succeed(found)
         ),
 
-      /** Those that are there of these, by their keys. Of two with the same key, the one that was told of last counts. */
+      /**
+       * Finds issues that are not deleted, by key. Of two issues with the same key it takes the one that changed last.
+       */
       named: (integration: string, keys: ReadonlyArray<string>) =>
         Effect.map(
-          ofIntegration(
+          selectByIntegration(
             integration,
             sql`not this.is_deleted
               and this.issue_key in (select json_array_elements_text(${JSON.stringify(keys)}::json))
@@ -85,11 +87,11 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
           (found) => new Map(found.map((issue) => [issue.issueKey, issue]))
         ),
 
-      /** Those that are not billed yet, and one more than can be billed at once when there are so many. */
+      /** Finds unbilled issues. The limit is one more than a request can bill, so that the caller detects too many. */
       unbilled: (integration: string, { projectKey, state }: Pick<Filter, "projectKey" | "state">) =>
-        ofIntegration(
+        selectByIntegration(
           integration,
-          sql`not this.is_deleted and ${unbilled}
+          sql`not this.is_deleted and ${isUnbilled}
             and (${projectKey ?? null}::text is null or this.project_key = ${projectKey ?? null})
             and (${state ?? null}::text is null or this.state = ${state ?? null})
             order by this.id limit ${mostAtOnce + 1}`

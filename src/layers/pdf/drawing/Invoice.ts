@@ -10,64 +10,67 @@ import { drawTotals, totalsHeight } from "./Totals.ts"
 
 const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
 
-const marks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOID" }
+const watermarks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOID" }
 
-/** The left half is kept free for the sender's logo, at least this far down. */
-const letterhead = 64
+/** Minimum height of the title. The left halfWidth is reserved for the tenant's logo. */
+const letterheadHeight = 64
 
-const half = room.width / 2
+const halfWidth = room.width / 2
 
-type Drawn = Omit<InvoiceDocument, "images">
+type DocumentContent = Omit<InvoiceDocument, "images">
 
-const drawTitle = (sheet: Sheet, { invoice }: Drawn) => {
-  const end = sheet.y + letterhead
+const drawTitle = (canvas: Sheet, { invoice }: DocumentContent) => {
+  const end = canvas.y + letterheadHeight
   const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
-  const width = half - 16
+  const width = halfWidth - 16
   for (const line of [
-    ...sheet.lines("INVOICE", { size: 22, bold: true }, width),
-    ...sheet.lines(number, { size: 11 }, width)
+    ...canvas.lines("INVOICE", { size: 22, bold: true }, width),
+    ...canvas.lines(number, { size: 11 }, width)
   ]) {
-    sheet.y += leadingOf(line)
-    sheet.drawRight(line, room.right, sheet.y - line.style.size * 0.5)
+    canvas.y += leadingOf(line)
+    canvas.drawRight(line, room.right, canvas.y - line.style.size * 0.5)
   }
-  sheet.y = Math.max(sheet.y, end) + 16
+  canvas.y = Math.max(canvas.y, end) + 16
 }
 
-/** Room beside the client's address for its logo. */
-const emblem = { width: 96, height: 48 }
+/** Size of the client's logo next to the client's address. */
+const clientLogo = { width: 96, height: 48 }
 
-const drawParties = (sheet: Sheet, { parties }: Drawn, logo: Buffer | undefined) => {
-  const width = half - 16
-  sheet.image(logo, { x: room.right - emblem.width, y: sheet.y, ...emblem }, "right")
-  drawColumns(sheet, [
-    { x: room.left, lines: partyLines(sheet, "FROM", parties.tenant, width) },
-    { x: room.left + half, lines: partyLines(sheet, "BILL TO", parties.client, logo ? width - emblem.width : width) }
+const drawParties = (canvas: Sheet, { parties }: DocumentContent, logo: Buffer | undefined) => {
+  const width = halfWidth - 16
+  canvas.image(logo, { x: room.right - clientLogo.width, y: canvas.y, ...clientLogo }, "right")
+  drawColumns(canvas, [
+    { x: room.left, lines: partyLines(canvas, "FROM", parties.tenant, width) },
+    {
+      x: room.left + halfWidth,
+      lines: partyLines(canvas, "BILL TO", parties.client, logo ? width - clientLogo.width : width)
+    }
   ])
-  sheet.y += 20
+  canvas.y += 20
 }
 
-/** What the invoice is about, in a strip between two rules. */
-const drawTerms = (sheet: Sheet, { invoice, parties }: Drawn) => {
-  const wide = half / 3
-  const term = (x: number, title: string, text: string, width = wide - 12) => ({
+/** Dates, currency and contract, between two rules. */
+const drawTerms = (canvas: Sheet, { invoice, parties }: DocumentContent) => {
+  const columnWidth = halfWidth / 3
+  const term = (x: number, title: string, text: string, width = columnWidth - 12) => ({
     x: room.left + x,
-    lines: [...sheet.lines(title, { size: 7, faint: true }, width), ...sheet.lines(text, { size: 9 }, width)]
+    lines: [...canvas.lines(title, { size: 7, faint: true }, width), ...canvas.lines(text, { size: 9 }, width)]
   })
-  if (!sheet.fits(60)) sheet.newPage()
-  sheet.rule()
-  sheet.y += 6
-  drawColumns(sheet, [
+  if (!canvas.fits(60)) canvas.newPage()
+  canvas.rule()
+  canvas.y += 6
+  drawColumns(canvas, [
     term(0, "ISSUE DATE", dayOf(invoice.issuedAt)),
-    term(wide, "DUE DATE", dayOf(invoice.dueAt)),
-    term(2 * wide, "CURRENCY", invoice.currencyCode),
-    term(half, "CONTRACT", parties.contract.name, half)
+    term(columnWidth, "DUE DATE", dayOf(invoice.dueAt)),
+    term(2 * columnWidth, "CURRENCY", invoice.currencyCode),
+    term(halfWidth, "CONTRACT", parties.contract.name, halfWidth)
   ])
-  sheet.y += 8
-  sheet.rule()
-  sheet.y += 20
+  canvas.y += 8
+  canvas.rule()
+  canvas.y += 20
 }
 
-/** An invoice on A4. What it is drawn of decides every byte of it. */
+/** Draws an invoice on A4 pages. The output is deterministic: equal documents give equal bytes. */
 export const drawInvoice = (
   fonts: Fonts,
   document: Omit<InvoiceDocument, "images">,
@@ -75,19 +78,23 @@ export const drawInvoice = (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const { invoice, parties } = document
   const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
-  const sheet = new Sheet(fonts, {
+  const canvas = new Sheet(fonts, {
     title: name,
     author: parties.tenant.name,
     date: new Date(invoice.issuedAt ?? invoice.updatedAt),
-    mark: marks[invoice.status],
-    // A client's own background takes the place of the usual one.
+    mark: watermarks[invoice.status],
+    // The client's background overrides the tenant's.
     background: images["client-background"] ?? images["tenant-background"]
   })
-  sheet.image(images["tenant-logo"], { x: room.left, y: sheet.y, width: half - 16, height: letterhead }, "left")
-  drawTitle(sheet, document)
-  drawParties(sheet, document, images["client-logo"])
-  drawTerms(sheet, document)
-  drawLines(sheet, document, totalsHeight)
-  drawTotals(sheet, invoice)
-  return sheet.finish(`${name} · ${parties.tenant.name}`)
+  canvas.image(
+    images["tenant-logo"],
+    { x: room.left, y: canvas.y, width: halfWidth - 16, height: letterheadHeight },
+    "left"
+  )
+  drawTitle(canvas, document)
+  drawParties(canvas, document, images["client-logo"])
+  drawTerms(canvas, document)
+  drawLines(canvas, document, totalsHeight)
+  drawTotals(canvas, invoice)
+  return canvas.finish(`${name} · ${parties.tenant.name}`)
 }

@@ -6,74 +6,75 @@ import { type Cells, cellsOf, type Table, tableFor, titles } from "./Table.ts"
 const padding = 4.5
 const nameSize = 9
 
-/** A line that is taller than this is begun on the page it comes to and goes on over the next. */
-const tallest = 220
-/** Fewer lines of text than these are not left alone on a page. */
-const together = 3
+/** A taller line starts on the current page and continues on the next. */
+const maxUnbrokenHeight = 220
+/** Minimum of text lines that stay together on a page (widow and orphan control). */
+const minLinesTogether = 3
 
-const drawNumbers = (sheet: Sheet, { columns }: Table, { amount, number, quantity, unit }: Cells, y: number) => {
-  sheet.draw(number, columns.number, y)
-  sheet.drawRight(quantity, columns.quantity, y)
-  sheet.drawRight(unit, columns.unit, y)
-  sheet.drawRight(amount, columns.amount, y)
+const drawNumbers = (canvas: Sheet, { columns }: Table, { amount, number, quantity, unit }: Cells, y: number) => {
+  canvas.draw(number, columns.number, y)
+  canvas.drawRight(quantity, columns.quantity, y)
+  canvas.drawRight(unit, columns.unit, y)
+  canvas.drawRight(amount, columns.amount, y)
 }
 
-const drawHead = (sheet: Sheet, table: Table) => {
+const drawHead = (canvas: Sheet, table: Table) => {
   const height = 20
-  sheet.band(height)
-  const y = sheet.y + 13
-  drawNumbers(sheet, table, cellsOf(sheet, titles, { size: 7.5, bold: true }), y)
-  sheet.draw(sheet.line("Description", { size: 7.5, bold: true }, table.columns.width), table.columns.what, y)
-  sheet.y += height
+  canvas.band(height)
+  const y = canvas.y + 13
+  drawNumbers(canvas, table, cellsOf(canvas, titles, { size: 7.5, bold: true }), y)
+  canvas.draw(canvas.line("Description", { size: 7.5, bold: true }, table.columns.width), table.columns.what, y)
+  canvas.y += height
 }
 
-const drawHeadOnNewPage = (sheet: Sheet, table: Table) => {
-  sheet.newPage()
-  drawHead(sheet, table)
+const drawHeadOnNewPage = (canvas: Sheet, table: Table) => {
+  canvas.newPage()
+  drawHead(canvas, table)
 }
 
-const textsOf = (sheet: Sheet, { columns }: Table, line: Billable): ReadonlyArray<Line> => {
+const textsOf = (canvas: Sheet, { columns }: Table, line: Billable): ReadonlyArray<Line> => {
   const { description = "", name, referenceId, referenceType } = line
   const reference = referenceId === undefined ? "" : `${referenceType} ${referenceId}`
-  const named = sheet.lines(name.replace(/\s+/g, " "), { size: nameSize }, columns.width)
-  const details = [description, reference].flatMap((text) =>
-    sheet.lines(text, { size: 7.5, faint: true }, columns.width)
+  const nameLines = canvas.lines(name.replace(/\s+/g, " "), { size: nameSize }, columns.width)
+  const detailLines = [description, reference].flatMap((text) =>
+    canvas.lines(text, { size: 7.5, faint: true }, columns.width)
   )
-  return [...named, ...details]
+  return [...nameLines, ...detailLines]
 }
 
-/** Draws one line of the invoice, and leaves room for what must follow it on the same page. */
-const drawLine = (sheet: Sheet, table: Table, line: Billable, index: number, following: number) => {
-  const texts = textsOf(sheet, table, line)
-  const needed = Math.max(heightOf(texts), nameSize * 1.36) + 2 * padding + following
-  const least = heightOf(texts.slice(0, together)) + 2 * padding
-  if (!sheet.fits(needed) && (needed <= tallest + following || !sheet.fits(least))) drawHeadOnNewPage(sheet, table)
-  sheet.y += padding
-  drawNumbers(sheet, table, table.cells(line, index), sheet.y + nameSize)
+/** Draws one line of the invoice. Reserves `following` points for the content that must follow on the same page. */
+const drawLine = (canvas: Sheet, table: Table, line: Billable, index: number, following: number) => {
+  const texts = textsOf(canvas, table, line)
+  const neededHeight = Math.max(heightOf(texts), nameSize * 1.36) + 2 * padding + following
+  const minHeight = heightOf(texts.slice(0, minLinesTogether)) + 2 * padding
+  if (!canvas.fits(neededHeight) && (neededHeight <= maxUnbrokenHeight + following || !canvas.fits(minHeight)))
+    drawHeadOnNewPage(canvas, table)
+  canvas.y += padding
+  drawNumbers(canvas, table, table.cells(line, index), canvas.y + nameSize)
   for (const [place, text] of texts.entries()) {
-    const isEnd = texts.length - place <= together
-    const room = isEnd ? heightOf(texts.slice(place)) + padding + following : leadingOf(text)
-    if (place > 0 && !sheet.fits(room)) {
-      drawHeadOnNewPage(sheet, table)
-      sheet.y += padding
+    const isEnd = texts.length - place <= minLinesTogether
+    const height = isEnd ? heightOf(texts.slice(place)) + padding + following : leadingOf(text)
+    if (place > 0 && !canvas.fits(height)) {
+      drawHeadOnNewPage(canvas, table)
+      canvas.y += padding
     }
-    sheet.draw(text, table.columns.what, sheet.y + text.style.size)
-    sheet.y += leadingOf(text)
+    canvas.draw(text, table.columns.what, canvas.y + text.style.size)
+    canvas.y += leadingOf(text)
   }
-  if (texts.length === 0) sheet.y += nameSize * 1.36
-  sheet.y += padding
-  sheet.rule()
+  if (texts.length === 0) canvas.y += nameSize * 1.36
+  canvas.y += padding
+  canvas.rule()
 }
 
-/** The table of lines, on as many pages as it takes, each with the head of the table. */
+/** Draws the table of lines and repeats the table head on every page. */
 export const drawLines = (
-  sheet: Sheet,
+  canvas: Sheet,
   { invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">,
   following: number
 ) => {
-  const table = tableFor(sheet, lines, invoice.currencyCode)
-  if (!sheet.fits(60 + (lines.length > 1 ? 0 : following))) sheet.newPage()
-  drawHead(sheet, table)
+  const table = tableFor(canvas, lines, invoice.currencyCode)
+  if (!canvas.fits(60 + (lines.length > 1 ? 0 : following))) canvas.newPage()
+  drawHead(canvas, table)
   const last = lines.length - 1
-  for (const [index, line] of lines.entries()) drawLine(sheet, table, line, index, index === last ? following : 0)
+  for (const [index, line] of lines.entries()) drawLine(canvas, table, line, index, index === last ? following : 0)
 }

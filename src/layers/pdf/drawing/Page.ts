@@ -1,6 +1,7 @@
-/** A4 in points, and the room inside its margins. */
+/** A4 in points. */
 export const page = { width: 595.28, height: 841.89, margin: 48 } as const
 
+/** The area inside the margins. */
 export const room = {
   left: page.margin,
   right: page.width - page.margin,
@@ -10,7 +11,7 @@ export const room = {
   width: page.width - 2 * page.margin
 } as const
 
-/** What is drawn on a band or above a rule keeps this far from their ends. */
+/** Horizontal padding on bands and above rules. */
 export const inset = 6
 
 export const ink = { text: "#1b1f24", faint: "#5d6670", rule: "#d5d9de", band: "#f1f3f5", mark: "#b3261e" } as const

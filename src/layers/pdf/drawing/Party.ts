@@ -3,8 +3,8 @@ import type { Line, Sheet } from "./Sheet.ts"
 
 type Party = Parties["tenant"]
 
-/** The lines of a letter's address, and what authorities want to see below it. */
-const addressOf = ({ address }: Party) =>
+/** The postal address, followed by the registration and VAT numbers. */
+const addressLines = ({ address }: Party) =>
   address === undefined
     ? []
     : [
@@ -17,13 +17,13 @@ const addressOf = ({ address }: Party) =>
         address.vatNumber && `VAT ${address.vatNumber}`
       ].filter((line) => line !== undefined)
 
-/** One side of the invoice: under its legal name, with the one it is known by if that is another. */
-export const partyLines = (sheet: Sheet, title: string, party: Party, width: number): ReadonlyArray<Line> => {
+/** The text block of a party: the legal name first, then its other name if that differs. */
+export const partyLines = (canvas: Sheet, title: string, party: Party, width: number): ReadonlyArray<Line> => {
   const name = party.address?.name ?? party.name
-  const knownAs = name === party.name ? [] : [party.name]
+  const otherName = name === party.name ? [] : [party.name]
   return [
-    ...sheet.lines(title, { size: 7, faint: true }, width),
-    ...sheet.lines(name, { size: 10, bold: true }, width),
-    ...[...knownAs, ...addressOf(party)].flatMap((line) => sheet.lines(line ?? "", { size: 9 }, width))
+    ...canvas.lines(title, { size: 7, faint: true }, width),
+    ...canvas.lines(name, { size: 10, bold: true }, width),
+    ...[...otherName, ...addressLines(party)].flatMap((line) => canvas.lines(line ?? "", { size: 9 }, width))
   ]
 }

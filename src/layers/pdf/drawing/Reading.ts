@@ -1,29 +1,31 @@
-const fromRight = String.raw`\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}`
+const rtlScripts = String.raw`\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}`
 
-const pieces = new RegExp(`[${fromRight}\\p{M}]+|[^${fromRight}\\p{M} ]+| +`, "gu")
-const letterFromRight = new RegExp(`[${fromRight}]`, "u")
-const isFromRight = (piece: string) => letterFromRight.test(piece)
-const isLetters = (piece: string) => /\p{L}/u.test(piece)
+const segments = new RegExp(`[${rtlScripts}\\p{M}]+|[^${rtlScripts}\\p{M} ]+| +`, "gu")
+const rtlLetter = new RegExp(`[${rtlScripts}]`, "u")
+const isRtl = (text: string) => rtlLetter.test(text)
+const hasLetters = (text: string) => /\p{L}/u.test(text)
 
-/** Pieces that are read in one direction; what has no letters goes with its surroundings. */
-const runsOf = (parts: ReadonlyArray<string>, startsRight: boolean) => {
-  const runs: Array<{ readonly right: boolean; readonly parts: Array<string> }> = []
+/** Groups segments into runs of one direction. A segment without letters joins the surrounding run. */
+const runsOf = (parts: ReadonlyArray<string>, isRtlLine: boolean) => {
+  const runs: Array<{ readonly isRtlRun: boolean; readonly parts: Array<string> }> = []
   for (const [index, part] of parts.entries()) {
-    const before = runs.at(-1)
-    const next = parts.slice(index).find(isLetters)
-    const nextRight = next === undefined ? startsRight : isFromRight(next)
-    const right = isLetters(part) || before?.right === nextRight ? nextRight : startsRight
-    if (before?.right === right) before.parts.push(part)
-    else runs.push({ right, parts: [part] })
+    const previous = runs.at(-1)
+    const next = parts.slice(index).find(hasLetters)
+    const isNextRtl = next === undefined ? isRtlLine : isRtl(next)
+    const isRtlRun = hasLetters(part) || previous?.isRtlRun === isNextRtl ? isNextRtl : isRtlLine
+    if (previous?.isRtlRun === isRtlRun) previous.parts.push(part)
+    else runs.push({ isRtlRun, parts: [part] })
   }
   return runs
 }
 
-/** A line as it is seen from left to right, whichever way its words are read; the words themselves stay as they are. */
+/**
+ * Reorders a line with right-to-left words to visual order, from left to right. The words themselves stay unchanged.
+ */
 export const asSeen = (line: string) => {
-  if (!isFromRight(line)) return line
-  const parts = line.match(pieces) ?? []
-  const startsRight = isFromRight(parts.find(isLetters) ?? "")
-  const runs = runsOf(parts, startsRight).map(({ parts, right }) => (right ? parts.reverse() : parts).join(""))
-  return (startsRight ? runs.reverse() : runs).join("")
+  if (!isRtl(line)) return line
+  const parts = line.match(segments) ?? []
+  const isRtlLine = isRtl(parts.find(hasLetters) ?? "")
+  const runs = runsOf(parts, isRtlLine).map(({ parts, isRtlRun }) => (isRtlRun ? parts.reverse() : parts).join(""))
+  return (isRtlLine ? runs.reverse() : runs).join("")
 }

@@ -14,7 +14,7 @@ interface Run {
   readonly advanceWidth: number
 }
 
-/** The part of PDFKit's font that decides which shapes a text is drawn with. */
+/** The part of PDFKit's font that lays out text as glyphs. */
 export interface EmbeddedFont {
   readonly font: Font
   readonly scale: number
@@ -23,37 +23,37 @@ export interface EmbeddedFont {
   widthOfString: (text: string, size: number) => number
 }
 
-/** Latin, Greek, Cyrillic and signs: letters that look the same whatever stands beside them. */
+/** Latin, Greek, Cyrillic and symbols: characters whose glyph does not depend on their neighbours. */
 const isPlain = (text: string) => /^[\u0020-\u02ff\u0370-\u0482\u048a-\u058f\u1e00-\u20cf\u2100-\u2bff]*$/.test(text)
 
-/** Letters whose shape depends on their neighbours stay together. */
-const pieces = /[\p{M}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Lao}]+|./gsu
+/** Keeps characters together whose glyph depends on their neighbours. */
+const clusters = /[\p{M}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Lao}]+|./gsu
 
-/** Draws letters one by one where it can: asking the font for its rules on pairs takes a hundred times as long. */
+/** Lays out plain characters one by one, without kerning and ligatures: fontkit's full layout is 100 times slower. */
 export const simplifyLayout = (face: EmbeddedFont) => {
-  const single = (character: string): Run => {
+  const layOutCharacter = (character: string): Run => {
     const glyph = face.font.glyphForCodePoint(character.codePointAt(0) ?? 0)
     const advanceWidth = glyph.advanceWidth * face.scale
     const position = { xAdvance: advanceWidth, yAdvance: 0, xOffset: 0, yOffset: 0, advanceWidth }
     return { glyphs: [glyph], positions: [position], advanceWidth }
   }
-  const known = new Map<string, Run>()
-  const runOf = (piece: string) => {
-    const told = known.get(piece)
-    if (told !== undefined) return told
-    const run = isPlain(piece) ? single(piece) : face.layoutCached(piece)
-    known.set(piece, run)
+  const runCache = new Map<string, Run>()
+  const runOf = (cluster: string) => {
+    const cached = runCache.get(cluster)
+    if (cached !== undefined) return cached
+    const run = isPlain(cluster) ? layOutCharacter(cluster) : face.layoutCached(cluster)
+    runCache.set(cluster, run)
     return run
   }
-  /** Of plain letters by their code, which is found much faster than the letter itself. */
-  const plain: Array<Run | undefined> = []
+  /** Cache of plain characters by code: an array lookup is much faster than a map of strings. */
+  const plainRunCache: Array<Run | undefined> = []
   const plainRunOf = (text: string, index: number) => {
     const code = text.charCodeAt(index)
-    plain[code] ??= single(text.charAt(index))
-    return plain[code]
+    plainRunCache[code] ??= layOutCharacter(text.charAt(index))
+    return plainRunCache[code]
   }
   const runsOf = (text: string) => {
-    if (!isPlain(text)) return (text.match(pieces) ?? []).map(runOf)
+    if (!isPlain(text)) return (text.match(clusters) ?? []).map(runOf)
     const runs: Array<Run> = []
     for (let index = 0; index < text.length; index++) runs.push(plainRunOf(text, index))
     return runs
@@ -63,13 +63,13 @@ export const simplifyLayout = (face: EmbeddedFont) => {
     for (const run of runsOf(text)) width += run.advanceWidth
     return width
   }
-  // Each text is measured several times in a row: for the page, for the end of the text, and as it is drawn.
-  let measured = { text: "", width: 0 }
-  const lastWidthOf = (text: string) => {
-    if (measured.text !== text) measured = { text, width: widthOf(text) }
-    return measured.width
+  // Caches the last width, because PDFKit measures each text several times in a row.
+  let lastMeasured = { text: "", width: 0 }
+  const cachedWidthOf = (text: string) => {
+    if (lastMeasured.text !== text) lastMeasured = { text, width: widthOf(text) }
+    return lastMeasured.width
   }
-  face.widthOfString = (text, size) => (lastWidthOf(text) * size) / 1000
+  face.widthOfString = (text, size) => (cachedWidthOf(text) * size) / 1000
   face.layout = (text) => {
     const glyphs: Array<Glyph> = []
     const positions: Array<Position> = []
@@ -77,6 +77,6 @@ export const simplifyLayout = (face: EmbeddedFont) => {
       glyphs.push(...run.glyphs)
       positions.push(...run.positions)
     }
-    return { glyphs, positions, advanceWidth: lastWidthOf(text) }
+    return { glyphs, positions, advanceWidth: cachedWidthOf(text) }
   }
 }

@@ -14,7 +14,7 @@ export interface Style {
   readonly faint?: boolean
 }
 
-/** One line of text, ready to be drawn. */
+/** One line of text, ready to draw. */
 export interface Line {
   readonly text: string
   readonly width: number
@@ -22,18 +22,18 @@ export interface Line {
   readonly style: Style
 }
 
-/** From a line to the next of the same text. */
+/** The distance between the baselines of two lines. */
 export const leadingOf = ({ style }: Line) => style.size * 1.36
 export const heightOf = (lines: ReadonlyArray<Line>) => lines.reduce((height, line) => height + leadingOf(line), 0)
 
 export interface Titles {
   readonly title: string
   readonly author: string
-  /** Goes into the file as its date: the same invoice is the same bytes whenever it is drawn. */
+  /** The date of the file. A fixed date makes the bytes reproducible. */
   readonly date: Date
-  /** In large letters across every page. */
+  /** Watermark in large letters across every page. */
   readonly mark: string | undefined
-  /** Behind everything on every page, faintly. */
+  /** Faint background image of every page. */
   readonly background?: Buffer | undefined
 }
 
@@ -44,16 +44,19 @@ export interface Box {
   readonly height: number
 }
 
-const small = { size: 7, faint: true } as const
+const footerStyle = { size: 7, faint: true } as const
 
-/** A document under the pen: where on the page we are, and the few things that are ever drawn. */
+/**
+ * A PDF document with a vertical position `y` on the current page. Offers the few drawing operations that an invoice
+ * needs.
+ */
 export class Sheet {
   private readonly pdf: PDFKit.PDFDocument
   private readonly fonts: Fonts
   private readonly titles: Titles
   private face: Face | undefined
   private readonly background: object | undefined
-  private lacksCharacters = false
+  private hasMissingGlyphs = false
   private content: PageContent | undefined
   y: number = room.top
 
@@ -68,25 +71,25 @@ export class Sheet {
       autoFirstPage: false,
       lang: "en",
       info: { Title: title, Author: author, CreationDate: date, ModDate: date, Producer: "Contracting service" },
-      // Its own default would need files of its own.
+      // PDFKit's default font needs extra font files.
       font: ""
     })
     for (const face of ["bold", "regular"] as const) {
       this.pdf.registerFont(face, fonts.files[face])
-      this.use(face)
-      // Its types leave out the font in use.
+      this.useFace(face)
+      // PDFKit's types do not declare `_font`.
       simplifyLayout((this.pdf as unknown as { readonly _font: EmbeddedFont })._font)
     }
-    this.background = titles.background && this.opened(titles.background)
+    this.background = titles.background && this.openImage(titles.background)
     this.newPage()
   }
 
-  /** Put into the file once, however often it is drawn. The types leave this out. */
-  private opened(image: Buffer) {
+  /** Embeds an image once for any number of pages. PDFKit's types do not declare `openImage`. */
+  private openImage(image: Buffer) {
     return (this.pdf as unknown as { readonly openImage: (bytes: Buffer) => object }).openImage(image)
   }
 
-  /** An image within a box, as large as fits, at its left or right. */
+  /** Scales an image to fit a box and aligns it left or right. */
   image(bytes: Buffer | undefined, box: Box, align: "left" | "right") {
     if (bytes === undefined) return
     this.pdf.image(bytes, box.x, box.y, {
@@ -95,10 +98,10 @@ export class Sheet {
     })
   }
 
-  private paper() {
+  private drawBackground() {
     if (this.background === undefined) return
     this.pdf.save().fillOpacity(0.14)
-    // What was opened can be given in place of a file, which the types do not know.
+    // PDFKit also accepts an opened image, but its types do not declare that.
     this.pdf.image(this.background as Buffer, 0, 0, {
       cover: [page.width, page.height],
       align: "center",
@@ -112,38 +115,38 @@ export class Sheet {
     this.pdf.addPage()
     this.content = collectContent(this.pdf.page)
     this.y = room.top
-    this.paper()
-    if (this.titles.mark !== undefined) this.stamp(this.titles.mark)
+    this.drawBackground()
+    if (this.titles.mark !== undefined) this.drawWatermark(this.titles.mark)
   }
 
-  private use(face: Face) {
+  private useFace(face: Face) {
     if (face !== this.face) this.pdf.font(face)
     this.face = face
   }
 
-  private stamp(mark: string) {
+  private drawWatermark(mark: string) {
     const { pdf } = this
-    const middle = { x: page.width / 2, y: page.height / 2 }
-    this.use("bold")
+    const center = { x: page.width / 2, y: page.height / 2 }
+    this.useFace("bold")
     pdf.fontSize(140)
-    const x = middle.x - pdf.widthOfString(mark) / 2
-    pdf.save().rotate(-54, { origin: [middle.x, middle.y] })
+    const x = center.x - pdf.widthOfString(mark) / 2
+    pdf.save().rotate(-54, { origin: [center.x, center.y] })
     pdf.fillColor(ink.mark).fillOpacity(0.13)
-    pdf.text(mark, x, middle.y + 51, { lineBreak: false, baseline: "alphabetic" })
+    pdf.text(mark, x, center.y + 51, { lineBreak: false, baseline: "alphabetic" })
     pdf.restore().fillOpacity(1)
   }
 
-  private drawable(text: string, style: Style) {
+  private toDrawable(text: string, style: Style) {
     const drawable = this.fonts.drawable(text, style.bold ? "bold" : "regular")
-    this.lacksCharacters ||= drawable.lacks
-    this.use(drawable.face)
+    this.hasMissingGlyphs ||= drawable.lacks
+    this.useFace(drawable.face)
     this.pdf.fontSize(style.size)
     return drawable
   }
 
-  /** A text in lines that fit a width; none for an empty text. */
+  /** Wraps a text to a width. An empty text has no lines. */
   lines(text: string, style: Style, width: number): ReadonlyArray<Line> {
-    const drawable = this.drawable(text, style)
+    const drawable = this.toDrawable(text, style)
     if (drawable.text.trim() === "") return []
     const widthOf = (part: string) => this.pdf.widthOfString(part)
     return wrapped(drawable.text, width, widthOf).map((line) => ({
@@ -154,29 +157,29 @@ export class Sheet {
     }))
   }
 
-  /** A text in one line; what a width has no room for is left out. */
+  /** A text as one line, truncated with an ellipsis to a width. */
   line(text: string, style: Style, width: number): Line {
-    const flat = text.replace(/\s+/g, " ")
-    const [whole, ...more] = this.lines(flat, style, width)
+    const singleLine = text.replace(/\s+/g, " ")
+    const [whole, ...more] = this.lines(singleLine, style, width)
     if (whole !== undefined && more.length === 0) return whole
-    const [cut] = this.lines(
-      flat,
+    const [truncated] = this.lines(
+      singleLine,
       style,
-      width - this.lines("…", style, width).reduce((sum, dots) => sum + dots.width, 0)
+      width - this.lines("…", style, width).reduce((sum, ellipsis) => sum + ellipsis.width, 0)
     )
-    return cut === undefined
+    return truncated === undefined
       ? { text: "", width: 0, face: "regular", style }
-      : { ...cut, text: `${cut.text.trimEnd()}…`, width }
+      : { ...truncated, text: `${truncated.text.trimEnd()}…`, width }
   }
 
-  /** Numbers are never wrapped: the widest decides how wide its column is. */
+  /** A number is never truncated: the widest number determines the width of its column. */
   number(text: string, style: Style): Line {
     return this.line(text, style, Number.POSITIVE_INFINITY)
   }
 
   draw({ face, style, text }: Line, x: number, baseline: number) {
     if (text === "") return
-    this.use(face)
+    this.useFace(face)
     this.pdf.fontSize(style.size).fillColor(style.faint ? ink.faint : ink.text)
     this.pdf.text(text, x, baseline, { lineBreak: false, baseline: "alphabetic" })
   }
@@ -197,32 +200,32 @@ export class Sheet {
     return this.y + height <= room.bottom
   }
 
-  private footers(text: string) {
+  private drawFooters(text: string) {
     const { count } = this.pdf.bufferedPageRange()
-    const left = this.line(text, small, room.width - 100)
-    const note = this.line(`${missing} stands for a character that cannot be shown here`, small, room.width)
-    const { lacksCharacters } = this
+    const left = this.line(text, footerStyle, room.width - 100)
+    const note = this.line(`${missing} stands for a character that cannot be shown here`, footerStyle, room.width)
+    const { hasMissingGlyphs } = this
     for (let index = 0; index < count; index++) {
       this.pdf.switchToPage(index)
       const y = room.bottom + inset + 10
       this.rule(room.bottom + inset)
       this.draw(left, room.left, y)
-      this.drawRight(this.number(`Page ${index + 1} of ${count}`, small), room.right, y)
-      if (lacksCharacters) this.draw(note, room.left, y + 10)
+      this.drawRight(this.number(`Page ${index + 1} of ${count}`, footerStyle), room.right, y)
+      if (hasMissingGlyphs) this.draw(note, room.left, y + 10)
     }
   }
 
-  /** The finished file. Its parts are taken as they are made: a stream would keep each of them until the last. */
+  /** Finishes the file. Overrides `push`, because a stream would keep every chunk in memory until the end. */
   finish(footer: string): Promise<Uint8Array<ArrayBuffer>> {
-    this.footers(footer)
+    this.drawFooters(footer)
     const file = new FileBytes()
     file.append(this.pdf.read())
     return new Promise((resolve, reject) => {
       this.pdf.on("error", reject)
-      // Images with transparency are still being taken apart when `end` returns.
-      this.pdf.push = (part: Uint8Array | null) => {
-        if (part === null) resolve(file.finish())
-        else file.append(part)
+      // PDFKit still processes images with transparency when `end` returns.
+      this.pdf.push = (chunk: Uint8Array | null) => {
+        if (chunk === null) resolve(file.finish())
+        else file.append(chunk)
         return true
       }
       this.pdf.end()

@@ -1,36 +1,36 @@
 type WidthOf = (text: string) => number
 
-/** A word that is wider than a line, in pieces that are not. */
-const brokenUp = (word: string, width: number, widthOf: WidthOf) => {
+/** Breaks a word that is wider than a line. */
+const breakWord = (word: string, width: number, widthOf: WidthOf) => {
   const pieces: Array<string> = []
   let piece = ""
   let used = 0
   for (const character of word) {
-    const more = widthOf(character)
-    if (piece !== "" && used + more > width) {
+    const added = widthOf(character)
+    if (piece !== "" && used + added > width) {
       pieces.push(piece)
       piece = ""
       used = 0
     }
     piece += character
-    used += more
+    used += added
   }
   return [...pieces, piece]
 }
 
-const wrappedParagraph = (text: string, width: number, widthOf: WidthOf) => {
+const wrapParagraph = (text: string, width: number, widthOf: WidthOf) => {
   const lines: Array<string> = []
   const space = widthOf(" ")
   let line = ""
   let used = 0
   for (const word of text.split(" ").filter((word) => word !== "")) {
-    const more = widthOf(word)
-    if (line !== "" && used + space + more <= width) {
+    const added = widthOf(word)
+    if (line !== "" && used + space + added <= width) {
       line += ` ${word}`
-      used += space + more
+      used += space + added
     } else {
       if (line !== "") lines.push(line)
-      const pieces = more <= width ? [word] : brokenUp(word, width, widthOf)
+      const pieces = added <= width ? [word] : breakWord(word, width, widthOf)
       line = pieces.pop() ?? ""
       used = widthOf(line)
       lines.push(...pieces)
@@ -39,10 +39,10 @@ const wrappedParagraph = (text: string, width: number, widthOf: WidthOf) => {
   return [...lines, line]
 }
 
-/** A text in lines no wider than `width`; between paragraphs there is one empty line at most. */
+/** Wraps a text to lines of at most `width`. Keeps at most one empty line between paragraphs. */
 export const wrapped = (text: string, width: number, widthOf: WidthOf): ReadonlyArray<string> =>
   text
     .trim()
     .replace(/\s*\n(\s*\n)?\s*/g, (_, second) => (second === undefined ? "\n" : "\n\n"))
     .split("\n")
-    .flatMap((paragraph) => wrappedParagraph(paragraph, width, widthOf))
+    .flatMap((paragraph) => wrapParagraph(paragraph, width, widthOf))

@@ -1,6 +1,6 @@
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 
-/** An issue of a tracker, as the tracker calls it. */
+/** Identifies an issue by the tracker's own id, which stays when the issue's key changes. */
 export interface IssueKey {
   readonly tenant: TenantId
   readonly integration: string

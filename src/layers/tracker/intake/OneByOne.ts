@@ -10,38 +10,40 @@ import { failure, readOutcome, resultsOf } from "./Outcome.ts"
 import type { Taking, Waiting } from "./Taking.ts"
 import type { Writing } from "./Writing.ts"
 
-/** Works one issue, each webhook with all of its effects by itself, so that one that cannot be worked stops no other. */
-export const makeOneByOne = (sql: SqlClient.SqlClient, { hold, known, waiting }: Taking, write: Writing) => {
-  const drift = makeDrift(sql)
+/** Processes one issue. Each webhook has its own savepoint, so that a failing webhook does not stop the others. */
+export const makeOneByOne = (sql: SqlClient.SqlClient, loader: Taking, saveBatch: Writing) => {
+  const recordDrift = makeDrift(sql)
 
-  /** Does what one webhook asks for. */
-  const work = Effect.fnUntraced(function* (key: IssueKey, webhook: Waiting) {
-    const before = (yield* known([key])).get(0)
-    const { after, outcome, told } = yield* readOutcome(key, before, webhook)
-    const applied = after === undefined ? [] : [{ ...after, tenant: key.tenant, type: eventOf[told.kind] }]
-    yield* write(applied, [outcome])
-    if (after !== undefined && isDrift(before?.issue, told.facts))
-      yield* drift(key.tenant, { site: webhook.site, before: before?.issue, after: after.issue })
+  const applyWebhook = Effect.fnUntraced(function* (key: IssueKey, webhook: Waiting) {
+    const before = (yield* loader.known([key])).get(0)
+    const { after, outcome, update } = yield* readOutcome(key, before, webhook)
+    const applied = after === undefined ? [] : [{ ...after, tenant: key.tenant, type: eventOf[update.kind] }]
+    yield* saveBatch(applied, [outcome])
+    if (after !== undefined && isDrift(before?.issue, update.facts))
+      yield* recordDrift(key.tenant, { site: webhook.site, before: before?.issue, after: after.issue })
     return outcome
   })
 
-  /** One that cannot be worked leaves no traces but the reason why. */
-  const workOrFail = (key: IssueKey, webhook: Waiting) =>
-    sql.withTransaction(work(key, webhook)).pipe(
+  /** Rolls back a failing webhook and saves only its error. An outage fails the whole issue instead. */
+  const applyOrFail = (key: IssueKey, webhook: Waiting) =>
+    sql.withTransaction(applyWebhook(key, webhook)).pipe(
       Effect.catchAllCause((cause) => {
         const error = Cause.squash(cause)
         if (isOutage(error) && !isStatementTimeout(error)) return Effect.failCause(cause)
         const outcome = failure(key, webhook, error)
-        return Effect.as(write([], [outcome]), outcome)
+        return Effect.as(saveBatch([], [outcome]), outcome)
       })
     )
 
-  /** Tells what came of each webhook, and whether there is more: left over, or in the hands of another worker. */
+  /**
+   * Returns the result of each webhook. `isBusy`: another worker has locked the issue. `hasMore`: more webhooks are
+   * pending.
+   */
   return (key: IssueKey) =>
     Effect.gen(function* () {
-      if ((yield* hold([key])).length === 0) return { results: [], isBusy: true, isLeft: false }
-      const { mayHaveMore, webhooks } = yield* waiting([key])
-      const outcomes = yield* Effect.forEach(webhooks, (webhook) => workOrFail(key, webhook))
-      return { results: resultsOf(outcomes), isBusy: false, isLeft: mayHaveMore(0) }
+      if ((yield* loader.hold([key])).length === 0) return { results: [], isBusy: true, hasMore: false }
+      const { mayHaveMore, webhooks } = yield* loader.waiting([key])
+      const outcomes = yield* Effect.forEach(webhooks, (webhook) => applyOrFail(key, webhook))
+      return { results: resultsOf(outcomes), isBusy: false, hasMore: mayHaveMore(0) }
     }).pipe(atomically(sql), Effect.provideService(CurrentTenant, key.tenant))
 }

@@ -10,7 +10,7 @@ import { issueShape } from "../TrackedIssues.ts"
 import type { IssueKey } from "./IssueKey.ts"
 import type { KnownIssue, Waiting } from "./Taking.ts"
 
-/** What becomes of a webhook. One that failed waits on, but not for ever. */
+/** The new status of a processed webhook. A failed one stays RECEIVED and is retried, up to the maximum of attempts. */
 export interface Outcome {
   readonly tenant: string
   readonly id: string
@@ -25,13 +25,13 @@ const resultOf: Record<Outcome["status"], WorkResult> = {
   FAILED: "FAILED"
 }
 
-/** What outcomes are counted as. */
+/** Maps outcomes to the labels of the metric. */
 export const resultsOf = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ status }) => resultOf[status])
 
-export class Unworkable extends Data.TaggedError("Unworkable")<{ readonly cause: unknown }> {}
+export class Unworkable extends Data.TaggedError("UnreadableWebhook")<{ readonly cause: unknown }> {}
 
-const mostAttempts = 5
-const maxError = 1000
+const maxAttempts = 5
+const maxErrorLength = 1000
 
 const arrange = arranger(issueShape)
 
@@ -40,8 +40,8 @@ const urlOf = (siteUrl: string | null, key: string) => {
   return siteUrl === null || url.length > 500 ? {} : { url }
 }
 
-/** The issue after a webhook. */
-const next = (
+/** The state of the issue after a webhook. */
+const nextIssue = (
   { integration }: IssueKey,
   before: KnownIssue | undefined,
   { facts }: Told,
@@ -50,42 +50,44 @@ const next = (
   const at = new Date().toISOString()
   const id = before?.issue.id ?? makeId(prefixOf(TrackedIssueId))
   const fields = { ...facts, ...urlOf(siteUrl, facts.issueKey), id, integration }
-  // Only the order of the fields changes, which a record of columns cannot tell its type.
+  // The cast is safe: `arrange` changes only the order of the fields.
   return arrange({ ...fields, createdAt: before?.issue.createdAt ?? at, updatedAt: at }) as unknown as TrackedIssue
 }
 
-/** What a webhook says, what is to become of it, and the issue after it if it changes anything. */
+/**
+ * Decodes a webhook and decides its outcome. `after` is the new state of the issue, or undefined when nothing changes.
+ */
 export const readOutcome = (key: IssueKey, before: KnownIssue | undefined, { body, id, siteUrl }: Waiting) =>
   Effect.map(
     Effect.mapError(readTold(body), (cause) => new Unworkable({ cause })),
-    (told) => {
-      const verdict = judge(before, told)
+    (update) => {
+      const decision = judge(before, update)
       const outcome: Outcome = {
         tenant: key.tenant,
         id,
-        status: verdict === "stale" ? "STALE" : "DONE",
+        status: decision === "stale" ? "STALE" : "DONE",
         error: null
       }
       const after: KnownIssue | undefined =
-        verdict === "apply"
+        decision === "apply"
           ? {
-              issue: next(key, before, told, siteUrl),
-              happenedAt: Math.max(told.happenedAt, before?.happenedAt ?? told.happenedAt),
+              issue: nextIssue(key, before, update, siteUrl),
+              happenedAt: Math.max(update.happenedAt, before?.happenedAt ?? update.happenedAt),
               sequence: (before?.sequence ?? 0) + 1
             }
           : undefined
-      return { told, outcome, after }
+      return { update, outcome, after }
     }
   )
 
-const errorOf = (error: unknown): string => {
+const errorText = (error: unknown): string => {
   const cause = error instanceof Unworkable || error instanceof SqlError ? error.cause : error
-  return storableText(cause instanceof Error ? cause.message : String(cause), maxError)
+  return storableText(cause instanceof Error ? cause.message : String(cause), maxErrorLength)
 }
 
 export const failure = ({ tenant }: IssueKey, { attempts, id }: Waiting, error: unknown): Outcome => ({
   tenant,
   id,
-  status: attempts + 1 < mostAttempts ? "RECEIVED" : "FAILED",
-  error: errorOf(error)
+  status: attempts + 1 < maxAttempts ? "RECEIVED" : "FAILED",
+  error: errorText(error)
 })

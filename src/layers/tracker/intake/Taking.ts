@@ -6,13 +6,13 @@ import { present, type Row, selectList } from "../../postgres/repository/Columns
 import { issueShape } from "../TrackedIssues.ts"
 import { type IssueKey, nameOf } from "./IssueKey.ts"
 
-/** A webhook that waits, and the place of its issue among those that were asked for. */
+/** A pending webhook. `place` is the index of its issue in the request. */
 export interface Waiting {
   readonly place: number
   readonly id: string
   readonly body: string
   readonly attempts: number
-  /** Whose issue it is, as far as that is known. */
+  /** The site of the issue, or null while it is unknown. */
   readonly site: string | null
   readonly siteUrl: string | null
 }
@@ -23,7 +23,7 @@ export interface KnownIssue extends Known {
 
 type KnownRow = Row & { readonly place: number; readonly happenedAt: number; readonly sequence: number }
 
-/** What one transaction takes at most. Bodies of 5 MiB are legal, so that their number alone bounds no memory. */
+/** Limits of one transaction. A body can have 5 MiB, so that the number of webhooks alone does not bound the memory. */
 export interface IntakeLimits {
   readonly maxWebhooks: number
   readonly maxBytes: number
@@ -31,18 +31,18 @@ export interface IntakeLimits {
 
 export const intakeLimits: IntakeLimits = { maxWebhooks: 200, maxBytes: 16 * 1024 * 1024 }
 
-type WaitingRow = Omit<Waiting, "body"> & { readonly body: string | null }
+type PendingRow = Omit<Waiting, "body"> & { readonly body: string | null }
 
-/** Takes issues, with what waits for them and what is known of them, to be worked in one transaction. */
+/** Locks issues and loads their pending webhooks and current state, for one transaction. */
 export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: IntakeLimits = intakeLimits) => {
   const columns = sql.literal(selectList(issueShape))
 
-  const given = (keys: ReadonlyArray<IssueKey>) => sql`
+  const requestedIssues = (keys: ReadonlyArray<IssueKey>) => sql`
     json_to_recordset(${JSON.stringify(keys.map((key, place) => ({ ...key, place })))}::json)
       as given (place integer, tenant text, integration text, issue text)`
 
   return {
-    /** Those of the issues that are ours to work on until the transaction ends. */
+    /** Locks issues until the transaction ends. Returns those that no other worker has locked. */
     hold: (keys: ReadonlyArray<IssueKey>) =>
       Effect.map(
         sql<{ held: boolean }>`
@@ -53,21 +53,21 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
       ),
 
     /**
-     * What waits for issues, for each as it happened; nothing while its integration is not at work. The first of every
-     * issue come before the second of any, so that one with large bodies leaves room for the others. Tells for which
-     * there may be more.
+     * Loads the pending webhooks of issues, in the order of each issue's changes. Skips integrations that are not
+     * ACTIVE. The byte limit applies to the first webhook of every issue, then to the second, so that an issue with
+     * large bodies does not starve the others. `mayHaveMore` tells whether an issue can have more pending webhooks.
      */
     waiting: (keys: ReadonlyArray<IssueKey>) => {
       const max = Math.ceil(maxWebhooks / keys.length)
       return Effect.map(
-        sql<WaitingRow>`
+        sql<PendingRow>`
           select place, id, attempts, site, "siteUrl", case when bytes <= ${maxBytes} or turn = 1 then body end as body
           from (
             select *, row_number() over turns as turn, sum(octet_length(body)) over turns as bytes
             from (
               select given.place, w.id, w.body, w.attempts, i.config ->> 'siteId' as site, g.site_url as "siteUrl",
                 row_number() over (partition by given.place order by w.happened_at, w.step, w.id) as n
-              from ${given(keys)}
+              from ${requestedIssues(keys)}
               join integrations i on i.tenant_id = given.tenant and i.id = given.integration and i.status = 'ACTIVE'
               join tenants t on t.id = given.tenant and t.deleted_at is null
               left join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
@@ -89,27 +89,27 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
           const webhooks = rows.flatMap(
             ({ body, ...rest }): ReadonlyArray<Waiting> => (body === null ? [] : [{ ...rest, body }])
           )
-          const cut = new Set(rows.flatMap(({ body, place }) => (body === null ? [place] : [])))
+          const truncated = new Set(rows.flatMap(({ body, place }) => (body === null ? [place] : [])))
           const mayHaveMore = (place: number) =>
-            cut.has(place) || rows.filter((row) => row.place === place).length === max
+            truncated.has(place) || rows.filter((row) => row.place === place).length === max
           return { webhooks, mayHaveMore }
         }
       )
     },
 
-    /** What is known of issues, by their place. */
+    /** Loads the saved state of issues, keyed by their index in the request. */
     known: (keys: ReadonlyArray<IssueKey>) =>
       Effect.map(
         sql<KnownRow>`
           select given.place, ${columns}, this.happened_at as "happenedAt", this.sequence
-          from ${given(keys)}
+          from ${requestedIssues(keys)}
           join tracked_issues this on this.tenant_id = given.tenant and this.integration_id = given.integration
             and this.external_id = given.issue`,
         (rows) =>
           new Map(
             rows.map(({ happenedAt, place, sequence, ...fields }): readonly [number, KnownIssue] => [
               place,
-              // The columns are named after the schema's fields, and the table checks their values.
+              // The cast is safe: the columns have the names of the schema's fields, and the table checks the values.
               { issue: present(fields) as TrackedIssue, happenedAt, sequence }
             ])
           )

@@ -10,26 +10,26 @@ import { failure, type Outcome, readOutcome, resultsOf } from "./Outcome.ts"
 import type { KnownIssue, Taking, Waiting } from "./Taking.ts"
 import type { Applied, Writing } from "./Writing.ts"
 
-/** What came of webhooks that were worked together, and what is left of their issues. */
+/** The results of the webhooks of a batch, and the issues that are not finished. */
 export interface Rest {
   readonly results: ReadonlyArray<WorkResult>
-  /** More waits for them. */
+  /** Issues with more pending webhooks. */
   readonly left: ReadonlyArray<IssueKey>
-  /** In the hands of another worker. */
+  /** Issues that another worker has locked. */
   readonly busy: ReadonlyArray<IssueKey>
-  /** Lines bill them: whoever works them has to tell of those as well. */
+  /** Issues with billables. They are processed one by one, because a change also records events for the billables. */
   readonly billed: ReadonlyArray<IssueKey>
 }
 
-interface Keyed {
+interface BilledCandidate {
   readonly place: number
   readonly tenant: string
   readonly id: string
   readonly key: string
 }
 
-/** Follows one issue through its webhooks. */
-const follow = Effect.fnUntraced(function* (
+/** Applies the webhooks of one issue in order. */
+const applyWebhooks = Effect.fnUntraced(function* (
   key: IssueKey,
   known: KnownIssue | undefined,
   webhooks: ReadonlyArray<Waiting>
@@ -38,27 +38,27 @@ const follow = Effect.fnUntraced(function* (
   const outcomes: Array<Outcome> = []
   let before = known
   for (const webhook of webhooks) {
-    const read = yield* Effect.either(readOutcome(key, before, webhook))
-    if (Either.isLeft(read)) {
-      outcomes.push(failure(key, webhook, read.left))
+    const evaluated = yield* Effect.either(readOutcome(key, before, webhook))
+    if (Either.isLeft(evaluated)) {
+      outcomes.push(failure(key, webhook, evaluated.left))
       continue
     }
-    const { after, outcome, told } = read.right
+    const { after, outcome, update } = evaluated.right
     outcomes.push(outcome)
     if (after === undefined) continue
-    applied.push({ ...after, tenant: key.tenant, type: eventOf[told.kind] })
+    applied.push({ ...after, tenant: key.tenant, type: eventOf[update.kind] })
     before = after
   }
   return { applied, outcomes }
 })
 
-/** Works many issues in one transaction and few statements. If anything fails, nothing of it is done. */
-export const makeTogether = (sql: SqlClient.SqlClient, { hold, known, waiting }: Taking, write: Writing) => {
-  const billedAmong = (keys: ReadonlyArray<Keyed>) =>
+/** Processes many issues in one transaction with few statements. Any failure rolls back the whole batch. */
+export const makeTogether = (sql: SqlClient.SqlClient, loader: Taking, saveBatch: Writing) => {
+  const findBilled = (candidates: ReadonlyArray<BilledCandidate>) =>
     Effect.map(
       sql<{ place: number }>`
         with given as materialized (
-          select * from json_to_recordset(${JSON.stringify(keys)}::json) as given
+          select * from json_to_recordset(${JSON.stringify(candidates)}::json) as given
             (place integer, tenant text, id text, key text)
         )
         select given.place from given
@@ -70,40 +70,40 @@ export const makeTogether = (sql: SqlClient.SqlClient, { hold, known, waiting }:
       (rows) => new Set(rows.map(({ place }) => place))
     )
 
-  const work = Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
-    const { mayHaveMore, webhooks } = yield* waiting(keys)
+  const processLocked = Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
+    const { mayHaveMore, webhooks } = yield* loader.waiting(keys)
     if (webhooks.length === 0) return { results: [], left: [], billed: [] }
-    const before = yield* known(keys)
-    const followed = yield* Effect.forEach(keys, (key, place) => {
+    const before = yield* loader.known(keys)
+    const evaluated = yield* Effect.forEach(keys, (key, place) => {
       const own = webhooks.filter((webhook) => webhook.place === place)
-      return Effect.map(follow(key, before.get(place), own), (found) => ({ ...found, key, place }))
+      return Effect.map(applyWebhooks(key, before.get(place), own), (applied) => ({ ...applied, key, place }))
     })
-    const billed = yield* billedAmong(
-      followed.flatMap(({ applied, key: { tenant }, place }) =>
+    const billed = yield* findBilled(
+      evaluated.flatMap(({ applied, key: { tenant }, place }) =>
         [before.get(place)?.issue, ...applied.map(({ issue }) => issue)].flatMap((issue) =>
           issue === undefined ? [] : [{ place, tenant, id: issue.id, key: issue.issueKey }]
         )
       )
     )
-    const free = followed.filter(({ place }) => !billed.has(place))
-    const outcomes = free.flatMap((one) => one.outcomes)
-    const writing = write(
-      free.flatMap(({ applied }) => applied),
+    const unbilled = evaluated.filter(({ place }) => !billed.has(place))
+    const outcomes = unbilled.flatMap(({ outcomes }) => outcomes)
+    const statement = saveBatch(
+      unbilled.flatMap(({ applied }) => applied),
       outcomes
     )
-    yield* finishing(writing)
+    yield* finishing(statement)
     return {
       results: resultsOf(outcomes),
-      left: free.filter(({ place }) => mayHaveMore(place)).map(({ key }) => key),
-      billed: followed.filter(({ place }) => billed.has(place)).map(({ key }) => key)
+      left: unbilled.filter(({ place }) => mayHaveMore(place)).map(({ key }) => key),
+      billed: evaluated.filter(({ place }) => billed.has(place)).map(({ key }) => key)
     }
   })
 
   return (keys: ReadonlyArray<IssueKey>) =>
     Effect.gen(function* () {
-      const held = yield* hold(keys)
-      const busy = keys.filter((key) => !held.includes(key))
-      const done = held.length === 0 ? { results: [], billed: [], left: [] } : yield* work(held)
+      const locked = yield* loader.hold(keys)
+      const busy = keys.filter((key) => !locked.includes(key))
+      const done = locked.length === 0 ? { results: [], billed: [], left: [] } : yield* processLocked(locked)
       return { ...done, busy } satisfies Rest
     }).pipe(atomically(sql))
 }

@@ -6,7 +6,7 @@ import { issueShape } from "../TrackedIssues.ts"
 import type { Outcome } from "./Outcome.ts"
 import type { KnownIssue } from "./Taking.ts"
 
-/** A change of an issue, and what the event about it is called. */
+/** The new state of an issue, and the type of its event. */
 export interface Applied extends KnownIssue {
   readonly tenant: string
   readonly type: EventType
@@ -15,19 +15,19 @@ export interface Applied extends KnownIssue {
 const rowOf = rowMaker(issueShape)
 const columns = [...Object.keys(rowOf({})), "tenant_id", "happened_at", "sequence"]
 const columnList = columns.join(", ")
-const overwritten = columns.map((column) => `${column} = excluded.${column}`).join(", ")
+const assignments = columns.map((column) => `${column} = excluded.${column}`).join(", ")
 
-/** Of the changes of one issue the last is what it is afterwards. */
-const lastOf = (applied: ReadonlyArray<Applied>) => [
-  ...new Map(applied.map((one) => [`${one.tenant} ${one.issue.id}`, one])).values()
+/** The last change of each issue is its final state. */
+const latestByIssue = (applied: ReadonlyArray<Applied>) => [
+  ...new Map(applied.map((change) => [`${change.tenant} ${change.issue.id}`, change])).values()
 ]
 
-/** Writes down, in one statement, what issues have become, an event for every change, and what became of webhooks. */
+/** Saves the issues, one event for every change, and the outcome of every webhook, in one statement. */
 export const makeWriting = (sql: SqlClient.SqlClient) => {
   const record = recordingEach(sql)
 
   return (applied: ReadonlyArray<Applied>, outcomes: ReadonlyArray<Outcome>) => {
-    const rows = lastOf(applied).map(({ happenedAt, issue, sequence, tenant }) => ({
+    const rows = latestByIssue(applied).map(({ happenedAt, issue, sequence, tenant }) => ({
       ...rowOf(issue),
       tenant_id: tenant,
       happened_at: happenedAt,
@@ -48,7 +48,7 @@ export const makeWriting = (sql: SqlClient.SqlClient) => {
       with changed as (
         insert into tracked_issues (${sql.literal(columnList)}) select ${sql.literal(columnList)}
         from json_populate_recordset(null::tracked_issues, ${JSON.stringify(rows)}::json)
-        on conflict (tenant_id, id) do update set ${sql.literal(overwritten)}
+        on conflict (tenant_id, id) do update set ${sql.literal(assignments)}
       ), finished as (
         update inbound_webhooks w
         set status = given.status, attempts = w.attempts + 1, error = given.error, processed_at = now()
