@@ -1,6 +1,6 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
-import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
-import { say, step } from "../src/layers/local/Say.ts"
+import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
+import { printLine, withProgress } from "../src/layers/local/Say.ts"
 import { measureAgainst } from "./against/measureAgainst.ts"
 import { startIssuer } from "./caller.ts"
 import { costTable } from "./costReport.ts"
@@ -36,10 +36,14 @@ const together = (wanted: ReadonlyArray<Row>) =>
     .filter(({ beside }) => !wanted.some(({ name }) => name === beside))
     .map((row) => [row, ...wanted.filter(({ beside }) => beside === row.name)])
 
-const settingStage = step("Starting PostgreSQL and NATS, migrating", setStage, () => "PostgreSQL and NATS ready")
+const settingStage = withProgress(
+  "Starting PostgreSQL and NATS, migrating",
+  setStage,
+  () => "PostgreSQL and NATS ready"
+)
 
 /** Locks are as scarce as on a server with the usual settings. */
-const settingSmallStage = step(
+const settingSmallStage = withProgress(
   "Starting PostgreSQL with 100 connections and NATS, migrating",
   setStageFor({ maxConnections: 100 }),
   () => "PostgreSQL and NATS ready"
@@ -54,15 +58,15 @@ const bench = (options: Options) =>
   Effect.gen(function* () {
     const wanted = yield* chosen(options)
     const stage = yield* settingStage
-    yield* step("Seeding", seed(stage.databaseUrl, wanted), () => "Database seeded")
+    yield* withProgress("Seeding", seed(stage.databaseUrl, wanted), () => "Database seeded")
     const { jwksUrl, token } = yield* startIssuer
-    const servers = yield* step(
+    const servers = yield* withProgress(
       "Starting the servers",
       startServers({ stage, jwksUrl }, options.profile),
       (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
     )
     const comparing = Effect.forEach(wanted, (row) => requireSameAnswers(serversOf(row, servers), row, token))
-    yield* step("Comparing answers", comparing, () => "All answer alike")
+    yield* withProgress("Comparing answers", comparing, () => "All answer alike")
     const all = yield* Effect.forEach(together(wanted), (group) =>
       measure(
         group.flatMap((row) => serversOf(row, servers).map((server) => ({ server, row }))),
@@ -71,7 +75,7 @@ const bench = (options: Options) =>
       )
     )
     const results = all.flat()
-    yield* say(`\n${[machine(stage.postgres), table(results), ...costTable(results, wanted)].join("\n\n")}\n`)
+    yield* printLine(`\n${[machine(stage.postgres), table(results), ...costTable(results, wanted)].join("\n\n")}\n`)
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
@@ -79,7 +83,7 @@ const against = (folder: string, options: Options) =>
   Effect.gen(function* () {
     const rows = yield* chosen(options)
     const stage = yield* settingStage
-    yield* step("Seeding", seed(stage.databaseUrl, rows), () => "Database seeded")
+    yield* withProgress("Seeding", seed(stage.databaseUrl, rows), () => "Database seeded")
     const { jwksUrl, token } = yield* startIssuer
     yield* measureAgainst({ stage, jwksUrl }, token, { folder, rows, starts: options.rounds })
   }).pipe(Effect.scoped)
@@ -134,7 +138,7 @@ const modeOf = (options: Options) => {
 
 const orStopped = <E>(work: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
-    const asked = yield* stopAsked
+    const asked = yield* makeStopSignal
     const stopped = Effect.zipRight(Deferred.await(asked), new BenchFailed({ message: "Stopped before the end" }))
     yield* Effect.raceFirst(work, stopped)
   })

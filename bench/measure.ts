@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { step } from "../src/layers/local/Say.ts"
+import { withProgress } from "../src/layers/local/Say.ts"
 import { load, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"
@@ -61,7 +61,7 @@ export const measure = (candidates: ReadonlyArray<Candidate>, token: string, opt
     const all = supplied(candidates, options)
     const named = [...new Set(candidates.map(({ row }) => row.name))].join(" and ")
     const warming = Effect.forEach(all, ({ server, supply }) => warmUp(server, supply(warmUpSeconds), token))
-    yield* step(`${named}: warming up`, warming, () => `${named}: warmed up`)
+    yield* withProgress(`${named}: warming up`, warming, () => `${named}: warmed up`)
     for (let round = 0; round < rounds; round++) {
       const label = `${named}: round ${round + 1} of ${rounds}`
       const inTurn = Effect.forEach(rotated(all, round), ({ samples, server, supply }) =>
@@ -70,7 +70,7 @@ export const measure = (candidates: ReadonlyArray<Candidate>, token: string, opt
           return `${server.name} ${Math.round(sample.perSecond)}/s at ${sample.cpuMillis?.toFixed(2)} ms CPU`
         })
       )
-      yield* step(label, inTurn, (told) => `${label}: ${told.join(", ")}`)
+      yield* withProgress(label, inTurn, (told) => `${label}: ${told.join(", ")}`)
     }
     return all.map(({ row, samples, server }) => summary(row, server, samples))
   })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { suffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
 import { caller } from "./caller.ts"
 import { connected, settle } from "./database.ts"
 import type { Row } from "./row.ts"
@@ -30,7 +30,7 @@ const insertTenant = async (client: pg.Client, { clients, id, projects, role }: 
     await client.query(
       `insert into members (tenant_id, id, issuer, subject, role, created_at, updated_at, sequence)
        values ($1, $2, $3, $4, $5, now(), now(), 1)`,
-      [id, `mem_${suffix(Date.now())}`, caller.issuer, caller.subject, role]
+      [id, `mem_${makeIdSuffix(Date.now())}`, caller.issuer, caller.subject, role]
     )
 }
 
@@ -45,7 +45,7 @@ const insertClients = (client: pg.Client, { clients, id: tenant }: Tenant) =>
 /** Two contracts for each client. Half of them have a term, a third a cap. */
 const insertContracts = async (client: pg.Client, { clients, id: tenant }: Tenant) => {
   const contracts = [...clients, ...clients].map((client, n) => ({
-    id: `ctr_${suffix(Date.now())}`,
+    id: `ctr_${makeIdSuffix(Date.now())}`,
     client,
     ...common(n),
     starts: n % 2 === 0 ? common(n).at : null,

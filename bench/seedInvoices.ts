@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { suffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
 import type { Tenant } from "./tenants.ts"
 
 /** What each line is of, and comes to. */
@@ -11,7 +11,7 @@ const mostContracts = 1024
 /** Contracts of all clients in turn. A third of them has a cap, which is never reached. */
 const insertContracts = async (client: pg.Client, { clients, id: tenant, invoices }: Tenant) => {
   const length = Math.min(invoices.length, mostContracts)
-  const contracts = Array.from({ length }, () => `ctr_${suffix(Date.now())}`)
+  const contracts = Array.from({ length }, () => `ctr_${makeIdSuffix(Date.now())}`)
   await client.query(
     `insert into contracts (tenant_id, id, client_id, name, status, currency_code, payment_term_days, cap_minor,
        created_at, updated_at, sequence)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
-import { apiReady } from "../src/layers/local/ApiReady.ts"
+import { waitUntilApiReady } from "../src/layers/local/ApiReady.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
 import { cpuMillis, peakResidentMiB, residentMiB } from "./processFacts.ts"
 
@@ -65,7 +65,7 @@ export type Running = Effect.Effect.Success<ReturnType<typeof startProcess>>
 export const startServer = (program: ServerProgram) =>
   Effect.gen(function* () {
     const child = yield* Effect.acquireRelease(launch(program), end)
-    yield* Effect.raceFirst(apiReady(program.base, program.logFile), stopped(child, program))
+    yield* Effect.raceFirst(waitUntilApiReady(program.base, program.logFile), stopped(child, program))
     return { ...factsOf(child, program), base: program.base }
   })
 

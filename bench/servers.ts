@@ -4,9 +4,9 @@ import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { build, stop } from "esbuild"
-import { localhost, stablePort } from "../src/layers/local/Ports.ts"
+import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
-import { roomyHeap } from "../src/layers/local/process/Heap.ts"
+import { apiHeapOptions } from "../src/layers/local/process/Heap.ts"
 import { supervisedFlag } from "../src/layers/local/process/Supervised.ts"
 import { caller } from "./caller.ts"
 import { startServer } from "./serverProcess.ts"
@@ -73,9 +73,9 @@ const start = (
   name: string,
   args: ReadonlyArray<string>,
   extra: NodeJS.ProcessEnv = {},
-  heap: ReadonlyArray<string> = roomyHeap
+  heap: ReadonlyArray<string> = apiHeapOptions
 ) =>
-  Effect.flatMap(stablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
+  Effect.flatMap(chooseStablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
     startServer({
       name,
       args: [...heap, ...args],

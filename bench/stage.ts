@@ -1,11 +1,11 @@
 import { join } from "node:path"
 import { Data, Effect } from "effect"
 import type pg from "pg"
-import { natsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../src/layers/local/nats/NatsServer.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { startPostgres } from "../src/layers/local/postgres/Postgres.ts"
-import { describe, run } from "../src/layers/local/process/Child.ts"
+import { describeExit, runProgram } from "../src/layers/local/process/Child.ts"
 import { lastLines } from "../src/layers/local/process/LogFile.ts"
 import { durability } from "./database.ts"
 import { natsIn, postgresIn, temporaryFolder } from "./temporaryFolder.ts"
@@ -15,7 +15,7 @@ export const service = join(projectRoot, "dist", "main.js")
 export class StageFailed extends Data.TaggedError("StageFailed")<{ readonly message: string }> {}
 
 export const migrate = (databaseUrl: string, logFile: string) =>
-  run({
+  runProgram({
     name: "migrate",
     command: process.execPath,
     args: [service, "migrate"],
@@ -25,26 +25,26 @@ export const migrate = (databaseUrl: string, logFile: string) =>
   }).pipe(
     Effect.filterOrFail(
       ({ code }) => code === 0,
-      (ended) => new StageFailed({ message: `Migration: ${describe(ended)}\n${lastLines(logFile)}` })
+      (ended) => new StageFailed({ message: `Migration: ${describeExit(ended)}\n${lastLines(logFile)}` })
     )
   )
 
 /** Everything the servers share: a durable PostgreSQL with its tables and a NATS server, thrown away afterwards. */
 export const setStageFor = ({ maxConnections }: { readonly maxConnections: number }) =>
   Effect.gen(function* () {
-    const { folder, logOf } = yield* temporaryFolder
+    const { folder, logFileOf } = yield* temporaryFolder
     const postgres = yield* startPostgres({
       folder: postgresIn(folder),
-      logFile: logOf("postgres"),
+      logFile: logFileOf("postgres"),
       durable: true,
       maxConnections
     })
-    const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
-    const nats = yield* startNats({ folder: natsIn(folder), logFile: logOf("nats"), program })
-    yield* migrate(postgres.url, logOf("migrate"))
+    const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
+    const nats = yield* startNats({ folder: natsIn(folder), logFile: logFileOf("nats"), program })
+    yield* migrate(postgres.url, logFileOf("migrate"))
     return {
       folder,
-      logOf,
+      logOf: logFileOf,
       databaseUrl: postgres.url,
       natsUrl: nats.url,
       postgres: `PostgreSQL ${postgres.version} (${yield* durability(postgres.url)})`

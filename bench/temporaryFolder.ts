@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { claimDataDir } from "../src/layers/local/DataDir.ts"
-import { endForerunner } from "../src/layers/local/nats/NatsServer.ts"
-import { clearTheWay } from "../src/layers/local/postgres/PostmasterPid.ts"
+import { lockDataDir } from "../src/layers/local/DataDir.ts"
+import { stopOrphanedNats } from "../src/layers/local/nats/NatsServer.ts"
+import { stopOrphanedPostgres } from "../src/layers/local/postgres/PostmasterPid.ts"
 
 const prefix = "contracting-bench-"
 
@@ -15,9 +15,9 @@ const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive:
 
 /** Ends the servers of a killed bench and removes its folder; one that still runs has claimed its folder. */
 const clear = (folder: string) =>
-  claimDataDir(folder).pipe(
-    Effect.zipRight(clearTheWay(join(postgresIn(folder), "data"))),
-    Effect.zipRight(endForerunner(natsIn(folder))),
+  lockDataDir(folder).pipe(
+    Effect.zipRight(stopOrphanedPostgres(join(postgresIn(folder), "data"))),
+    Effect.zipRight(stopOrphanedNats(natsIn(folder))),
     Effect.scoped,
     Effect.zipRight(remove(folder)),
     Effect.ignore
@@ -35,4 +35,4 @@ export const temporaryFolder = Effect.zipRight(
     Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
     remove
   )
-).pipe(Effect.flatMap(claimDataDir))
+).pipe(Effect.flatMap(lockDataDir))

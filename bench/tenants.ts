@@ -1,6 +1,6 @@
-import { suffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
 
-const idOf = (prefix: string) => `${prefix}_${suffix(Date.now())}`
+const idOf = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
 
 interface Contents {
   readonly role: string | undefined

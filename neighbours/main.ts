@@ -2,8 +2,8 @@ import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { startIssuer } from "../bench/caller.ts"
 import { hardware } from "../bench/report.ts"
 import { setStage } from "../bench/stage.ts"
-import { stopAsked } from "../src/layers/local/process/StopSignals.ts"
-import { say, step } from "../src/layers/local/Say.ts"
+import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
+import { printLine, withProgress } from "../src/layers/local/Say.ts"
 import { brokenBounds, mergeFigures, type Result } from "./bounds.ts"
 import { measureRow } from "./measureRow.ts"
 import { help, type Options, readOptions } from "./options.ts"
@@ -45,7 +45,7 @@ const mergeAlone = (alone: ReadonlyArray<Result>): Result => ({
 const measureAll = (options: Options) =>
   Effect.gen(function* () {
     const chosen = yield* chosenRows(options)
-    const stage = yield* step("Starting PostgreSQL and NATS", setStage, () => "PostgreSQL and NATS ready")
+    const stage = yield* withProgress("Starting PostgreSQL and NATS", setStage, () => "PostgreSQL and NATS ready")
     const { jwksUrl, tokenFor } = yield* startIssuer
     const callers = {
       attacker: yield* Effect.promise(() => tokenFor("attacker")),
@@ -56,7 +56,7 @@ const measureAll = (options: Options) =>
       mergeAlone(measured.flatMap(({ alone }) => (alone === undefined ? [] : [alone]))),
       ...measured.map(({ result }) => result)
     ]
-    yield* say(
+    yield* printLine(
       `\n${hardware(stage.postgres)}; victim, attacker, database and the service share the cores\n\n${resultTable(results)}\n`
     )
     yield* requireWithinBounds(results)
@@ -64,7 +64,7 @@ const measureAll = (options: Options) =>
 
 const orStopped = <E>(work: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
-    const asked = yield* stopAsked
+    const asked = yield* makeStopSignal
     const stopped = Effect.zipRight(Deferred.await(asked), new NeighboursFailed({ message: "Stopped before the end" }))
     yield* Effect.raceFirst(work, stopped)
   })

@@ -5,7 +5,7 @@ import { startReceivers } from "../bench/delivery/receivers.ts"
 import { startPrograms } from "../bench/running/programs.ts"
 import type { Setting } from "../bench/servers.ts"
 import { createDatabase } from "../bench/stage.ts"
-import { say, step } from "../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../src/layers/local/Say.ts"
 import { workerNames } from "../src/workers/registry.ts"
 import { type Attacker, makeAttacker } from "./attacker.ts"
 import type { Result } from "./bounds.ts"
@@ -78,7 +78,7 @@ export interface Measured {
 const setScene = (setting: Setting, callers: Callers, row: Row, namespace: string, options: Options) =>
   Effect.gen(function* () {
     const starting = startService(setting, namespace, options.profile)
-    const { api, client } = yield* step("Starting the service", starting, () => "Service started")
+    const { api, client } = yield* withProgress("Starting the service", starting, () => "Service started")
     const receivers = yield* startReceivers
     const attacker = yield* Effect.acquireRelease(
       Effect.sync(() => makeAttacker(api.base, callers.attacker)),
@@ -87,7 +87,7 @@ const setScene = (setting: Setting, callers: Callers, row: Row, namespace: strin
     const victim = yield* startVictim
     const pdfs = (warmUpSeconds + aloneSeconds + options.seconds) * pdfsPerSecond
     const preparingVictim = Effect.promise(() => victim.prepare(api.base, callers.victim, pdfs))
-    yield* step("Preparing the victim", preparingVictim, () => "Victim prepared")
+    yield* withProgress("Preparing the victim", preparingVictim, () => "Victim prepared")
 
     const scene: Scene = { attacker, client, receivers, natsUrl: setting.stage.natsUrl, namespace }
     const preparing = Effect.promise(async () => {
@@ -95,14 +95,14 @@ const setScene = (setting: Setting, callers: Callers, row: Row, namespace: strin
       await victim.settle()
       return attack
     })
-    const attack = yield* step("Preparing the attack", preparing, () => "Attack prepared")
+    const attack = yield* withProgress("Preparing the attack", preparing, () => "Attack prepared")
     return { api, attack, attacker, victim }
   })
 
 /** One attack with the victim beside it, after the victim alone. */
 export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
   Effect.gen(function* () {
-    yield* say(`\n${row.name}`)
+    yield* printLine(`\n${row.name}`)
     const { api, attack, attacker, victim } = yield* setScene(setting, callers, row, `neighbours_${number}`, options)
     const toResult = (figures: Result["figures"], findings: Result["findings"] = []): Result => ({
       name: row.name,
@@ -115,17 +115,17 @@ export const measureRow = (setting: Setting, callers: Callers, row: Row, number:
       victim.measure(warmUpSeconds),
       Effect.map(victim.measure(aloneSeconds), (figures) => toResult(figures))
     )
-    const alone = yield* step("The victim alone", measuringAlone, (result) => `Alone: ${summarize(result)}`)
+    const alone = yield* withProgress("The victim alone", measuringAlone, (result) => `Alone: ${summarize(result)}`)
     const attacking = Effect.zipRight(runAttack(attack, attacker), victim.measure(options.seconds)).pipe(Effect.scoped)
-    const figures = yield* step("The attack", attacking, () => "Attack ended")
+    const figures = yield* withProgress("The attack", attacking, () => "Attack ended")
     const checking = Effect.promise(async () => (await attack.check?.()) ?? [])
-    const findings = yield* step("Checking", checking, () => "Checked")
+    const findings = yield* withProgress("Checking", checking, () => "Checked")
     const result = toResult(figures, findings)
-    yield* say(`  ${summarize(result)}`)
+    yield* printLine(`  ${summarize(result)}`)
     return { alone, result } satisfies Measured
   }).pipe(
     Effect.scoped,
     Effect.catchAllDefect((error) =>
-      Effect.zipRight(say(`  ${messageOf(error)}`), Effect.succeed(unmeasured(row, error)))
+      Effect.zipRight(printLine(`  ${messageOf(error)}`), Effect.succeed(unmeasured(row, error)))
     )
   )

@@ -1,5 +1,5 @@
 import { Option, SchemaAST } from "effect"
-import { defaults, settings } from "./layers/config/Settings.ts"
+import { defaultSettings, settings } from "./layers/config/Settings.ts"
 import { workerNames } from "./workers/registry.ts"
 
 const commands = [
@@ -15,7 +15,7 @@ const commands = [
 /** Every setting with its default and its description. */
 export const settingRows = Object.entries(settings).map(([name, { from }]) => ({
   name,
-  fallback: defaults[name] === undefined ? "" : String(defaults[name]),
+  defaultValue: defaultSettings[name] === undefined ? "" : String(defaultSettings[name]),
   description: Option.getOrElse(SchemaAST.getDescriptionAnnotation(from.ast), () => "")
 }))
 
@@ -24,8 +24,8 @@ const alignColumns = (rows: ReadonlyArray<readonly [string, string]>) => {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-const describeSetting = ({ description, fallback }: (typeof settingRows)[number]) =>
-  fallback === "" ? description : `${description} [${fallback}]`
+const describeSetting = ({ description, defaultValue }: (typeof settingRows)[number]) =>
+  defaultValue === "" ? description : `${description} [${defaultValue}]`
 
 export const help = [
   "Contracting and invoicing for many tenants, over HTTP and JSON.",

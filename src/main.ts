@@ -5,8 +5,8 @@ import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
 import { httpLive } from "./http/Http.ts"
 import { MetricsLive } from "./http/Metrics.ts"
-import { mounted } from "./http/Mount.ts"
-import { developmentToken } from "./layers/auth/DevelopmentKey.ts"
+import { handlerGroups } from "./http/Mount.ts"
+import { signDevelopmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
 import { exitWithParent } from "./layers/local/process/Supervised.ts"
 import { SqlLive } from "./layers/postgres/connection/Client.ts"
@@ -15,7 +15,7 @@ import { TelemetryLive } from "./layers/telemetry/Telemetry.ts"
 import { up } from "./up.ts"
 import { isWorkerName, workerNames, workers } from "./workers/registry.ts"
 
-const failWith = (message: string) => Effect.fail(new SettingsError({ faults: [message] }))
+const failWith = (message: string) => Effect.fail(new SettingsError({ errors: [message] }))
 
 /** Runs until the process is asked to stop. The database layer is built first, so it closes last. */
 const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>) =>
@@ -46,7 +46,7 @@ const printToken = (args: ReadonlyArray<string>) =>
     if (!Number.isInteger(seconds)) return yield* failWith("--expires-in must be a whole number of seconds")
     if ((yield* Settings).NODE_ENV === "production")
       return yield* failWith("development tokens cannot be issued in production")
-    yield* Console.log(yield* developmentToken(values.sub, seconds))
+    yield* Console.log(yield* signDevelopmentToken(values.sub, seconds))
   })
 
 const run = (command: string | undefined, args: ReadonlyArray<string>) => {
@@ -55,7 +55,7 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
     case "up":
       return up
     case "api":
-      return serve("api", httpLive(mounted))
+      return serve("api", httpLive(handlerGroups))
     case "worker":
       return runWorker(args)
     case "migrate":

@@ -1,64 +1,64 @@
 import { join, relative } from "node:path"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Redacted, Schedule, Scope } from "effect"
 import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
-import { apiReady } from "./layers/local/ApiReady.ts"
-import { claimDataDir, type DataDir } from "./layers/local/DataDir.ts"
-import { natsProgram } from "./layers/local/nats/NatsPrograms.ts"
+import { waitUntilApiReady } from "./layers/local/ApiReady.ts"
+import { type DataDir, lockDataDir } from "./layers/local/DataDir.ts"
+import { findNatsProgram } from "./layers/local/nats/NatsPrograms.ts"
 import { startNats } from "./layers/local/nats/NatsServer.ts"
-import { localhost, PortTaken, requireFree } from "./layers/local/Ports.ts"
+import { localhost, PortTaken, requireFreePort } from "./layers/local/Ports.ts"
 import { projectRoot } from "./layers/local/ProjectRoot.ts"
 import { startPostgres } from "./layers/local/postgres/Postgres.ts"
-import { describe, type Program, run } from "./layers/local/process/Child.ts"
-import { roomyHeap } from "./layers/local/process/Heap.ts"
+import { describeExit, type Program, runProgram } from "./layers/local/process/Child.ts"
+import { apiHeapOptions } from "./layers/local/process/Heap.ts"
 import { lastLines } from "./layers/local/process/LogFile.ts"
-import { stopAsked } from "./layers/local/process/StopSignals.ts"
+import { makeStopSignal } from "./layers/local/process/StopSignals.ts"
 import { supervise } from "./layers/local/process/Supervise.ts"
 import { exitWithParent, supervisedFlag } from "./layers/local/process/Supervised.ts"
-import { say, step } from "./layers/local/Say.ts"
+import { printLine, withProgress } from "./layers/local/Say.ts"
 import { workerNames } from "./workers/registry.ts"
 
-export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
-  readonly how: string
+export class MigrationProcessFailed extends Data.TaggedError("MigrationProcessFailed")<{
+  readonly reason: string
   readonly logFile: string
 }> {
   override get message() {
-    return `The database migration failed (${this.how}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
+    return `The database migration failed (${this.reason}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
   }
 }
 
 /** Checks the port before anything starts. After a kill, the old API process needs a moment to exit. */
-const requirePort = ({ HOST, PORT }: SettingsShape, { afterKill }: DataDir) =>
+const requirePort = ({ HOST, PORT }: SettingsShape, { wasKilled }: DataDir) =>
   PORT === 0
     ? Effect.fail(new PortTaken({ host: HOST, port: PORT, code: "npm start needs a fixed PORT" }))
-    : requireFree(HOST, PORT).pipe(
-        Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo(afterKill ? "20 seconds" : 0)))
+    : requireFreePort(HOST, PORT).pipe(
+        Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo(wasKilled ? "20 seconds" : 0)))
       )
 
-const startDatabase = ({ DATABASE_URL }: SettingsShape, { folder, logOf }: DataDir) =>
+const startDatabase = ({ DATABASE_URL }: SettingsShape, { folder, logFileOf }: DataDir) =>
   DATABASE_URL !== undefined
     ? Effect.succeed(Redacted.value(DATABASE_URL))
-    : step(
+    : withProgress(
         "Starting PostgreSQL",
-        startPostgres({ folder: join(folder, "postgres"), logFile: logOf("postgres"), durable: true }),
+        startPostgres({ folder: join(folder, "postgres"), logFile: logFileOf("postgres"), durable: true }),
         ({ port, version }) => `PostgreSQL ${version} ready on ${localhost}:${port}`
       ).pipe(Effect.map(({ url }) => url))
 
-const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logOf }: DataDir) =>
+const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logFileOf }: DataDir) =>
   NATS_URL !== undefined
     ? Effect.succeed(NATS_URL)
-    : Effect.flatMap(natsProgram(NATS_SERVER_BIN), (program) =>
-        step(
+    : Effect.flatMap(findNatsProgram(NATS_SERVER_BIN), (program) =>
+        withProgress(
           "Starting NATS",
-          startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program }),
+          startNats({ folder: join(folder, "nats"), logFile: logFileOf("nats"), program }),
           ({ port, version }) => `NATS ${version} ready on ${localhost}:${port}`
         )
       ).pipe(Effect.map(({ url }) => url))
 
 const migrate = (program: Program) =>
-  run(program).pipe(
+  runProgram(program).pipe(
     Effect.filterOrFail(
       ({ code }) => code === 0,
-      (exit) => new MigrationFailed({ how: describe(exit), logFile: program.logFile })
+      (exit) => new MigrationProcessFailed({ reason: describeExit(exit), logFile: program.logFile })
     )
   )
 
@@ -69,7 +69,7 @@ const baseUrlOf = ({ HOST, PORT }: SettingsShape) => {
   return `http://${host.includes(":") ? `[${host}]` : host}:${PORT}`
 }
 
-const welcomeText = (baseUrl: string, { folder, logOf }: DataDir) => {
+const welcomeText = (baseUrl: string, { folder, logFileOf }: DataDir) => {
   const tokenCommand = "npm run -s token -- --sub alice"
   const relativeFolder = relative(process.cwd(), folder)
   return [
@@ -78,7 +78,7 @@ const welcomeText = (baseUrl: string, { folder, logOf }: DataDir) => {
     "",
     `  API     ${baseUrl}/api/v1`,
     `  Docs    ${baseUrl}/docs`,
-    `  Logs    ${relative(process.cwd(), join(logOf("api"), ".."))}`,
+    `  Logs    ${relative(process.cwd(), join(logFileOf("api"), ".."))}`,
     `  Token   ${relativeFolder === ".data" ? tokenCommand : `DATA_DIR=${folder} ${tokenCommand}`}`,
     "  Stop    Ctrl-C",
     ""
@@ -87,7 +87,7 @@ const welcomeText = (baseUrl: string, { folder, logOf }: DataDir) => {
 
 const start = (settings: SettingsShape) =>
   Effect.gen(function* () {
-    const dataDir = yield* claimDataDir(settings.DATA_DIR)
+    const dataDir = yield* lockDataDir(settings.DATA_DIR)
     yield* requirePort(settings, dataDir)
     const urls = {
       DATABASE_URL: yield* startDatabase(settings, dataDir),
@@ -97,33 +97,37 @@ const start = (settings: SettingsShape) =>
     const programOf = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
       name,
       command: process.execPath,
-      args: name === "api" ? [...roomyHeap, main, ...args] : [main, ...args],
+      args: name === "api" ? [...apiHeapOptions, main, ...args] : [main, ...args],
       env: { ...process.env, ...urls, DATA_DIR: dataDir.folder, [supervisedFlag]: "1", ...extra },
-      logFile: dataDir.logOf(name),
+      logFile: dataDir.logFileOf(name),
       stop: [["SIGTERM", "20 seconds"]]
     })
-    yield* step("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
+    yield* withProgress("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
     // Finalizers run in reverse order: this scope opens before the API starts, so it closes after the API has stopped.
     const workersScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const api = programOf("api", ["api"])
     const baseUrl = baseUrlOf(settings)
-    yield* step("Starting the API", supervise(api, { ready: apiReady(baseUrl, api.logFile) }), () => "API ready")
+    yield* withProgress(
+      "Starting the API",
+      supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
+      () => "API ready"
+    )
     yield* Effect.forEach(workerNames, (name) =>
       // Only one process can bind METRICS_PORT; the API does.
       supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
     ).pipe(Scope.extend(workersScope))
-    yield* say(`✓ Workers started: ${workerNames.join(", ")}`)
-    yield* say(welcomeText(baseUrl, dataDir))
-    yield* Effect.addFinalizer(() => say("Stopping: waiting for running requests and jobs to finish"))
+    yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
+    yield* printLine(welcomeText(baseUrl, dataDir))
+    yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))
   })
 
 /** Runs the whole system on this machine until a stop signal arrives. */
 export const up = Effect.gen(function* () {
   yield* exitWithParent
   const settings = yield* Settings
-  const stopSignal = yield* stopAsked
+  const stopSignal = yield* makeStopSignal
   yield* Effect.raceFirst(Effect.zipRight(start(settings), Effect.never), Deferred.await(stopSignal))
 }).pipe(
   Effect.scoped,
-  Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? say("Stopped") : Effect.void))
+  Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? printLine("Stopped") : Effect.void))
 )

@@ -29,8 +29,8 @@ describe("the README", () => {
     const table = [
       "| setting | unless set | meaning |",
       "|---|---|---|",
-      ...settingRows.map(({ description, fallback, name }) => {
-        return `| \`${name}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${description} |`
+      ...settingRows.map(({ description, defaultValue, name }) => {
+        return `| \`${name}\` | ${defaultValue === "" ? "" : `\`${defaultValue}\``} | ${description} |`
       }),
       ""
     ].join("\n")

@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startOf } from "../scripts/pidLock.mjs"
-import { localhost, stablePort } from "../src/layers/local/Ports.ts"
+import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
-import { commandLine } from "../src/layers/local/process/ForeignProcess.ts"
+import { commandLineOf } from "../src/layers/local/process/ForeignProcess.ts"
 import { supervisedFlag } from "../src/layers/local/process/Supervised.ts"
 import { temporaryFolder, until } from "./layers/local/temporary.ts"
 import { endLeftovers } from "./support/leftovers.ts"
@@ -68,7 +68,7 @@ const readiness = (port: number) =>
 const fromProc = (pid: string) => {
   try {
     const [, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
-    return [`${pid} ${parent} ${commandLine(Number(pid))}`]
+    return [`${pid} ${parent} ${commandLineOf(Number(pid))}`]
   } catch {
     return []
   }
@@ -97,7 +97,7 @@ const place = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   // For a test that fails after it has killed the process its servers belong to.
   yield* Effect.addFinalizer(() => Effect.ignore(endLeftovers(dataOf(folder))))
-  return { folder, port: yield* stablePort(join(folder, "port")) }
+  return { folder, port: yield* chooseStablePort(join(folder, "port")) }
 })
 
 describe("the whole system on one machine", { timeout: 90_000 }, () => {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { Effect } from "effect"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { load, type Sample } from "../load.ts"
 import { type Column, markdown } from "../markdown.ts"
 import { median } from "../median.ts"
@@ -60,7 +60,7 @@ const startedOnce = (setting: Setting, token: string, { folder, rows, starts }: 
       startBuild(setting, name, checkout)
     )
     return yield* Effect.forEach(rows, (row) =>
-      step(
+      withProgress(
         `Start ${start + 1} of ${starts}: ${row.name}`,
         measuredIn(row, servers, token, start, starts),
         ({ before, now }) =>
@@ -89,5 +89,5 @@ export const measureAgainst = (setting: Setting, token: string, comparison: Comp
       const of = found.flat().filter(({ row }) => row === name)
       return { row: name, before: of.map(({ before }) => before), now: of.map(({ now }) => now) }
     })
-    yield* say(`\n${markdown(columns, costs)}\n`)
+    yield* printLine(`\n${markdown(columns, costs)}\n`)
   })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { AckPolicy, type Consumer, connect, StorageType } from "nats"
 import pg from "pg"
 import { Pool } from "undici"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { rateOf } from "../running/pace.ts"
 import type { Receivers } from "./receivers.ts"
 
@@ -91,7 +91,7 @@ interface Places {
 export const measureBare = ({ databaseUrl, natsUrl }: Places, receivers: Receivers) =>
   Effect.gen(function* () {
     const parts = [() => broker(natsUrl), () => database(databaseUrl), () => posts(receivers)]
-    const found = yield* step(
+    const found = yield* withProgress(
       "Measuring the parts alone",
       Effect.forEach(parts, (part) => Effect.promise(part)),
       (found) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { steadily } from "../running/pace.ts"
 import { type Spread, spreadOf, told } from "../running/spread.ts"
 import type { BenchTenant } from "../running/tenant.ts"
@@ -70,7 +70,7 @@ const phase = (scene: Scene, others: Phase["others"], label: string) =>
     const dead = others === "dead"
     if (dead) yield* Effect.promise(() => fallIll(scene))
     const measuring = Effect.promise(() => run(scene, others, seconds))
-    const found = yield* step(label, measuring, (one) => `${label}: ${told(one)}`)
+    const found = yield* withProgress(label, measuring, (one) => `${label}: ${told(one)}`)
     if (dead) yield* Effect.promise(() => recover(scene))
     return found
   })
@@ -83,7 +83,7 @@ export const measureDead = (client: pg.Client, tenant: BenchTenant, receivers: R
     const scene: Scene = { client, tenant, receivers, ports, hooks }
     const label = `${integrations} receivers, ${perSecond} events/s to each`
     const warming = Effect.promise(() => run(scene, "healthy", warmUpSeconds))
-    yield* step(`${label}: warming up`, warming, () => `${label}: warmed up`)
+    yield* withProgress(`${label}: warming up`, warming, () => `${label}: warmed up`)
     const found: Array<Phase> = []
     for (let n = 1; n <= rounds; n++) {
       found.push(yield* phase(scene, "healthy", `${n} of ${rounds}, all answer`))

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import { together } from "../running/pace.ts"
 import type { BenchTenant } from "../running/tenant.ts"
@@ -49,9 +49,9 @@ const drain = (client: pg.Client, tenant: BenchTenant, receivers: Receivers, lan
       Effect.promise(() => commit(tenant, lane)),
       Effect.zipRight(isFannedOut(client, hook), settle(client))
     )
-    yield* step(`Committing ${events} events`, committing, () => `${events} events wait, ${what}`)
+    yield* withProgress(`Committing ${events} events`, committing, () => `${events} events wait, ${what}`)
     const emptying = Effect.promise(() => empty(tenant, receivers, hook))
-    const found = yield* step("Sending them", emptying, ({ arrived, perSecond }) => {
+    const found = yield* withProgress("Sending them", emptying, ({ arrived, perSecond }) => {
       return `${arrived} arrived, ${perSecond.toFixed(0)}/s`
     })
     yield* Effect.promise(() => tenant.pause(hook))

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { steadily } from "../running/pace.ts"
 import { type Spread, spreadOf, told } from "../running/spread.ts"
 import type { BenchTenant } from "../running/tenant.ts"
@@ -31,11 +31,11 @@ export const measureLatency = (tenant: BenchTenant, receivers: Receivers, rounds
     const hook = yield* Effect.promise(() => tenant.hook(port))
     const label = `${perSecond} events/s`
     const rest = Effect.promise(() => round(tenant, receivers, warmUpSeconds))
-    yield* step(`${label}: warming up`, rest, () => `${label}: warmed up`)
+    yield* withProgress(`${label}: warming up`, rest, () => `${label}: warmed up`)
     const found: Array<Latency> = []
     for (let n = 1; n <= rounds; n++) {
       const measuring = Effect.promise(() => round(tenant, receivers, seconds))
-      found.push(yield* step(`${label}: round ${n} of ${rounds}`, measuring, (one) => `${label}: ${told(one)}`))
+      found.push(yield* withProgress(`${label}: round ${n} of ${rounds}`, measuring, (one) => `${label}: ${told(one)}`))
     }
     yield* Effect.promise(() => tenant.pause(hook))
     return found

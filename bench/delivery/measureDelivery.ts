@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
 import type { Options } from "../options.ts"
 import { machine } from "../report.ts"
@@ -24,7 +24,7 @@ export const measureDelivery = (setting: Setting, token: string, { part, profile
     const client = yield* connected(stage.databaseUrl)
     const receivers = yield* startReceivers
     const starting = startPrograms(setting, profile, { workers: ["relay", "delivery"], extra: loopback })
-    const { api, running } = yield* step("Starting api, relay and delivery", starting, () => "Processes ready")
+    const { api, running } = yield* withProgress("Starting api, relay and delivery", starting, () => "Processes ready")
     const tenant = Effect.acquireRelease(
       Effect.promise(() => makeTenant(api, token)),
       ({ close }) => Effect.promise(close)
@@ -51,5 +51,5 @@ export const measureDelivery = (setting: Setting, token: string, { part, profile
       ({ measure, name }) => withEffort(running, name, measure)
     )
     const tables = [...told.map(({ found }) => found), effortTable(told.flatMap(({ efforts }) => efforts))]
-    yield* say(`\n${[machine(stage.postgres), ...tables].join("\n\n")}\n`)
+    yield* printLine(`\n${[machine(stage.postgres), ...tables].join("\n\n")}\n`)
   })

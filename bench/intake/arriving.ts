@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import { inTurns } from "../running/inTurns.ts"
 import { steadily } from "../running/pace.ts"
@@ -53,9 +53,13 @@ export const measureArriving = (
         workedOff(client, live)
       )
     const warming = Effect.forEach(takers, (taker) => sending(taker, warmUpSeconds))
-    yield* step(`${label}: warming up`, warming, () => `${label}: warmed up`)
+    yield* withProgress(`${label}: warming up`, warming, () => `${label}: warmed up`)
     yield* settle(client)
     return yield* inTurns(takers, rounds, (taker, n) =>
-      step(`${label}: ${taker.name}`, sending(taker, seconds), (one) => `${n} of ${rounds}, ${one.taker}: ${told(one)}`)
+      withProgress(
+        `${label}: ${taker.name}`,
+        sending(taker, seconds),
+        (one) => `${n} of ${rounds}, ${one.taker}: ${told(one)}`
+      )
     )
   })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import { connections } from "../load.ts"
 import { together } from "../running/pace.ts"
@@ -50,9 +50,13 @@ export const measureBacklogs = (place: Place, rounds: number) =>
     (issues) =>
       Effect.gen(function* () {
         const piling = Effect.promise(() => pileUp(place, issues))
-        const waited = yield* step("Letting webhooks pile up", piling, (waited) => `${waited} wait`)
+        const waited = yield* withProgress("Letting webhooks pile up", piling, (waited) => `${waited} wait`)
         yield* settle(place.client)
         const working = workOff(place, issues, waited)
-        return yield* step("Working them", working, ({ perSecond }) => `${perSecond.toFixed(0)}/s of ${issues} issues`)
+        return yield* withProgress(
+          "Working them",
+          working,
+          ({ perSecond }) => `${perSecond.toFixed(0)}/s of ${issues} issues`
+        )
       })
   )

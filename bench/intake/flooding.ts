@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import { connections } from "../load.ts"
 import { inTurns } from "../running/inTurns.ts"
@@ -38,7 +38,7 @@ export const measureFlooding = (
   rounds: number
 ): Effect.Effect<ReadonlyArray<Flooding>> =>
   inTurns(takers, rounds, (taker, n) =>
-    step(
+    withProgress(
       `As fast as they are taken: ${taker.name}`,
       Effect.promise(() => flood(taker)),
       ({ perSecond, taker }) => `${n} of ${rounds}, ${taker}: ${perSecond.toFixed(0)}/s`

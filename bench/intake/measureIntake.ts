@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
 import type { Options } from "../options.ts"
 import { machine } from "../report.ts"
@@ -42,7 +42,7 @@ const setScene = (setting: Setting, token: string, profile: string | undefined) 
 export const measureIntake = (setting: Setting, token: string, { part, profile, rounds }: Options) =>
   Effect.gen(function* () {
     const starting = setScene(setting, token, profile)
-    const scene = yield* step("Starting api, relay, delivery and intake", starting, () => "Processes ready")
+    const scene = yield* withProgress("Starting api, relay, delivery and intake", starting, () => "Processes ready")
     const { atWork, bare, client, held, live, running, taker } = scene
     const parts = [
       {
@@ -69,6 +69,6 @@ export const measureIntake = (setting: Setting, token: string, { part, profile, 
       ({ measure, name }) => withEffort(running, name, measure)
     )
     const tables = [...told.map(({ found }) => found.table), effortTable(told.flatMap(({ efforts }) => efforts))]
-    yield* say(`\n${[machine(setting.stage.postgres), ...tables].join("\n\n")}\n`)
+    yield* printLine(`\n${[machine(setting.stage.postgres), ...tables].join("\n\n")}\n`)
     return told.flatMap(({ found }) => found.failures).reduce((sum, one) => sum + one, 0)
   })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected, settle } from "../database.ts"
 import type { Options } from "../options.ts"
 import { hardware } from "../report.ts"
@@ -40,14 +40,14 @@ const measureRound = (send: Send, base: string, seconds: number): Effect.Effect<
 const measureVariant = (send: Send, { base }: Server, name: string, { rounds, seconds }: Options) =>
   Effect.gen(function* () {
     const warmingUp = send({ connections: saturatingConnections, seconds: warmUpSeconds })
-    yield* step(`${name}: warming up`, warmingUp, (found) => `${name}: warmed up, ${told(found)}`)
+    yield* withProgress(`${name}: warming up`, warmingUp, (found) => `${name}: warmed up, ${told(found)}`)
     const found: Array<Round> = []
     for (let n = 1; n <= rounds; n++) {
       const label = `${name}: round ${n} of ${rounds}`
       const measuring = measureRound(send, base, seconds)
       const toldRound = ({ overload, saturation }: Round) =>
         `${label}: ${told(saturation)}, ${times} times as much: ${told(overload)}`
-      found.push(yield* step(label, measuring, toldRound))
+      found.push(yield* withProgress(label, measuring, toldRound))
     }
     return { name, rounds: found } satisfies Variant
   })
@@ -57,7 +57,11 @@ export const measureOverload = (setting: Setting, tokenFor: (subject: string) =>
   Effect.gen(function* () {
     const client = yield* connected(setting.stage.databaseUrl)
     const ask = yield* startHelper<Load>("overload/generator/main")
-    const server = yield* step("Starting the service", startService(setting, options.profile), () => "Service ready")
+    const server = yield* withProgress(
+      "Starting the service",
+      startService(setting, options.profile),
+      () => "Service ready"
+    )
     const port = Number(new URL(server.base).port)
     const chosen = variants.filter(({ name }) => name.includes(options.part))
     const found = yield* Effect.forEach(chosen, ({ callers, name }) =>
@@ -66,7 +70,7 @@ export const measureOverload = (setting: Setting, tokenFor: (subject: string) =>
           const subjects = Array.from({ length: callers }, (_, n) => `${name} ${n}`)
           return prepareCallers(server, await Promise.all(subjects.map(tokenFor)))
         })
-        const requests = yield* step(
+        const requests = yield* withProgress(
           `Preparing ${name}`,
           Effect.zipLeft(preparing, settle(client)),
           () => `Prepared ${name}`
@@ -77,6 +81,6 @@ export const measureOverload = (setting: Setting, tokenFor: (subject: string) =>
       })
     )
     const about = `${hardware(setting.stage.postgres)}; ${mix}; ${saturatingConnections} connections for the best, ${overloadingConnections} for ${times} times as much; load generator, database and service share the cores`
-    yield* say(`\n${about}\n\n${overloadTable(found)}\n`)
+    yield* printLine(`\n${about}\n\n${overloadTable(found)}\n`)
     return found.flatMap(brokenIn)
   })

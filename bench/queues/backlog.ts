@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import type { Part, ReceivingTenant, Scene } from "./scene.ts"
 
@@ -65,7 +65,7 @@ export const backlog: Part = {
       const { client } = scene
       const tenant = yield* scene.newTenant
       const burst = (prefix: string, label: string, count = events) =>
-        step(
+        withProgress(
           label,
           Effect.promise(() => deliverBurst(scene, tenant, prefix, count)),
           (rate) => `${label}: ${rate.toFixed(0)}/s`
@@ -77,7 +77,11 @@ export const backlog: Part = {
         Effect.promise(() => addHistory(client, tenant)),
         settle(client)
       )
-      yield* step(`Adding ${history} events of history`, planting, () => `${history} events of history, analyzed`)
+      yield* withProgress(
+        `Adding ${history} events of history`,
+        planting,
+        () => `${history} events of history, analyzed`
+      )
       yield* autovacuum(client, false)
       const behind = yield* burst("behind", `${told} after the history`)
       yield* autovacuum(client, true)

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import type pg from "pg"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected, settle } from "../database.ts"
 import { median } from "../median.ts"
 import { inTurns } from "../running/inTurns.ts"
@@ -103,7 +103,7 @@ const measure = ({ rounds, setting, token }: Scene) =>
     )
     const [own, other, healthy] = [yield* tenant, yield* tenant, yield* tenant]
     const [kept, deleted] = yield* Effect.promise(async () => [await other.hook(9), await own.hook(9)] as const)
-    yield* step(
+    yield* withProgress(
       `Adding ${rows} deliveries to an integration, and as many to a tenant`,
       Effect.promise(async () => {
         await plant(client, own.id, deleted, rows, 1_000_000_000)
@@ -122,7 +122,7 @@ const measure = ({ rounds, setting, token }: Scene) =>
       env: { ...environmentOf(setting), ...extra },
       logFile: setting.stage.logOf("janitor")
     })
-    const measured = yield* step(
+    const measured = yield* withProgress(
       "Measuring with and without the janitor",
       inTurns([true, false], rounds, (isErasing) =>
         Effect.zipRight(
@@ -135,12 +135,12 @@ const measure = ({ rounds, setting, token }: Scene) =>
       ),
       (all) => `Measured: p95 ${medianOf(all, true)} ms with it, ${medianOf(all, false)} ms without`
     )
-    const [took] = yield* step(
+    const [took] = yield* withProgress(
       "Letting the janitor finish",
       Effect.timed(Effect.scoped(Effect.zipRight(janitor, untilGone(client, other.id, deleted)))),
       () => "Nothing is left"
     )
-    yield* say(
+    yield* printLine(
       `DELETE /integrations/{id} answered after ${answeredMillis.toFixed(0)} ms; what the rounds had left of both was removed in ${Duration.toSeconds(took).toFixed(0)} s`
     )
     return [

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
 import { startReceivers } from "../delivery/receivers.ts"
 import type { Options } from "../options.ts"
@@ -21,7 +21,7 @@ export const measureQueues = (setting: Setting, token: string, { part, profile, 
     const client = yield* connected(stage.databaseUrl)
     const receivers = yield* startReceivers
     const starting = startPrograms(setting, profile, { workers: ["relay", "delivery"], extra: loopback })
-    const { api } = yield* step("Starting api, relay and delivery", starting, () => "Processes ready")
+    const { api } = yield* withProgress("Starting api, relay and delivery", starting, () => "Processes ready")
     const tenant = Effect.acquireRelease(
       Effect.promise(() => makeTenant(api, token)),
       ({ close }) => Effect.promise(close)
@@ -37,7 +37,7 @@ export const measureQueues = (setting: Setting, token: string, { part, profile, 
       ({ measure }) => measure(scene)
     )
     const findings = found.flat()
-    yield* say(
+    yield* printLine(
       `\n${hardware(stage.postgres)}; database, service and receivers share the cores\n\n${queuesTable(findings)}\n`
     )
     return findings.flatMap(brokenIn)

@@ -1,8 +1,8 @@
 import autocannon from "autocannon"
 import { Duration, Effect, Fiber, Logger, LogLevel } from "effect"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
-import { say, step } from "../../src/layers/local/Say.ts"
-import { migrationOf } from "../../src/layers/postgres/migration/Migration.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
+import { parseMigration } from "../../src/layers/postgres/migration/Migration.ts"
 import { applyMigrations } from "../../src/layers/postgres/migration/Runner.ts"
 import { connected } from "../database.ts"
 import { markdown } from "../markdown.ts"
@@ -44,7 +44,7 @@ const readForLong = (databaseUrl: string) =>
 const alterTable = (databaseUrl: string) =>
   Effect.gen(function* () {
     const settings = yield* readSettings({ DATABASE_URL: databaseUrl })
-    const migration = migrationOf("9000_bench.sql", "alter table clients add column bench text")
+    const migration = parseMigration("9000_bench.sql", "alter table clients add column bench text")
     const [took] = yield* Effect.timed(Effect.provideService(applyMigrations([migration]), Settings, settings))
     return Duration.toSeconds(took)
   }).pipe(Logger.withMinimumLogLevel(LogLevel.Warning))
@@ -76,17 +76,17 @@ const measure = ({ setting, token }: Scene) =>
       Effect.promise(() => makeTenant(api, token)),
       ({ close }) => Effect.promise(close)
     )
-    const calm = yield* step("Asking the api", load(api, token, tenant.id), () => "Asked the api")
+    const calm = yield* withProgress("Asking the api", load(api, token, tenant.id), () => "Asked the api")
     const reader = yield* Effect.fork(readForLong(databaseUrl))
     const altering = yield* Effect.fork(alterTable(databaseUrl))
-    const migrating = yield* step(
+    const migrating = yield* withProgress(
       "Asking it while a table changes",
       load(api, token, tenant.id),
       () => "Asked it again"
     )
     yield* Fiber.join(reader)
     const seconds = yield* Fiber.join(altering)
-    yield* say(
+    yield* printLine(
       `\n${tableOf([
         { name: "nothing else", result: calm },
         {

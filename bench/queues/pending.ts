@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { settle } from "../database.ts"
 import { inTurns } from "../running/inTurns.ts"
 import { steadily } from "../running/pace.ts"
@@ -66,7 +66,7 @@ export const pending: Part = {
       const tenant = yield* scene.newTenant
       const warmingUp = Effect.promise(() => latency(scene, tenant, warmUpSeconds))
       const measuring = Effect.promise(() => latency(scene, tenant, seconds))
-      yield* step("Warming up", warmingUp, (p95) => `Warmed up, p95 ${p95.toFixed(0)} ms`)
+      yield* withProgress("Warming up", warmingUp, (p95) => `Warmed up, p95 ${p95.toFixed(0)} ms`)
       let isThere = false
       const turnTo = (wanted: boolean) =>
         Effect.gen(function* () {
@@ -81,7 +81,7 @@ export const pending: Part = {
         const label = `${round} of ${rounds}, ${wanted ? "with" : "without"} ${told}`
         return Effect.zipRight(
           turnTo(wanted),
-          step(
+          withProgress(
             label,
             Effect.map(measuring, (p95) => ({ wanted, p95 })),
             ({ p95 }) => `${label}: p95 ${p95.toFixed(0)} ms`

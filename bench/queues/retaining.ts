@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Duration, Effect, Layer } from "effect"
 import type pg from "pg"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
-import { type EventPlace, makeEventRetention } from "../../src/layers/delivery/EventRetention.ts"
-import { step } from "../../src/layers/local/Say.ts"
+import { type EventCursor, makeEventRetention } from "../../src/layers/delivery/EventRetention.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { SqlLive } from "../../src/layers/postgres/connection/Client.ts"
 import { connected, settle } from "../database.ts"
 import { createDatabase } from "../stage.ts"
@@ -43,9 +43,9 @@ const plant = async (client: pg.Client, { events, held }: typeof size) => {
 
 /** The milliseconds of every batch of one walk over all of them. */
 const walk = Effect.gen(function* () {
-  const { step: forget } = makeEventRetention(yield* SqlClient, 30)
+  const { deleteNextBatch: forget } = makeEventRetention(yield* SqlClient, 30)
   const times: Array<number> = []
-  let place: EventPlace | undefined
+  let place: EventCursor | undefined
   do {
     const [took, end] = yield* Effect.timed(forget(place))
     times.push(Duration.toMillis(took))
@@ -60,13 +60,13 @@ const measure = ({ setting: { stage } }: Scene) =>
     const admin = yield* connected(stage.databaseUrl)
     const url = yield* createDatabase(admin, stage, "retaining")
     const client = yield* connected(url)
-    yield* step(
+    yield* withProgress(
       `Adding ${size.events} old events behind ${size.held} that are held`,
       Effect.promise(() => plant(client, size)).pipe(Effect.zipRight(settle(client))),
       () => "Events added"
     )
     const live = SqlLive.pipe(Layer.provide(Layer.effect(Settings, readSettings({ DATABASE_URL: url }))))
-    const times = yield* step("Forgetting them", Effect.provide(walk, live), (all) => `${all.length} batches`)
+    const times = yield* withProgress("Forgetting them", Effect.provide(walk, live), (all) => `${all.length} batches`)
     const forgetting = times.slice(Math.floor((size.held / (size.held + size.events)) * times.length))
     return [
       {

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { planning } from "../../src/layers/postgres/connection/Planning.ts"
+import { plannerOptions } from "../../src/layers/postgres/connection/Planning.ts"
 import { toIso } from "../../src/layers/postgres/connection/Timestamps.ts"
 import { environment } from "./environment.ts"
 
@@ -10,5 +10,5 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 export const pool = new pg.Pool({
   connectionString: environment.databaseUrl,
   max: environment.databasePool,
-  options: `-c timezone=UTC ${planning}`
+  options: `-c timezone=UTC ${plannerOptions}`
 })

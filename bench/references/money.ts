@@ -1,8 +1,8 @@
-import { decimalOf, rounded, times } from "../../src/domain/money/Decimal.ts"
+import { multiplyDecimal, roundDecimal, toDecimal } from "../../src/domain/money/Decimal.ts"
 
 const mostDecimals = 12
 
-export const hasFewDecimals = (quantity: number) => decimalOf(quantity).scale <= mostDecimals
+export const hasFewDecimals = (quantity: number) => toDecimal(quantity).scale <= mostDecimals
 
 /** An exact amount as a number, or undefined when it is too large to be told exactly. */
 const toNumber = (amount: bigint) => {
@@ -12,7 +12,7 @@ const toNumber = (amount: bigint) => {
 
 /** Quantity times unit amount, rounded once; undefined beyond what can be told. */
 export const lineTotal = (quantity: number, amountMinor: number) =>
-  toNumber(rounded(times(decimalOf(quantity), BigInt(amountMinor))))
+  toNumber(roundDecimal(multiplyDecimal(toDecimal(quantity), BigInt(amountMinor))))
 
 /** The sum, or undefined beyond what can be told. */
 export const sum = (...amounts: ReadonlyArray<number>) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { step } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/Say.ts"
 import { caller } from "../caller.ts"
 import { settle } from "../database.ts"
 
@@ -59,7 +59,7 @@ const addProjects = (run: Run, first: number, last: number) =>
     for (let from = 1; from <= perTenant.projects; from += portion) {
       const to = Math.min(from + portion - 1, perTenant.projects)
       const told = `${(to * tenants).toLocaleString("en")} of ${total.toLocaleString("en")} projects`
-      yield* step(`Adding ${told}`, run(projects, [first, last, from, to]), () => `${told} added`)
+      yield* withProgress(`Adding ${told}`, run(projects, [first, last, from, to]), () => `${told} added`)
     }
   })
 
@@ -68,11 +68,11 @@ export const grow = (client: pg.Client, first: number, last: number) =>
   Effect.gen(function* () {
     const run: Run = (text, values = []) => Effect.promise(() => client.query(text, values))
     yield* run(identifier)
-    yield* step(
+    yield* withProgress(
       `Adding ${last - first + 1} tenants`,
       Effect.forEach(surroundings, (text) => run(text, [first, last])),
       () => `${last - first + 1} tenants with clients and contracts added`
     )
     yield* addProjects(run, first, last)
-    yield* step("Vacuuming and analysing", settle(client), () => "Database at rest")
+    yield* withProgress("Vacuuming and analysing", settle(client), () => "Database at rest")
   })

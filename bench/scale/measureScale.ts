@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { say, step } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { connected } from "../database.ts"
 import { measure } from "../measure.ts"
 import type { Options } from "../options.ts"
@@ -31,9 +31,13 @@ const side = (client: pg.Client, setting: Setting, name: keyof typeof sizes) =>
     const own = yield* connected(databaseUrl)
     yield* grow(own, 1, sizes[name])
     const starting = startService({ ...setting, stage: { ...setting.stage, databaseUrl } }, undefined, name)
-    const server = yield* step(`Starting the service over the ${name} database`, starting, () => "Service ready")
+    const server = yield* withProgress(
+      `Starting the service over the ${name} database`,
+      starting,
+      () => "Service ready"
+    )
     const chosen = yield* places(own)
-    const told = yield* step("Explaining the statements", efforts(own, chosen), () => "Statements explained")
+    const told = yield* withProgress("Explaining the statements", efforts(own, chosen), () => "Statements explained")
     return {
       projects: sizes[name] * perTenant.projects,
       server,
@@ -60,6 +64,8 @@ export const measureScale = (setting: Setting, token: string, options: Options) 
       results: results.flat().filter((result) => result.server === server.name)
     }))
     if (small === undefined || large === undefined) return []
-    yield* say(`\n${machine(setting.stage.postgres)}\n\n${scaleTable(small, large)}\n\n${effortTable(small, large)}\n`)
+    yield* printLine(
+      `\n${machine(setting.stage.postgres)}\n\n${scaleTable(small, large)}\n\n${effortTable(small, large)}\n`
+    )
     return [...small.results, ...large.results]
   })

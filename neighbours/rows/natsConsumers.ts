@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from "nats"
 import type pg from "pg"
-import { names } from "../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../src/layers/nats/Subjects.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Row, Scene } from "../row.ts"
 import { createIntegrations, type Integration } from "./integrations.ts"
@@ -23,7 +23,7 @@ const connectNats = (natsUrl: string) => {
 
 const streamOf = async (connection: NatsConnection, { namespace }: Scene) => {
   const { streams } = await connection.jetstreamManager()
-  const { filter, stream, subjects } = names(namespace).integrations
+  const { subjectFilter, stream, subjects } = makeNatsNames(namespace).integrations
   return {
     consumerCount: async () => (await streams.info(stream)).state.consumer_count,
     /** How many messages there are for each integration. */
@@ -31,7 +31,7 @@ const streamOf = async (connection: NatsConnection, { namespace }: Scene) => {
       const { state } = await streams.info(stream, { subjects_filter: subjects })
       const entries = Object.entries(state.subjects ?? {})
       return ({ id, tenant }: Integration) => {
-        const start = filter(tenant, id).slice(0, -1)
+        const start = subjectFilter(tenant, id).slice(0, -1)
         return entries.reduce((sum, [subject, count]) => (subject.startsWith(start) ? sum + count : sum), 0)
       }
     }

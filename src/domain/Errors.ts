@@ -16,14 +16,14 @@ const fixedMessage = <const Text extends string>(text: Text) =>
     Schema.withConstructorDefault(() => text)
   )
 
-export const Detail = Schema.Struct({ field: Schema.String, message: Schema.String, constraint: Schema.String })
-export type Detail = { readonly field: string; readonly message: string; readonly constraint: Constraint }
+export const ErrorDetail = Schema.Struct({ field: Schema.String, message: Schema.String, constraint: Schema.String })
+export type ErrorDetail = { readonly field: string; readonly message: string; readonly constraint: Constraint }
 
 export class ValidationError extends Schema.Class<ValidationError>("ValidationError")(
   {
     _tag: errorTag("ValidationError"),
     message: Schema.String,
-    details: Schema.optionalWith(Schema.Array(Detail), { exact: true })
+    details: Schema.optionalWith(Schema.Array(ErrorDetail), { exact: true })
   },
   HttpApiSchema.annotations({ status: 400, description: "The request breaks a rule; every fault is named" })
 ) {}
@@ -81,7 +81,7 @@ export class ServiceUnavailable extends Schema.Class<ServiceUnavailable>("Servic
   HttpApiSchema.annotations({ status: 503, description: "Try again after the time in Retry-After" })
 ) {}
 
-export const WireError = Schema.Union(
+export const ApiError = Schema.Union(
   ValidationError,
   Unauthorized,
   Forbidden,
@@ -94,15 +94,15 @@ export const WireError = Schema.Union(
   InternalError,
   ServiceUnavailable
 )
-export type WireError = typeof WireError.Type
+export type ApiError = typeof ApiError.Type
 
 /** Maximum number of details in one error response. */
 export const maxDetails = 100
 
 /** Builds the 400 error of an invalid request, with one detail per field. */
-export const invalid = (...details: ReadonlyArray<Detail>) =>
+export const validationError = (...details: ReadonlyArray<ErrorDetail>) =>
   new ValidationError({ message: "Request validation failed", details: details.slice(0, maxDetails) })
 
 /** Builds the 400 error of a business rule that one field violates. */
-export const breaks = (field: string, constraint: Constraint, message: string) =>
-  invalid({ field, constraint, message })
+export const fieldError = (field: string, constraint: Constraint, message: string) =>
+  validationError({ field, constraint, message })

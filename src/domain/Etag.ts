@@ -4,6 +4,6 @@ import { hash } from "node:crypto"
 export const etagOfDigest = (digest: string) => `"${digest.slice(0, 27)}"`
 
 /** The strong entity tag of a representation: it differs as soon as one byte differs. */
-export const etagOfText = (content: string | Uint8Array) => etagOfDigest(hash("sha256", content, "base64url"))
+export const etagOfContent = (content: string | Uint8Array) => etagOfDigest(hash("sha256", content, "base64url"))
 
-export const etagOf = (resource: unknown) => etagOfText(JSON.stringify(resource))
+export const etagOf = (resource: unknown) => etagOfContent(JSON.stringify(resource))

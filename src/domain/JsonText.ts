@@ -1,7 +1,7 @@
-import type { Position } from "./Paging.ts"
+import type { PagePosition } from "./Paging.ts"
 
 /** An A that is encoded as JSON already, for example by PostgreSQL. The response writer sends it as it is. */
-export class JsonText<out A> {
+export class EncodedJson<out A> {
   readonly text: string
   /** Phantom property: it exists only in the type, to tie the JSON to A. */
   declare readonly of: A
@@ -11,12 +11,12 @@ export class JsonText<out A> {
 }
 
 /** One page of a list: its items as JSON, joined by commas, and the position of the next page, if there is one. */
-export class JsonPage<out A> {
+export class EncodedPage<out A> {
   readonly text: string
-  readonly next: Position | undefined
+  readonly next: PagePosition | undefined
   /** Phantom property, as above. */
   declare readonly of: A
-  constructor(text: string, next: Position | undefined) {
+  constructor(text: string, next: PagePosition | undefined) {
     this.text = text
     this.next = next
   }

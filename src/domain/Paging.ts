@@ -1,13 +1,13 @@
 /** Keyset position: a page starts after the row with this `order` and `id`. Rows without `order` sort last. */
-export interface Position {
+export interface PagePosition {
   readonly order?: number | undefined
   readonly id: string
 }
 
 /** Size and start of the requested page. */
-export interface Window {
+export interface PageRequest {
   readonly limit: number
-  readonly after: Position | undefined
+  readonly after: PagePosition | undefined
 }
 
-export const pageLimit = { most: 200, usual: 50 } as const
+export const pageLimit = { max: 200, default: 50 } as const

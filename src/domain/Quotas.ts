@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { breaks, type ValidationError } from "./Errors.ts"
+import { fieldError, type ValidationError } from "./Errors.ts"
 import { maxInvoiceLines } from "./invoicing/Invoice.ts"
 import { oneOf, optional } from "./Schemas.ts"
 
@@ -170,5 +170,5 @@ export const requireQuota = (
   if (adding <= 0 || used + adding <= max) return Effect.void
   const { counts, remedy, setting } = quotas[name]
   const message = `exceeds the quota ${name} of ${max} ${counts}: ${remedy}, or ask the operator to raise ${setting}`
-  return Effect.fail(breaks(field, "quota", message))
+  return Effect.fail(fieldError(field, "quota", message))
 }

@@ -40,7 +40,7 @@ interface Check<A> {
  * Combines several rules into one refinement that reports the first violated rule. One refinement per rule is slower:
  * the decoder walks each of them for every value of every request.
  */
-export const checked = <A>(...checks: ReadonlyArray<Check<A>>) => {
+export const combineChecks = <A>(...checks: ReadonlyArray<Check<A>>) => {
   // The schema has checked the type of the value.
   const findViolated = (value: unknown) => checks.find(({ test }) => !test(value as A))
   return {
@@ -82,7 +82,7 @@ const storableCheck: Check<string> = {
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
 export const text = (min: number, max: number) => {
-  const { annotations, test } = checked<string>(
+  const { annotations, test } = combineChecks<string>(
     storableCheck,
     {
       test: (value) => hasMinLength(value, min),
@@ -118,13 +118,13 @@ const integerCheck: Check<number> = {
 }
 
 export const integer = (min: number, max: number) => {
-  const { annotations, test } = checked(integerCheck, ...rangeChecks(min, max))
+  const { annotations, test } = combineChecks(integerCheck, ...rangeChecks(min, max))
   return Schema.Number.pipe(Schema.filter(test, annotations))
 }
 
 /** A number with at most `maxDecimals` decimals, counted in its shortest decimal notation. */
 export const decimal = (min: number, max: number, maxDecimals: number, decimalsOf: (value: number) => number) => {
-  const { annotations, test } = checked<number>(
+  const { annotations, test } = combineChecks<number>(
     { test: Number.isFinite, constraint: "type", message: "must be a number" },
     ...rangeChecks(min, max),
     {
@@ -137,7 +137,7 @@ export const decimal = (min: number, max: number, maxDecimals: number, decimalsO
 }
 
 /** An integer in a query string. */
-export const integerText = (min: number, max: number, description: string) =>
+export const queryInteger = (min: number, max: number, description: string) =>
   Schema.transformOrFail(Schema.String, integer(min, max), {
     strict: true,
     decode: (digits, _, ast) =>
@@ -182,7 +182,7 @@ export const oneOf = <const L extends readonly [string, ...Array<string>]>(...li
   })
 
 /** A boolean in a query string. */
-export const booleanText = (description: string) =>
+export const queryBoolean = (description: string) =>
   Schema.transform(oneOf("true", "false"), Schema.Boolean, {
     strict: true,
     decode: (text) => text === "true",
@@ -204,7 +204,7 @@ const parseDateTime = (text: string) => {
 }
 
 /** A date and time in a request: ISO 8601 in UTC, truncated to milliseconds. */
-export const Moment = Schema.transformOrFail(Schema.String, Schema.String, {
+export const UtcDateTime = Schema.transformOrFail(Schema.String, Schema.String, {
   strict: true,
   decode: (text, _, ast) => {
     const moment = parseDateTime(text)
@@ -215,7 +215,7 @@ export const Moment = Schema.transformOrFail(Schema.String, Schema.String, {
   encode: ParseResult.succeed
 }).annotations({ jsonSchema: { type: "string", format: "date-time", pattern: "Z$" } })
 
-export const stamps = { createdAt: Timestamp, updatedAt: Timestamp }
+export const timestamps = { createdAt: Timestamp, updatedAt: Timestamp }
 
 /** An optional field. A response omits it instead of sending null. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
@@ -224,7 +224,7 @@ export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optio
  * An optional field with a default. Decoding does not apply the default; the code that reads the body does. The
  * description states it in words, because client generators treat a field with a JSON Schema `default` as required.
  */
-export const defaulting = <A, I, R>(schema: Schema.Schema<A, I, R>, fallback: NoInfer<A>) =>
+export const optionalWithDefault = <A, I, R>(schema: Schema.Schema<A, I, R>, fallback: NoInfer<A>) =>
   optional(schema.annotations({ description: `${fallback} unless given` }))
 
 /** Decoding a request body reports all errors at once and rejects unknown properties. */
@@ -258,10 +258,10 @@ export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
 }
 
 /** The decoded body of a PATCH. */
-export type Change<A> = { readonly [K in keyof A]?: A[K] | null }
+export type Patch<A> = { readonly [K in keyof A]?: A[K] | null }
 
 /** Applies a PATCH to a resource. */
-export const patched = <A extends object>(value: A, change: Change<A>): A => {
+export const applyPatch = <A extends object>(value: A, change: Patch<A>): A => {
   const merged = Object.entries({ ...value, ...change }).filter(([, field]) => field !== null)
   return Object.fromEntries(merged) as A // only optional fields can be null in a change
 }

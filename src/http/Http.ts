@@ -1,9 +1,9 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Context, Duration, Effect, Layer } from "effect"
-import { gateConnections, Memberships } from "../layers/auth/Memberships.ts"
-import { Tokens } from "../layers/auth/Tokens.ts"
-import { TrackerTokens } from "../layers/auth/TrackerTokens.ts"
+import { admissionConnections, Memberships } from "../layers/auth/Memberships.ts"
+import { TokenVerifier } from "../layers/auth/Tokens.ts"
+import { JiraTokenVerifier } from "../layers/auth/TrackerTokens.ts"
 import type { BlobStore } from "../layers/blobs/BlobStore.ts"
 import { BlobStoreLive } from "../layers/blobs/BlobStoreLive.ts"
 import { Settings } from "../layers/config/Settings.ts"
@@ -14,49 +14,53 @@ import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { IdempotencyKeys } from "../layers/tenancy/IdempotencyKeys.ts"
-import { assemble } from "./api/Assemble.ts"
-import { documentOf } from "./api/Document.ts"
+import { makeApi } from "./api/Assemble.ts"
+import { makeOpenApiDocument } from "./api/Document.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
-import type { Mounted } from "./server/Handlers.ts"
+import type { HandlerGroup } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
-import { docsRoutes } from "./server/pages/Docs.ts"
+import { makeDocsRoutes } from "./server/pages/Docs.ts"
 import { makeHealth } from "./server/pages/Health.ts"
 import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
-import { routesOf } from "./server/request/Routes.ts"
+import { makeRoutes } from "./server/request/Routes.ts"
 import { listen } from "./server/Server.ts"
 
 /** The port the server listens on. */
 export class HttpPort extends Context.Tag("http/HttpPort")<HttpPort, number>() {}
 
 /** In development the API's port also serves /metrics. METRICS_PORT moves it to a port that can be kept private. */
-const serve = Effect.fnUntraced(function* <E, R>(groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>) {
-  const api = assemble(groups.map(({ group }) => group))
+const serve = Effect.fnUntraced(function* <E, R>(
+  groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, R>>
+) {
+  const api = makeApi(groups.map(({ group }) => group))
   const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS } = yield* Settings
   const isProduction = NODE_ENV === "production"
   const health = yield* makeHealth
-  const plainRoutes = [...health.routes, ...(yield* docsRoutes(documentOf(api)))]
+  const plainRoutes = [...health.routes, ...(yield* makeDocsRoutes(makeOpenApiDocument(api)))]
   yield* serveMetrics(health.routes)
-  const routes = yield* routesOf(api, groups)
+  const routes = yield* makeRoutes(api, groups)
   const hasMetrics = METRICS_PORT === undefined && !isProduction
   const listener = yield* makeListener(routes, hasMetrics ? [...plainRoutes, yield* metricsRoute] : plainRoutes)
   const port = yield* listen(listener, { host, port: PORT })
   // Runs before the listener closes: load balancers keep sending requests until their next readiness probe.
   const shutdownDelay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))
-  yield* Effect.addFinalizer(() => Effect.zipRight(health.announceStop, Effect.sleep(shutdownDelay)))
+  yield* Effect.addFinalizer(() => Effect.zipRight(health.failReadiness, Effect.sleep(shutdownDelay)))
   yield* Effect.logInfo(`Listening on http://${host}:${port}`)
   return port
 })
 
 /** The services that handlers can depend on. */
-export type HandlerNeeds = SqlClient | Settings | BlobStore | Broker | IntakeMetrics
+export type HandlerDependencies = SqlClient | Settings | BlobStore | Broker | IntakeMetrics
 
 /** The HTTP server. Settings and database come from outside, so they outlive the last request. */
-export const httpLive = <E>(groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, HandlerNeeds>>) =>
+export const httpLive = <E>(
+  groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, HandlerDependencies>>
+) =>
   Layer.scoped(HttpPort, serve(groups)).pipe(
     Layer.provide([
-      Tokens.Default,
-      TrackerTokens.Default,
-      Layer.provide(Layer.merge(Memberships.Default, WebhookEndpoints.Default), reservedSqlLive(gateConnections)),
+      TokenVerifier.Default,
+      JiraTokenVerifier.Default,
+      Layer.provide(Layer.merge(Memberships.Default, WebhookEndpoints.Default), reservedSqlLive(admissionConnections)),
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,

@@ -9,11 +9,11 @@ import { listen } from "./server/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {
   const { registry } = yield* MetricsRegistry
-  const refreshBacklogs = [(yield* DeliveryMetrics).refresh, (yield* IntakeMetrics).refresh]
+  const refreshBacklogs = [(yield* DeliveryMetrics).refreshBacklog, (yield* IntakeMetrics).refreshBacklog]
   const headers = { "content-type": registry.contentType }
   return {
     path: "/metrics",
-    answer: Effect.map(
+    response: Effect.map(
       Effect.zipRight(
         Effect.all(refreshBacklogs, { concurrency: "unbounded", discard: true }),
         Effect.promise(() => registry.metrics())

@@ -1,4 +1,4 @@
-import { assemble } from "./api/Assemble.ts"
+import { makeApi } from "./api/Assemble.ts"
 import { assets } from "./handlers/branding/Assets.ts"
 import { addresses } from "./handlers/contracting/Addresses.ts"
 import { clients } from "./handlers/contracting/Clients.ts"
@@ -20,7 +20,7 @@ import { issues } from "./handlers/tracker/Issues.ts"
 import { webhooks } from "./handlers/tracker/Webhooks.ts"
 
 /** Every resource of the API with its handlers. HttpApi, routes and OpenAPI document derive from this list. */
-export const mounted = [
+export const handlerGroups = [
   tenants,
   members,
   limits,
@@ -42,4 +42,4 @@ export const mounted = [
   inbound
 ]
 
-export const Api = assemble(mounted.map(({ group }) => group))
+export const Api = makeApi(handlerGroups.map(({ group }) => group))

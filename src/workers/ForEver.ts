@@ -4,7 +4,7 @@ import { Effect } from "effect"
  * Repeats the work for ever and survives its failures. Logs the first failure of an outage and the recovery, not every
  * retry.
  */
-export const forEver = <A, E, R>(name: string, work: Effect.Effect<A, E, R>) => {
+export const runForever = <A, E, R>(name: string, work: Effect.Effect<A, E, R>) => {
   let isDown = false
   const setDown = (down: boolean) =>
     Effect.sync(() => {

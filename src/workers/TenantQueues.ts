@@ -1,5 +1,5 @@
 /** The items taken for one tenant. */
-export interface Turn<A> {
+export interface TenantBatch<A> {
   readonly tenant: string
   readonly items: ReadonlyArray<A>
 }
@@ -12,7 +12,7 @@ export const makeTenantQueues = <A>(maxPerTenant: number) => {
 
   return {
     size: () => size,
-    isWaiting: (tenant: string) => queues.has(tenant),
+    hasItems: (tenant: string) => queues.has(tenant),
 
     /** Returns false when the tenant's queue is full. */
     offer: (tenant: string, item: A) => {
@@ -25,14 +25,18 @@ export const makeTenantQueues = <A>(maxPerTenant: number) => {
     },
 
     /** Puts taken items back at the front. They may exceed the bound. */
-    putBack: (tenant: string, items: ReadonlyArray<A>) => {
+    requeue: (tenant: string, items: ReadonlyArray<A>) => {
       if (items.length === 0) return
       queues.set(tenant, [...items, ...(queues.get(tenant) ?? [])])
       size += items.length
     },
 
     /** Takes the next batch of each of the next tenants, `maxItems` in total, and skips excluded tenants. */
-    take: (maxTenants: number, maxItems: number, isExcluded: (tenant: string) => boolean): ReadonlyArray<Turn<A>> => {
+    take: (
+      maxTenants: number,
+      maxItems: number,
+      isExcluded: (tenant: string) => boolean
+    ): ReadonlyArray<TenantBatch<A>> => {
       const tenants: Array<string> = []
       for (const tenant of queues.keys()) {
         if (tenants.length === maxTenants) break

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { isStorable, storableText } from "../../src/domain/StorableText.ts"
+import { isStorable, toStorableText } from "../../src/domain/StorableText.ts"
 
 describe("storableText", () => {
   it.each<[string, string, number?]>([
@@ -11,7 +11,7 @@ describe("storableText", () => {
     ["\u0000abc", "abc", 3],
     ["", ""]
   ])("makes of %j what PostgreSQL can hold", (text, stored, max) => {
-    assert.strictEqual(storableText(text, max), stored)
+    assert.strictEqual(toStorableText(text, max), stored)
     assert.isTrue(isStorable(stored))
   })
 })

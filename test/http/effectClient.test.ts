@@ -5,7 +5,7 @@ import { ClientId } from "../../src/domain/contracting/Client.ts"
 import { ContractId } from "../../src/domain/contracting/Contract.ts"
 import { ProjectId } from "../../src/domain/contracting/Project.ts"
 import { Forbidden, NotFound, PreconditionFailed, Unauthorized, ValidationError } from "../../src/domain/Errors.ts"
-import { assemble } from "../../src/http/api/Assemble.ts"
+import { makeApi } from "../../src/http/api/Assemble.ts"
 import { ClientsApi } from "../../src/http/api/groups/contracting/Clients.ts"
 import { ContractsApi } from "../../src/http/api/groups/contracting/Contracts.ts"
 import { ProjectsApi } from "../../src/http/api/groups/contracting/Projects.ts"
@@ -14,7 +14,7 @@ import { Api } from "../../src/http/Mount.ts"
 import { type Service, startService } from "../support/service.ts"
 
 /** The contract without what serves it, as another program would take it. */
-const Contracting = assemble([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])
+const Contracting = makeApi([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])
 
 const run = <A, E>(program: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.runPromise(Effect.provide(program, FetchHttpClient.layer))

@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { documentOf } from "../../src/http/api/Document.ts"
+import { makeOpenApiDocument } from "../../src/http/api/Document.ts"
 import { Api } from "../../src/http/Mount.ts"
 import { assetsIn } from "../support/assets.ts"
 import { openPool } from "../support/database.ts"
@@ -12,7 +12,7 @@ import { type JsonSchema, operationsOf } from "../support/operations.ts"
 import { type Service, startService } from "../support/service.ts"
 import { makeWorld, type World } from "../support/world.ts"
 
-const document = documentOf(Api)
+const document = makeOpenApiDocument(Api)
 
 const resolved = (schema: JsonSchema): JsonSchema =>
   schema.$ref === undefined ? schema : (document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})

@@ -7,8 +7,8 @@ import { Deferred, Effect, Schema } from "effect"
 import { assert, describe, it, vi } from "vitest"
 import { anyCaller, operation } from "../../src/http/api/Access.ts"
 import { data } from "../../src/http/api/Envelope.ts"
-import { mounted } from "../../src/http/Mount.ts"
-import { handle } from "../../src/http/server/Handlers.ts"
+import { handlerGroups } from "../../src/http/Mount.ts"
+import { handleGroup } from "../../src/http/server/Handlers.ts"
 import { closedPort } from "../support/proxy.ts"
 import { send } from "../support/rawHttp.ts"
 import { type Service, startService } from "../support/service.ts"
@@ -22,7 +22,7 @@ const makeGates = () => {
     ])
   )
   const gate = (name: string) => gates.get(name) ?? assert.fail(`there is no gate ${name}`)
-  const slow = handle(
+  const slow = handleGroup(
     HttpApiGroup.make("slow").add(
       HttpApiEndpoint.get("pass", "/gates/:name")
         .setPath(Schema.Struct({ name: Schema.String }))
@@ -93,7 +93,7 @@ const keepAlive = async (service: Service, path: string) => {
 describe("a service that stops", () => {
   it("finishes what is under way, takes nothing new, and is not held up by connections nobody uses", async () => {
     const gates = makeGates()
-    const service = await startService({}, [...mounted, gates.slow])
+    const service = await startService({}, [...handlerGroups, gates.slow])
     const port = portOf(service)
     const first = await keepAlive(service, "/gates/first")
     const second = await keepAlive(service, "/gates/second")
@@ -137,7 +137,7 @@ describe("a service that stops", () => {
 
   it("still has its database for what is under way", async () => {
     const gates = makeGates()
-    const service = await startService({}, [...mounted, gates.slow])
+    const service = await startService({}, [...handlerGroups, gates.slow])
     const held = await keepAlive(service, "/gates/first")
     await gates.begun("first")
     const busy = await idleConnection(service)

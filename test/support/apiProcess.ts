@@ -6,7 +6,7 @@ import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { bundle } from "../../scripts/bundle.mjs"
-import { developmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
+import { signDevelopmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
@@ -69,7 +69,7 @@ export const apiProcesses = async (environment: Readonly<Record<string, string>>
     token: (subject: string) =>
       Effect.runPromise(
         readSettings(settings).pipe(
-          Effect.flatMap((read) => Effect.provideService(developmentToken(subject, 3600), Settings, read))
+          Effect.flatMap((read) => Effect.provideService(signDevelopmentToken(subject, 3600), Settings, read))
         )
       ),
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import type { Document } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/Document.ts"
 import { prefixOf } from "./minimalBodies.ts"
 import { type JsonSchema, type Operation, operationsOf } from "./operations.ts"
 
@@ -47,7 +47,7 @@ const identifier = (prefix: string) =>
   )
 
 /** Values that meet a schema of the document; long texts are left to the tests of the bounds. */
-const meeting = (document: Document, schema: JsonSchema): fc.Arbitrary<unknown> => {
+const meeting = (document: OpenApiDocument, schema: JsonSchema): fc.Arbitrary<unknown> => {
   if (schema.$ref !== undefined) {
     return meeting(document, document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {})
   }
@@ -127,7 +127,7 @@ const mutated = (valid: fc.Arbitrary<unknown>) =>
 const textOf = (value: unknown) => JSON.stringify(value) ?? "null"
 
 /** The text of a body: a good one, one that was good, any JSON, or a torn one. */
-const bodyOf = (document: Document, { body, method }: Operation): fc.Arbitrary<string | undefined> => {
+const bodyOf = (document: OpenApiDocument, { body, method }: Operation): fc.Arbitrary<string | undefined> => {
   if (method === "GET") return fc.constant(undefined)
   const valid = body === undefined ? fc.constant(undefined) : meeting(document, body)
   return fc.oneof(
@@ -179,7 +179,7 @@ const place = fc.record({
 })
 
 /** Any request at any operation of the document, most of them with a chance to get through. */
-export const anyRequest = (document: Document) => {
+export const anyRequest = (document: OpenApiDocument) => {
   const names = Object.values(document.paths)
     .flatMap((operations) => Object.values(operations))
     .flatMap(({ parameters }) => parameters as ReadonlyArray<{ readonly name: string; readonly in: string }>)

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { assert } from "vitest"
-import type { Document } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/Document.ts"
 
 interface Exchange {
   readonly method: string
@@ -14,7 +14,7 @@ interface Exchange {
 const matcher = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`)
 
 /** Checks every answer a test gets against the OpenAPI document: a status or a body it does not name is a failure. */
-export const makeConformance = (document: Document) => {
+export const makeConformance = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema({ $id: "api", ...document })

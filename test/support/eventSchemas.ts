@@ -1,14 +1,14 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { assert } from "vitest"
-import type { Document } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/Document.ts"
 
 interface Told {
   readonly type: string
 }
 
 /** Checks events against the schema the document has for their very type. */
-export const makeEventCheck = (document: Document) => {
+export const makeEventCheck = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema({ $id: "api", ...document })

@@ -4,7 +4,7 @@ import { type Billable, BillableId } from "../../src/domain/invoicing/Billable.t
 import { type Invoice, InvoiceId } from "../../src/domain/invoicing/Invoice.ts"
 import type { InvoiceDocument } from "../../src/domain/invoicing/InvoiceDocument.ts"
 import type { Parties } from "../../src/domain/invoicing/Parties.ts"
-import { lineTotal, sum } from "../../src/domain/money/Money.ts"
+import { lineTotal, sumMinor } from "../../src/domain/money/Money.ts"
 
 const stamps = { createdAt: "2026-03-01T08:00:00.000Z", updatedAt: "2026-03-02T08:00:00.000Z" }
 const numbered = { invoiceNumber: "INV-2026-000042", issuedAt: "2026-03-02T08:00:00.000Z" }
@@ -72,7 +72,7 @@ interface Parts {
 
 /** A document with its totals worked out; finalized unless `invoice` says otherwise. */
 export const documentOf = ({ invoice = {}, lines = [lineOf({})], parties = usualParties }: Parts): InvoiceDocument => {
-  const total = sum(...lines.map(({ lineTotalMinor }) => lineTotalMinor)) ?? 0
+  const total = sumMinor(...lines.map(({ lineTotalMinor }) => lineTotalMinor)) ?? 0
   const isDraft = invoice.status === "DRAFT"
   return {
     invoice: {

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { PostgresBlobs } from "../../src/layers/blobs/PostgresBlobs.ts"
-import { JanitorTools, tidy } from "../../src/workers/janitor/Janitor.ts"
+import { JanitorDependencies, runCleanupRound } from "../../src/workers/janitor/Janitor.ts"
 import { liveOn } from "./live.ts"
 import type { Service } from "./service.ts"
 
@@ -11,9 +11,9 @@ export const tidyOnce = (
 ) =>
   Effect.runPromise(
     Effect.provide(
-      tidy,
+      runCleanupRound,
       Layer.provideMerge(
-        JanitorTools.pipe(Layer.provide(PostgresBlobs)),
+        JanitorDependencies.pipe(Layer.provide(PostgresBlobs)),
         liveOn(database.url, { DATA_DIR: dataDir, ...environment })
       )
     )

@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { Claims } from "../../src/layers/delivery/Claims.ts"
 import { FanOut } from "../../src/layers/delivery/FanOut.ts"
 import { Outbox } from "../../src/layers/delivery/Outbox.ts"
-import { Outcomes } from "../../src/layers/delivery/Outcomes.ts"
+import { AttemptResults } from "../../src/layers/delivery/Outcomes.ts"
 import { makeId } from "../../src/layers/postgres/Ids.ts"
 import { migrate } from "../../src/layers/postgres/Migrations.ts"
 import { freshDatabase, openPool } from "./database.ts"
@@ -13,13 +13,13 @@ import { liveOn } from "./live.ts"
 export const openLedger = async (settings: Readonly<Record<string, string>> = {}) => {
   const database = await freshDatabase()
   const sql = openPool(database.url)
-  const live = Layer.mergeAll(Outbox.Default, FanOut.Default, Claims.Default, Outcomes.Default).pipe(
+  const live = Layer.mergeAll(Outbox.Default, FanOut.Default, Claims.Default, AttemptResults.Default).pipe(
     Layer.provideMerge(liveOn(database.url, settings))
   )
   const runtime = ManagedRuntime.make(live)
   await runtime.runPromise(migrate)
   const services = await runtime.runPromise(
-    Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, outcomes: Outcomes })
+    Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, outcomes: AttemptResults })
   )
   const run = <A, E>(effect: Effect.Effect<A, E>) => runtime.runPromise(effect)
   /** Something that needs the database itself. */

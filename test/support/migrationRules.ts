@@ -1,5 +1,5 @@
-import { fileOf, type Migration } from "../../src/layers/postgres/migration/Migration.ts"
-import { statementsOf, withoutComments } from "../../src/layers/postgres/migration/Statements.ts"
+import { type Migration, migrationFileName } from "../../src/layers/postgres/migration/Migration.ts"
+import { splitStatements, stripComments } from "../../src/layers/postgres/migration/Statements.ts"
 
 /** What a statement may be judged by: the tables its own file makes, which nobody uses yet, and what ran before it. */
 interface Surroundings {
@@ -135,7 +135,7 @@ const isAccepted = (statement: string) => /^\s*-- accepted: \S+/m.test(statement
 
 /** What a live system would not take of a migration, and what to do instead. `earlier` are the migrations before it. */
 export const faultsOf = (migration: Migration, earlier: ReadonlyArray<Migration> = []): ReadonlyArray<string> => {
-  const statements = statementsOf(migration.text).map((text) => ({ text, plain: withoutComments(text).toLowerCase() }))
+  const statements = splitStatements(migration.text).map((text) => ({ text, plain: stripComments(text).toLowerCase() }))
   const made = new Set(
     statements.flatMap(({ plain }) => /^create (?:\w+ )?table (?:if not exists )?(\w+)/.exec(plain)?.[1] ?? [])
   )
@@ -143,7 +143,7 @@ export const faultsOf = (migration: Migration, earlier: ReadonlyArray<Migration>
     isNew: (table) => made.has(table),
     hasDdl: statements.some(({ plain }) => isDdl(plain)),
     earlier: earlier.flatMap(({ text }) =>
-      statementsOf(text).map((statement) => withoutComments(statement).toLowerCase())
+      splitStatements(text).map((statement) => stripComments(statement).toLowerCase())
     )
   }
   const faultOf = (statement: string) =>
@@ -152,6 +152,6 @@ export const faultsOf = (migration: Migration, earlier: ReadonlyArray<Migration>
       : outsideFault(statement)
   return statements.flatMap(({ plain, text }) => {
     const fault = isAccepted(text) ? undefined : faultOf(plain)
-    return fault === undefined ? [] : [`${fileOf(migration)}: ${plain.slice(0, 80)}: ${fault}`]
+    return fault === undefined ? [] : [`${migrationFileName(migration)}: ${plain.slice(0, 80)}: ${fault}`]
   })
 }

@@ -1,4 +1,4 @@
-import type { Document } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/Document.ts"
 import type { JsonSchema } from "./operations.ts"
 
 /** Where values come from that a schema alone cannot tell. */
@@ -27,7 +27,7 @@ const patterns: Readonly<Record<string, string>> = {
 }
 
 /** Makes the smallest value a schema of the document allows, so that a test can call operations it knows nothing of. */
-export const minimalBodies = (document: Document) => {
+export const minimalBodies = (document: OpenApiDocument) => {
   const resolve = (schema: JsonSchema): JsonSchema => {
     const name = schema.$ref?.replace("#/components/schemas/", "")
     const found = name === undefined ? undefined : document.components.schemas[name]

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
-import { natsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../src/layers/local/nats/NatsServer.ts"
 
 /** A NATS server of one test's own, which may be stopped, and comes back under the same address. */
@@ -15,7 +15,7 @@ export const ownNats = async (config?: (folder: string) => string) => {
   const start = async () => {
     const begun = Effect.runSync(Scope.make())
     scope = begun
-    const started = Effect.flatMap(natsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
+    const started = Effect.flatMap(findNatsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
       startNats({
         folder: join(folder, "nats"),
         logFile: join(folder, "log"),

@@ -1,4 +1,4 @@
-import type { Document } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/Document.ts"
 
 /** The part of JSON Schema that the contract's bodies and parameters are described with. */
 export interface JsonSchema {
@@ -52,7 +52,7 @@ const tenantOf = (path: string, { parameters }: Described) => {
 }
 
 /** Every operation there is, so that a test over all of them covers those to come. */
-export const operationsOf = (document: Document): ReadonlyArray<Operation> =>
+export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Operation> =>
   Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations as Readonly<Record<string, unknown>>).map(([method, operation]) => {
       const described = operation as Described

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { natsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../src/layers/local/process/Supervised.ts"
@@ -23,7 +23,7 @@ const servers = Effect.gen(function* () {
     logFile: logOf("postgres"),
     durable: false
   })
-  const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
+  const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
   const nats = yield* startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program })
   yield* Console.log(JSON.stringify({ databaseUrl: postgres.url, natsUrl: nats.url }))
   return yield* Effect.never

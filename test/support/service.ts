@@ -4,12 +4,12 @@ import { join } from "node:path"
 import type { HttpApiGroup } from "@effect/platform"
 import { Context, Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
 import { inject } from "vitest"
-import { assemble } from "../../src/http/api/Assemble.ts"
-import { documentOf } from "../../src/http/api/Document.ts"
-import { type HandlerNeeds, HttpPort, httpLive } from "../../src/http/Http.ts"
-import { mounted as everything } from "../../src/http/Mount.ts"
-import type { Mounted } from "../../src/http/server/Handlers.ts"
-import { developmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
+import { makeApi } from "../../src/http/api/Assemble.ts"
+import { makeOpenApiDocument } from "../../src/http/api/Document.ts"
+import { type HandlerDependencies, HttpPort, httpLive } from "../../src/http/Http.ts"
+import { handlerGroups as everything } from "../../src/http/Mount.ts"
+import type { HandlerGroup } from "../../src/http/server/Handlers.ts"
+import { signDevelopmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../src/layers/postgres/connection/Client.ts"
 import { MigrationsLive } from "../../src/layers/postgres/Migrations.ts"
@@ -42,7 +42,7 @@ const asSent = (body: unknown) => (typeof body === "string" || body instanceof U
 
 const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
 
-type AnyMounted = ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, never, HandlerNeeds>>
+type AnyMounted = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
 
 /** The service in this process, on a database of its own, with every answer checked against its own document. */
 export const startService = async (
@@ -81,10 +81,10 @@ export const startService = async (
   })
   const port = Context.get(built, HttpPort)
   const url = `http://127.0.0.1:${port}`
-  const document = documentOf(assemble(mounted.map(({ group }) => group)))
+  const document = makeOpenApiDocument(makeApi(mounted.map(({ group }) => group)))
   const conforms = makeConformance(document)
   const token = (subject: string) =>
-    Effect.runPromise(developmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
+    Effect.runPromise(signDevelopmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
 
   /** One request. A body of text or bytes goes as it is, anything else as JSON. */
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answered> => {

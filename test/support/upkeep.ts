@@ -2,14 +2,14 @@ import { createHash, randomBytes } from "node:crypto"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
 import type pg from "pg"
 import { Settings } from "../../src/layers/config/Settings.ts"
-import { TrackerUpkeep } from "../../src/layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
+import { JiraWebhookReconciler } from "../../src/layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
 import { SqlLive } from "../../src/layers/postgres/connection/Client.ts"
 import { plantAuthorized, plantGrant, sealKey } from "./grants.ts"
 import type { Service } from "./service.ts"
 
 /** One process that looks after trackers, whose rounds are begun by hand; what it logs goes to `lines`. */
 export const startUpkeep = (service: Service, lines: Array<string> = []) => {
-  const live = TrackerUpkeep.Default.pipe(
+  const live = JiraWebhookReconciler.Default.pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
     Layer.provide([
@@ -23,10 +23,10 @@ export const startUpkeep = (service: Service, lines: Array<string> = []) => {
   )
   const runtime = ManagedRuntime.make(live)
   return {
-    round: () => runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ round }) => round)),
-    greet: () => runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ greet }) => greet)),
+    round: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ reconcileAll }) => reconcileAll)),
+    greet: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ registerNew }) => registerNew)),
     stop: async () => {
-      await runtime.runPromise(Effect.flatMap(TrackerUpkeep, ({ resign }) => resign))
+      await runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ releaseLease }) => releaseLease))
       await runtime.dispose()
     }
   }

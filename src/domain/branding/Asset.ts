@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, defaulting, integer, oneOf, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, integer, oneOf, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 
 export const AssetId = id("ast", "asset")
 export type AssetId = typeof AssetId.Type
@@ -9,7 +9,7 @@ export const AssetKind = oneOf("BRANDING_LOGO", "BRANDING_BACKGROUND")
 export const AssetStatus = oneOf("PENDING", "READY", "FAILED")
 
 /** Maximum size of the image of one asset. */
-export const mostBytes = 5 * 1024 * 1024
+export const maxImageBytes = 5 * 1024 * 1024
 
 const changeable = {
   access: oneOf("PUBLIC", "SIGNED"),
@@ -41,21 +41,21 @@ export const Asset = Schema.Struct({
   sizeBytes: declared.sizeBytes,
   etag: serverSet.etag,
   url: optional(text(1, 2000)),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Asset" })
 export type Asset = typeof Asset.Type
 
 /** An asset as the database stores it, without the URL of its image. */
-export const StoredAsset = Schema.Struct({ id: AssetId, ...declared, ...serverSet, ...stamps })
+export const StoredAsset = Schema.Struct({ id: AssetId, ...declared, ...serverSet, ...timestamps })
 export type StoredAsset = typeof StoredAsset.Type
 
 export const CreateAsset = body({
   ...declared,
-  access: defaulting(declared.access, "PUBLIC")
+  access: optionalWithDefault(declared.access, "PUBLIC")
 }).annotations({ identifier: "CreateAsset" })
 
 /** Applies the defaults to a create request. */
-export const filledAsset = ({ access = "PUBLIC", ...fields }: typeof CreateAsset.Type) => ({ ...fields, access })
+export const applyAssetDefaults = ({ access = "PUBLIC", ...fields }: typeof CreateAsset.Type) => ({ ...fields, access })
 
 export const PatchAsset = patch(changeable).annotations({ identifier: "PatchAsset" })
 
@@ -63,7 +63,7 @@ export const PatchAsset = patch(changeable).annotations({ identifier: "PatchAsse
 export const imagePath = (assetId: string) => `/api/v1/assets/${assetId}`
 
 /** Converts a stored asset for the API. Only a READY asset has a URL. */
-export const shownAsset = ({ id: assetId, ...asset }: StoredAsset, url: string | undefined): Asset => ({
+export const toAsset = ({ id: assetId, ...asset }: StoredAsset, url: string | undefined): Asset => ({
   assetId,
   kind: asset.kind,
   access: asset.access,

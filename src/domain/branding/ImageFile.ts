@@ -1,13 +1,13 @@
 import { Either } from "effect"
 import { textAt } from "./image/Bytes.ts"
 import { gifSignatures, inspectGif } from "./image/Gif.ts"
-import { type ImageFacts, type ImageType, refuse } from "./image/ImageFacts.ts"
+import { type ImageInfo, type ImageType, rejectFile } from "./image/ImageFacts.ts"
 import { inspectJpeg, jpegSignature } from "./image/Jpeg.ts"
-import { nameOfOtherFile } from "./image/OtherFile.ts"
+import { sniffFileType } from "./image/OtherFile.ts"
 import { inspectPng, pngSignature } from "./image/Png.ts"
 import { inspectWebp, isWebp } from "./image/Webp.ts"
 
-export type { ImageFacts, ImageType } from "./image/ImageFacts.ts"
+export type { ImageInfo, ImageType } from "./image/ImageFacts.ts"
 
 const maxPixels = 40_000_000
 const maxSide = 20_000
@@ -21,15 +21,15 @@ const typeNames: Record<ImageType, string> = {
 }
 
 const rejectUnsupported = (bytes: Uint8Array) => {
-  if (bytes.length === 0) return refuse("is empty")
-  const name = nameOfOtherFile(bytes)
-  return refuse(
+  if (bytes.length === 0) return rejectFile("is empty")
+  const name = sniffFileType(bytes)
+  return rejectFile(
     name === undefined ? "is no PNG, JPEG, WebP or GIF" : `is ${name}; only PNG, JPEG, WebP and GIF are taken`
   )
 }
 
 /** Detects the type and size of an image. The error is a reason that completes the sentence "The file …". */
-export const inspectImage = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+export const inspectImage = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
   const startsWith = (signature: string) => textAt(bytes, 0, signature.length) === signature
   if (startsWith(pngSignature)) return inspectPng(bytes)
   if (startsWith(jpegSignature)) return inspectJpeg(bytes)
@@ -38,20 +38,20 @@ export const inspectImage = (bytes: Uint8Array): Either.Either<ImageFacts, strin
   return rejectUnsupported(bytes)
 }
 
-const requireBounds = (image: ImageFacts): Either.Either<ImageFacts, string> => {
+const requireBounds = (image: ImageInfo): Either.Either<ImageInfo, string> => {
   const { width, height, frames } = image
   const size = `is ${width} × ${height} pixels`
-  if (width < 1 || height < 1) return refuse(`${size}; at least 1 × 1 is taken`)
-  if (width * height > maxPixels) return refuse(`${size}; at most ${maxPixels / 1_000_000} megapixels are taken`)
-  if (Math.max(width, height) > maxSide) return refuse(`${size}; at most ${maxSide} a side are taken`)
-  if (frames > maxFrames) return refuse(`holds ${frames} frames; at most ${maxFrames} are taken`)
+  if (width < 1 || height < 1) return rejectFile(`${size}; at least 1 × 1 is taken`)
+  if (width * height > maxPixels) return rejectFile(`${size}; at most ${maxPixels / 1_000_000} megapixels are taken`)
+  if (Math.max(width, height) > maxSide) return rejectFile(`${size}; at most ${maxSide} a side are taken`)
+  if (frames > maxFrames) return rejectFile(`holds ${frames} frames; at most ${maxFrames} are taken`)
   return Either.right(image)
 }
 
 /** Inspects an image and also requires the declared type and the size limits. */
-export const acceptImage = (bytes: Uint8Array, declared: ImageType): Either.Either<ImageFacts, string> =>
+export const validateImage = (bytes: Uint8Array, declared: ImageType): Either.Either<ImageInfo, string> =>
   Either.flatMap(inspectImage(bytes), (image) =>
     image.type === declared
       ? requireBounds(image)
-      : refuse(`says it is ${typeNames[declared]} but holds ${typeNames[image.type]}`)
+      : rejectFile(`says it is ${typeNames[declared]} but holds ${typeNames[image.type]}`)
   )

@@ -27,11 +27,11 @@ export type MediaItem = typeof MediaItem.Type
 export const AttachMedia = body({ assetId: AssetId, order: optional(Order) }).annotations({ identifier: "AttachMedia" })
 
 /** Sorts by `order`, then by slot name. */
-export const inMediaOrder = (items: ReadonlyArray<MediaItem>) =>
+export const sortMedia = (items: ReadonlyArray<MediaItem>) =>
   items.toSorted((a, b) => a.order - b.order || (a.slot < b.slot ? -1 : 1))
 
 /** The media item of a new attachment. Only READY assets can be attached. */
-export const mediaItem = (item: Omit<MediaItem, "url" | "status">): MediaItem => ({
+export const toMediaItem = (item: Omit<MediaItem, "url" | "status">): MediaItem => ({
   attachmentId: item.attachmentId,
   slot: item.slot,
   order: item.order,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, Order, optional, patch, text, timestamps } from "../Schemas.ts"
 import { ClientId } from "./Client.ts"
 
 export const AddressId = id("adr", "address")
@@ -23,7 +23,7 @@ export const Address = Schema.Struct({
   id: AddressId,
   ...writable,
   client: optional(ClientId),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Address" })
 
 export const CreateAddress = body({ ...writable, clientId: optional(ClientId) }).annotations({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
-import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, Order, optional, patch, text, timestamps } from "../Schemas.ts"
 
 export const ClientId = id("clnt", "client")
 export type ClientId = typeof ClientId.Type
@@ -17,7 +17,7 @@ export const Client = Schema.Struct({
   id: ClientId,
   ...writable,
   media: Schema.Array(MediaItem),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Client" })
 export type Client = typeof Client.Type
 

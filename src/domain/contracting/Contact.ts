@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, Order, optional, patch, text, timestamps } from "../Schemas.ts"
 import { ClientId } from "./Client.ts"
 
 export const ContactId = id("con", "contact")
@@ -11,7 +11,7 @@ const writable = {
   order: optional(Order)
 }
 
-export const Contact = Schema.Struct({ id: ContactId, client: ClientId, ...writable, ...stamps }).annotations({
+export const Contact = Schema.Struct({ id: ContactId, client: ClientId, ...writable, ...timestamps }).annotations({
   identifier: "Contact"
 })
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, Order, optional, patch, stamps } from "../Schemas.ts"
+import { body, Order, optional, patch, timestamps } from "../Schemas.ts"
 import { ContactId } from "./Contact.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 
@@ -11,7 +11,7 @@ const writable = {
   order: optional(Order)
 }
 
-export const Email = Schema.Struct({ id: EmailId, contact: ContactId, ...writable, ...stamps }).annotations({
+export const Email = Schema.Struct({ id: EmailId, contact: ContactId, ...writable, ...timestamps }).annotations({
   identifier: "Email"
 })
 

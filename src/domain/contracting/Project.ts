@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, Order, optional, patch, stamps, text } from "../Schemas.ts"
-import { ContractId, ContractInFull } from "./Contract.ts"
+import { body, Order, optional, patch, text, timestamps } from "../Schemas.ts"
+import { ContractId, ExpandedContract } from "./Contract.ts"
 
 export const ProjectId = id("prj", "project")
 
@@ -11,16 +11,16 @@ const writable = {
   order: optional(Order)
 }
 
-export const Project = Schema.Struct({ id: ProjectId, contract: ContractId, ...writable, ...stamps }).annotations({
+export const Project = Schema.Struct({ id: ProjectId, contract: ContractId, ...writable, ...timestamps }).annotations({
   identifier: "Project"
 })
 
 /** A project whose contract is expanded on request. */
-export const ProjectInFull = Schema.Struct({
+export const ExpandedProject = Schema.Struct({
   ...Project.fields,
-  contract: Schema.Union(ContractId, ContractInFull)
+  contract: Schema.Union(ContractId, ExpandedContract)
 }).annotations({ identifier: "ProjectInFull" })
-export type ProjectInFull = typeof ProjectInFull.Type
+export type ExpandedProject = typeof ExpandedProject.Type
 
 /** Relations that can be expanded. `contract.client` includes `contract`. */
 export const projectRelations = ["contract", "contract.client"] as const

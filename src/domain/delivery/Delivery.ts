@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
-import { breaks } from "../Errors.ts"
+import { fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
-import { body, integer, Moment, oneOf, optional, rule, stamps, Timestamp, text } from "../Schemas.ts"
+import { body, integer, oneOf, optional, rule, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
 
 export const DeliveryId = id("dlv", "delivery")
 export type DeliveryId = typeof DeliveryId.Type
@@ -33,7 +33,7 @@ export const Delivery = Schema.Struct({
   responseStatus: optional(integer(0, maxInt32)),
   error: optional(Schema.String),
   deliveredAt: optional(Timestamp),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Delivery" })
 export type Delivery = typeof Delivery.Type
 
@@ -49,15 +49,15 @@ export const DeliveryAttempt = Schema.Struct({
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
 /** Maximum number of attempts in the attempt log of a delivery. */
-export const shownAttempts = 100
+export const maxShownAttempts = 100
 
-export const DeliveryInFull = Schema.Struct({
+export const DeliveryWithAttempts = Schema.Struct({
   ...Delivery.fields,
   attemptLog: Schema.Array(DeliveryAttempt).annotations({
-    description: `What came of each attempt, in order; of more than ${shownAttempts} the last`
+    description: `What came of each attempt, in order; of more than ${maxShownAttempts} the last`
   })
 }).annotations({ identifier: "DeliveryInFull" })
-export type DeliveryInFull = typeof DeliveryInFull.Type
+export type DeliveryWithAttempts = typeof DeliveryWithAttempts.Type
 
 const filterPattern = "^[a-z][a-z_]{0,99}\\.([a-z][a-z_]{0,99}|\\*)$"
 
@@ -73,13 +73,13 @@ export const EventTypeFilter = Schema.String.pipe(
 
 /** Selects the finished deliveries to send again, by the time of their creation. */
 export const Redelivery = body({
-  since: Moment,
-  until: optional(Moment),
+  since: UtcDateTime,
+  until: optional(UtcDateTime),
   status: optional(FinishedStatus.annotations({ description: "Both unless given" }))
 }).annotations({ identifier: "Redelivery" })
 export type Redelivery = typeof Redelivery.Type
 
-export const Redelivered = Schema.Struct({
+export const RedeliveryResult = Schema.Struct({
   redelivered: integer(0, Number.MAX_SAFE_INTEGER).annotations({
     description: "How many were put back before this answer"
   }),
@@ -87,14 +87,18 @@ export const Redelivered = Schema.Struct({
     description: "Whether that is all of them; if false, the rest is put back in the background"
   })
 }).annotations({ identifier: "Redelivered" })
-export type Redelivered = typeof Redelivered.Type
+export type RedeliveryResult = typeof RedeliveryResult.Type
 
 /** Maximum number of incomplete redelivery requests of one integration. */
 export const maxOpenRedeliveries = 10
 
-export const requireRoomForRedelivery = (open: number) =>
+export const requireRedeliveryCapacity = (open: number) =>
   open < maxOpenRedeliveries
     ? Effect.void
     : Effect.fail(
-        breaks("integrationId", "state", `has ${open} redeliveries that are not complete yet; try again when one is`)
+        fieldError(
+          "integrationId",
+          "state",
+          `has ${open} redeliveries that are not complete yet; try again when one is`
+        )
       )

@@ -3,7 +3,7 @@ const minute = 60 * second
 const hour = 60 * minute
 
 /** Delay before each attempt of a round, in milliseconds after the previous attempt. */
-export const delays: ReadonlyArray<number> = [
+export const retryDelaysMs: ReadonlyArray<number> = [
   0,
   5 * second,
   5 * minute,
@@ -20,7 +20,7 @@ export const delays: ReadonlyArray<number> = [
 export const jitter = 0.2
 
 /** Upper bound of a receiver's Retry-After, in milliseconds. */
-export const longestRetryAfter = 24 * hour
+export const maxRetryAfterMs = 24 * hour
 
 const httpDateFormats: ReadonlyArray<readonly [form: RegExp, zone: string]> = [
   [/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/, ""],
@@ -35,10 +35,10 @@ const parseHttpDate = (text: string) => {
 }
 
 /** Parses a Retry-After header, seconds or an HTTP date, to epoch milliseconds. An invalid header is undefined. */
-export const retryAfterOf = (header: string | undefined, now: number): number | undefined => {
+export const parseRetryAfter = (header: string | undefined, now: number): number | undefined => {
   const text = header?.trim() ?? ""
   const moment = /^\d+$/.test(text) ? now + Number(text) * second : parseHttpDate(text)
-  return moment === undefined ? undefined : Math.min(moment, now + longestRetryAfter)
+  return moment === undefined ? undefined : Math.min(moment, now + maxRetryAfterMs)
 }
 
 interface FailedAttempt {
@@ -52,9 +52,14 @@ interface FailedAttempt {
 }
 
 /** Time of the next attempt, or undefined after the last attempt of the round. */
-export const nextAttempt = ({ attemptsInRound, now, random, retryAfter = now }: FailedAttempt): number | undefined => {
-  const delay = delays[attemptsInRound]
+export const computeNextAttempt = ({
+  attemptsInRound,
+  now,
+  random,
+  retryAfter = now
+}: FailedAttempt): number | undefined => {
+  const delay = retryDelaysMs[attemptsInRound]
   if (delay === undefined) return undefined
   const scheduled = now + Math.round(delay * (1 - jitter + 2 * jitter * random))
-  return Math.max(scheduled, Math.min(retryAfter, now + longestRetryAfter))
+  return Math.max(scheduled, Math.min(retryAfter, now + maxRetryAfterMs))
 }

@@ -1,8 +1,8 @@
 /** Sending slots of a worker process, by pool. The pool depends on how the receiver performed. */
 export const poolSlots = { PROVEN: 192, NEW: 64, SLOW: 32 } as const
 
-export type Pool = keyof typeof poolSlots
-export const pools: ReadonlyArray<Pool> = ["PROVEN", "NEW", "SLOW"]
+export type SendPool = keyof typeof poolSlots
+export const sendPools: ReadonlyArray<SendPool> = ["PROVEN", "NEW", "SLOW"]
 
 /**
  * Maximum number of attempts in flight in one process. It exceeds the sum of the pools: when a receiver becomes slow,
@@ -11,20 +11,20 @@ export const pools: ReadonlyArray<Pool> = ["PROVEN", "NEW", "SLOW"]
 export const maxInFlight = 512
 
 /** Maximum number of attempts in flight to SLOW and NEW receivers together, in one process. */
-export const maxUnproven = maxInFlight / 2
+export const maxInFlightUnproven = maxInFlight / 2
 
 /** Maximum number of attempts in flight of one tenant in one process, over all pools. */
-export const maxPerTenant = 96
+export const maxInFlightPerTenant = 96
 
 /** Maximum number of deliveries in flight to one integration, over all processes. */
-export const maxPerIntegration = 64
+export const maxInFlightPerIntegration = 64
 
 const provenLimit = 4
 const newLimit = 2
 const minThreshold = 16
 
 /** Initial limit of an integration in a pool. */
-export const initialLimit = { PROVEN: provenLimit, NEW: newLimit, SLOW: 1 } as const satisfies Record<Pool, number>
+export const initialLimit = { PROVEN: provenLimit, NEW: newLimit, SLOW: 1 } as const satisfies Record<SendPool, number>
 
 /** An attempt of this duration is slow, even if it succeeds. Uploads to Google Drive get more time. */
 export const slowAfterMs = { WEBHOOK: 2000, NATS: 2000, GOOGLE_DRIVE: 10_000 } as const
@@ -38,24 +38,28 @@ export interface SendLimit {
   readonly decreasedAt: number
 }
 
-export const startingAt = (limit: number): SendLimit => ({ limit, threshold: maxPerIntegration, decreasedAt: 0 })
+export const makeSendLimit = (limit: number): SendLimit => ({
+  limit,
+  threshold: maxInFlightPerIntegration,
+  decreasedAt: 0
+})
 
-export const poolOf = ({ limit }: SendLimit): Pool =>
+export const poolOf = ({ limit }: SendLimit): SendPool =>
   limit >= provenLimit ? "PROVEN" : limit >= newLimit ? "NEW" : "SLOW"
 
 /** Raises the limit after a fast success. An unused limit stays: nothing proves that the receiver can handle more. */
-export const afterQuick = (state: SendLimit, inFlight: number): SendLimit => {
+export const increaseSendLimit = (state: SendLimit, inFlight: number): SendLimit => {
   const { limit, threshold } = state
   if (limit < provenLimit) return { ...state, limit: limit * 2 }
   if (inFlight * 2 < limit) return state
-  return { ...state, limit: Math.min(limit + (limit < threshold ? 1 : 1 / limit), maxPerIntegration) }
+  return { ...state, limit: Math.min(limit + (limit < threshold ? 1 : 1 / limit), maxInFlightPerIntegration) }
 }
 
 /**
  * Halves the limit for each slow attempt, without waiting for its end. The threshold falls once for all attempts that
  * were in flight together, so it falls further each time a receiver becomes slow again.
  */
-export const afterSlow = (state: SendLimit, startedAt: number, now: number): SendLimit => {
+export const decreaseSendLimit = (state: SendLimit, startedAt: number, now: number): SendLimit => {
   const limit = Math.max(1, state.limit / 2)
   if (startedAt < state.decreasedAt) return { ...state, limit }
   return { limit, threshold: Math.max(minThreshold, limit), decreasedAt: now }
@@ -75,4 +79,4 @@ const shareOf = (free: number, used: number) => Math.ceil((free - used) / 2)
 
 /** Number of slots of a pool that a tenant may take now. Shares shrink as tenants join, and a new tenant finds some. */
 export const tenantAllowance = ({ poolFree, poolUsed, totalFree, totalUsed }: Usage) =>
-  Math.max(0, Math.min(shareOf(poolFree, poolUsed), shareOf(totalFree, totalUsed), maxPerTenant - totalUsed))
+  Math.max(0, Math.min(shareOf(poolFree, poolUsed), shareOf(totalFree, totalUsed), maxInFlightPerTenant - totalUsed))

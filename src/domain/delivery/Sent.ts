@@ -1,5 +1,5 @@
 /** The result of one delivery attempt. */
-export interface Sent {
+export interface SendResult {
   readonly delivered: boolean
   readonly latencyMs: number
   /** Status of the HTTP response. Undefined for NATS, and when the receiver sent no response. */

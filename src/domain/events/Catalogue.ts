@@ -27,7 +27,7 @@ interface Entry {
 const crudActions = ["created", "updated", "deleted"] as const
 
 /** All resources with events, and their actions. An event type is `<resource>.<action>`. */
-export const catalogue = {
+export const eventCatalogue = {
   tenant: { schema: Tenant, actions: crudActions },
   member: { schema: Member, actions: crudActions },
   client: { schema: Client, actions: crudActions },
@@ -48,11 +48,11 @@ export const catalogue = {
   issue: { schema: TrackedIssue, actions: crudActions }
 } as const satisfies Readonly<Record<string, Entry>>
 
-export type ResourceName = keyof typeof catalogue
-export type ActionOf<N extends ResourceName> = (typeof catalogue)[N]["actions"][number]
+export type ResourceName = keyof typeof eventCatalogue
+export type ActionOf<N extends ResourceName> = (typeof eventCatalogue)[N]["actions"][number]
 export type EventType = { readonly [N in ResourceName]: `${N}.${ActionOf<N>}` }[ResourceName]
 
-const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(catalogue)
+const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(eventCatalogue)
 
 /** Every event type with the schema of its data. */
 export const eventTypes = entries.flatMap(([resource, { actions, schema, schemaByAction }]) =>
@@ -79,5 +79,5 @@ export const EventPattern = Schema.Literal(...patterns).annotations({
 })
 
 /** The event types that match a pattern. */
-export const typesOf = (pattern: EventPattern): ReadonlyArray<EventType> =>
+export const expandEventPattern = (pattern: EventPattern): ReadonlyArray<EventType> =>
   eventTypes.map(({ type }) => type).filter((type) => type === pattern || `${type.split(".")[0]}.*` === pattern)

@@ -27,11 +27,11 @@ export interface Event extends Schema.Struct.Type<typeof eventFields> {
 }
 
 /** The name of an event type's schema in the OpenAPI document. */
-export const schemaNameOf = (type: EventType) => `Event.${type}`
+export const eventSchemaName = (type: EventType) => `Event.${type}`
 
 /** One schema per event type. */
 export const eventSchemas = eventTypes.map(({ schema, type }) =>
-  Schema.Struct(makeFields(Schema.Literal(type), schema)).annotations({ identifier: schemaNameOf(type) })
+  Schema.Struct(makeFields(Schema.Literal(type), schema)).annotations({ identifier: eventSchemaName(type) })
 )
 
 /** Something that happened to a resource, with the resource as the API showed it at that time. */

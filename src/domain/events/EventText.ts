@@ -1,5 +1,5 @@
 /** An event as receivers get it. `data` is encoded already. */
-export interface ToldEvent {
+export interface EventPayload {
   readonly id: string
   readonly type: string
   readonly timestamp: string
@@ -11,5 +11,5 @@ export interface ToldEvent {
 }
 
 /** Encodes an event as JSON. Every attempt sends the same bytes. */
-export const eventText = ({ client, data, id, sequence, tenant, timestamp, type }: ToldEvent) =>
+export const encodeEventPayload = ({ client, data, id, sequence, tenant, timestamp, type }: EventPayload) =>
   `${JSON.stringify({ id, type, timestamp, tenant, client, sequence }).slice(0, -1)},"data":${data}}`

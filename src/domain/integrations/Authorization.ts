@@ -1,19 +1,19 @@
 import { Effect, Schema } from "effect"
-import { breaks } from "../Errors.ts"
+import { fieldError } from "../Errors.ts"
 import { body, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 
 /** Providers that users authorize through OAuth. */
 export type OAuthProvider = Extract<Provider, "JIRA" | "GOOGLE_DRIVE">
 
-export const isOAuth = (provider: Provider): provider is OAuthProvider =>
+export const isOAuthProvider = (provider: Provider): provider is OAuthProvider =>
   provider === "JIRA" || provider === "GOOGLE_DRIVE"
 
 /** Returns the provider of an integration. Fails unless it uses OAuth. */
-export const oauthProviderOf = ({ provider }: { readonly provider: Provider }) =>
-  isOAuth(provider)
+export const requireOAuthProvider = ({ provider }: { readonly provider: Provider }) =>
+  isOAuthProvider(provider)
     ? Effect.succeed(provider)
-    : Effect.fail(breaks("provider", "state", `is ${provider}, which needs no authorization`))
+    : Effect.fail(fieldError("provider", "state", `is ${provider}, which needs no authorization`))
 
 export const BeginAuthorization = body({
   origin: text(1, 300).annotations({ description: "Origin of the page that opens the popup; it must be a trusted one" })
@@ -36,7 +36,7 @@ export const CallbackQuery = Schema.Struct({
 })
 
 /** Messages that the callback page shows when an authorization fails, by error code. */
-export const authorizationFaults = {
+export const authorizationErrorMessages = {
   invalid_state: "This authorization is unknown, has expired or was used already. Please begin again.",
   access_denied: "The authorization was declined.",
   provider_error: "The provider could not complete the authorization. Please begin again.",
@@ -48,4 +48,4 @@ export const authorizationFaults = {
   integration_gone: "The integration is not there any more."
 } as const
 
-export type AuthorizationFault = keyof typeof authorizationFaults
+export type AuthorizationErrorCode = keyof typeof authorizationErrorMessages

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
-import { breaks, type Detail } from "../Errors.ts"
+import { type ErrorDetail, fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
-import { body, optional, patch, stamps, text } from "../Schemas.ts"
-import { storableText } from "../StorableText.ts"
-import { isOAuth } from "./Authorization.ts"
+import { body, optional, patch, text, timestamps } from "../Schemas.ts"
+import { toStorableText } from "../StorableText.ts"
+import { isOAuthProvider } from "./Authorization.ts"
 import { IntegrationStatus } from "./IntegrationStatus.ts"
 import { Provider } from "./Provider.ts"
 import { Subscription } from "./Subscription.ts"
@@ -11,25 +11,25 @@ import { Subscription } from "./Subscription.ts"
 export const IntegrationId = id("int", "integration")
 export type IntegrationId = typeof IntegrationId.Type
 
-export const mostOfSiteId = 100
+export const maxSiteIdLength = 100
 
 /** The settings of all providers. `configKeys` lists those of each provider. */
 const IntegrationConfig = body({
   url: optional(text(1, 2000)),
   folderId: optional(text(1, 200)),
   siteId: optional(
-    text(1, mostOfSiteId).annotations({
+    text(1, maxSiteIdLength).annotations({
       description: "The tracker's site; the authorization fills it in, and from then on it stays what it is"
     })
   ),
   jql: optional(text(1, 500))
 }).annotations({ identifier: "IntegrationConfig" })
-export type Config = typeof IntegrationConfig.Type
+export type IntegrationConfig = typeof IntegrationConfig.Type
 
 const maxReasonLength = 1000
 
 /** Makes a status reason storable. The text can come from a provider. */
-export const statusReasonOf = (reason: string) => storableText(reason, maxReasonLength) || "No reason was given"
+export const toStatusReason = (reason: string) => toStorableText(reason, maxReasonLength) || "No reason was given"
 
 const changeable = { name: text(1, 200), config: IntegrationConfig }
 
@@ -42,7 +42,7 @@ export const Integration = Schema.Struct({
   isAuthorized: Schema.Boolean,
   config: changeable.config,
   subscriptions: Schema.Array(Subscription),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Integration" })
 export type Integration = typeof Integration.Type
 
@@ -64,8 +64,8 @@ export const CreateIntegration = body({
 export const PatchIntegration = patch(changeable).annotations({ identifier: "PatchIntegration" })
 
 interface ConfigKeys {
-  readonly required: ReadonlyArray<keyof Config>
-  readonly known: ReadonlyArray<keyof Config>
+  readonly required: ReadonlyArray<keyof IntegrationConfig>
+  readonly known: ReadonlyArray<keyof IntegrationConfig>
 }
 
 const configKeys: Readonly<Record<Provider, ConfigKeys>> = {
@@ -76,7 +76,7 @@ const configKeys: Readonly<Record<Provider, ConfigKeys>> = {
 }
 
 /** Validation errors of a provider's settings. */
-export const configFaults = (provider: Provider, config: Config): ReadonlyArray<Detail> => {
+export const configErrors = (provider: Provider, config: IntegrationConfig): ReadonlyArray<ErrorDetail> => {
   const { known, required }: { readonly known: ReadonlyArray<string>; readonly required: ReadonlyArray<string> } =
     configKeys[provider]
   const given = Object.keys(config)
@@ -96,52 +96,54 @@ export const configFaults = (provider: Provider, config: Config): ReadonlyArray<
  * Applies a change of settings. An authorized integration keeps its site: its tracked issues belong to that site, and
  * another site uses the same issue keys for other issues.
  */
-export const configAfter = ({ config, status }: Integration, requested: Config) => {
+export const applyConfigChange = ({ config, status }: Integration, requested: IntegrationConfig) => {
   const { siteId } = config
   if (status === "PENDING_AUTH" || siteId === undefined) return Effect.succeed(requested)
   if (requested.siteId === undefined || requested.siteId === siteId) return Effect.succeed({ ...requested, siteId })
   const message = `is ${siteId} since the integration was authorized; make another integration for another site`
-  return Effect.fail(breaks("config.siteId", "state", message))
+  return Effect.fail(fieldError("config.siteId", "state", message))
 }
 
 /** Fails when the settings changed to another site while the authorization was in progress. */
-export const mayBind = ({ config }: Integration, siteId: string | undefined) =>
+export const requireSameSite = ({ config }: Integration, siteId: string | undefined) =>
   siteId === undefined || config.siteId === undefined || config.siteId === siteId
     ? Effect.void
-    : Effect.fail(breaks("config.siteId", "state", "was changed since the authorization began; authorize again"))
+    : Effect.fail(fieldError("config.siteId", "state", "was changed since the authorization began; authorize again"))
 
 /** Fails when the server lacks settings of the provider. `missing` names them. */
-export const mayConnect = (provider: Provider, missing: ReadonlyArray<string>) =>
+export const requireProviderConfigured = (provider: Provider, missing: ReadonlyArray<string>) =>
   missing.length === 0
     ? Effect.void
     : Effect.fail(
-        breaks("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
+        fieldError("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
       )
 
 /** Status, authorization and subscriptions of a new integration. */
-export const freshFor = (provider: Provider) =>
-  isOAuth(provider)
+export const initialIntegrationState = (provider: Provider) =>
+  isOAuthProvider(provider)
     ? ({ status: "PENDING_AUTH", isAuthorized: false, subscriptions: [] } as const)
     : ({ status: "ACTIVE", isAuthorized: true, subscriptions: [] } as const)
 
 /** Fails unless the integration is authorized. Without authorization it cannot resume. */
-export const mayGoOn = ({ isAuthorized }: Integration) =>
-  isAuthorized ? Effect.void : Effect.fail(breaks("isAuthorized", "state", "is false; authorize the integration first"))
+export const requireAuthorized = ({ isAuthorized }: Integration) =>
+  isAuthorized
+    ? Effect.void
+    : Effect.fail(fieldError("isAuthorized", "state", "is false; authorize the integration first"))
 
 /** Fails unless the provider supports ping events. */
-export const mayPing = ({ provider }: Integration) =>
+export const requirePingable = ({ provider }: Integration) =>
   provider === "WEBHOOK" || provider === "NATS"
     ? Effect.void
-    : Effect.fail(breaks("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
+    : Effect.fail(fieldError("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
 
 /** Whether deliveries to the provider are signed with a secret of the integration. */
-export const isSigned = (provider: Provider) => provider === "WEBHOOK"
+export const hasSigningSecret = (provider: Provider) => provider === "WEBHOOK"
 
 /** Whether the provider is an issue tracker, which sends inbound webhooks. */
 export const isTracker = (provider: Provider) => provider === "JIRA"
 
 /** Fails unless the integration has a signing secret or a webhook URL to rotate. */
-export const mayRotate = ({ provider }: Integration) =>
-  isSigned(provider) || isTracker(provider)
+export const requireRotatableSecret = ({ provider }: Integration) =>
+  hasSigningSecret(provider) || isTracker(provider)
     ? Effect.void
-    : Effect.fail(breaks("provider", "state", `is ${provider}, which has no secret`))
+    : Effect.fail(fieldError("provider", "state", `is ${provider}, which has no secret`))

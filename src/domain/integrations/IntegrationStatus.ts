@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { breaks } from "../Errors.ts"
+import { fieldError } from "../Errors.ts"
 import { oneOf } from "../Schemas.ts"
 
 export const IntegrationStatus = oneOf("PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR")
@@ -13,7 +13,7 @@ interface Transition {
 }
 
 /** The state machine of an integration: all allowed transitions. */
-export const integrationMoves = {
+export const integrationTransitions = {
   pause: { from: ["ACTIVE"], to: "PAUSED", event: "paused" },
   resume: { from: ["PAUSED", "ERROR"], to: "ACTIVE", event: "resumed" },
   fail: { from: ["ACTIVE"], to: "ERROR", event: "error" },
@@ -22,17 +22,17 @@ export const integrationMoves = {
   lose: { from: ["ACTIVE", "PAUSED", "ERROR"], to: "ERROR", event: "error" }
 } as const satisfies Readonly<Record<string, Transition>>
 
-export type IntegrationMove = keyof typeof integrationMoves
+export type IntegrationTransition = keyof typeof integrationTransitions
 
-export const canMove = (status: IntegrationStatus, name: IntegrationMove) => {
-  const { from }: Transition = integrationMoves[name]
+export const canTransitionIntegration = (status: IntegrationStatus, name: IntegrationTransition) => {
+  const { from }: Transition = integrationTransitions[name]
   return from.includes(status)
 }
 
 /** Fails unless the transition is allowed from the current status. */
-export const mayMove = (status: IntegrationStatus, name: IntegrationMove) => {
-  const { from, to } = integrationMoves[name]
-  return canMove(status, name)
+export const requireIntegrationTransition = (status: IntegrationStatus, name: IntegrationTransition) => {
+  const { from, to } = integrationTransitions[name]
+  return canTransitionIntegration(status, name)
     ? Effect.void
-    : Effect.fail(breaks("status", "state", `is ${status}; only ${from.join(" or ")} can become ${to}`))
+    : Effect.fail(fieldError("status", "state", `is ${status}; only ${from.join(" or ")} can become ${to}`))
 }

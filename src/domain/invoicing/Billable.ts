@@ -1,42 +1,42 @@
 import { Schema } from "effect"
-import type { Detail } from "../Errors.ts"
+import type { ErrorDetail } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
-import { decimalOf } from "../money/Decimal.ts"
-import { lineTotal, mostMinor } from "../money/Money.ts"
+import { toDecimal } from "../money/Decimal.ts"
+import { lineTotal, maxMinor } from "../money/Money.ts"
 import {
   body,
   decimal,
-  defaulting,
   integer,
   maxProperties,
   nonEmptyArray,
   Order,
   optional,
+  optionalWithDefault,
   patch,
   rule,
-  stamps,
-  text
+  text,
+  timestamps
 } from "../Schemas.ts"
 import { type Invoice, InvoiceId } from "./Invoice.ts"
 
 export const BillableId = id("bil", "billable")
 
 /** Maximum number of lines in one request. */
-export const mostAtOnce = 1000
+export const maxBillablesPerRequest = 1000
 
 const maxDecimals = 12
 
-const Quantity = decimal(-mostMinor, mostMinor, maxDecimals, (value) => decimalOf(value).scale)
+const Quantity = decimal(-maxMinor, maxMinor, maxDecimals, (value) => toDecimal(value).scale)
 
 /** Maximum length of a metadata value, in characters. */
-export const mostInMetadata = 500
+export const maxMetadataValueLength = 500
 const maxMetadataKeys = 50
 const maxMetadataKeyLength = 40
 
 const isMetadataKey = Schema.is(text(1, maxMetadataKeyLength))
 
-const Metadata = Schema.Record({ key: Schema.String, value: text(0, mostInMetadata) }).pipe(
+const Metadata = Schema.Record({ key: Schema.String, value: text(0, maxMetadataValueLength) }).pipe(
   maxProperties(maxMetadataKeys),
   Schema.filter(
     (metadata) => Object.keys(metadata).every((key) => isMetadataKey(key)),
@@ -46,9 +46,9 @@ const Metadata = Schema.Record({ key: Schema.String, value: text(0, mostInMetada
   )
 )
 
-const MinorAmount = integer(-mostMinor, mostMinor)
+const MinorAmount = integer(-maxMinor, maxMinor)
 
-export const writable = {
+export const billableFields = {
   name: text(1, 255),
   quantity: Quantity,
   amountMinor: MinorAmount,
@@ -63,22 +63,22 @@ export const writable = {
 export const Billable = Schema.Struct({
   id: BillableId,
   invoice: InvoiceId,
-  ...writable,
+  ...billableFields,
   lineTotalMinor: MinorAmount,
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Billable" })
 export type Billable = typeof Billable.Type
 
 /** A new line. The quantity defaults to 1 and the currency to that of the invoice. */
 const NewBillable = body({
-  ...writable,
-  quantity: defaulting(Quantity, 1),
+  ...billableFields,
+  quantity: optionalWithDefault(Quantity, 1),
   currencyCode: optional(CurrencyCode)
 })
-export type NewLine = typeof NewBillable.Type
+export type NewBillable = typeof NewBillable.Type
 
 /** Applies the defaults to a new line and computes its total, which is undefined beyond the exact range. */
-export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode">, line: NewLine) => {
+export const toLine = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode">, line: NewBillable) => {
   const { quantity = 1 } = line
   return {
     ...line,
@@ -91,20 +91,20 @@ export const lineOn = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode"
 
 export const CreateBillables = body({
   invoiceId: InvoiceId,
-  billables: nonEmptyArray(NewBillable, mostAtOnce)
+  billables: nonEmptyArray(NewBillable, maxBillablesPerRequest)
 }).annotations({ identifier: "CreateBillables" })
-export const PatchBillable = patch(writable).annotations({ identifier: "PatchBillable" })
+export const PatchBillable = patch(billableFields).annotations({ identifier: "PatchBillable" })
 
 type Terms = Pick<Billable, "currencyCode" | "referenceType" | "referenceId"> & {
   readonly lineTotalMinor: number | undefined
 }
 
 /** Whether the total of a line is within the exact range. */
-export const isTold = <L extends Terms>(line: L): line is L & { readonly lineTotalMinor: number } =>
+export const hasTotal = <L extends Terms>(line: L): line is L & { readonly lineTotalMinor: number } =>
   line.lineTotalMinor !== undefined
 
 /** Validation errors of a line on an invoice in this currency. */
-export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Detail> => {
+export const lineErrors = (line: Terms, currencyCode: string): ReadonlyArray<ErrorDetail> => {
   const { currencyCode: lineCurrency, referenceId, referenceType } = line
   const missing = referenceId === undefined ? "referenceId" : "referenceType"
   return [
@@ -116,10 +116,8 @@ export const lineFaults = (line: Terms, currencyCode: string): ReadonlyArray<Det
     ...((referenceType === undefined) === (referenceId === undefined)
       ? []
       : [{ field: missing, constraint: "required", message: "referenceType and referenceId come together" } as const]),
-    ...(isTold(line)
+    ...(hasTotal(line)
       ? []
-      : [
-          { field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${mostMinor}` } as const
-        ])
+      : [{ field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${maxMinor}` } as const])
   ]
 }

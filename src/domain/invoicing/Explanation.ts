@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { JsonText } from "../JsonText.ts"
-import { decimalsOf } from "../money/Currency.ts"
-import { decimalOf, rounded, textOf, times } from "../money/Decimal.ts"
+import { EncodedJson } from "../JsonText.ts"
+import { currencyDecimals } from "../money/Currency.ts"
+import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { Billable } from "./Billable.ts"
 import { Invoice } from "./Invoice.ts"
 
@@ -34,20 +34,20 @@ type Explanation = typeof Explanation.Type
 type Line = Pick<Billable, "id" | "name" | "quantity" | "amountMinor">
 
 /** Recomputes each line from its input and keeps a running total. Call it in the order of the lines. */
-export const lineExplainer = () => {
+export const makeLineExplainer = () => {
   let running = 0n
   return ({ amountMinor, id, name, quantity }: Line): Explanation["lines"][number] => {
-    const exact = decimalOf(quantity)
-    const product = times(exact, BigInt(amountMinor))
-    const total = rounded(product)
+    const exact = toDecimal(quantity)
+    const product = multiplyDecimal(exact, BigInt(amountMinor))
+    const total = roundDecimal(product)
     running += total
     return {
       billable: id,
       name,
-      quantity: textOf(exact),
+      quantity: formatDecimal(exact),
       amountMinor,
-      product: textOf(product),
-      roundedBy: textOf({ digits: total * 10n ** BigInt(product.scale) - product.digits, scale: product.scale }),
+      product: formatDecimal(product),
+      roundedBy: formatDecimal({ digits: total * 10n ** BigInt(product.scale) - product.digits, scale: product.scale }),
       lineTotalMinor: Number(total),
       runningTotalMinor: Number(running)
     }
@@ -55,10 +55,10 @@ export const lineExplainer = () => {
 }
 
 /** Encodes the explanation of an invoice. `lines` are JSON already. The sums are those stored with the invoice. */
-export const explanationText = (invoice: Invoice, lines: ReadonlyArray<string>) => {
+export const encodeExplanation = (invoice: Invoice, lines: ReadonlyArray<string>) => {
   const { currencyCode, id, subtotalMinor, totalMinor } = invoice
   const rounding: Explanation["rounding"] = "half away from zero, once for each line"
-  const head = JSON.stringify({ invoice: id, currencyCode, decimals: decimalsOf(currencyCode), rounding })
+  const head = JSON.stringify({ invoice: id, currencyCode, decimals: currencyDecimals(currencyCode), rounding })
   const sums = JSON.stringify({ subtotalMinor, totalMinor })
-  return new JsonText<Explanation>(`${head.slice(0, -1)},"lines":[${lines.join(",")}],${sums.slice(1)}`)
+  return new EncodedJson<Explanation>(`${head.slice(0, -1)},"lines":[${lines.join(",")}],${sums.slice(1)}`)
 }

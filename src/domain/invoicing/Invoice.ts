@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { ContractId } from "../contracting/Contract.ts"
 import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
-import { mostMinor } from "../money/Money.ts"
-import { body, integer, Moment, optional, patch, stamps, Timestamp, text } from "../Schemas.ts"
+import { maxMinor } from "../money/Money.ts"
+import { body, integer, optional, patch, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
 import { InvoiceStatus } from "./InvoiceStatus.ts"
 
 export const InvoiceId = id("inv", "invoice")
@@ -11,10 +11,10 @@ export const InvoiceId = id("inv", "invoice")
 /** Upper bound of the quota `invoiceLines`. It bounds the cost of operations on all lines of an invoice. */
 export const maxInvoiceLines = 20_000
 
-const MinorAmount = integer(-mostMinor, mostMinor)
+const MinorAmount = integer(-maxMinor, maxMinor)
 
 /** Without `dueAt`, the payment term of the contract sets the due date. */
-const writable = { dueAt: optional(Moment) }
+const writable = { dueAt: optional(UtcDateTime) }
 
 export const Invoice = Schema.Struct({
   id: InvoiceId,
@@ -28,7 +28,7 @@ export const Invoice = Schema.Struct({
   issuedAt: optional(Timestamp),
   ...writable,
   paidAt: optional(Timestamp),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Invoice" })
 export type Invoice = typeof Invoice.Type
 

@@ -21,14 +21,14 @@ export const NumberPattern = text(5, 60).pipe(
   )
 )
 
-export const usualPattern = "INV-{year}-{seq:6}"
+export const defaultNumberPattern = "INV-{year}-{seq:6}"
 
 /** The period of a counter: the year if the pattern contains it, else `all`. */
-export const periodOf = (pattern: string, issuedAt: string) =>
+export const numberingPeriod = (pattern: string, issuedAt: string) =>
   pattern.includes("{year}") ? issuedAt.slice(0, 4) : "all"
 
 /** Formats the number of the `seq`-th invoice of a period. */
-export const numberOf = (pattern: string, issuedAt: string, seq: number) =>
+export const formatInvoiceNumber = (pattern: string, issuedAt: string, seq: number) =>
   pattern.replaceAll(placeholder, (_, year: string | undefined, width = "0") =>
     year === undefined ? String(seq).padStart(Number(width), "0") : issuedAt.slice(0, 4)
   )

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { breaks } from "../Errors.ts"
+import { fieldError } from "../Errors.ts"
 import { oneOf } from "../Schemas.ts"
 import type { Role } from "../tenancy/Roles.ts"
 
@@ -16,23 +16,23 @@ interface Transition {
 }
 
 /** The state machine of an invoice: all allowed transitions. */
-export const invoiceMoves = {
+export const invoiceTransitions = {
   finalize: { from: ["DRAFT"], to: "FINALIZED", role: "ADMIN", event: "finalized" },
   pay: { from: ["FINALIZED"], to: "PAID", role: "ADMIN", event: "paid" },
   void: { from: ["DRAFT", "FINALIZED"], to: "VOID", role: "ADMIN", event: "voided" }
 } as const satisfies Readonly<Record<string, Transition>>
 
-export type InvoiceMove = keyof typeof invoiceMoves
+export type InvoiceTransition = keyof typeof invoiceTransitions
 
 const failWithStatus = (status: InvoiceStatus, rule: string) =>
-  Effect.fail(breaks("status", "state", `is ${status}; ${rule}`))
+  Effect.fail(fieldError("status", "state", `is ${status}; ${rule}`))
 
 /** Fails unless the transition is allowed from the current status. */
-export const mayMove = (status: InvoiceStatus, name: InvoiceMove) => {
-  const { event, from }: Transition = invoiceMoves[name]
+export const requireInvoiceTransition = (status: InvoiceStatus, name: InvoiceTransition) => {
+  const { event, from }: Transition = invoiceTransitions[name]
   return from.includes(status) ? Effect.void : failWithStatus(status, `only ${from.join(" or ")} can be ${event}`)
 }
 
 /** Fails unless the invoice and its lines can be changed or deleted. */
-export const mayEdit = (status: InvoiceStatus) =>
+export const requireEditableInvoice = (status: InvoiceStatus) =>
   status === "DRAFT" ? Effect.void : failWithStatus(status, "only a DRAFT and its lines can be changed or deleted")

@@ -18,4 +18,4 @@ export const CurrencyCode = Schema.String.pipe(
 )
 
 /** Number of decimals of a currency: 2 for EUR, 0 for JPY, 3 for KWD. */
-export const decimalsOf = (code: string) => decimals.get(code) ?? 2
+export const currencyDecimals = (code: string) => decimals.get(code) ?? 2

@@ -5,7 +5,7 @@ export interface Decimal {
 }
 
 /** Converts a number by its shortest decimal notation, which is what the client sent: 1.005 is 1005 over 1000. */
-export const decimalOf = (value: number): Decimal => {
+export const toDecimal = (value: number): Decimal => {
   const [mantissa = "0", exponent = "0"] = String(value).split("e")
   const [whole = "0", fraction = ""] = mantissa.split(".")
   const scale = fraction.length - Number(exponent)
@@ -13,10 +13,13 @@ export const decimalOf = (value: number): Decimal => {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
 }
 
-export const times = ({ digits, scale }: Decimal, factor: bigint): Decimal => ({ digits: digits * factor, scale })
+export const multiplyDecimal = ({ digits, scale }: Decimal, factor: bigint): Decimal => ({
+  digits: digits * factor,
+  scale
+})
 
 /** Rounds to the nearest integer, half away from zero. */
-export const rounded = ({ digits, scale }: Decimal) => {
+export const roundDecimal = ({ digits, scale }: Decimal) => {
   const unit = 10n ** BigInt(scale)
   const magnitude = digits < 0n ? -digits : digits
   const nearest = (2n * magnitude + unit) / (2n * unit)
@@ -24,7 +27,7 @@ export const rounded = ({ digits, scale }: Decimal) => {
 }
 
 /** Formats without an exponent and without trailing zeros. */
-export const textOf = ({ digits, scale }: Decimal) => {
+export const formatDecimal = ({ digits, scale }: Decimal) => {
   const padded = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0")
   const whole = padded.slice(0, padded.length - scale)
   const fraction = padded.slice(padded.length - scale).replace(/0+$/, "")

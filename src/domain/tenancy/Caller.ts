@@ -33,8 +33,8 @@ export class CurrentMember extends Context.Tag("domain/CurrentMember")<
 >() {}
 
 /** The endpoint that received an inbound webhook, and whether the tracker itself sent it. */
-export class InboundCall extends Context.Tag("domain/InboundCall")<
-  InboundCall,
+export class InboundRequest extends Context.Tag("domain/InboundRequest")<
+  InboundRequest,
   {
     readonly tenant: TenantId
     readonly integration: string

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, optional, patch, text, timestamps } from "../Schemas.ts"
 import { Role } from "./Roles.ts"
 
 export const MemberId = id("mem", "member")
@@ -12,7 +12,7 @@ const identity = {
 }
 const writable = { role: Role }
 
-export const Member = Schema.Struct({ id: MemberId, ...identity, ...writable, ...stamps }).annotations({
+export const Member = Schema.Struct({ id: MemberId, ...identity, ...writable, ...timestamps }).annotations({
   identifier: "Member"
 })
 export type Member = typeof Member.Type

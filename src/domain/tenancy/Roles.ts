@@ -6,4 +6,4 @@ export const roles = ["VIEWER", "MEMBER", "ADMIN", "OWNER"] as const
 export const Role = oneOf(...roles)
 export type Role = typeof Role.Type
 
-export const mayActAs = (actual: Role, required: Role) => roles.indexOf(actual) >= roles.indexOf(required)
+export const hasRole = (actual: Role, required: Role) => roles.indexOf(actual) >= roles.indexOf(required)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
-import { body, optional, patch, stamps, text } from "../Schemas.ts"
+import { body, optional, patch, text, timestamps } from "../Schemas.ts"
 
 export const TenantId = id("tnt", "tenant")
 export type TenantId = typeof TenantId.Type
@@ -16,7 +16,7 @@ export const Tenant = Schema.Struct({
   id: TenantId,
   ...writable,
   media: Schema.Array(MediaItem),
-  ...stamps
+  ...timestamps
 }).annotations({ identifier: "Tenant" })
 export type Tenant = typeof Tenant.Type
 

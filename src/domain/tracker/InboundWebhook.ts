@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { breaks } from "../Errors.ts"
+import { fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { integer, oneOf, optional, Timestamp } from "../Schemas.ts"
@@ -30,7 +30,7 @@ export const InboundWebhook = Schema.Struct({
 }).annotations({ identifier: "InboundWebhook" })
 export type InboundWebhook = typeof InboundWebhook.Type
 
-export const InboundWebhookInFull = Schema.Struct({
+export const InboundWebhookWithBody = Schema.Struct({
   ...InboundWebhook.fields,
   body: optional(
     Schema.String.annotations({
@@ -38,10 +38,10 @@ export const InboundWebhookInFull = Schema.Struct({
     })
   )
 }).annotations({ identifier: "InboundWebhookInFull" })
-export type InboundWebhookInFull = typeof InboundWebhookInFull.Type
+export type InboundWebhookWithBody = typeof InboundWebhookWithBody.Type
 
 /** Fails when the body of the webhook is no longer stored. */
-export const mayReplay = ({ body }: InboundWebhookInFull) =>
+export const requireReplayable = ({ body }: InboundWebhookWithBody) =>
   body === undefined
-    ? Effect.fail(breaks("body", "state", "is not kept any more, so there is nothing to be worked again"))
+    ? Effect.fail(fieldError("body", "state", "is not kept any more, so there is nothing to be worked again"))
     : Effect.void

@@ -21,22 +21,22 @@ export type AccessRule =
       readonly hidden: boolean
     }
 
-export class Access extends Context.Tag("http/EndpointAccess")<Access, AccessRule>() {}
+export class EndpointAccess extends Context.Tag("http/EndpointAccess")<EndpointAccess, AccessRule>() {}
 
 export const anyone: AccessRule = { for: "anyone" }
 export const anyCaller: AccessRule = { for: "caller" }
 
-export const visitors: AccessRule = { for: "optionalAuth" }
+export const optionalAuth: AccessRule = { for: "optionalAuth" }
 
-export const insiders: AccessRule = { for: "resourceMember" }
+export const resourceMember: AccessRule = { for: "resourceMember" }
 
-export const trackers: AccessRule = { for: "tracker" }
+export const trackerOrAdmin: AccessRule = { for: "tracker" }
 
 /** Members of the tenant in the `tenant-id` header, with at least this role. */
 export const inTenant = (role: Role): AccessRule => ({ for: "member", tenant: "header", role, hidden: false })
 
 /** Members of the tenant in the path's `tenantId`, with at least this role. */
-export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}): AccessRule => ({
+export const inPathTenant = (role: Role, options: { readonly hidden?: boolean } = {}): AccessRule => ({
   for: "member",
   tenant: "path",
   role,
@@ -45,22 +45,26 @@ export const ofTenant = (role: Role, options: { readonly hidden?: boolean } = {}
 
 /** Annotations that every operation has: its summary and its access rule. */
 export const operation = (summary: string, access: AccessRule) =>
-  Context.make(Access, access).pipe(Context.add(OpenApi.Summary, summary))
+  Context.make(EndpointAccess, access).pipe(Context.add(OpenApi.Summary, summary))
 
 /** Whether the handler reads the body as a stream, instead of decoded. */
-export class Streamed extends Context.Reference<Streamed>()("http/StreamedUpload", { defaultValue: () => false }) {}
+export class StreamedUpload extends Context.Reference<StreamedUpload>()("http/StreamedUpload", {
+  defaultValue: () => false
+}) {}
 
 /** Whether the sender retries a 503 but no other error. Then every internal error becomes a 503. */
-export class SentAgain extends Context.Reference<SentAgain>()("http/RetriedBySender", { defaultValue: () => false }) {}
+export class RetriedBySender extends Context.Reference<RetriedBySender>()("http/RetriedBySender", {
+  defaultValue: () => false
+}) {}
 
 /** Whether a GET has side effects. Then it has no HEAD, no ETag, and a disconnect does not interrupt it. */
-export class OnceOnly extends Context.Reference<OnceOnly>()("http/UnsafeGet", { defaultValue: () => false }) {}
+export class UnsafeGet extends Context.Reference<UnsafeGet>()("http/UnsafeGet", { defaultValue: () => false }) {}
 
 /** Whether an operation inserts no events, so that it need not wake the relay. */
-export class Eventless extends Context.Reference<Eventless>()("http/NoEvents", { defaultValue: () => false }) {}
+export class NoEvents extends Context.Reference<NoEvents>()("http/NoEvents", { defaultValue: () => false }) {}
 
 /** The most bytes of a request body. */
-export class BodyLimit extends Context.Reference<BodyLimit>()("http/MaxBodyBytes", {
+export class MaxBodyBytes extends Context.Reference<MaxBodyBytes>()("http/MaxBodyBytes", {
   defaultValue: () => 1024 * 1024
 }) {}
 

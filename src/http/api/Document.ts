@@ -1,10 +1,10 @@
 import { HttpApi, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
 import { Context, JSONSchema, Option } from "effect"
 import { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { Access, OnceOnly } from "./Access.ts"
-import { type Facts, failures, failuresOf } from "./Failures.ts"
-import { keyPattern } from "./Idempotency.ts"
-import { webhooks } from "./Webhooks.ts"
+import { EndpointAccess, UnsafeGet } from "./Access.ts"
+import { documentedErrors, documentedErrorsOf, type OperationTraits } from "./Failures.ts"
+import { idempotencyKeyPattern } from "./Idempotency.ts"
+import { openApiWebhooks } from "./Webhooks.ts"
 
 /** The parts of an OpenAPI document that this file changes. */
 interface Response {
@@ -17,7 +17,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response>>
   readonly security: ReadonlyArray<object>
 }
-export interface Document {
+export interface OpenApiDocument {
   readonly info: object
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly webhooks: object
@@ -40,7 +40,7 @@ const idempotencyHeader = headerParameter(
   "Does the work once, however often the request is sent within 24 hours",
   {
     type: "string",
-    pattern: keyPattern.source
+    pattern: idempotencyKeyPattern.source
   }
 )
 const ifMatchHeader = headerParameter("If-Match", "Writes only over the version with this ETag", { type: "string" })
@@ -50,12 +50,12 @@ const ifNoneMatchHeader = headerParameter("If-None-Match", "Answers 304 when the
 })
 
 /** Whether the response is one resource with an ETag. */
-const hasEtag = ({ isMany, isOnceOnly }: Facts) => !isMany && !isOnceOnly
+const hasEtag = ({ returnsList, isUnsafeGet }: OperationTraits) => !returnsList && !isUnsafeGet
 
-const requestHeadersOf = (facts: Facts) => [
+const requestHeadersOf = (facts: OperationTraits) => [
   ...(facts.access.for === "member" && facts.access.tenant === "header" ? [tenantHeader] : []),
   ...(facts.method === "POST" ? [idempotencyHeader] : []),
-  ...(facts.isChange ? [ifMatchHeader] : []),
+  ...(facts.acceptsIfMatch ? [ifMatchHeader] : []),
   ...(facts.method === "GET" && hasEtag(facts) ? [ifNoneMatchHeader] : [])
 ]
 
@@ -63,24 +63,24 @@ const optionalHeader = (description: string) => ({ description, schema: { type: 
 const requiredHeader = (description: string) => ({ ...optionalHeader(description), required: true })
 
 /** Headers of a success response. */
-const successHeaders = (facts: Facts, status: string) => ({
+const successHeaders = (facts: OperationTraits, status: string) => ({
   "x-request-id": requiredHeader("Names the request in the service's log"),
   ...(status === "201" ? { Location: requiredHeader("Where what is new is to be found") } : {}),
-  ...(facts.isMany && facts.hasQuery
+  ...(facts.returnsList && facts.hasQuery
     ? { Link: optionalHeader('The next page, as rel="next", when there is one') }
     : {}),
   ...(hasEtag(facts) && status !== "204" ? { ETag: requiredHeader("The version of the resource") } : {}),
   ...(facts.method === "POST" ? { "Idempotent-Replayed": optionalHeader("true when the answer was given before") } : {})
 })
 
-const notModifiedResponse = (facts: Facts) =>
+const notModifiedResponse = (facts: OperationTraits) =>
   facts.method === "GET" && hasEtag(facts)
     ? { 304: { description: "The caller has this version already", headers: successHeaders(facts, "304") } }
     : {}
 
-const errorResponses = (facts: Facts) =>
+const errorResponses = (facts: OperationTraits) =>
   Object.fromEntries(
-    failuresOf(facts).map(({ description, status, tag }) => [
+    documentedErrorsOf(facts).map(({ description, status, tag }) => [
       String(status),
       {
         description,
@@ -95,12 +95,12 @@ const errorResponses = (facts: Facts) =>
     ])
   )
 
-const securityOf = ({ access }: Facts) => {
+const securityOf = ({ access }: OperationTraits) => {
   if (access.for === "anyone") return []
   return access.for === "optionalAuth" ? [{ bearer: [] }, {}] : [{ bearer: [] }]
 }
 
-const completeOperation = (operation: Operation, facts: Facts): Operation => {
+const completeOperation = (operation: Operation, facts: OperationTraits): Operation => {
   const successes = Object.entries(operation.responses)
     .filter(([status]) => status.startsWith("2"))
     .map(([status, response]) => [status, { ...response, headers: successHeaders(facts, status) }])
@@ -134,20 +134,20 @@ const isAction = (method: string, { responses }: Operation) => method === "POST"
 /** Schemas of Effect's own decode error, which the server never sends. */
 const frameworkSchemas = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
 
-const completeComponents = (schemas: Document["components"]["schemas"]): Document["components"] => ({
+const completeComponents = (schemas: OpenApiDocument["components"]["schemas"]): OpenApiDocument["components"] => ({
   schemas: {
     ...Object.fromEntries(Object.entries(schemas).filter(([name]) => !frameworkSchemas.has(name))),
-    ...Object.fromEntries(failures.map(({ schema, tag }) => [tag, schema]))
+    ...Object.fromEntries(documentedErrors.map(({ schema, tag }) => [tag, schema]))
   },
   securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }
 })
 
 /** The OpenAPI document: Effect's, completed with the headers and errors that the server adds to every operation. */
-export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+export const makeOpenApiDocument = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, G, E, R>
-): Document => {
+): OpenApiDocument => {
   // The generator's types have no response headers and no references like ours.
-  const generated = OpenApi.fromApi(api) as unknown as Document
+  const generated = OpenApi.fromApi(api) as unknown as OpenApiDocument
   const paths: Record<string, Record<string, Operation>> = {}
   HttpApi.reflect(api, {
     onGroup: () => {},
@@ -155,20 +155,25 @@ export const documentOf = <Id extends string, G extends HttpApiGroup.HttpApiGrou
       const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
       const method = endpoint.method.toLowerCase()
       const operation = generated.paths[path]?.[method]
-      const access = Context.getOption(endpoint.annotations, Access)
+      const access = Context.getOption(endpoint.annotations, EndpointAccess)
       if (operation === undefined || Option.isNone(access)) return
       const facts = {
         method: endpoint.method,
         access: access.value,
         hasPayload: HttpMethod.hasBody(endpoint.method) && Option.isSome(endpoint.payloadSchema),
         hasQuery: Option.isSome(endpoint.urlParamsSchema),
-        isMany: returnsList(operation),
-        isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
-        isChange:
+        returnsList: returnsList(operation),
+        isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
+        acceptsIfMatch:
           updateMethods.has(endpoint.method) || (access.value.for !== "tracker" && isAction(endpoint.method, operation))
       }
       paths[path] = { ...paths[path], [method]: completeOperation(operation, facts) }
     }
   })
-  return { ...generated, paths, webhooks, components: completeComponents(generated.components.schemas) }
+  return {
+    ...generated,
+    paths,
+    webhooks: openApiWebhooks,
+    components: completeComponents(generated.components.schemas)
+  }
 }

@@ -2,7 +2,7 @@ import { ParseResult, Schema } from "effect"
 import { rule } from "../../domain/Schemas.ts"
 
 /** A query parameter with a comma-separated list of relations to expand. */
-export const expansion = <const Names extends ReadonlyArray<string>>(...names: Names) => {
+export const expandParameter = <const Names extends ReadonlyArray<string>>(...names: Names) => {
   const isRelation = (name: string): name is Names[number] => names.includes(name)
   const message = `must be a comma-separated list of ${names.join(", ")}`
   return Schema.transformOrFail(Schema.String, Schema.Array(Schema.Literal(...names)), {

@@ -1,29 +1,29 @@
 import { HttpApiSchema } from "@effect/platform"
 import { JSONSchema, Option, Schema, SchemaAST } from "effect"
-import { WireError } from "../../domain/Errors.ts"
+import { ApiError } from "../../domain/Errors.ts"
 import type { AccessRule } from "./Access.ts"
 
 /** The properties of an operation that determine its possible errors. */
-export interface Facts {
+export interface OperationTraits {
   readonly method: string
   readonly access: AccessRule
   readonly hasPayload: boolean
   readonly hasQuery: boolean
   /** Whether the response is an array rather than one resource. */
-  readonly isMany: boolean
+  readonly returnsList: boolean
   /** Whether it changes an existing resource, and so accepts If-Match. */
-  readonly isChange: boolean
+  readonly acceptsIfMatch: boolean
   /** Whether it is a GET with side effects. */
-  readonly isOnceOnly: boolean
+  readonly isUnsafeGet: boolean
 }
 
-type ErrorTag = WireError["_tag"]
+type ErrorTag = ApiError["_tag"]
 
 const always = () => true
-const hasTenantHeader = ({ access }: Facts) => access.for === "member" && access.tenant === "header"
+const hasTenantHeader = ({ access }: OperationTraits) => access.for === "member" && access.tenant === "header"
 
 /** Which operations can return each error. The API documents 404 for every operation. */
-const canOccur: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
+const canOccur: Readonly<Record<ErrorTag, (facts: OperationTraits) => boolean>> = {
   ValidationError: (facts) => hasTenantHeader(facts) || facts.hasPayload || facts.hasQuery || facts.method === "POST",
   Unauthorized: ({ access }) => access.for !== "anyone",
   Forbidden: (facts) =>
@@ -33,7 +33,7 @@ const canOccur: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
     (facts.access.for === "member" && facts.access.role !== "VIEWER" && !facts.access.hidden),
   NotFound: always,
   Conflict: ({ method }) => method === "POST",
-  PreconditionFailed: ({ isChange }) => isChange,
+  PreconditionFailed: ({ acceptsIfMatch }) => acceptsIfMatch,
   PayloadTooLarge: ({ method }) => method !== "GET",
   UnsupportedMediaType: ({ hasPayload }) => hasPayload,
   TooManyRequests: always,
@@ -42,7 +42,7 @@ const canOccur: Readonly<Record<ErrorTag, (facts: Facts) => boolean>> = {
 }
 
 /** Every error of the API with its status, description and body schema. */
-export const failures = WireError.members.map((member) => {
+export const documentedErrors = ApiError.members.map((member) => {
   const { $schema, ...schema } = JSONSchema.make(Schema.make(member.ast))
   return {
     tag: member.identifier as ErrorTag, // every class has its tag as identifier
@@ -55,4 +55,4 @@ export const failures = WireError.members.map((member) => {
   }
 })
 
-export const failuresOf = (facts: Facts) => failures.filter(({ tag }) => canOccur[tag](facts))
+export const documentedErrorsOf = (facts: OperationTraits) => documentedErrors.filter(({ tag }) => canOccur[tag](facts))

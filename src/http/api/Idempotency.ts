@@ -1,2 +1,2 @@
 /** A valid Idempotency-Key. */
-export const keyPattern = /^[\x21-\x7e]{1,255}$/
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/

@@ -1,17 +1,17 @@
 import { ParseResult, Schema } from "effect"
-import { type Position, pageLimit } from "../../domain/Paging.ts"
-import { integerText, optional } from "../../domain/Schemas.ts"
+import { type PagePosition, pageLimit } from "../../domain/Paging.ts"
+import { optional, queryInteger } from "../../domain/Schemas.ts"
 
 const EncodedPosition = Schema.parseJson(
   Schema.Tuple(Schema.NullOr(Schema.NonNegativeInt), Schema.String.pipe(Schema.pattern(/^[a-z]+_[a-z0-9]{1,64}$/)))
 )
 const decodePosition = Schema.decodeEither(EncodedPosition)
 
-export const encodeCursor = ({ id, order }: Position) =>
+export const encodeCursor = ({ id, order }: PagePosition) =>
   Buffer.from(JSON.stringify([order ?? null, id])).toString("base64url")
 
 /** Opaque to clients. They take it from the `Link` header of the previous page. */
-const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema<Position>, {
+const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema<PagePosition>, {
   strict: true,
   decode: (text, _, ast) =>
     ParseResult.mapBoth(decodePosition(Buffer.from(text, "base64url").toString()), {
@@ -23,9 +23,9 @@ const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema
   jsonSchema: { type: "string", description: "Where the page starts: the cursor in the Link header before" }
 })
 
-export const pageQuery = {
-  limit: optional(integerText(1, pageLimit.most, `Items a page (${pageLimit.usual} unless given)`)),
+export const pageQueryFields = {
+  limit: optional(queryInteger(1, pageLimit.max, `Items a page (${pageLimit.default} unless given)`)),
   cursor: optional(Cursor)
 }
 
-export const PageQuery = Schema.Struct(pageQuery)
+export const PageQuery = Schema.Struct(pageQueryFields)

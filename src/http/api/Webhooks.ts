@@ -1,5 +1,5 @@
 import { eventTypes } from "../../domain/events/Catalogue.ts"
-import { schemaNameOf } from "../../domain/events/Event.ts"
+import { eventSchemaName } from "../../domain/events/Event.ts"
 
 const summaryOf = (type: string) => {
   const [resource, action] = type.split(".")
@@ -7,7 +7,7 @@ const summaryOf = (type: string) => {
 }
 
 /** The `webhooks` of the OpenAPI document: the request that an integration receives, for each event type. */
-export const webhooks = Object.fromEntries(
+export const openApiWebhooks = Object.fromEntries(
   eventTypes.map(({ type }) => [
     type,
     {
@@ -18,7 +18,7 @@ export const webhooks = Object.fromEntries(
         security: [],
         requestBody: {
           required: true,
-          content: { "application/json": { schema: { $ref: `#/components/schemas/${schemaNameOf(type)}` } } }
+          content: { "application/json": { schema: { $ref: `#/components/schemas/${eventSchemaName(type)}` } } }
         },
         responses: {
           "2XX": { description: "The receiver has it" },

@@ -1,12 +1,12 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, type Stream } from "effect"
-import type { WireError } from "../../domain/Errors.ts"
-import type { JsonPage, JsonText } from "../../domain/JsonText.ts"
-import type { CurrentMember, CurrentTenant, IfMatch, InboundCall, Principal } from "../../domain/tenancy/Caller.ts"
-import type { Page, PagedList, Refusal, Reply, Streamed } from "./response/Reply.ts"
+import type { ApiError } from "../../domain/Errors.ts"
+import type { EncodedJson, EncodedPage } from "../../domain/JsonText.ts"
+import type { CurrentMember, CurrentTenant, IfMatch, InboundRequest, Principal } from "../../domain/tenancy/Caller.ts"
+import type { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./response/Reply.ts"
 
 /** Services of the request that the pipeline provides to a handler. */
-export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundCall | IfMatch
+export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundRequest | IfMatch
 
 interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>
@@ -15,12 +15,12 @@ interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E>
   /** The raw body. */
   readonly bytes: Buffer
-  readonly upload: Upload
+  readonly upload: RequestUpload
 }
 
 /** A request body that the handler reads as a stream. */
-export interface Upload {
-  readonly bytes: Stream.Stream<Uint8Array, WireError>
+export interface RequestUpload {
+  readonly bytes: Stream.Stream<Uint8Array, ApiError>
   /** The Content-Length, if the client sent one. */
   readonly size: number | undefined
 }
@@ -28,14 +28,14 @@ export interface Upload {
 /** The forms in which a handler can return an A. */
 type ResultBody<A> =
   | A
-  | JsonText<A>
-  | (A extends ReadonlyArray<infer Item> ? PagedList<Item> | JsonPage<Item> : never)
-  | Streamed
-  | Page
+  | EncodedJson<A>
+  | (A extends ReadonlyArray<infer Item> ? PagedList<Item> | EncodedPage<Item> : never)
+  | StreamedBody
+  | HtmlPage
 
 type Handler<E extends HttpApiEndpoint.HttpApiEndpoint.Any, A = HttpApiEndpoint.HttpApiEndpoint.Success<E>> = (
   input: Input<E>
-) => Effect.Effect<A | JsonText<A> | Reply<ResultBody<A>> | Refusal, WireError, RequestServices>
+) => Effect.Effect<A | EncodedJson<A> | HandlerResult<ResultBody<A>> | CommittedFailure, ApiError, RequestServices>
 
 /** One handler for each endpoint of a group, by the endpoint's name. */
 export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {
@@ -45,14 +45,14 @@ export type Handlers<G extends HttpApiGroup.HttpApiGroup.Any> = {
 }
 
 /** A group of the API with the handlers of its endpoints. */
-export interface Mounted<G extends HttpApiGroup.HttpApiGroup.Any, E, R> {
+export interface HandlerGroup<G extends HttpApiGroup.HttpApiGroup.Any, E, R> {
   readonly group: G
   readonly handlers: Effect.Effect<Handlers<G>, E, R>
 }
 
 /** Ties handlers to a group of the API, so that the endpoints' schemas determine the handlers' types. */
-export const handle = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
+export const handleGroup = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
   group: G,
   dependencies: Effect.Effect<S, E, R>,
   handlers: (dependencies: S) => Handlers<G>
-): Mounted<G, E, R> => ({ group, handlers: Effect.map(dependencies, handlers) })
+): HandlerGroup<G, E, R> => ({ group, handlers: Effect.map(dependencies, handlers) })

@@ -2,32 +2,32 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { type Cause, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
-import { NotFound, type WireError } from "../../domain/Errors.ts"
+import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
-import { type Call, makeOperation, type Operation } from "./request/Operation.ts"
+import { makePipeline, type Pipeline, type RequestState } from "./request/Operation.ts"
 import type { Route } from "./request/Routes.ts"
-import { traced } from "./request/Tracing.ts"
-import { type Answer, failureAnswer } from "./response/Answer.ts"
+import { withRequestSpan } from "./request/Tracing.ts"
+import { errorResponse, type HttpResponse } from "./response/Answer.ts"
 import { makeCors } from "./response/Cors.ts"
 import { toWireError } from "./response/Failures.ts"
 import { writeList } from "./response/ListWriter.ts"
-import { PagedList, Streamed } from "./response/Reply.ts"
-import { write } from "./response/Respond.ts"
+import { PagedList, StreamedBody } from "./response/Reply.ts"
+import { writeResponse } from "./response/Respond.ts"
 import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
 import { writeStream } from "./response/StreamWriter.ts"
 
 /** A public route outside of the API, such as health or documentation. */
 export interface PlainRoute {
   readonly path: `/${string}`
-  readonly answer: Effect.Effect<Answer, WireError>
+  readonly response: Effect.Effect<HttpResponse, ApiError>
 }
 
 interface RouteTarget {
   readonly name: string
-  readonly run: (call: Call) => Effect.Effect<Answer, WireError>
+  readonly run: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
   /** The response to a request that is rejected before any work starts, if it is. */
-  readonly rejectEarly?: (request: IncomingMessage) => Answer | undefined
+  readonly rejectEarly?: (request: IncomingMessage) => HttpResponse | undefined
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
 }
@@ -47,14 +47,14 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
   return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-const logAnnotations = (call: Call, target: RouteTarget, requestId: string) => ({
+const logAnnotations = (call: RequestState, target: RouteTarget, requestId: string) => ({
   requestId,
   operation: target.name,
   ...(call.identity?.tenant === undefined ? {} : { tenant: call.identity.tenant }),
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
-const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Operation) => {
+const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Pipeline) => {
   const router = FindMyWay.make<RouteTarget>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
@@ -64,15 +64,15 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
   for (const route of routes) {
     const target = {
       name: route.name,
-      run: (call: Call) => pipeline.operate(route, call),
-      rejectEarly: (request: IncomingMessage) => pipeline.turnAway(route, request),
-      isCancellable: route.isExternal && route.method === "GET" && !route.isOnceOnly
+      run: (call: RequestState) => pipeline.run(route, call),
+      rejectEarly: (request: IncomingMessage) => pipeline.rejectEarly(route, request),
+      isCancellable: route.isExternal && route.method === "GET" && !route.isUnsafeGet
     }
     router.on(route.method, route.path, target)
-    if (route.method === "GET" && !route.isOnceOnly) router.on("HEAD", route.path, target)
+    if (route.method === "GET" && !route.isUnsafeGet) router.on("HEAD", route.path, target)
   }
-  for (const { answer, path } of plainRoutes) {
-    router.on(["GET", "HEAD"], path, { name: path, run: () => answer })
+  for (const { response, path } of plainRoutes) {
+    router.on(["GET", "HEAD"], path, { name: path, run: () => response })
   }
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }
@@ -86,7 +86,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
 const makeListenerWith = (
   routes: ReadonlyArray<Route>,
   plainRoutes: ReadonlyArray<PlainRoute>,
-  pipeline: Operation,
+  pipeline: Pipeline,
   responseLimits: ResponseLimits
 ) =>
   Effect.gen(function* () {
@@ -113,31 +113,31 @@ const makeListenerWith = (
         for (let finalize = finalizers.pop(); finalize !== undefined; finalize = finalizers.pop()) finalize()
       }
       const onEnd = (finalizer: () => void) => void finalizers.push(finalizer)
-      const call: Call = { request, params, responseHeaders: {}, identity: undefined, keys: [], onEnd }
-      metrics.started()
+      const call: RequestState = { request, params, responseHeaders: {}, identity: undefined, keys: [], onEnd }
+      metrics.requestStarted()
       const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(request)
       if (rejection !== undefined) {
-        write(response, rejection, { "x-request-id": requestId, ...cors(request) })
-        return metrics.finished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
+        writeResponse(response, rejection, { "x-request-id": requestId, ...cors(request) })
+        return metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
       }
       const finish = (status: number) => {
-        metrics.finished(target.name, status, (performance.now() - startedAt) / 1000)
+        metrics.requestFinished(target.name, status, (performance.now() - startedAt) / 1000)
         if (!isVerbose) return Effect.void
         return Effect.logDebug(`${request.method} ${target.name} ${status}`).pipe(
           Effect.annotateLogs(logAnnotations(call, target, requestId))
         )
       }
-      const logCutOff = (cause: Cause.Cause<WireError>) =>
+      const logCutOff = (cause: Cause.Cause<ApiError>) =>
         Effect.logWarning("A list response was cut off: reading its next page failed", cause).pipe(
           Effect.annotateLogs(logAnnotations(call, target, requestId))
         )
-      const respond = (result: Answer): Effect.Effect<void, WireError> => {
+      const respond = (result: HttpResponse): Effect.Effect<void, ApiError> => {
         runFinalizers()
         const { body, status } = result
         const writeHead = () =>
-          write(response, result, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
-        if (body instanceof Streamed && request.method !== "HEAD") {
-          const writing = responseLimits.inPieces("files", call.keys, writeStream(response, body, writeHead))
+          writeResponse(response, result, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+        if (body instanceof StreamedBody && request.method !== "HEAD") {
+          const writing = responseLimits.writeLimited("files", call.keys, writeStream(response, body, writeHead))
           return Effect.flatMap(writing, () => finish(status))
         }
         if (body instanceof PagedList && request.method !== "HEAD") {
@@ -146,19 +146,19 @@ const makeListenerWith = (
             return writeList(response, body)
           })
           return responseLimits
-            .inPieces("lists", call.keys, Effect.catchAllCause(writing, logCutOff))
+            .writeLimited("lists", call.keys, Effect.catchAllCause(writing, logCutOff))
             .pipe(Effect.flatMap(() => finish(status)))
         }
         writeHead()
-        responseLimits.watch(response, call.keys)
+        responseLimits.trackUnread(response, call.keys)
         return finish(status)
       }
-      const serving = (isTraced ? traced(request, target.name)(target.run(call)) : target.run(call)).pipe(
+      const serving = (isTraced ? withRequestSpan(request, target.name)(target.run(call)) : target.run(call)).pipe(
         Effect.flatMap(respond),
         Effect.catchAllCause((cause) =>
           toWireError(cause).pipe(
             Effect.annotateLogs(logAnnotations(call, target, requestId)),
-            Effect.map(failureAnswer),
+            Effect.map(errorResponse),
             Effect.flatMap(respond)
           )
         )
@@ -178,7 +178,7 @@ const makeListenerWith = (
 export const makeListener = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>) =>
   Effect.gen(function* () {
     const responseLimits = yield* makeResponseLimits
-    return yield* makeListenerWith(routes, plainRoutes, yield* makeOperation(responseLimits), responseLimits)
+    return yield* makeListenerWith(routes, plainRoutes, yield* makePipeline(responseLimits), responseLimits)
   })
 
 /** Serves only plain routes, without the dependencies of the API's pipeline. */
@@ -187,7 +187,7 @@ export const makePlainListener = (plainRoutes: ReadonlyArray<PlainRoute>) =>
     makeListenerWith(
       [],
       plainRoutes,
-      { operate: () => Effect.fail(new NotFound()), turnAway: () => undefined },
+      { run: () => Effect.fail(new NotFound()), rejectEarly: () => undefined },
       responseLimits
     )
   )

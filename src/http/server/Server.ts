@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Effect, type Scope } from "effect"
-import { unreadable } from "./Unreadable.ts"
+import { respondToClientError } from "./Unreadable.ts"
 
 /** A slow client has a minute for its request. Idle connections outlive the usual 60 seconds of proxies. */
 const serverOptions = {
@@ -41,7 +41,7 @@ const makeServer = (listener: RequestListener) => {
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   server.on("clientError", (error, socket: Socket) =>
     // Once the headers are sent, such as a 401 before the body arrived, a second response would corrupt the stream.
-    activeResponses.get(socket)?.headersSent ? socket.destroySoon() : unreadable(error, socket)
+    activeResponses.get(socket)?.headersSent ? socket.destroySoon() : respondToClientError(error, socket)
   )
   server.on("connection", (socket) => {
     activeResponses.set(socket, undefined)

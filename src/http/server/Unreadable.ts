@@ -10,7 +10,7 @@ const responseByErrorCode = new Map<string, readonly [status: number, error: str
 const malformedRequest = [400, "ValidationError", "The request is not valid HTTP"] as const
 
 /** Answers a request that Node.js cannot parse, in the shape of every other error, and closes the connection. */
-export const unreadable = (error: NodeJS.ErrnoException, socket: Duplex) => {
+export const respondToClientError = (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
   const [status, name, message] = responseByErrorCode.get(error.code ?? "") ?? malformedRequest
   const body = JSON.stringify({ error: name, message })

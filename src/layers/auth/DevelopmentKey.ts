@@ -1,11 +1,14 @@
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
-import { keyFile } from "../config/KeyFile.ts"
+import { loadOrCreateKeyFile } from "../config/KeyFile.ts"
 import { Settings } from "../config/Settings.ts"
 
 /** Issuer and audience of development tokens. No real issuer can have this name. */
-export const development = { issuer: "urn:contracting:development", audience: "urn:contracting:development" } as const
+export const developmentIssuer = {
+  issuer: "urn:contracting:development",
+  audience: "urn:contracting:development"
+} as const
 
 const algorithm = "ES256"
 
@@ -20,21 +23,21 @@ const parseJwk = Schema.decodeUnknown(Schema.parseJson(Schema.Record({ key: Sche
 /** The private key in the data directory. Read access to the directory is enough to sign development tokens. */
 export const developmentKey = Effect.gen(function* () {
   const { DATA_DIR } = yield* Settings
-  const text = yield* keyFile(join(DATA_DIR, "development-key.json"), makeKey)
+  const text = yield* loadOrCreateKeyFile(join(DATA_DIR, "development-key.json"), makeKey)
   const jwk: JWK = yield* Effect.orDie(parseJwk(text))
   return jwk
 })
 
-export const publicPart = ({ alg, crv, kid, kty, x, y }: JWK) => ({ alg, crv, kid, kty, x, y }) as JWK
+export const toPublicJwk = ({ alg, crv, kid, kty, x, y }: JWK) => ({ alg, crv, kid, kty, x, y }) as JWK
 
 /** A bearer token for local development. */
-export const developmentToken = (subject: string, ttlSeconds: number) =>
+export const signDevelopmentToken = (subject: string, ttlSeconds: number) =>
   Effect.flatMap(developmentKey, (jwk) =>
     Effect.promise(async () =>
       new SignJWT({})
         .setProtectedHeader({ alg: algorithm, kid: jwk.kid ?? "", typ: "at+jwt" })
-        .setIssuer(development.issuer)
-        .setAudience(development.audience)
+        .setIssuer(developmentIssuer.issuer)
+        .setAudience(developmentIssuer.audience)
         .setSubject(subject)
         .setIssuedAt()
         .setExpirationTime(`${ttlSeconds}s`)

@@ -7,8 +7,8 @@ import {
   type JWTVerifyGetKey,
   jwksCache
 } from "jose"
-import { isPrivatelyReached, Settings } from "../config/Settings.ts"
-import { development, developmentKey, publicPart } from "./DevelopmentKey.ts"
+import { isSecureUrl, Settings } from "../config/Settings.ts"
+import { developmentIssuer, developmentKey, toPublicJwk } from "./DevelopmentKey.ts"
 
 /** The keys that verify tokens, fetched at the first token, and the required claims. */
 export interface Issuer {
@@ -18,7 +18,7 @@ export interface Issuer {
 }
 
 /** Whether the keys could not be fetched. Every other error means an invalid token. */
-export const isOurTrouble = (cause: unknown) =>
+export const isKeyFetchError = (cause: unknown) =>
   !(cause instanceof errors.JOSEError) ||
   cause instanceof errors.JWKSTimeout ||
   cause instanceof errors.JWKSInvalid ||
@@ -48,7 +48,7 @@ const remoteKeys = (url: string): JWTVerifyGetKey => {
       if (cachedKey !== undefined) return cachedKey
     }
     return remote(header, token).catch((cause: unknown) => {
-      if (!isOurTrouble(cause)) throw cause
+      if (!isKeyFetchError(cause)) throw cause
       failedAt = Date.now()
       return cachedKeys(header, token).catch(() => {
         throw cause
@@ -67,7 +67,7 @@ const discover = async (issuer: string, isProduction: boolean) => {
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   const found = decodeDiscovery(await response.json())
   if (found.issuer !== issuer) throw new Error(`${url} returned the issuer ${found.issuer} instead of ${issuer}`)
-  if (isProduction && !isPrivatelyReached(found.jwks_uri)) throw new Error(`${found.jwks_uri} is not an https URL`)
+  if (isProduction && !isSecureUrl(found.jwks_uri)) throw new Error(`${found.jwks_uri} is not an https URL`)
   return remoteKeys(found.jwks_uri)
 }
 
@@ -85,11 +85,11 @@ const discoverOnFirstUse = (issuer: string, isProduction: boolean): JWTVerifyGet
 
 const loadDevelopmentIssuer = Effect.map(
   developmentKey,
-  (key): Issuer => ({ keys: createLocalJWKSet({ keys: [publicPart(key)] }), ...development })
+  (key): Issuer => ({ keys: createLocalJWKSet({ keys: [toPublicJwk(key)] }), ...developmentIssuer })
 )
 
 /** The configured issuer, or in development the key of the data directory. */
-export const issuer = Effect.gen(function* () {
+export const loadIssuer = Effect.gen(function* () {
   const { AUTH_AUDIENCE: audience, AUTH_ISSUER: issuer, AUTH_JWKS_URL: jwks, NODE_ENV } = yield* Settings
   if (jwks !== undefined) return { keys: remoteKeys(jwks), issuer, audience } satisfies Issuer
   if (issuer !== undefined) {

@@ -5,17 +5,17 @@ import { type CurrentMember, callerKey, type Principal } from "../../domain/tena
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRefusal.ts"
-import { sharingAnswers } from "./SharedAnswers.ts"
+import { makeCoalescer } from "./SharedAnswers.ts"
 
 type Member = CurrentMember["Type"]
 
 /** Look-ups before admission use a separate pool of this size, so that running requests do not delay them. */
-export const gateConnections = 2
+export const admissionConnections = 2
 
 /** Limits per caller, not per tenant: the caller's membership in the tenant is not verified yet. */
 const lookUpLimits = {
-  permits: 2 * gateConnections,
-  maxPerKey: gateConnections,
+  permits: 2 * admissionConnections,
+  maxPerKey: admissionConnections,
   maxQueuedPerKey: 64,
   maxQueued: 1024,
   timeout: Duration.seconds(5)
@@ -25,7 +25,7 @@ const lookUpLimits = {
 export class Memberships extends Effect.Service<Memberships>()("layers/Memberships", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const coalesce = sharingAnswers<Member | undefined, ServiceUnavailable | TooManyRequests>()
+    const coalesce = makeCoalescer<Member | undefined, ServiceUnavailable | TooManyRequests>()
     const lookUps = makeFairSemaphore(lookUpLimits, toRequestError)
 
     const loadMember = (tenant: TenantId, { issuer, subject }: Principal["Type"]) =>

@@ -4,7 +4,7 @@ import { Effect, Exit } from "effect"
  * Coalesces concurrent calls with the same key. A call that arrives while another one runs joins the next run instead, so
  * that no result is older than its call. A burst of calls takes two runs.
  */
-export const sharingAnswers = <A, E>() => {
+export const makeCoalescer = <A, E>() => {
   type Resume = (result: Effect.Effect<A, E>) => void
   /** Calls that wait for the next run, per key with a run in progress. */
   const waiting = new Map<string, Resume[]>()

@@ -4,8 +4,8 @@ import { type JWTVerifyOptions, jwtVerify } from "jose"
 import { ServiceUnavailable, Unauthorized } from "../../domain/Errors.ts"
 import type { Principal } from "../../domain/tenancy/Caller.ts"
 import { Settings } from "../config/Settings.ts"
-import { isOurTrouble, issuer } from "./IssuerKeys.ts"
-import { TokenMemory } from "./TokenMemory.ts"
+import { isKeyFetchError, loadIssuer } from "./IssuerKeys.ts"
+import { TokenCache } from "./TokenMemory.ts"
 
 class KeysUnavailable extends Data.TaggedError("KeysUnavailable")<{ readonly cause: unknown }> {}
 
@@ -21,22 +21,22 @@ const isName = (value: unknown): value is string =>
   value.isWellFormed()
 
 /** Verifies bearer tokens and returns their principals. */
-export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
+export class TokenVerifier extends Effect.Service<TokenVerifier>()("layers/TokenVerifier", {
   effect: Effect.gen(function* () {
     const { AUTH_ALGORITHMS } = yield* Settings
-    const { audience, issuer: expectedIssuer, keys } = yield* issuer
+    const { audience, issuer: expectedIssuer, keys } = yield* loadIssuer
     const options: JWTVerifyOptions = {
       algorithms: [...AUTH_ALGORITHMS],
       requiredClaims: ["exp", "sub", "iss"],
       ...(expectedIssuer === undefined ? {} : { issuer: expectedIssuer }),
       ...(audience === undefined ? {} : { audience })
     }
-    const cache = new TokenMemory()
+    const cache = new TokenCache()
 
     const verify = (token: string, digest: string) =>
       Effect.tryPromise({
         try: () => jwtVerify(token, keys, options),
-        catch: (cause) => (isOurTrouble(cause) ? new KeysUnavailable({ cause }) : new Unauthorized())
+        catch: (cause) => (isKeyFetchError(cause) ? new KeysUnavailable({ cause }) : new Unauthorized())
       }).pipe(
         Effect.catchTag("KeysUnavailable", ({ cause }) =>
           Effect.zipRight(
@@ -47,7 +47,7 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
         Effect.flatMap(({ payload: { exp = 0, iss, sub } }) => {
           if (!isName(iss) || !isName(sub)) return Effect.fail(new Unauthorized())
           const principal = { issuer: iss, subject: sub }
-          cache.keep(digest, principal, exp * 1000, Date.now())
+          cache.set(digest, principal, exp * 1000, Date.now())
           return Effect.succeed(principal)
         })
       )
@@ -56,15 +56,15 @@ export class Tokens extends Effect.Service<Tokens>()("layers/Tokens", {
 
     return {
       /** The cached principal of a token that was verified less than a minute ago and has not expired. */
-      recall: (token: string): Principal["Type"] | undefined =>
-        token.length > maxTokenLength ? undefined : cache.recall(digestOf(token), Date.now()),
+      findCached: (token: string): Principal["Type"] | undefined =>
+        token.length > maxTokenLength ? undefined : cache.get(digestOf(token), Date.now()),
 
       /** The principal of a token, from the cache if possible. */
       verify: (token: string): Effect.Effect<Principal["Type"], Unauthorized | ServiceUnavailable> =>
         Effect.suspend(() => {
           if (token.length > maxTokenLength) return Effect.fail(new Unauthorized())
           const digest = digestOf(token)
-          const cached = cache.recall(digest, Date.now())
+          const cached = cache.get(digest, Date.now())
           return cached === undefined ? verify(token, digest) : Effect.succeed(cached)
         })
     }

@@ -12,7 +12,7 @@ const maxAgeSeconds = 24 * 60 * 60
 const algorithm = "HS256"
 
 /** Whether a token claims to be from Jira. Its signature is not verified yet. */
-export const isTrackers = (token: string) => {
+export const isJiraToken = (token: string) => {
   if (token.length > maxTokenLength) return false
   try {
     return decodeProtectedHeader(token).alg === algorithm
@@ -38,7 +38,7 @@ const keyOf = (secret: Redacted.Redacted) =>
   )
 
 /** Verifies tokens that Jira signs with the secret of our app. They identify Jira, not a user. */
-export class TrackerTokens extends Effect.Service<TrackerTokens>()("layers/TrackerTokens", {
+export class JiraTokenVerifier extends Effect.Service<JiraTokenVerifier>()("layers/JiraTokenVerifier", {
   effect: Effect.gen(function* () {
     const { JIRA_CLIENT_SECRET } = yield* Settings
     // Imported once: jose would import any other form of the key for every token.

@@ -1,7 +1,7 @@
 import { Context, type Effect, type Stream } from "effect"
 
 /** Location of a blob's bytes. A place is written once, read any number of times, and never shared between tenants. */
-export interface BlobPlace {
+export interface BlobLocation {
   readonly tenant: string
   readonly place: string
 }
@@ -15,12 +15,12 @@ export class BlobStore extends Context.Tag("layers/BlobStore")<
      * chunk. Fails only with the errors of the stream. After a failure the caller removes the part that was written.
      */
     readonly put: <E>(
-      place: BlobPlace,
+      place: BlobLocation,
       bytes: Stream.Stream<Uint8Array, E>,
       size: number | undefined
     ) => Effect.Effect<void, E>
-    readonly read: (place: BlobPlace) => Stream.Stream<Uint8Array>
+    readonly read: (place: BlobLocation) => Stream.Stream<Uint8Array>
     /** Also succeeds when the place is empty. */
-    readonly remove: (place: BlobPlace) => Effect.Effect<void>
+    readonly remove: (place: BlobLocation) => Effect.Effect<void>
   }
 >() {}

@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
-import { makeFairSemaphore, type Refused } from "../concurrency/FairSemaphore.ts"
+import { makeFairSemaphore, type PermitRejection } from "../concurrency/FairSemaphore.ts"
 import { Settings } from "../config/Settings.ts"
-import { type BlobPlace, BlobStore } from "./BlobStore.ts"
-import { StoreUnavailable } from "./StoreUnavailable.ts"
+import { type BlobLocation, BlobStore } from "./BlobStore.ts"
+import { BlobStoreUnavailable } from "./StoreUnavailable.ts"
 
 /** A download outlives the admission of its request. Its statements get a share of the pool, limited per tenant. */
 const readLimits = (connections: number) => {
@@ -17,7 +17,7 @@ const readLimits = (connections: number) => {
   }
 }
 
-const toUnavailable = (refused: Refused) => new StoreUnavailable({ cause: refused })
+const toUnavailable = (refused: PermitRejection) => new BlobStoreUnavailable({ cause: refused })
 
 /**
  * Stores blobs as rows of chunks. A short statement writes or reads each chunk. One database backup contains
@@ -30,11 +30,11 @@ export const PostgresBlobs = Layer.effect(
     const { DATABASE_POOL } = yield* Settings
     const readSemaphore = makeFairSemaphore(readLimits(DATABASE_POOL), toUnavailable)
 
-    const insertChunk = ({ place, tenant }: BlobPlace, n: number, bytes: Uint8Array) =>
+    const insertChunk = ({ place, tenant }: BlobLocation, n: number, bytes: Uint8Array) =>
       Effect.orDie(sql`
         insert into blob_chunks (tenant_id, place, n, bytes) values (${tenant}, ${place}, ${n}, ${bytes})`)
 
-    const selectChunk = ({ place, tenant }: BlobPlace, n: number) =>
+    const selectChunk = ({ place, tenant }: BlobLocation, n: number) =>
       Effect.orDie(
         readSemaphore.withPermit(
           [tenant],

@@ -2,10 +2,10 @@ import { PassThrough, Readable } from "node:stream"
 import { type Cause, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { Settings } from "../config/Settings.ts"
-import { type BlobPlace, BlobStore } from "./BlobStore.ts"
+import { type BlobLocation, BlobStore } from "./BlobStore.ts"
 import { connectS3 } from "./S3Connection.ts"
-import { collect, writeSized } from "./SizedBody.ts"
-import { StoreUnavailable, storeDefect } from "./StoreUnavailable.ts"
+import { collectBytes, writeExactly } from "./SizedBody.ts"
+import { BlobStoreUnavailable, toStoreDefect } from "./StoreUnavailable.ts"
 
 /** A body without an announced size is buffered whole, because S3 needs the size first. */
 const maxBufferedBytes = 5 * 1024 * 1024
@@ -29,16 +29,16 @@ const isNotFound = (cause: unknown) => cause instanceof Error && cause.name === 
 const make = Effect.gen(function* () {
   const client = yield* connectS3
   const { BLOB_STORE_BUCKET, BLOB_STORE_PREFIX } = yield* Settings
-  const bufferSemaphore = makeFairSemaphore(bufferLimits, (refused) => new StoreUnavailable({ cause: refused }))
+  const bufferSemaphore = makeFairSemaphore(bufferLimits, (refused) => new BlobStoreUnavailable({ cause: refused }))
 
-  const locate = ({ place, tenant }: BlobPlace) => ({
+  const locate = ({ place, tenant }: BlobLocation) => ({
     Bucket: BLOB_STORE_BUCKET,
     Key: [BLOB_STORE_PREFIX, tenant, place].filter((part) => part !== undefined).join("/")
   })
 
-  const die = ({ cause }: Cause.UnknownException) => Effect.die(storeDefect(cause))
+  const die = ({ cause }: Cause.UnknownException) => Effect.die(toStoreDefect(cause))
 
-  const send = (at: BlobPlace, Body: Readable | Buffer, ContentLength: number) => {
+  const send = (at: BlobLocation, Body: Readable | Buffer, ContentLength: number) => {
     const timeout = Buffer.isBuffer(Body) ? { requestTimeout: requestTimeoutMs.bufferedPut } : {}
     return Effect.tryPromise((abortSignal) =>
       client.putObject({ ...locate(at), Body, ContentLength }, { abortSignal, ...timeout })
@@ -50,13 +50,13 @@ const make = Effect.gen(function* () {
    * body. After the last byte this waits for the response even when interrupted: otherwise the object could appear
    * after the caller has given up and removed it.
    */
-  const putStreamed = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, size: number) =>
+  const putStreamed = <E>(at: BlobLocation, bytes: Stream.Stream<Uint8Array, E>, size: number) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const body = new PassThrough()
         const request = yield* Effect.fork(Effect.interruptible(send(at, body, size)))
         const requestFailure = Effect.zipRight(Fiber.join(request), Effect.never)
-        yield* restore(Effect.raceFirst(writeSized(body, bytes, size), requestFailure)).pipe(
+        yield* restore(Effect.raceFirst(writeExactly(body, bytes, size), requestFailure)).pipe(
           Effect.onError(() =>
             Effect.zipRight(
               Fiber.interrupt(request),
@@ -68,12 +68,14 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const putBuffered = <E>(at: BlobPlace, bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
-    Effect.flatMap(collect(bytes, minBytes, maxBytes), (body) => Effect.uninterruptible(send(at, body, body.length)))
+  const putBuffered = <E>(at: BlobLocation, bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
+    Effect.flatMap(collectBytes(bytes, minBytes, maxBytes), (body) =>
+      Effect.uninterruptible(send(at, body, body.length))
+    )
 
   const emptyBody = () => Readable.from([])
 
-  const open = (at: BlobPlace) =>
+  const open = (at: BlobLocation) =>
     Effect.tryPromise((abortSignal) =>
       client.getObject(locate(at), { abortSignal, requestTimeout: requestTimeoutMs.default })
     ).pipe(
@@ -95,7 +97,7 @@ const make = Effect.gen(function* () {
 
     read: (at) =>
       Stream.unwrap(
-        Effect.map(open(at), (body) => Stream.orDie(Stream.fromAsyncIterable<Uint8Array, unknown>(body, storeDefect)))
+        Effect.map(open(at), (body) => Stream.orDie(Stream.fromAsyncIterable<Uint8Array, unknown>(body, toStoreDefect)))
       ),
 
     remove: (at) =>

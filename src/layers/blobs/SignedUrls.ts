@@ -12,17 +12,17 @@ const expiryAt = (now: number) => (Math.floor(now / 1000 / windowSeconds) + 2) *
 export class SignedUrls extends Effect.Service<SignedUrls>()("layers/SignedUrls", {
   dependencies: [Secrets.Default],
   effect: Effect.map(Secrets, (secrets) => {
-    const key = secrets.derived("signed asset addresses")
+    const key = secrets.deriveKey("signed asset addresses")
     const signatureOf = (assetId: string, expires: number) =>
       createHmac("sha256", key).update(`${assetId}.${expires}`).digest("base64url")
 
     return {
-      of: (assetId: string, now = Date.now()) => {
+      sign: (assetId: string, now = Date.now()) => {
         const expires = expiryAt(now)
         return `${imagePath(assetId)}?expires=${expires}&signature=${signatureOf(assetId, expires)}`
       },
 
-      isGood: (assetId: string, expires: number, given: string, now = Date.now()) => {
+      isValid: (assetId: string, expires: number, given: string, now = Date.now()) => {
         const expected = Buffer.from(signatureOf(assetId, expires))
         const bytes = Buffer.from(given)
         return expires * 1000 > now && bytes.length === expected.length && timingSafeEqual(bytes, expected)

@@ -15,7 +15,7 @@ const write = (to: Writable, chunk: Uint8Array) =>
   })
 
 /** Writes exactly `expected` bytes. Ends the body only after all of them. */
-export const writeSized = <E>(to: Writable, bytes: Stream.Stream<Uint8Array, E>, expected: number) =>
+export const writeExactly = <E>(to: Writable, bytes: Stream.Stream<Uint8Array, E>, expected: number) =>
   Effect.suspend(() => {
     let received = 0
     return Stream.runForEach(bytes, (chunk) => {
@@ -31,7 +31,7 @@ export const writeSized = <E>(to: Writable, bytes: Stream.Stream<Uint8Array, E>,
   })
 
 /** Collects a stream of `minBytes` to `maxBytes` in one buffer. */
-export const collect = <E>(bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
+export const collectBytes = <E>(bytes: Stream.Stream<Uint8Array, E>, minBytes: number, maxBytes: number) =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let received = 0

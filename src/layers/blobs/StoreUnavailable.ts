@@ -2,7 +2,7 @@ import { Data } from "effect"
 import { isUnreachable } from "../postgres/connection/Outage.ts"
 
 /** The store is unreachable, overloaded or too slow. A retry of the same request can succeed. */
-export class StoreUnavailable extends Data.TaggedError("BlobStoreUnavailable")<{ readonly cause: unknown }> {
+export class BlobStoreUnavailable extends Data.TaggedError("BlobStoreUnavailable")<{ readonly cause: unknown }> {
   override get message() {
     return `The blob store is unavailable: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
   }
@@ -21,5 +21,5 @@ const isTransientError = (cause: Error) =>
   transientErrorNames.has(cause.name) || isUnreachable(cause) || statusOf(cause) === 429 || statusOf(cause) >= 500
 
 /** Wraps a transient error of the store as StoreUnavailable and returns any other error unchanged. */
-export const storeDefect = (cause: unknown) =>
-  cause instanceof Error && isTransientError(cause) ? new StoreUnavailable({ cause }) : cause
+export const toStoreDefect = (cause: unknown) =>
+  cause instanceof Error && isTransientError(cause) ? new BlobStoreUnavailable({ cause }) : cause

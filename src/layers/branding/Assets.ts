@@ -2,26 +2,26 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Either, Stream } from "effect"
 import {
   type Asset,
+  applyAssetDefaults,
   type CreateAsset,
-  filledAsset,
   imagePath,
   type PatchAsset,
   StoredAsset,
-  shownAsset
+  toAsset
 } from "../../domain/branding/Asset.ts"
-import { acceptImage } from "../../domain/branding/ImageFile.ts"
-import { breaks, NotFound, type ValidationError } from "../../domain/Errors.ts"
-import type { Window } from "../../domain/Paging.ts"
+import { validateImage } from "../../domain/branding/ImageFile.ts"
+import { fieldError, NotFound, type ValidationError } from "../../domain/Errors.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { SignedUrls } from "../blobs/SignedUrls.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Blobs, type Uploaded } from "./Blobs.ts"
+import { Blobs, type StagedUpload } from "./Blobs.ts"
 
-const notUploaded = breaks(
+const notUploaded = fieldError(
   "content",
   "required",
   "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
@@ -62,14 +62,14 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
     const urls = yield* SignedUrls
     const quotas = yield* Quotas
     const addUrl = (asset: StoredAsset) =>
-      shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.of(asset.id))
-    const assets = yield* resource({
+      toAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.sign(asset.id))
+    const assets = yield* makeResource({
       name: "asset",
       table: "assets",
       entity: StoredAsset,
       // An event carries no signed URL: every receiver of the event could open the private image with it.
-      shown: (asset) => shownAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined),
-      answered: addUrl
+      toEventData: (asset) => toAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined),
+      toResponseBody: addUrl
     })
 
     const digestOf = (id: string) =>
@@ -80,14 +80,14 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
 
     const requireUploadable = ({ status }: StoredAsset) =>
       status === "READY"
-        ? Effect.fail(breaks("status", "state", "is READY; its bytes cannot change. Make another asset"))
+        ? Effect.fail(fieldError("status", "state", "is READY; its bytes cannot change. Make another asset"))
         : Effect.void
 
     /** Replaces the bytes of an asset. A FAILED asset becomes PENDING again. */
-    const replaceBytes = Effect.fnUntraced(function* (current: Versioned<StoredAsset>, uploaded: Uploaded) {
+    const replaceBytes = Effect.fnUntraced(function* (current: Versioned<StoredAsset>, uploaded: StagedUpload) {
       const previousDigest = yield* digestOf(current.value.id)
-      const isPromoted = yield* blobs.adopt(uploaded, "image")
-      const value = yield* assets.rewrite(
+      const isPromoted = yield* blobs.promote(uploaded, "image")
+      const value = yield* assets.updateLocked(
         current,
         "updated",
         { ...current.value, status: "PENDING" },
@@ -96,11 +96,11 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       if (previousDigest !== undefined && previousDigest !== uploaded.digest) yield* blobs.release(previousDigest)
       return { value, isPromoted }
     })
-    const saveUpload = (id: string, uploaded: Uploaded) =>
-      assets.hold(id).pipe(
+    const saveUpload = (id: string, uploaded: StagedUpload) =>
+      assets.lockForWrite(id).pipe(
         Effect.tap(({ value }) => requireUploadable(value)),
         Effect.flatMap((current) => quotas.limitBytes(replaceBytes(current, uploaded), "body")),
-        atomically(sql)
+        inTransaction(sql)
       )
 
     /** Reads and verifies the bytes before any row is locked. */
@@ -108,7 +108,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       const tenant = yield* CurrentTenant
       const chunks = yield* Stream.runCollect(blobs.read(tenant, digest))
       const bytes = Buffer.concat([...chunks])
-      const verified = Either.flatMap(checkSize(sizeBytes, bytes), (bytes) => acceptImage(bytes, contentType))
+      const verified = Either.flatMap(checkSize(sizeBytes, bytes), (bytes) => validateImage(bytes, contentType))
       return Either.map(verified, () => ({ etag: digest, sizeBytes: bytes.length }))
     })
     /** Missing bytes are no defect when a concurrent request has deleted the asset or replaced its bytes. */
@@ -125,16 +125,16 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
 
     /** Saves the verification, unless a concurrent request has saved one or replaced the bytes. */
     const saveVerification = Effect.fnUntraced(function* (id: string, digest: string, verification: Verification) {
-      const current = yield* assets.hold(id)
+      const current = yield* assets.lockForWrite(id)
       if (current.value.status === "READY" || (yield* digestOf(id)) !== digest) return current.value
       return yield* Either.match(verification, {
-        onLeft: () => assets.rewrite(current, "failed", { ...current.value, status: "FAILED" }),
-        onRight: (facts) => assets.rewrite(current, "ready", { ...current.value, ...facts, status: "READY" })
+        onLeft: () => assets.updateLocked(current, "failed", { ...current.value, status: "FAILED" }),
+        onRight: (facts) => assets.updateLocked(current, "ready", { ...current.value, ...facts, status: "READY" })
       })
     })
 
     const completed = (asset: StoredAsset): CompletionResult => Either.right(addUrl(asset))
-    const rejected = (reason: string): CompletionResult => Either.left(breaks("content", "format", reason))
+    const rejected = (reason: string): CompletionResult => Either.left(fieldError("content", "format", reason))
 
     const complete = Effect.fnUntraced(function* (id: string) {
       const asset = yield* assets.get(id)
@@ -142,31 +142,31 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       const digest = yield* digestOf(id)
       if (digest === undefined) return yield* Effect.fail(notUploaded)
       const verification = yield* verificationLimit.withPermits(1)(verifyUnlessReplaced(id, asset, digest))
-      const saved = yield* atomically(sql)(saveVerification(id, digest, verification))
+      const saved = yield* inTransaction(sql)(saveVerification(id, digest, verification))
       if (saved.status === "READY") return completed(saved)
       return rejected(Either.isLeft(verification) ? verification.left : replacedMessage)
     })
 
     const remove = (id: string, isRemovable: (asset: StoredAsset) => boolean = () => true) =>
       Effect.gen(function* () {
-        const current = yield* assets.hold(id)
+        const current = yield* assets.lockForWrite(id)
         if (!isRemovable(current.value)) return
         const digest = yield* digestOf(id)
-        yield* assets.discard(current)
+        yield* assets.deleteLocked(current)
         if (digest !== undefined) yield* blobs.release(digest)
-      }).pipe(atomically(sql))
+      }).pipe(inTransaction(sql))
 
     return {
       create: (fields: typeof CreateAsset.Type) =>
         quotas
-          .requireRoom("assets", "kind")
+          .requireTenantQuota("assets", "kind")
           .pipe(
-            Effect.zipRight(assets.create({ ...filledAsset(fields), source: "USER_UPLOAD", status: "PENDING" })),
+            Effect.zipRight(assets.create({ ...applyAssetDefaults(fields), source: "USER_UPLOAD", status: "PENDING" })),
             Effect.map(addUrl),
-            atomically(sql)
+            inTransaction(sql)
           ),
-      page: (window: Window) => assets.page(window),
-      shown: addUrl,
+      page: (window: PageRequest) => assets.page(window),
+      withUrl: addUrl,
       get: (id: string) => Effect.map(assets.get(id), addUrl),
       patch: (id: string, change: typeof PatchAsset.Type) => Effect.map(assets.patch(id, change), addUrl),
 
@@ -177,7 +177,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           const uploaded = yield* blobs.upload(bytes, size)
           if (uploaded.sizeBytes === 0) {
             yield* blobs.discard(uploaded)
-            return yield* Effect.fail(breaks("body", "required", "is empty; send the bytes of the image"))
+            return yield* Effect.fail(fieldError("body", "required", "is empty; send the bytes of the image"))
           }
           const { isPromoted, value } = yield* Effect.onError(saveUpload(id, uploaded), () =>
             Effect.ignoreLogged(blobs.discard(uploaded))
@@ -190,7 +190,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       complete,
 
       /** Deletes up to `max` assets that are not READY and have not changed for a day. Returns their number. */
-      sweep: (max: number) =>
+      deleteStale: (max: number) =>
         Effect.orDie(sql<{ tenant: TenantId; id: string }>`
           select tenant_id as tenant, id from assets
           where status <> 'READY' and updated_at < now() - interval '1 day' limit ${max}`).pipe(
@@ -208,7 +208,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
 
       remove: (id: string) => remove(id),
       /** Opens a READY image. An image that is not public needs a valid signature. */
-      served: Effect.fnUntraced(function* (id: string, isSigned: boolean) {
+      openImage: Effect.fnUntraced(function* (id: string, isSigned: boolean) {
         const [row] = yield* Effect.orDie(sql<ServedImage>`
           select tenant_id as tenant, digest, access, content_type as "contentType", size_bytes as "sizeBytes", etag
           from assets join tenants on tenants.id = tenant_id and tenants.deleted_at is null

@@ -1,18 +1,22 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { type AttachMedia, inMediaOrder, type MediaItem, mediaItem } from "../../domain/branding/Media.ts"
-import { breaks, NotFound, type WireError } from "../../domain/Errors.ts"
+import { type AttachMedia, type MediaItem, sortMedia, toMediaItem } from "../../domain/branding/Media.ts"
+import { type ApiError, fieldError, NotFound } from "../../domain/Errors.ts"
 import { requireQuota } from "../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/Caller.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeId } from "../postgres/Ids.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
 /** The operations of a tenant or client that an attachment needs. */
 interface Owner<A> {
-  readonly hold: (id: string) => Effect.Effect<Versioned<A>, WireError, CurrentTenant | IfMatch>
-  readonly rewrite: (current: Versioned<A>, action: "updated", next: A) => Effect.Effect<A, WireError, CurrentTenant>
+  readonly lockForWrite: (id: string) => Effect.Effect<Versioned<A>, ApiError, CurrentTenant | IfMatch>
+  readonly updateLocked: (
+    current: Versioned<A>,
+    action: "updated",
+    next: A
+  ) => Effect.Effect<A, ApiError, CurrentTenant>
 }
 
 interface HasMedia {
@@ -40,10 +44,10 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
       ).pipe(Effect.map(([asset]) => asset))
 
     const requireReady = (asset: Pick<MediaItem, "kind" | "status"> | undefined) => {
-      if (asset === undefined) return Effect.fail(breaks("assetId", "exists", "names nothing in this tenant"))
+      if (asset === undefined) return Effect.fail(fieldError("assetId", "exists", "names nothing in this tenant"))
       return asset.status === "READY"
         ? Effect.succeed(asset)
-        : Effect.fail(breaks("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
+        : Effect.fail(fieldError("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
     }
 
     const upsertAttachment = (client: string | undefined, slot: string, assetId: string) =>
@@ -73,27 +77,27 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
           // Locks the asset before its owner. A deletion of the asset uses the same order: asset, then tenant for its
           // event.
           const asset = yield* lockAsset(assetId)
-          const current = yield* owner.hold(slot.id)
+          const current = yield* owner.lockForWrite(slot.id)
           const { kind } = yield* requireReady(asset)
           const others = withoutSlot(current.value.media, slot.slot)
           const adding = others.length === current.value.media.length ? 1 : 0
           yield* requireQuota("mediaSlots", { max: maxSlots, used: others.length, adding, field: "slot" })
           const attachmentId = yield* upsertAttachment(slot.client, slot.slot, assetId)
-          const item = mediaItem({ attachmentId, slot: slot.slot, order, assetId, kind })
-          const media = inMediaOrder([...others, item])
-          return yield* owner.rewrite(current, "updated", { ...current.value, media })
-        }).pipe(atomically(sql)),
+          const item = toMediaItem({ attachmentId, slot: slot.slot, order, assetId, kind })
+          const media = sortMedia([...others, item])
+          return yield* owner.updateLocked(current, "updated", { ...current.value, media })
+        }).pipe(inTransaction(sql)),
 
       /** Detaches the image of a slot. */
       detach: <A extends HasMedia>(owner: Owner<A>, slot: SlotRef) =>
         Effect.gen(function* () {
-          const current = yield* owner.hold(slot.id)
+          const current = yield* owner.lockForWrite(slot.id)
           if ((yield* deleteAttachment(slot.client, slot.slot)).length === 0) return yield* Effect.fail(new NotFound())
-          yield* owner.rewrite(current, "updated", {
+          yield* owner.updateLocked(current, "updated", {
             ...current.value,
             media: withoutSlot(current.value.media, slot.slot)
           })
-        }).pipe(atomically(sql))
+        }).pipe(inTransaction(sql))
     }
   })
 }) {}

@@ -7,13 +7,13 @@ import { makeId } from "../postgres/Ids.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
 /** Bytes in the store that are not a blob yet. */
-export interface Uploaded {
+export interface StagedUpload {
   readonly place: string
   readonly digest: string
   readonly sizeBytes: number
 }
 
-export class BlobDamaged extends Data.TaggedError("BlobCorrupted")<{ readonly digest: string }> {
+export class BlobCorrupted extends Data.TaggedError("BlobCorrupted")<{ readonly digest: string }> {
   override get message() {
     return `Blob ${this.digest} is missing or corrupted`
   }
@@ -43,7 +43,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
       Effect.orDie(sql<{ place: string }>`
         select place from blobs where tenant_id = ${tenant} and digest = ${digest}`).pipe(
         Effect.flatMap(([blob]) =>
-          blob === undefined ? Effect.die(new BlobDamaged({ digest })) : Effect.succeed(blob)
+          blob === undefined ? Effect.die(new BlobCorrupted({ digest })) : Effect.succeed(blob)
         )
       )
 
@@ -67,16 +67,16 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
           yield* store
             .put({ tenant, place }, measured, size)
             .pipe(Effect.onError(() => Effect.ignoreLogged(removeUpload(tenant, place))))
-          return { place, digest: hash.digest("base64url"), sizeBytes } satisfies Uploaded
+          return { place, digest: hash.digest("base64url"), sizeBytes } satisfies StagedUpload
         }),
 
-      discard: ({ place }: Uploaded) => Effect.flatMap(CurrentTenant, (tenant) => removeUpload(tenant, place)),
+      discard: ({ place }: StagedUpload) => Effect.flatMap(CurrentTenant, (tenant) => removeUpload(tenant, place)),
 
       /**
        * Promotes an upload to a blob. Returns false when a blob of the same bytes exists. The upsert locks that blob,
        * so that a concurrent `release` cannot delete it. Call this inside `Quotas.limitBytes`.
        */
-      adopt: ({ digest, place, sizeBytes }: Uploaded, kind: "image" | "document") =>
+      promote: ({ digest, place, sizeBytes }: StagedUpload, kind: "image" | "document") =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ adopted: boolean }>`
             with made as (
@@ -115,7 +115,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
             const hash = createHash("sha256")
             const chunks = Stream.tap(store.read({ tenant, place }), (chunk) => Effect.sync(() => hash.update(chunk)))
             const verifyDigest = Effect.suspend(() =>
-              hash.digest("base64url") === digest ? Effect.succeedNone : Effect.die(new BlobDamaged({ digest }))
+              hash.digest("base64url") === digest ? Effect.succeedNone : Effect.die(new BlobCorrupted({ digest }))
             )
             return Stream.map(chunks, Option.some).pipe(
               Stream.concat(Stream.fromEffect(verifyDigest)),
@@ -126,7 +126,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
         ),
 
       /** Removes up to `max` uploads that never became a blob or no longer are one. Returns their number. */
-      sweep: (max: number) =>
+      deleteAbandonedUploads: (max: number) =>
         Effect.orDie(sql<{ tenant: string; place: string }>`
           select tenant_id as tenant, place from uploads where started_at < now() - interval '1 hour'
           order by started_at limit ${max}`).pipe(

@@ -1,6 +1,6 @@
 import { Data, Duration, Effect } from "effect"
 
-export interface FairLimits {
+export interface FairSemaphoreLimits {
   /** Permits in total. */
   readonly permits: number
   /** Permits in use by one key. */
@@ -16,12 +16,12 @@ export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly scope: "
 
 export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
 
-export type Refused = QueueFull | QueueTimeout
+export type PermitRejection = QueueFull | QueueTimeout
 
 /** The precision of timeouts. */
 const sweepIntervalMs = 50
 
-export interface WaitOptions {
+export interface AcquireOptions {
   readonly timeout?: Duration.DurationInput
   /** Ignores the queue limits and is never evicted. The caller must bound this work in another way. */
   readonly isUnbounded?: boolean
@@ -47,7 +47,7 @@ interface Ticket extends Permit {
   readonly isUnbounded: boolean
   readonly deadline: number
   state: "queued" | "granted" | "left"
-  resume: (result: Effect.Effect<void, Refused>) => void
+  resume: (result: Effect.Effect<void, PermitRejection>) => void
 }
 
 /** The queued work with the same keys, first in, first out. */
@@ -92,7 +92,7 @@ const isBefore = (one: Rank, other: Rank) => {
  * caller with many tenants nor one tenant with many callers gets more than one share.
  */
 class FairQueues {
-  readonly #limits: FairLimits
+  readonly #limits: FairSemaphoreLimits
   readonly #usages = new Map<string, KeyUsage>()
   readonly #queues = new Map<string, KeyQueue>()
   #holding = 0
@@ -100,7 +100,7 @@ class FairQueues {
   #grants = 0
   #sweeping: NodeJS.Timeout | undefined
 
-  constructor(limits: FairLimits) {
+  constructor(limits: FairSemaphoreLimits) {
     this.#limits = limits
   }
 
@@ -268,11 +268,11 @@ class FairQueues {
  * A bulkhead: shares a bounded number of permits fairly by key, with bounded queues and a timeout. Work without a
  * permit fails with the error of `toError`.
  */
-export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refused) => X) => {
+export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (refused: PermitRejection) => X) => {
   const queues = new FairQueues(limits)
 
   const waitFor = (ticket: Ticket) =>
-    Effect.async<void, Refused>((resume) => {
+    Effect.async<void, PermitRejection>((resume) => {
       // Other fibers may have run since `enqueue`.
       if (ticket.state === "granted") return resume(Effect.void)
       if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
@@ -295,7 +295,7 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
   return {
     /** Whether a key's queue is full: a cheap check before expensive preparations. */
     isQueueFull: (key: string) => queues.isQueueFull(key),
-    holding: () => queues.holding,
+    permitsInUse: () => queues.holding,
     queued: () => queues.queued,
 
     /**
@@ -305,7 +305,7 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
     acquire: (
       keys: ReadonlyArray<string>,
       onEnd: (release: () => void) => void,
-      { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
+      { isUnbounded = false, timeout = limits.timeout }: AcquireOptions = {}
     ): Effect.Effect<void, X> | undefined => {
       const permit = queues.tryTake(keys)
       if (permit !== undefined) {
@@ -322,7 +322,7 @@ export const makeFairSemaphore = <X>(limits: FairLimits, toError: (refused: Refu
     withPermit: <A, E, R>(
       keys: ReadonlyArray<string>,
       work: Effect.Effect<A, E, R>,
-      { isUnbounded = false, timeout = limits.timeout }: WaitOptions = {}
+      { isUnbounded = false, timeout = limits.timeout }: AcquireOptions = {}
     ): Effect.Effect<A, E | X, R> =>
       Effect.uninterruptibleMask((restore) => {
         const permit = queues.tryTake(keys)

@@ -20,7 +20,7 @@ export class KeyedBudget {
   }
 
   /** Returns an error when these keys cannot take the amount. */
-  refusal(keys: ReadonlyArray<string>, amount: number): QueueFull | undefined {
+  rejectionFor(keys: ReadonlyArray<string>, amount: number): QueueFull | undefined {
     let used = 0
     for (const key of keys) used = Math.max(used, this.#used.get(key) ?? 0)
     const { max, maxPerKey } = this.#limits
@@ -29,12 +29,12 @@ export class KeyedBudget {
   }
 
   /** Charges the amount to each of the keys, even beyond the limits: the caller checks them first. */
-  take(keys: ReadonlyArray<string>, amount: number) {
+  acquire(keys: ReadonlyArray<string>, amount: number) {
     this.#total += amount
     for (const key of keys) this.#used.set(key, (this.#used.get(key) ?? 0) + amount)
   }
 
-  giveBack(keys: ReadonlyArray<string>, amount: number) {
+  release(keys: ReadonlyArray<string>, amount: number) {
     this.#total -= amount
     for (const key of keys) {
       const used = (this.#used.get(key) ?? 0) - amount

@@ -12,7 +12,7 @@ const setContext = (fiber: Fiber.RuntimeFiber<unknown, unknown>, context: Contex
  * Provides work with more context in a quarter of the steps of `Effect.provide`, which is measurable on the path of every
  * request. Finalizers of interrupted work still see the provided context.
  */
-export const providing = <A, E, R, S>(
+export const provideContext = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
   more: Context.Context<S>
 ): Effect.Effect<A, E, Exclude<R, S>> =>

@@ -30,7 +30,7 @@ const publish = async (path: string, text: string) => {
  * Reads a file that only its owner can read, and creates it on first use. Processes that start concurrently read the
  * same text.
  */
-export const keyFile = (path: string, generate: () => Promise<string>) =>
+export const loadOrCreateKeyFile = (path: string, generate: () => Promise<string>) =>
   Effect.promise(async () => {
     const existing = await read(path)
     if (existing !== undefined) return existing

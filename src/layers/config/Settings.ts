@@ -1,6 +1,6 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
 import { describeQuota, type QuotaName, quotaNames, quotas } from "../../domain/Quotas.ts"
-import { readRange } from "./AddressRange.ts"
+import { parseRange } from "./AddressRange.ts"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
 
@@ -49,7 +49,7 @@ const optionalUrl = (description: string, ...protocols: ReadonlyArray<string>) =
   Schema.optionalWith(described(url(...protocols), description), { exact: true })
 
 const range = Schema.NonEmptyString.pipe(
-  Schema.filter((value) => readRange(value) !== undefined, {
+  Schema.filter((value) => parseRange(value) !== undefined, {
     message: ({ actual }) => `must be address ranges such as 10.0.0.0/8 or fd00::/8, which ${actual} is not`
   })
 )
@@ -267,14 +267,14 @@ const Environment = Schema.Struct(settings)
 export type SettingsShape = typeof Environment.Type
 
 /** The defaults of all settings. */
-export const defaults: Readonly<Record<string, unknown>> = Schema.decodeUnknownSync(Environment)({})
+export const defaultSettings: Readonly<Record<string, unknown>> = Schema.decodeUnknownSync(Environment)({})
 
 export class Settings extends Context.Tag("layers/Settings")<Settings, SettingsShape>() {}
 
 /** Lists every invalid or missing setting, so that an operator can fix all of them at once. */
-export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly faults: ReadonlyArray<string> }> {
+export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly errors: ReadonlyArray<string> }> {
   override get message() {
-    return ["The settings cannot be used:", ...this.faults.map((line) => `  - ${line}`)].join("\n")
+    return ["The settings cannot be used:", ...this.errors.map((line) => `  - ${line}`)].join("\n")
   }
 }
 
@@ -305,7 +305,7 @@ const missingInProduction = (settings: NodeJS.ProcessEnv) =>
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Over https or loopback nobody on the network can replace the issuer's keys. */
-export const isPrivatelyReached = (address: string) => {
+export const isSecureUrl = (address: string) => {
   const { hostname, protocol } = new URL(address)
   return protocol === "https:" || loopback.test(hostname)
 }
@@ -317,7 +317,7 @@ const insecureInProduction = (settings: NodeJS.ProcessEnv) =>
     ? []
     : ["AUTH_ISSUER", "AUTH_JWKS_URL"].flatMap((name) => {
         const address = settings[name]
-        return address !== undefined && isPlainHttp(address) && !isPrivatelyReached(address)
+        return address !== undefined && isPlainHttp(address) && !isSecureUrl(address)
           ? [`${name} must start with https:// in production, unless it is on this machine`]
           : []
       })
@@ -356,10 +356,10 @@ export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<Sett
     ...incompleteBlobStore(given)
   ]
   return decode(given).pipe(
-    Effect.mapError((error) => new SettingsError({ faults: [...describeErrors(error), ...errors] })),
+    Effect.mapError((error) => new SettingsError({ errors: [...describeErrors(error), ...errors] })),
     Effect.filterOrFail(
       () => errors.length === 0,
-      () => new SettingsError({ faults: errors })
+      () => new SettingsError({ errors })
     )
   )
 }

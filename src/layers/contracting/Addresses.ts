@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 
 export class Addresses extends Effect.Service<Addresses>()("layers/Addresses", {
-  effect: resource({
+  effect: makeResource({
     name: "address",
     table: "addresses",
     entity: Address,

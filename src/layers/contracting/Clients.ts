@@ -1,20 +1,20 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Client, type CreateClient } from "../../domain/contracting/Client.ts"
-import { makeListPages } from "../postgres/repository/ListPages.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeListPageReader } from "../postgres/repository/ListPages.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 
 export const clientTable = { table: "clients", entity: Client }
 
 export class Clients extends Effect.Service<Clients>()("layers/Clients", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const clients = yield* resource({ name: "client", ...clientTable, clientOf: ({ id }) => id })
+    const clients = yield* makeResource({ name: "client", ...clientTable, clientOf: ({ id }) => id })
     return {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
       /** Reads the page of the list of all clients after a position, or the first page. */
-      readListPage: makeListPages<Client>(sql, { ...clientTable, fields: Client.fields })
+      readListPage: makeListPageReader<Client>(sql, { ...clientTable, fields: Client.fields })
     }
   })
 }) {}

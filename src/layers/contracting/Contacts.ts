@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Contact } from "../../domain/contracting/Contact.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 
 export class Contacts extends Effect.Service<Contacts>()("layers/Contacts", {
-  effect: resource({
+  effect: makeResource({
     name: "contact",
     table: "contacts",
     entity: Contact,

@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Email } from "../../domain/contracting/Email.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 
 export class Emails extends Effect.Service<Emails>()("layers/Emails", {
   effect: Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    resource({
+    makeResource({
       name: "email",
       table: "emails",
       entity: Email,

@@ -1,13 +1,13 @@
 import type { ProjectRelation } from "../../domain/contracting/Project.ts"
-import { arranger, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
+import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { clientTable } from "./Clients.ts"
 import { contractTable } from "./Contracts.ts"
 
-const contract: Shape = { ...contractTable, fields: contractTable.entity.fields }
-const client: Shape = { ...clientTable, fields: clientTable.entity.fields }
+const contract: TableShape = { ...contractTable, fields: contractTable.entity.fields }
+const client: TableShape = { ...clientTable, fields: clientTable.entity.fields }
 
-const contractOf = arranger(contract, "contract.")
-const clientOf = arranger(client, "contract.client.")
+const contractOf = makeEntityMapper(contract, "contract.")
+const clientOf = makeEntityMapper(client, "contract.client.")
 
 const withContract = {
   columns: `, ${selectList(contract, "contract", "contract.")}`,
@@ -23,11 +23,11 @@ const withClient = {
 }
 
 /** The columns and joins per expanded relation, and the function that reads the expanded contract from a row. */
-export const besides = {
+export const projectExpansions = {
   nothing: { columns: "", joins: "", read: () => ({}) },
   contract: withContract,
   "contract.client": withClient
 }
 
-export const longestOf = (relations: ReadonlyArray<ProjectRelation>) =>
+export const deepestRelation = (relations: ReadonlyArray<ProjectRelation>) =>
   relations.includes("contract.client") ? "contract.client" : (relations[0] ?? "nothing")

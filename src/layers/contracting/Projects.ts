@@ -1,26 +1,26 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Record } from "effect"
-import { Project, type ProjectInFull, type ProjectRelation } from "../../domain/contracting/Project.ts"
+import { type ExpandedProject, Project, type ProjectRelation } from "../../domain/contracting/Project.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import { Principal } from "../../domain/tenancy/Caller.ts"
-import { arranger, type Row, selectList } from "../postgres/repository/Columns.ts"
-import { resource } from "../postgres/repository/Resource.ts"
-import { besides, longestOf } from "./ProjectRelations.ts"
+import { makeEntityMapper, type Row, selectList } from "../postgres/repository/Columns.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
+import { deepestRelation, projectExpansions } from "./ProjectRelations.ts"
 
 const projectTable = { table: "projects", entity: Project, relations: ["contract"] }
 
 export class Projects extends Effect.Service<Projects>()("layers/Projects", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const projects = yield* resource({
+    const projects = yield* makeResource({
       name: "project",
       ...projectTable,
       clientOf: ({ contract }, tenant) =>
         sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
     })
-    const toProject = arranger(Project)
+    const toProject = makeEntityMapper(Project)
     const projectColumns = selectList({ ...projectTable, fields: Project.fields })
-    const queriesByRelation = Record.map(besides, ({ columns, joins, read }) => ({
+    const queriesByRelation = Record.map(projectExpansions, ({ columns, joins, read }) => ({
       columns: sql.literal(projectColumns + columns),
       joins: sql.literal(joins),
       read
@@ -30,9 +30,9 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       ...projects,
 
       /** A project of any tenant of the caller, with its expanded relations, in one statement. */
-      ofCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {
+      getForCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {
         const { issuer, subject } = yield* Principal
-        const { columns, joins, read } = queriesByRelation[longestOf(relations)]
+        const { columns, joins, read } = queriesByRelation[deepestRelation(relations)]
         const [row] = yield* Effect.orDie(sql<Row>`
           select ${columns} from projects this
           join tenants t on t.id = this.tenant_id and t.deleted_at is null
@@ -40,7 +40,7 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
           ${joins} where this.id = ${id}`)
         if (row === undefined) return yield* Effect.fail(new NotFound())
         // The columns are named after the fields of the schemas.
-        return { ...toProject(row), ...read(row) } as unknown as ProjectInFull
+        return { ...toProject(row), ...read(row) } as unknown as ExpandedProject
       })
     }
   })

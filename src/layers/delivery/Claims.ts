@@ -1,13 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
-import type { Pool } from "../../domain/delivery/SendLimits.ts"
+import type { SendPool } from "../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { finishing } from "../postgres/connection/Transactions.ts"
-import { type DueQueue, lockQueues, maxStale, requeue } from "./DeliveryQueues.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { commitWith } from "../postgres/connection/Transactions.ts"
+import { type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
 
 /** A delivery leased to this worker, with everything needed to send it. */
-export interface Claimed {
+export interface ClaimedDelivery {
   readonly tenant: TenantId
   readonly integration: string
   readonly id: string
@@ -33,20 +33,20 @@ export interface Claimed {
 /** Limits of one claim. */
 export interface ClaimLimits {
   /** The claim takes only deliveries to receivers of this pool. */
-  readonly pool: Pool
+  readonly pool: SendPool
   readonly max: number
   readonly maxPerTenant: number
   /** Overrides of `maxPerTenant`, by tenant. */
-  readonly tenants: Readonly<Record<string, number>>
+  readonly allowanceByTenant: Readonly<Record<string, number>>
   /** Concurrency limits that differ from the pool's initial limit, by integration. */
-  readonly receivers: Readonly<Record<string, number>>
+  readonly sendLimitByIntegration: Readonly<Record<string, number>>
 }
 
 export const leaseSeconds = 30
 
 /** The result of one claim. */
 export interface Claim {
-  readonly claimed: ReadonlyArray<Claimed>
+  readonly claimed: ReadonlyArray<ClaimedDelivery>
   /** The next claim continues after this tenant; undefined when this claim reached the last due delivery. */
   readonly resumeAfter: string | undefined
 }
@@ -58,7 +58,7 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
     const lockDueQueues = lockQueues(sql)
 
     /** Leases due deliveries of locked queues, up to each tenant's allowance. */
-    const leaseDue = (lease: string, queues: ReadonlyArray<DueQueue>, max: number) => sql<Claimed>`
+    const leaseDue = (lease: string, queues: ReadonlyArray<DueQueue>, max: number) => sql<ClaimedDelivery>`
       with queues as materialized (
         select * from rows from (json_to_recordset(${JSON.stringify(queues)}::json)
           as (tenant text, integration text, "sendLimit" integer, allowance integer)) with ordinality as queue
@@ -116,10 +116,10 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
         if (locked.length === 0) return { claimed: [], resumeAfter: undefined }
         const [stale, due] = Array.partition(locked, ({ isStale }) => !isStale)
         const claimed = due.length === 0 ? [] : yield* leaseDue(lease, due, limits.max)
-        yield* finishing(requeue(sql)(locked))
+        yield* commitWith(rescheduleQueues(sql)(locked))
         const last = claimed.length >= limits.max ? claimed.at(-1) : due.length >= limits.max ? due.at(-1) : undefined
-        return { claimed, resumeAfter: last?.tenant ?? (stale.length >= maxStale ? after : undefined) }
-      }).pipe(atomically(sql))
+        return { claimed, resumeAfter: last?.tenant ?? (stale.length >= maxStaleQueues ? after : undefined) }
+      }).pipe(inTransaction(sql))
 
     return {
       /**

@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { deleteBatch, type EndKey, inBatches, whileLocked } from "../postgres/Batches.ts"
+import { type BatchCursor, deleteBatch, runInBatches, withRowLock } from "../postgres/Batches.ts"
 import { deleteAttempts, type RemovalLimits, removalLimits } from "./DeliveryRemoval.ts"
 
 interface Deleted {
@@ -24,7 +24,7 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
   const ownedBy = ({ id, tenant }: Deleted) => sql`tenant_id = ${tenant} and integration_id = ${id}`
 
   const whileIntegrationLocked = ({ id, tenant }: Deleted) =>
-    whileLocked(
+    withRowLock(
       sql,
       sql`
         select 1 from all_integrations where tenant_id = ${tenant} and id = ${id} and deleted_at is not null
@@ -44,7 +44,7 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
     })
 
   const removeRows = (deleted: Deleted, table: string) =>
-    inBatches((after: EndKey | undefined) =>
+    runInBatches((after: BatchCursor | undefined) =>
       whileIntegrationLocked(deleted)(deleteNext({ table, key: byId, where: ownedBy(deleted) }, after))
     )
 
@@ -54,12 +54,14 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
 
   const purge = (deleted: Deleted) =>
     Effect.gen(function* () {
-      yield* inBatches((after: string | undefined) => whileIntegrationLocked(deleted)(removeDeliveries(deleted, after)))
+      yield* runInBatches((after: string | undefined) =>
+        whileIntegrationLocked(deleted)(removeDeliveries(deleted, after))
+      )
       yield* removeRows(deleted, "inbound_webhooks")
       yield* removeRows(deleted, "tracked_issues")
       yield* whileIntegrationLocked(deleted)(removeRow(deleted))
       return true
-    }).pipe(Effect.catchTag("TakenElsewhere", () => Effect.succeed(false)))
+    }).pipe(Effect.catchTag("RowLockUnavailable", () => Effect.succeed(false)))
 
   return {
     /** Purges one deleted integration. Returns false if there is none, or another janitor has it locked. */

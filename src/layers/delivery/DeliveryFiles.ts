@@ -19,10 +19,10 @@ export class DeliveryFiles extends Effect.Service<DeliveryFiles>()("layers/Deliv
       Effect.map(find(tenant, delivery), (file) => file ?? fallback)
 
     return {
-      of: find,
+      find,
 
       /** Assigns a file id to a delivery that has none. Returns the assigned id, which may be that of a concurrent call. */
-      keep: (tenant: string, delivery: string, file: string) =>
+      assign: (tenant: string, delivery: string, file: string) =>
         Effect.orDie(sql`
           insert into delivery_files (tenant_id, delivery_id, file_id) values (${tenant}, ${delivery}, ${file})
           on conflict do nothing`).pipe(Effect.zipRight(findOr(tenant, delivery, file))),

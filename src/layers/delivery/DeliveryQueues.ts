@@ -1,5 +1,5 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
-import { initialLimit, maxPerIntegration, type Pool } from "../../domain/delivery/SendLimits.ts"
+import { initialLimit, maxInFlightPerIntegration, type SendPool } from "../../domain/delivery/SendLimits.ts"
 import type { ClaimLimits } from "./Claims.ts"
 
 /** The queue of one integration. The transaction has locked its row. */
@@ -16,13 +16,13 @@ export interface DueQueue {
 /** Queues that one claim reads from each pool. Rescheduling moves those it claims from to the end. */
 const maxScannedQueues = 1000
 /** Stale queues that one claim reschedules. */
-export const maxStale = 500
+export const maxStaleQueues = 500
 
 /** Range of concurrency limits of each pool. */
-const limitRanges: Readonly<Record<Pool, readonly [min: number, max: number]>> = {
+const limitRanges: Readonly<Record<SendPool, readonly [min: number, max: number]>> = {
   SLOW: [initialLimit.SLOW, initialLimit.NEW - 1],
   NEW: [initialLimit.NEW, initialLimit.PROVEN - 1],
-  PROVEN: [initialLimit.PROVEN, maxPerIntegration]
+  PROVEN: [initialLimit.PROVEN, maxInFlightPerIntegration]
 }
 
 /**
@@ -34,11 +34,15 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
   const poolLimit = sql.literal(
     `case receiver.latency_class when 'PROVEN' then ${initialLimit.PROVEN} when 'SLOW' then ${initialLimit.SLOW} else ${initialLimit.NEW} end`
   )
-  return (after: string, { max, maxPerTenant, pool, receivers, tenants }: ClaimLimits, salt: number) => {
+  return (
+    after: string,
+    { max, maxPerTenant, pool, sendLimitByIntegration, allowanceByTenant }: ClaimLimits,
+    salt: number
+  ) => {
     const [minLimit, maxLimit] = limitRanges[pool]
     return sql<DueQueue>`
       with given as materialized (
-        select ${JSON.stringify(tenants)}::jsonb as tenants, ${JSON.stringify(receivers)}::jsonb as receivers
+        select ${JSON.stringify(allowanceByTenant)}::jsonb as tenants, ${JSON.stringify(sendLimitByIntegration)}::jsonb as receivers
       ), due as materialized (
         select queue.tenant_id, queue.integration_id,
           coalesce((given.tenants ->> queue.tenant_id)::integer, ${maxPerTenant}) as allowance
@@ -72,7 +76,7 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
           ), false) as is_due
         ) first
       ), wanted as (
-        (select *, 0 as turn from looked where is_stale limit ${maxStale})
+        (select *, 0 as turn from looked where is_stale limit ${maxStaleQueues})
         union all
         (select * from (
           select *, row_number() over (
@@ -95,7 +99,7 @@ export const lockQueues = (sql: SqlClient.SqlClient) => {
 }
 
 /** Updates when locked queues are due next, and deletes those without pending deliveries. */
-export const requeue =
+export const rescheduleQueues =
   (sql: SqlClient.SqlClient) => (queues: ReadonlyArray<Pick<DueQueue, "tenant" | "integration">>) => {
     const keys = JSON.stringify(queues.map(({ integration, tenant }) => ({ integration, tenant })))
     return sql`

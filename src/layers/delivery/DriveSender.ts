@@ -1,20 +1,20 @@
 import { Duration, Effect, Fiber, Schema } from "effect"
-import type { Sent } from "../../domain/delivery/Sent.ts"
+import type { SendResult } from "../../domain/delivery/Sent.ts"
 import { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { pdfNameOf } from "../../domain/invoicing/PdfName.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Settings } from "../config/Settings.ts"
-import { driveOver } from "../googleDrive/Drive.ts"
-import { type FileId, place } from "../googleDrive/Placing.ts"
-import { Refusal } from "../googleDrive/Refusal.ts"
+import { makeGoogleDriveClient } from "../googleDrive/Drive.ts"
+import { type FileIdStore, uploadOnce } from "../googleDrive/Placing.ts"
+import { DriveError } from "../googleDrive/Refusal.ts"
 import { Grants } from "../integrations/authorization/Grants.ts"
-import { openSession } from "../integrations/authorization/Session.ts"
+import { openProviderSession } from "../integrations/authorization/Session.ts"
 import { InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
-import { type Reply, withoutSlash } from "../providerHttp/Calls.ts"
+import { type ProviderResponse, trimTrailingSlashes } from "../providerHttp/Calls.ts"
 import { DeliveryFiles } from "./DeliveryFiles.ts"
 
-export interface Parcel {
+export interface DriveDelivery {
   readonly tenant: TenantId
   readonly integration: string
   readonly delivery: string
@@ -32,67 +32,67 @@ const maxStoredCharacters = 4 * 1024
 
 const decodeInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
 
-const responseFieldsOf = (reply: Reply | undefined) =>
+const responseFieldsOf = (reply: ProviderResponse | undefined) =>
   reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, maxStoredCharacters) }
 
 const toFailedResult = (failure: { readonly message: string }) => {
-  const { reply, retryAfter, stop } = failure instanceof Refusal ? failure : new Refusal({ message: "" })
+  const { reply, retryAfter, stop } = failure instanceof DriveError ? failure : new DriveError({ message: "" })
   return { delivered: false, error: failure.message, retryAfter, stop, ...responseFieldsOf(reply) }
 }
 
 /** Uploads the PDFs of finalized invoices to Google Drive. */
-export class DriveSender extends Effect.Service<DriveSender>()("layers/GoogleDriveSender", {
+export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("layers/GoogleDriveSender", {
   dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default],
   scoped: Effect.gen(function* () {
     const { GOOGLE_API_URL } = yield* Settings
     const scope = yield* Effect.scope
-    const api = withoutSlash(GOOGLE_API_URL)
+    const api = trimTrailingSlashes(GOOGLE_API_URL)
     const pdfs = yield* InvoicePdfs
     const files = yield* DeliveryFiles
     const grants = yield* Grants
 
     /** Rendering continues after this attempt times out: the next attempt finds the PDF. */
     const renderPdf = (invoice: Invoice) =>
-      pdfs.issued(invoice, "ISSUED").pipe(
+      pdfs.getIssued(invoice, "ISSUED").pipe(
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         Effect.timeoutFail({
           duration: pdfTimeout,
-          onTimeout: () => new Refusal({ message: "The PDF is still being drawn; the next attempt sends it" })
+          onTimeout: () => new DriveError({ message: "The PDF is still being drawn; the next attempt sends it" })
         }),
-        Effect.flatMap(pdfs.readWhole)
+        Effect.flatMap(pdfs.readAll)
       )
 
     /** Builds the file from the event, not from the current invoice: later changes must not change the PDF. */
-    const buildFile = ({ data, folder, tenant }: Parcel) =>
+    const buildFile = ({ data, folder, tenant }: DriveDelivery) =>
       Effect.gen(function* () {
         const invoice = yield* Effect.orDie(decodeInvoice(data))
         const pdf = yield* renderPdf(invoice)
-        return { name: pdfNameOf(invoice), pdf, folder, marks: { invoiceId: invoice.id, tenantId: tenant } }
+        return { name: pdfNameOf(invoice), pdf, folder, appProperties: { invoiceId: invoice.id, tenantId: tenant } }
       }).pipe(Effect.provideService(CurrentTenant, tenant))
 
-    const upload = (delivery: Parcel) =>
+    const upload = (delivery: DriveDelivery) =>
       Effect.gen(function* () {
         const { delivery: deliveryId, integration, tenant } = delivery
         const file = yield* buildFile(delivery)
-        const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
-        const fileIds: FileId = {
-          current: files.of(tenant, deliveryId),
-          keep: (id: string) => files.keep(tenant, deliveryId, id),
+        const session = yield* Effect.provideService(openProviderSession(tenant, integration), Grants, grants)
+        const fileIds: FileIdStore = {
+          current: files.find(tenant, deliveryId),
+          save: (id: string) => files.assign(tenant, deliveryId, id),
           replace: (gone: string, id: string) => files.replace(tenant, deliveryId, gone, id)
         }
-        return yield* place(driveOver(session, api), fileIds, file)
+        return yield* uploadOnce(makeGoogleDriveClient(session, api), fileIds, file)
       })
 
     return {
       /** Makes one attempt. Other event types count as delivered: this provider offers no subscription to them. */
-      send: (delivery: Parcel): Effect.Effect<Sent> =>
+      send: (delivery: DriveDelivery): Effect.Effect<SendResult> =>
         delivery.type !== "invoice.finalized"
           ? Effect.succeed({ delivered: true, latencyMs: 0 })
           : upload(delivery).pipe(
               Effect.timeoutFail({
                 duration: attemptTimeout,
-                onTimeout: () => new Refusal({ message: `It took longer than ${Duration.format(attemptTimeout)}` })
+                onTimeout: () => new DriveError({ message: `It took longer than ${Duration.format(attemptTimeout)}` })
               }),
               Effect.match({
                 onFailure: toFailedResult,

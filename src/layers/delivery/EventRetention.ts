@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { atomically } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { deleteAttempts, type RemovalLimits } from "./DeliveryRemoval.ts"
 
 interface Event {
@@ -9,12 +9,12 @@ interface Event {
 }
 
 /** Position of a scan over events, oldest first. */
-export interface EventPlace extends Event {
+export interface EventCursor extends Event {
   readonly occurredAt: string
 }
 
 /** An old event, with the number of its scanned deliveries. */
-interface OldEvent extends EventPlace {
+interface OldEvent extends EventCursor {
   readonly deliveries: number
   /** Whether the event has unfinished deliveries, or is not fanned out yet. */
   readonly isKept: boolean
@@ -27,9 +27,9 @@ export interface RetentionLimits extends RemovalLimits {
 
 export const retentionLimits: RetentionLimits = { maxEvents: 500, maxDeliveries: 1000, maxAttempts: 2000 }
 
-const scanStart: EventPlace = { occurredAt: "-infinity", tenant: "", id: "" }
+const scanStart: EventCursor = { occurredAt: "-infinity", tenant: "", id: "" }
 
-const cursorOf = ({ id, occurredAt, tenant }: EventPlace): EventPlace => ({ occurredAt, tenant, id })
+const cursorOf = ({ id, occurredAt, tenant }: EventCursor): EventCursor => ({ occurredAt, tenant, id })
 
 /** Deletes events older than `days`, batch by batch. The cursor skips events with unfinished deliveries. */
 export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limits = retentionLimits) => {
@@ -38,7 +38,7 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
   const unfinished = sql.literal("status in ('WAITING', 'PENDING')")
 
   /** `maxDeliveries` bounds the look-ups, so the deliveries of the last event may be incomplete. */
-  const scan = (after: EventPlace) => sql<OldEvent>`
+  const scan = (after: EventCursor) => sql<OldEvent>`
     with looked as materialized (
       select event.*, delivery.status from (
         select tenant_id, id, occurred_at from events
@@ -87,7 +87,7 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
       if (!(yield* deleteAttemptsOf(sql`select d.tenant_id, d.id ${deliveriesOf(events)}`))) return false
       yield* sql`delete from events where (tenant_id, id) in (${rowsOf(events)})`
       return true
-    }).pipe(atomically(sql))
+    }).pipe(inTransaction(sql))
 
   /** Deletes some deliveries of an event that has more than one batch may delete, unless one is unfinished. */
   const removeSomeDeliveries = (event: Event) =>
@@ -104,11 +104,11 @@ export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limit
         select ${event.tenant}, json_array_elements_text(${JSON.stringify(rows.map(({ id }) => id))}::json)`
       if (yield* deleteAttemptsOf(ids)) yield* sql`delete from deliveries where (tenant_id, id) in (${ids})`
       return rows.length > 0
-    }).pipe(atomically(sql))
+    }).pipe(inTransaction(sql))
 
   return {
     /** Deletes the next batch. Returns the cursor of its end; undefined at the end of the scan. */
-    step: (after = scanStart) =>
+    deleteNextBatch: (after = scanStart) =>
       Effect.gen(function* () {
         const scanned = yield* scan(after)
         const [first] = scanned

@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { finishing } from "../postgres/connection/Transactions.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { commitWith } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/Ids.ts"
-import { type Concerned, type Match, planFanOut, type Step } from "./FanOutPlan.ts"
-import { enterLanes, laneOf } from "./Lanes.ts"
+import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"
+import { lockOrderingExclusive, orderingKeySql } from "./Lanes.ts"
 
 export interface EventKey {
   readonly tenant: string
@@ -36,7 +36,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
      * of that resource wait: an event is in `ready` only if this transaction has locked all waiting ones before it. The
      * plan looks every row up by its key and stops at `limit`, so the rows come in the order of the inner sort.
      */
-    const lockMatches = (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents }: FanOutLimits) => sql<Match>`
+    const lockMatches = (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents }: FanOutLimits) => sql<EventMatch>`
       with asked as (
         select feed.tenant_id, feed.resource_id, max(feed.sequence) as sequence
         from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
@@ -89,14 +89,14 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       ) found`
 
     const sameOrderingKey = sql.literal(
-      `${laneOf("before.tenant_id", "before.integration_id", "before.resource_id")} = ${laneOf("told.tenant", "told.integration", "told.resource")}`
+      `${orderingKeySql("before.tenant_id", "before.integration_id", "before.resource_id")} = ${orderingKeySql("told.tenant", "told.integration", "told.resource")}`
     )
 
     /** Inserts deliveries. A delivery waits behind an unfinished one with the same ordering key. */
-    const insertDeliveries = (deliveries: ReadonlyArray<Concerned>, steps: ReadonlyArray<Step>) => {
+    const insertDeliveries = (deliveries: ReadonlyArray<DeliveryMatch>, steps: ReadonlyArray<FeedUpdate>) => {
       const rows = deliveries.map((match) => ({ ...match, id: makeId("dlv") }))
       const given = sql`json_to_recordset(${JSON.stringify(steps)}::json) as given (row tid, done boolean, "upTo" text)`
-      return finishing(sql`
+      return commitWith(sql`
         with told as (
           select *, row_number() over (partition by tenant, integration, resource order by sequence) as place
           from json_to_recordset(${JSON.stringify(rows)}::json) as given
@@ -125,10 +125,10 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
     const fanOutLocked = (keys: ReadonlyArray<EventKey>, limits: FanOutLimits) =>
       Effect.gen(function* () {
         const { deliveries, steps } = planFanOut(yield* lockMatches(keys, limits))
-        if (deliveries.length > 0) yield* enterLanes(sql)(deliveries)
+        if (deliveries.length > 0) yield* lockOrderingExclusive(sql)(deliveries)
         if (steps.length > 0) yield* insertDeliveries(deliveries, steps)
         return { steps, deliveryCount: deliveries.length }
-      }).pipe(atomically(sql))
+      }).pipe(inTransaction(sql))
 
     return {
       /**
@@ -144,11 +144,11 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
           const done = new Set(steps.flatMap((step) => (step.done ? [step.event] : [])))
           const rest = keys.filter(({ id }) => !done.has(id))
           if (rest.length > 0) for (const { id } of yield* selectDone(rest)) done.add(id)
-          return { done, entered: deliveryCount, moved: new Set(steps.map(({ tenant }) => tenant)) }
+          return { done, deliveryCount, advancedTenants: new Set(steps.map(({ tenant }) => tenant)) }
         }).pipe(Effect.orDie),
 
       /** The next events of a tenant that are not fanned out yet, ordered by resource. */
-      waiting: (tenant: string, after: Pick<WaitingEvent, "resource" | "sequence">, max: number) =>
+      listWaiting: (tenant: string, after: Pick<WaitingEvent, "resource" | "sequence">, max: number) =>
         Effect.orDie(sql<WaitingEvent>`
           select tenant_id as tenant, event_id as id, resource_id as resource, sequence from event_feed
           where not fanned_out and tenant_id = ${tenant}
@@ -156,7 +156,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
           order by resource_id, sequence limit ${max}`),
 
       /** The next tenants with events that are not fanned out yet. */
-      tenantsWaiting: (after: string, max: number) =>
+      listWaitingTenants: (after: string, max: number) =>
         Effect.orDie(sql<{ readonly tenant: string }>`
           with recursive waiting as (
             (select tenant_id from event_feed where not fanned_out and tenant_id > ${after} order by tenant_id limit 1)

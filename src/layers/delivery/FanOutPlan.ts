@@ -1,7 +1,7 @@
 import { Array as Arrays } from "effect"
 
 /** An event with one integration that matches it, or none. `total` counts the matching integrations that are left. */
-export interface Match {
+export interface EventMatch {
   /** The `ctid` of the feed row. It is stable because the transaction has locked the row. */
   readonly row: string
   readonly tenant: string
@@ -15,12 +15,12 @@ export interface Match {
 }
 
 /** A match with an integration: it becomes a delivery. */
-export interface Concerned extends Match {
+export interface DeliveryMatch extends EventMatch {
   readonly integration: string
 }
 
 /** The update of an event's feed row. */
-export interface Step {
+export interface FeedUpdate {
   readonly row: string
   readonly tenant: string
   readonly event: string
@@ -28,19 +28,19 @@ export interface Step {
   readonly upTo: string | null
 }
 
-const hasIntegration = (match: Match): match is Concerned => match.integration !== null
+const hasIntegration = (match: EventMatch): match is DeliveryMatch => match.integration !== null
 
-const isComplete = (found: Arrays.NonEmptyReadonlyArray<Match>) =>
+const isComplete = (found: Arrays.NonEmptyReadonlyArray<EventMatch>) =>
   found[0].integration === null || found[0].total === found.length
 
 /**
  * Decides how far to fan each event out. An event with more integrations than the batch found stops at the last one
  * found. Later events of the same resource wait for a later batch.
  */
-export const planFanOut = (matches: ReadonlyArray<Match>) => {
+export const planFanOut = (matches: ReadonlyArray<EventMatch>) => {
   const unfinishedResources = new Set<string>()
-  const steps: Array<Step> = []
-  const deliveries: Array<Concerned> = []
+  const steps: Array<FeedUpdate> = []
+  const deliveries: Array<DeliveryMatch> = []
   const events = Object.values(Arrays.groupBy(matches, ({ event, tenant }) => `${tenant} ${event}`))
   for (const found of events.sort(([a], [b]) => a.position - b.position)) {
     const { event, resource, row, tenant } = found[0]

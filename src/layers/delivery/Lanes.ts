@@ -3,7 +3,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 
 /** The ordering key: workers send deliveries about the same resource to the same integration one after the other. */
-export interface Lane {
+export interface OrderingKey {
   readonly tenant: string
   readonly integration: string
   readonly resource: string
@@ -12,17 +12,17 @@ export interface Lane {
 const unfinished = "status in ('WAITING', 'PENDING')"
 
 /** Ordering keys as rows of a statement. */
-const rowsOf = (sql: SqlClient.SqlClient, keys: ReadonlyArray<Lane>) => sql`
+const rowsOf = (sql: SqlClient.SqlClient, keys: ReadonlyArray<OrderingKey>) => sql`
   select distinct * from json_to_recordset(${JSON.stringify(keys)}::json)
     as lane (tenant text, integration text, resource text)`
 
 /** The key as one SQL value, like in its index. With separate columns the planner may choose another index. */
-export const laneOf = (tenant: string, integration: string, resource: string) =>
+export const orderingKeySql = (tenant: string, integration: string, resource: string) =>
   `(${tenant} || '/' || ${integration} || '/' || ${resource})`
 
-const hasOrderingKey = `${laneOf("d.tenant_id", "d.integration_id", "d.resource_id")} = ${laneOf("lane.tenant", "lane.integration", "lane.resource")}`
+const hasOrderingKey = `${orderingKeySql("d.tenant_id", "d.integration_id", "d.resource_id")} = ${orderingKeySql("lane.tenant", "lane.integration", "lane.resource")}`
 
-type IntegrationKey = Pick<Lane, "tenant" | "integration">
+type IntegrationKey = Pick<OrderingKey, "tenant" | "integration">
 
 const lockName = ({ integration, tenant }: IntegrationKey) => `deliveries ${tenant} ${integration}`
 
@@ -41,16 +41,16 @@ const makeAdvisoryLock =
  * Exclusive lock for transactions that insert or requeue deliveries. Row locks do not suffice: there is no unfinished
  * row yet that both would lock. Take it before any row lock on a delivery.
  */
-export const enterLanes = makeAdvisoryLock("pg_advisory_xact_lock")
+export const lockOrderingExclusive = makeAdvisoryLock("pg_advisory_xact_lock")
 
 /**
  * Shared lock for transactions that finish deliveries: they run concurrently with each other, but not with inserts.
  * Take it before the row locks on the finished deliveries, or the two deadlock.
  */
-export const shareLanes = makeAdvisoryLock("pg_advisory_xact_lock_shared")
+export const lockOrderingShared = makeAdvisoryLock("pg_advisory_xact_lock_shared")
 
 /** Tries the shared lock without waiting. Returns the integrations that it has locked. */
-export const tryShareLanes = (sql: SqlClient.SqlClient) => (integrations: ReadonlyArray<IntegrationKey>) => {
+export const tryLockOrderingShared = (sql: SqlClient.SqlClient) => (integrations: ReadonlyArray<IntegrationKey>) => {
   const rows = Array.from(new Map(integrations.map((each) => [lockName(each), each])), ([name, { integration }]) => ({
     name,
     integration
@@ -78,9 +78,9 @@ const pendingOf = `select d.ctid as row, d.id, d.lease from deliveries d where $
 const headOf = `select d.ctid as row, d.id, d.status from deliveries d where ${hasOrderingKey} and d.${unfinished} order by d.sequence limit 1`
 
 /** Locks the PENDING deliveries of ordering keys, and `others`. The cost does not depend on how many wait behind them. */
-export const holdLanes =
+export const lockPendingDeliveries =
   (sql: SqlClient.SqlClient) =>
-  (keys: ReadonlyArray<Lane>, others: Fragment = sql`select '', '' where false`) =>
+  (keys: ReadonlyArray<OrderingKey>, others: Fragment = sql`select '', '' where false`) =>
     lockDeliveries(
       sql,
       sql`select lane.tenant, pending.id from (${rowsOf(sql, keys)}) lane
@@ -92,7 +92,7 @@ export const holdLanes =
  * Makes the first unfinished delivery of each ordering key PENDING, and the previous PENDING one WAITING. A key with a
  * delivery in flight stays as it is. The caller must have locked the PENDING delivery.
  */
-export const arrangeLanes = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<Lane>) =>
+export const reorderDeliveries = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<OrderingKey>) =>
   sql`
   with changed as materialized (
     select head.row as head, pending.row as pending
@@ -109,15 +109,15 @@ export const arrangeLanes = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<L
  * Restores the order after this transaction has inserted or requeued deliveries. Not for transactions that finish
  * deliveries: they have the shared lock and cannot upgrade it to the exclusive one.
  */
-export const settleLanes = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<Lane>) =>
-  enterLanes(sql)(keys).pipe(
-    Effect.zipRight(holdLanes(sql)(keys)),
-    Effect.zipRight(arrangeLanes(sql)(keys)),
+export const lockAndReorderDeliveries = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<OrderingKey>) =>
+  lockOrderingExclusive(sql)(keys).pipe(
+    Effect.zipRight(lockPendingDeliveries(sql)(keys)),
+    Effect.zipRight(reorderDeliveries(sql)(keys)),
     Effect.asVoid
   )
 
 /** Makes the next delivery of each ordering key PENDING. The caller has the shared lock and has finished the ones before. */
-export const advanceLanes = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<Lane>) =>
+export const promoteNextDeliveries = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<OrderingKey>) =>
   sql`
   update deliveries d set status = 'PENDING', updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now())
   where d.ctid = any (array(

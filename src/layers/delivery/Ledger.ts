@@ -4,21 +4,21 @@ import { Effect } from "effect"
 import {
   Delivery,
   DeliveryAttempt,
-  type DeliveryInFull,
   type DeliveryStatus,
-  type Redelivery,
-  shownAttempts
+  type DeliveryWithAttempts,
+  maxShownAttempts,
+  type Redelivery
 } from "../../domain/delivery/Delivery.ts"
-import { breaks, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import { fieldError, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
-import type { Window } from "../../domain/Paging.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
-import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
-import { atomically, consistently } from "../postgres/connection/Transaction.ts"
-import { present, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
-import { makeReading } from "../postgres/repository/ResourceReading.ts"
-import { makeRedeliveries } from "./Redeliveries.ts"
-import { makeRedelivering } from "./Redelivering.ts"
+import { integrationExistsSql, makeRequireIntegration } from "../integrations/IsThere.ts"
+import { inSnapshot, inTransaction } from "../postgres/connection/Transaction.ts"
+import { omitNulls, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+import { makeResourceReader } from "../postgres/repository/ResourceReading.ts"
+import { makeBulkRedeliveries } from "./Redeliveries.ts"
+import { makeSingleRedelivery } from "./Redelivering.ts"
 
 interface Filter {
   readonly status?: DeliveryStatus | undefined
@@ -28,22 +28,22 @@ interface Filter {
   readonly until?: string | undefined
 }
 
-const deliveryShape: Shape = { table: "deliveries", fields: Delivery.fields, relations: ["integration", "event"] }
-const attemptShape: Shape = { table: "delivery_attempts", fields: DeliveryAttempt.fields }
+const deliveryShape: TableShape = { table: "deliveries", fields: Delivery.fields, relations: ["integration", "event"] }
+const attemptShape: TableShape = { table: "delivery_attempts", fields: DeliveryAttempt.fields }
 
 /** The deliveries of an integration with their attempts, and their redelivery. */
-export class Ledger extends Effect.Service<Ledger>()("layers/Deliveries", {
+export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<Delivery>(sql, deliveryShape, {
+    const reading = makeResourceReader<Delivery>(sql, deliveryShape, {
       tenantColumn: "tenant_id",
-      visible: ofPresentIntegration
+      visible: integrationExistsSql
     })
-    const singleRedelivery = makeRedelivering(sql)
-    const bulkRedeliveries = makeRedeliveries(sql)
+    const singleRedelivery = makeSingleRedelivery(sql)
+    const bulkRedeliveries = makeBulkRedeliveries(sql)
     const attemptColumns = sql.literal(selectList(attemptShape))
 
-    const requireIntegration = makeIsThere(sql)
+    const requireIntegration = makeRequireIntegration(sql)
 
     const eventTypeSql = (eventType: string) =>
       eventType.endsWith(".*")
@@ -62,10 +62,10 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Deliveries", {
         sql<Row>`
           select ${attemptColumns} from (
             select * from delivery_attempts where tenant_id = ${tenant} and delivery_id = ${id}
-            order by number desc limit ${shownAttempts}
+            order by number desc limit ${maxShownAttempts}
           ) this order by number`,
         // The columns have the names of the schema's fields, and constraints of the table check their values.
-        (rows) => rows.map((row) => present(row) as DeliveryAttempt)
+        (rows) => rows.map((row) => omitNulls(row) as DeliveryAttempt)
       )
 
     const loadExpanded = Effect.fnUntraced(function* (integration: string, id: string) {
@@ -74,10 +74,10 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Deliveries", {
         deliveries this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and this.id = ${id}`)
       if (delivery === undefined) return yield* Effect.fail(new NotFound())
       const attemptLog = yield* Effect.orDie(loadAttempts(tenant, id))
-      return { ...delivery, attemptLog } satisfies DeliveryInFull
+      return { ...delivery, attemptLog } satisfies DeliveryWithAttempts
     })
 
-    const requireMatch = (delivery: DeliveryInFull) =>
+    const requireMatch = (delivery: DeliveryWithAttempts) =>
       Effect.filterOrFail(
         IfMatch,
         (tags) => tags === undefined || tags.includes("*") || tags.includes(etagOf(delivery)),
@@ -85,30 +85,30 @@ export class Ledger extends Effect.Service<Ledger>()("layers/Deliveries", {
       )
 
     return {
-      page: (integration: string, window: Window, { status, ...filter }: Filter) =>
+      page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, filterSql(filter))
           .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 
-      get: (integration: string, id: string) => consistently(sql)(loadExpanded(integration, id)),
+      get: (integration: string, id: string) => inSnapshot(sql)(loadExpanded(integration, id)),
 
       /** Redelivers one delivery. An unfinished one becomes due at once. */
       redeliver: (integration: string, id: string) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
           yield* loadExpanded(integration, id)
-          const orderingKey = yield* singleRedelivery.hold(tenant, integration, id)
+          const orderingKey = yield* singleRedelivery.lock(tenant, integration, id)
           yield* Effect.flatMap(loadExpanded(integration, id), requireMatch)
-          yield* singleRedelivery.one(orderingKey, id)
+          yield* singleRedelivery.redeliver(orderingKey, id)
           return yield* loadExpanded(integration, id)
-        }).pipe(atomically(sql)),
+        }).pipe(inTransaction(sql)),
 
       /** Redelivers all finished deliveries of a period. Returns the number so far, and whether that is complete. */
       redeliverAll: Effect.fnUntraced(function* (integration: string, which: Redelivery) {
         if (which.until !== undefined && which.until < which.since) {
-          return yield* Effect.fail(breaks("until", "min", "must not be before since"))
+          return yield* Effect.fail(fieldError("until", "min", "must not be before since"))
         }
-        return yield* bulkRedeliveries.begin(yield* CurrentTenant, integration, which)
+        return yield* bulkRedeliveries.start(yield* CurrentTenant, integration, which)
       })
     }
   })

@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Placed } from "../nats/EventStream.ts"
+import type { FeedEvent } from "../nats/EventStream.ts"
 
 /** Maximum of tenants in one batch. */
 const maxTenantsPerBatch = 50
@@ -34,8 +34,8 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
        * Should two holders believe to lead, row locks on the positions and the outbox serialize them, and no event gets two
        * positions. The statement drops entries of erased events.
        */
-      place: (holder: string, max: number, after: string) =>
-        Effect.orDie(sql<Placed & { held: boolean; id: string | null }>`
+      assignPositions: (holder: string, max: number, after: string) =>
+        Effect.orDie(sql<FeedEvent & { held: boolean; id: string | null }>`
           with recursive ${leaseCtes(holder)}, waiting as (
             (select tenant_id from outbox where (select held from led) and tenant_id > ${after}
              order by tenant_id limit 1)
@@ -67,18 +67,18 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
           select led.held, ${eventColumns} from led
           left join (placed join events on events.tenant_id = placed.tenant_id and events.id = placed.event_id) on true
           order by placed.position`).pipe(
-          Effect.map((rows): ReadonlyArray<Placed> | undefined =>
+          Effect.map((rows): ReadonlyArray<FeedEvent> | undefined =>
             rows[0]?.held === true ? rows.filter(({ id }) => id !== null) : undefined
           )
         ),
 
       /** Releases the lease, so that another holder can take over at once. */
-      resign: (holder: string) =>
+      releaseLease: (holder: string) =>
         Effect.orDie(sql`update leases set until = now() where name = 'relay' and holder = ${holder}`),
 
       /** Events with a position that are not fanned out yet, those after `after` in order. */
-      unfinished: (after: number, max: number) =>
-        Effect.orDie(sql<Placed & { position: number }>`
+      listNotFannedOut: (after: number, max: number) =>
+        Effect.orDie(sql<FeedEvent & { position: number }>`
           select ${eventColumns}, event_feed.position from event_feed
           join events on events.tenant_id = event_feed.tenant_id and events.id = event_feed.event_id
           where not event_feed.fanned_out and event_feed.position > 0 and event_feed.position > ${after}

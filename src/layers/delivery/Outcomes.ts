@@ -1,14 +1,14 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect } from "effect"
-import type { Pool } from "../../domain/delivery/SendLimits.ts"
-import { storableText } from "../../domain/StorableText.ts"
+import type { SendPool } from "../../domain/delivery/SendLimits.ts"
+import { toStorableText } from "../../domain/StorableText.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { finishing } from "../postgres/connection/Transactions.ts"
-import { advanceLanes, type Lane, shareLanes, tryShareLanes } from "./Lanes.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { commitWith } from "../postgres/connection/Transactions.ts"
+import { lockOrderingShared, type OrderingKey, promoteNextDeliveries, tryLockOrderingShared } from "./Lanes.ts"
 
 /** The result of one attempt. */
-export interface Outcome {
+export interface AttemptResult {
   readonly tenant: TenantId
   readonly integration: string
   readonly id: string
@@ -22,22 +22,22 @@ export interface Outcome {
   /** Time of the next attempt; undefined after the last one. */
   readonly nextAttemptAt?: string | undefined
   /** Why the integration must stop until a person fixes the cause. */
-  readonly stop?: string | undefined
+  readonly stopReason?: string | undefined
   /** The latency class of the receiver, as measured so far. */
-  readonly pool?: Pool | undefined
+  readonly pool?: SendPool | undefined
 }
 
 /** Removes what PostgreSQL cannot store, so that no response of a receiver can prevent the insert. */
-const toStorable = (result: Outcome): Outcome => ({
+const toStorable = (result: AttemptResult): AttemptResult => ({
   ...result,
   nextAttemptAt: result.delivered ? undefined : result.nextAttemptAt,
-  stop: undefined,
-  body: result.body === undefined ? undefined : storableText(result.body),
-  error: result.error === undefined ? undefined : storableText(result.error)
+  stopReason: undefined,
+  body: result.body === undefined ? undefined : toStorableText(result.body),
+  error: result.error === undefined ? undefined : toStorableText(result.error)
 })
 
 /** How a result was written: the delivery is finished, the attempt failed, or another transaction has the row locked. */
-interface Written extends Lane {
+interface Written extends OrderingKey {
   readonly row: string
   readonly id: string
   readonly lease: string
@@ -45,11 +45,14 @@ interface Written extends Lane {
 }
 
 /** The stored fields of a failed attempt that has a next one, and the `ctid` of its delivery. */
-type Failed = Pick<Outcome, "status" | "error" | "nextAttemptAt"> & Pick<Written, "row">
+type Failed = Pick<AttemptResult, "status" | "error" | "nextAttemptAt"> & Pick<Written, "row">
 
-const keyOf = ({ id, lease }: Pick<Outcome, "id" | "lease">) => `${lease} ${id}`
+const keyOf = ({ id, lease }: Pick<AttemptResult, "id" | "lease">) => `${lease} ${id}`
 
-const failedRowsOf = (results: ReadonlyArray<Outcome>, written: ReadonlyArray<Written>): ReadonlyArray<Failed> => {
+const failedRowsOf = (
+  results: ReadonlyArray<AttemptResult>,
+  written: ReadonlyArray<Written>
+): ReadonlyArray<Failed> => {
   const rows = new Map(written.map((each) => [keyOf(each), each.row]))
   return results.flatMap((result) => {
     const row = rows.get(keyOf(result))
@@ -59,10 +62,10 @@ const failedRowsOf = (results: ReadonlyArray<Outcome>, written: ReadonlyArray<Wr
 }
 
 /** Records the results of attempts, and makes the next deliveries of the same ordering keys due. */
-export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults", {
+export class AttemptResults extends Effect.Service<AttemptResults>()("layers/AttemptResults", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     const resultRows = (
-      results: ReadonlyArray<Outcome>
+      results: ReadonlyArray<AttemptResult>
     ) => sql`json_to_recordset(${JSON.stringify(results)}::json) as given
       (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
        "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
@@ -75,7 +78,7 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults"
      * Writes results whose worker still has the lease. It skips rows that another transaction has locked, for example the
      * deletion of the integration. Deliveries with a next attempt stay locked for the statement that schedules it.
      */
-    const write = (results: ReadonlyArray<Outcome>) => sql<Written>`
+    const write = (results: ReadonlyArray<AttemptResult>) => sql<Written>`
       with ours as materialized (
         select given.*, delivery.row, delivery.tenant_id, delivery.integration_id, delivery.resource_id,
           delivery.attempts + 1 as number
@@ -110,20 +113,20 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults"
      * Schedules the next attempts, and the deliveries that waited for finished ones. Both can lock rows of queues, so they
      * are one statement: all transactions then lock the queues in the same order.
      */
-    const scheduleNext = (finished: ReadonlyArray<Lane>, failed: ReadonlyArray<Failed>) => sql`
+    const scheduleNext = (finished: ReadonlyArray<OrderingKey>, failed: ReadonlyArray<Failed>) => sql`
       with given as materialized (
         select * from json_to_recordset(${JSON.stringify(failed)}::json)
           as given (row tid, status integer, error text, "nextAttemptAt" timestamptz)
       ), again as (
         update deliveries set ${attemptColumns} from given
         where deliveries.ctid = any (array(select row from given)) and deliveries.ctid = given.row
-      ) ${advanceLanes(sql)(finished)}`
+      ) ${promoteNextDeliveries(sql)(finished)}`
 
     /**
      * Updates since when an integration fails, and the latency class of its receiver. It writes changes only, and skips
      * integrations that another transaction has locked: the next result updates them.
      */
-    const updateHealth = (results: ReadonlyArray<Outcome>) => sql`
+    const updateHealth = (results: ReadonlyArray<AttemptResult>) => sql`
       with told as (
         select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
       ), changed as (
@@ -139,14 +142,14 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults"
       from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
 
     /** Takes the shared lock of integrations. Returns those it has locked: all of them with `shouldWait`. */
-    const lockIntegrations = (results: ReadonlyArray<Outcome>, shouldWait: boolean) =>
+    const lockIntegrations = (results: ReadonlyArray<AttemptResult>, shouldWait: boolean) =>
       shouldWait
-        ? Effect.as(shareLanes(sql)(results), new Set(results.map(({ integration }) => integration)))
-        : tryShareLanes(sql)(results)
+        ? Effect.as(lockOrderingShared(sql)(results), new Set(results.map(({ integration }) => integration)))
+        : tryLockOrderingShared(sql)(results)
 
     /** Returns the keys of the results that it could not record. */
-    const recordLocked = (results: ReadonlyArray<Outcome>, shouldWait: boolean) =>
-      atomically(sql)(
+    const recordLocked = (results: ReadonlyArray<AttemptResult>, shouldWait: boolean) =>
+      inTransaction(sql)(
         Effect.gen(function* () {
           const locked = yield* lockIntegrations(results, shouldWait)
           const [busy, open] = Array.partition(results, ({ integration }) => locked.has(integration))
@@ -157,7 +160,7 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults"
             FAILED: failed = [],
             FINISHED: finished = []
           } = Array.groupBy(written, (each) => each.now)
-          if (finished.length + failed.length > 0) yield* finishing(scheduleNext(finished, failedRowsOf(open, failed)))
+          if (finished.length + failed.length > 0) yield* commitWith(scheduleNext(finished, failedRowsOf(open, failed)))
           return [...busy, ...skipped].map(keyOf)
         })
       )
@@ -168,7 +171,10 @@ export class Outcomes extends Effect.Service<Outcomes>()("layers/AttemptResults"
        * delivery locked. With `shouldWait` it waits for the lock of the integration. The health of the integration is
        * best effort: a failure to update it does not fail the call.
        */
-      record: (results: ReadonlyArray<Outcome>, shouldWait = false): Effect.Effect<ReadonlyArray<Outcome>> => {
+      record: (
+        results: ReadonlyArray<AttemptResult>,
+        shouldWait = false
+      ): Effect.Effect<ReadonlyArray<AttemptResult>> => {
         const rows = results.map(toStorable)
         return Effect.zipLeft(recordLocked(rows, shouldWait), Effect.ignoreLogged(updateHealth(rows)), {
           concurrent: true

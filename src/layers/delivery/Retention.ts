@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import { inBatches } from "../postgres/Batches.ts"
+import { runInBatches } from "../postgres/Batches.ts"
 import { makeEventRetention } from "./EventRetention.ts"
 
 /** Deletes events, attempt payloads and secrets after their retention period. */
@@ -12,10 +12,10 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
 
     return {
       /** Deletes old events with their feed rows, deliveries and attempts. */
-      forgetEvents: inBatches(makeEventRetention(sql, EVENT_RETENTION_DAYS).step),
+      deleteEvents: runInBatches(makeEventRetention(sql, EVENT_RETENTION_DAYS).deleteNextBatch),
 
       /** Clears the response bodies and errors of old attempts. */
-      emptyAttempts: (max: number) =>
+      clearAttemptPayloads: (max: number) =>
         Effect.orDie(sql<object>`
           with old as materialized (
             select tenant_id, delivery_id, number from delivery_attempts
@@ -28,7 +28,7 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
           returning 1`).pipe(Effect.map((rows) => rows.length)),
 
       /** Deletes expired signing secrets. */
-      forgetSecrets: (max: number) =>
+      deleteExpiredSecrets: (max: number) =>
         Effect.orDie(sql<object>`
           delete from integration_secrets where ctid = any (array(
             select ctid from integration_secrets where expires_at <= now() limit ${max}

@@ -1,15 +1,15 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { breaks, NotFound } from "../../domain/Errors.ts"
-import { type EventPattern, typesOf } from "../../domain/events/Catalogue.ts"
+import { fieldError, NotFound } from "../../domain/Errors.ts"
+import { type EventPattern, expandEventPattern } from "../../domain/events/Catalogue.ts"
 import { type Event, eventFields } from "../../domain/events/Event.ts"
-import { JsonText } from "../../domain/JsonText.ts"
+import { EncodedJson } from "../../domain/JsonText.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { columnOf, type Shape } from "../postgres/repository/Columns.ts"
-import { jsonSql } from "../postgres/repository/JsonSql.ts"
+import { columnOf, type TableShape } from "../postgres/repository/Columns.ts"
+import { buildJsonSql } from "../postgres/repository/JsonSql.ts"
 
-const shape: Shape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
+const shape: TableShape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
 
 /** The field `timestamp` is stored in `occurred_at`. */
 const qualifiedColumnOf = (field: string) => (field === "timestamp" ? "e.occurred_at" : `e.${columnOf(shape, field)}`)
@@ -26,13 +26,13 @@ interface EventRow {
   readonly text: string
 }
 
-const notInFeed = breaks("after", "exists", "names no event of this feed; it may have been purged")
+const notInFeed = fieldError("after", "exists", "names no event of this feed; it may have been purged")
 
 /** Reads single events and the feed, which has the order that the relay assigned. */
 export class Events extends Effect.Service<Events>()("layers/Events", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const json = sql.literal(jsonSql(eventFields, qualifiedColumnOf))
+    const json = sql.literal(buildJsonSql(eventFields, qualifiedColumnOf))
 
     const select = (source: (tenant: string) => Fragment) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
@@ -42,7 +42,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
     const findOne = (filter: Fragment) =>
       select((tenant) => sql`events e where e.tenant_id = ${tenant} and ${filter}`).pipe(
         Effect.flatMap(([row]) =>
-          row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(new JsonText<Event>(row.text))
+          row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(new EncodedJson<Event>(row.text))
         )
       )
 
@@ -63,7 +63,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
      * scans the whole feed for a few events of a rare type.
      */
     const selectTypesAfter = (pattern: EventPattern, tenant: string, position: string, max: number) => sql`
-      select placed.* from json_array_elements_text(${JSON.stringify(typesOf(pattern))}::json) as asked (type)
+      select placed.* from json_array_elements_text(${JSON.stringify(expandEventPattern(pattern))}::json) as asked (type)
       cross join lateral (
         select position, event_id from event_feed
         where tenant_id = ${tenant} and (type, position) > (asked.type, ${position}::bigint) and type <= asked.type
@@ -74,7 +74,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
       get: (id: string) => findOne(sql`e.id = ${id}`),
 
       /** The event that created this version of a resource. */
-      ofResource: (id: string, sequence: number) =>
+      getByResourceVersion: (id: string, sequence: number) =>
         Effect.orDie(findOne(sql`e.resource_id = ${id} and e.sequence = ${sequence}`)),
 
       /** A page of events after the given one, in feed order. `next` is the last of them if there are more. */
@@ -90,7 +90,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
         )
         const page = rows.slice(0, limit)
         return {
-          events: new JsonText<ReadonlyArray<Event>>(`[${page.map(({ text }) => text).join(",")}]`),
+          events: new EncodedJson<ReadonlyArray<Event>>(`[${page.map(({ text }) => text).join(",")}]`),
           next: rows.length > limit ? page.at(-1)?.id : undefined
         }
       })

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import type { AuthorizedSession } from "../oauth/AuthorizedSession.ts"
-import type { Reply } from "../providerHttp/Calls.ts"
-import { plainRefusalOf, Refusal, refusalOf } from "./Refusal.ts"
-import { uploading } from "./Uploading.ts"
+import type { ProviderResponse } from "../providerHttp/Calls.ts"
+import { DriveError, toDriveError, toTransientDriveError } from "./Refusal.ts"
+import { uploadFile } from "./Uploading.ts"
 
 /** A file to upload. */
 export interface DriveFile {
@@ -10,7 +10,7 @@ export interface DriveFile {
   readonly pdf: Uint8Array
   readonly folder?: string | undefined
   /** Private app properties that identify the file as ours. Only our app can read them. */
-  readonly marks: Readonly<Record<string, string>>
+  readonly appProperties: Readonly<Record<string, string>>
 }
 
 const GeneratedIds = Schema.Struct({ ids: Schema.NonEmptyArray(Schema.NonEmptyString) })
@@ -21,26 +21,32 @@ const FileMetadata = Schema.Struct({
   appProperties: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 })
 
-const decodeReply = <A, I>(schema: Schema.Schema<A, I>, reply: Reply) =>
+const decodeReply = <A, I>(schema: Schema.Schema<A, I>, reply: ProviderResponse) =>
   Schema.decodeUnknown(schema)(reply.json).pipe(
-    Effect.mapError(() => new Refusal({ message: "The drive answered something that is not to be understood", reply }))
+    Effect.mapError(
+      () => new DriveError({ message: "The drive answered something that is not to be understood", reply })
+    )
   )
 
-const metadataOf = (file: DriveFile) => ({ name: file.name, mimeType: "application/pdf", appProperties: file.marks })
+const metadataOf = (file: DriveFile) => ({
+  name: file.name,
+  mimeType: "application/pdf",
+  appProperties: file.appProperties
+})
 
 /** Without a folder, a 404 cannot mean a missing folder, so a user has nothing to fix. */
-const requireSuccess = (reply: Reply, folder: string | undefined) => {
+const requireSuccess = (reply: ProviderResponse, folder: string | undefined) => {
   if (reply.status >= 200 && reply.status < 300) return Effect.succeed(reply)
-  return Effect.fail(folder === undefined && reply.status === 404 ? plainRefusalOf(reply) : refusalOf(reply))
+  return Effect.fail(folder === undefined && reply.status === 404 ? toTransientDriveError(reply) : toDriveError(reply))
 }
 
 /** Client for the Google Drive API with the access token of one integration. */
-export const driveOver = (session: AuthorizedSession, api: string) => ({
+export const makeGoogleDriveClient = (session: AuthorizedSession, api: string) => ({
   /** Generates a file id before the upload, which makes `create` idempotent. */
-  newId: Effect.gen(function* () {
+  generateId: Effect.gen(function* () {
     const url = `${api}/drive/v3/files/generateIds?count=1&space=drive&type=files`
-    const reply = yield* session.call({ method: "GET", url })
-    if (reply.status !== 200) return yield* Effect.fail(refusalOf(reply))
+    const reply = yield* session.send({ method: "GET", url })
+    if (reply.status !== 200) return yield* Effect.fail(toDriveError(reply))
     return (yield* decodeReply(GeneratedIds, reply)).ids[0]
   }),
 
@@ -50,7 +56,7 @@ export const driveOver = (session: AuthorizedSession, api: string) => ({
       const parents = file.folder === undefined ? {} : { parents: [file.folder] }
       const metadata = { id, ...metadataOf(file), ...parents }
       const url = `${api}/upload/drive/v3/files`
-      const reply = yield* uploading(session, { method: "POST", url, described: metadata, pdf: file.pdf })
+      const reply = yield* uploadFile(session, { method: "POST", url, metadata, pdf: file.pdf })
       return reply.status === 409 ? undefined : yield* requireSuccess(reply, file.folder)
     }),
 
@@ -58,7 +64,7 @@ export const driveOver = (session: AuthorizedSession, api: string) => ({
   overwrite: (id: string, file: DriveFile) =>
     Effect.gen(function* () {
       const url = `${api}/upload/drive/v3/files/${encodeURIComponent(id)}`
-      const reply = yield* uploading(session, { method: "PATCH", url, described: metadataOf(file), pdf: file.pdf })
+      const reply = yield* uploadFile(session, { method: "PATCH", url, metadata: metadataOf(file), pdf: file.pdf })
       return yield* requireSuccess(reply, undefined)
     }),
 
@@ -66,12 +72,12 @@ export const driveOver = (session: AuthorizedSession, api: string) => ({
   find: (id: string) =>
     Effect.gen(function* () {
       const url = `${api}/drive/v3/files/${encodeURIComponent(id)}?supportsAllDrives=true&fields=id,md5Checksum,trashed,appProperties`
-      const reply = yield* session.call({ method: "GET", url })
+      const reply = yield* session.send({ method: "GET", url })
       if (reply.status === 404) return undefined
-      if (reply.status !== 200) return yield* Effect.fail(refusalOf(reply))
+      if (reply.status !== 200) return yield* Effect.fail(toDriveError(reply))
       const file = yield* decodeReply(FileMetadata, reply)
       return file.trashed === true ? undefined : { ...file, reply }
     })
 })
 
-export type Drive = ReturnType<typeof driveOver>
+export type GoogleDriveClient = ReturnType<typeof makeGoogleDriveClient>

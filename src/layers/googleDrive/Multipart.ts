@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 
 /** Encodes a `multipart/related` body: the metadata as JSON, then the PDF. */
-export const multipart = (metadata: object, pdf: Uint8Array) => {
+export const encodeMultipart = (metadata: object, pdf: Uint8Array) => {
   const boundary = randomUUID()
   const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(metadata)}\r\n--${boundary}\r\ncontent-type: application/pdf\r\n\r\n`
   return {

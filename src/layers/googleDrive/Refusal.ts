@@ -1,10 +1,10 @@
 import { Data, Option, Schema } from "effect"
-import type { Reply } from "../providerHttp/Calls.ts"
+import type { ProviderResponse } from "../providerHttp/Calls.ts"
 
 /** Google Drive rejected or failed a request. */
-export class Refusal extends Data.TaggedError("DriveError")<{
+export class DriveError extends Data.TaggedError("DriveError")<{
   readonly message: string
-  readonly reply?: Reply
+  readonly reply?: ProviderResponse
   readonly retryAfter?: string | undefined
   /** What a user must do before deliveries can succeed. Undefined for a transient error. */
   readonly stop?: string | undefined
@@ -39,16 +39,16 @@ const stopByReason: Readonly<Record<string, string>> = {
 /** The daily quota does not recover within minutes. */
 const dailyLimitRetrySeconds = String(4 * 60 * 60)
 
-const reasonOf = ({ json }: Reply) =>
+const reasonOf = ({ json }: ProviderResponse) =>
   Option.match(decodeError(json), { onNone: () => "", onSome: ({ error }) => error.errors?.[0]?.reason ?? "" })
 
-const describeError = ({ json, status }: Reply) =>
+const describeError = ({ json, status }: ProviderResponse) =>
   Option.match(decodeError(json), {
     onNone: () => `The drive answered ${status}`,
     onSome: ({ error: { message } }) => `The drive answered ${status}${message === undefined ? "" : `: ${message}`}`
   })
 
-const stopOf = (reply: Reply) => {
+const stopOf = (reply: ProviderResponse) => {
   const reason = reasonOf(reply)
   return (reply.status === 403 || reply.status === 404) && Object.hasOwn(stopByReason, reason)
     ? stopByReason[reason]
@@ -56,8 +56,8 @@ const stopOf = (reply: Reply) => {
 }
 
 /** Maps an error response, with the retry delay and the reason to stop. */
-export const refusalOf = (reply: Reply) =>
-  new Refusal({
+export const toDriveError = (reply: ProviderResponse) =>
+  new DriveError({
     message: describeError(reply),
     reply,
     retryAfter:
@@ -66,4 +66,5 @@ export const refusalOf = (reply: Reply) =>
   })
 
 /** Maps an error response to a transient error: the delivery is retried and the integration stays active. */
-export const plainRefusalOf = (reply: Reply) => new Refusal({ message: describeError(reply), reply })
+export const toTransientDriveError = (reply: ProviderResponse) =>
+  new DriveError({ message: describeError(reply), reply })

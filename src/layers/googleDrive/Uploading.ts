@@ -1,17 +1,17 @@
 import { Effect } from "effect"
 import type { AuthorizedSession } from "../oauth/AuthorizedSession.ts"
-import { type Call, call, type Reply } from "../providerHttp/Calls.ts"
-import { multipart } from "./Multipart.ts"
-import { plainRefusalOf } from "./Refusal.ts"
+import { type ProviderRequest, type ProviderResponse, sendProviderRequest } from "../providerHttp/Calls.ts"
+import { encodeMultipart } from "./Multipart.ts"
+import { toTransientDriveError } from "./Refusal.ts"
 
 /** Google accepts 5 MB in a multipart upload. The metadata needs a part of it. */
-export const mostAtOnce = 4_900_000
+export const maxMultipartBytes = 4_900_000
 
-export interface Upload {
+export interface DriveUpload {
   readonly method: "POST" | "PATCH"
   /** The upload collection for POST, or an existing file for PATCH. */
   readonly url: string
-  readonly described: object
+  readonly metadata: object
   readonly pdf: Uint8Array
 }
 
@@ -19,10 +19,10 @@ const buildUrl = (url: string, uploadType: "multipart" | "resumable") =>
   `${url}?uploadType=${uploadType}&supportsAllDrives=true&fields=id,name,md5Checksum,size`
 
 /** Uploads metadata and content in one request. */
-const uploadMultipart = (session: AuthorizedSession, { described, method, pdf, url }: Upload) =>
-  session.call({ method, url: buildUrl(url, "multipart"), ...multipart(described, pdf) })
+const uploadMultipart = (session: AuthorizedSession, { metadata, method, pdf, url }: DriveUpload) =>
+  session.send({ method, url: buildUrl(url, "multipart"), ...encodeMultipart(metadata, pdf) })
 
-const buildSessionRequest = ({ described, method, pdf, url }: Upload): Call => ({
+const buildSessionRequest = ({ metadata, method, pdf, url }: DriveUpload): ProviderRequest => ({
   method,
   url: buildUrl(url, "resumable"),
   headers: {
@@ -30,27 +30,27 @@ const buildSessionRequest = ({ described, method, pdf, url }: Upload): Call => (
     "x-upload-content-type": "application/pdf",
     "x-upload-content-length": String(pdf.length)
   },
-  body: JSON.stringify(described)
+  body: JSON.stringify(metadata)
 })
 
 /** Opens an upload session, then sends the content to its URL. That URL is itself a credential, so the PUT carries no token. */
-const uploadResumable = (session: AuthorizedSession, upload: Upload) =>
+const uploadResumable = (session: AuthorizedSession, upload: DriveUpload) =>
   Effect.gen(function* () {
-    const sessionReply: Reply = yield* session.call(buildSessionRequest(upload))
+    const sessionReply: ProviderResponse = yield* session.send(buildSessionRequest(upload))
     const { location = "" } = sessionReply.headers
     if (sessionReply.status !== 200) return sessionReply
-    if (!URL.canParse(location)) return yield* Effect.fail(plainRefusalOf(sessionReply))
+    if (!URL.canParse(location)) return yield* Effect.fail(toTransientDriveError(sessionReply))
     const contentRequest = {
       method: "PUT",
       url: location,
       headers: { "content-type": "application/pdf" },
       body: upload.pdf
     } as const
-    const reply = yield* call(contentRequest)
+    const reply = yield* sendProviderRequest(contentRequest)
     // The upload session expired: the next attempt opens a new one.
-    return reply.status === 404 || reply.status === 410 ? yield* Effect.fail(plainRefusalOf(reply)) : reply
+    return reply.status === 404 || reply.status === 410 ? yield* Effect.fail(toTransientDriveError(reply)) : reply
   })
 
 /** Uploads a file and returns the final response. */
-export const uploading = (session: AuthorizedSession, upload: Upload) =>
-  upload.pdf.length > mostAtOnce ? uploadResumable(session, upload) : uploadMultipart(session, upload)
+export const uploadFile = (session: AuthorizedSession, upload: DriveUpload) =>
+  upload.pdf.length > maxMultipartBytes ? uploadResumable(session, upload) : uploadMultipart(session, upload)

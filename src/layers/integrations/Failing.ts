@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import type { IntegrationId } from "../../domain/integrations/Integration.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 
-export const longestFailing = { hours: 72 } as const
+export const maxFailingDuration = { hours: 72 } as const
 
-const reason = `Nothing but failures for ${longestFailing.hours} hours`
+const reason = `Nothing but failures for ${maxFailingDuration.hours} hours`
 
 /** Limit of one round. The next round finds the rest. */
 const maxPerRound = 1000
@@ -16,14 +16,14 @@ interface FailingIntegration {
 }
 
 /** Calls `fail` for each integration that has failed for too long without a success. An error with one does not stop the others. */
-export const failLongFailing = Effect.fnUntraced(function* <E, R>(
+export const failUnreachableIntegrations = Effect.fnUntraced(function* <E, R>(
   fail: (tenant: TenantId, id: IntegrationId, reason: string) => Effect.Effect<void, E, R>
 ) {
   const sql = yield* SqlClient.SqlClient
   const failing = yield* Effect.orDie(sql<FailingIntegration>`
     select i.tenant_id as tenant, i.id from integrations i
     join tenants t on t.id = i.tenant_id and t.deleted_at is null
-    where i.status = 'ACTIVE' and i.failing_since <= now() - make_interval(hours => ${longestFailing.hours})
+    where i.status = 'ACTIVE' and i.failing_since <= now() - make_interval(hours => ${maxFailingDuration.hours})
     order by i.failing_since limit ${maxPerRound}`)
   for (const { id, tenant } of failing) {
     yield* Effect.catchAllCause(fail(tenant, id, reason), (cause) =>

@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { Secrets } from "../secrets/Secrets.ts"
-import { newSecret } from "../webhook/Signature.ts"
+import { generateSigningSecret } from "../webhook/Signature.ts"
 
 interface Sealed {
   readonly generation: number
@@ -21,7 +21,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
 
     const prepareSecret = Effect.fnUntraced(function* (integration: string, generation: number) {
       const tenant = yield* CurrentTenant
-      const secret = newSecret()
+      const secret = generateSigningSecret()
       const sealed = secrets.seal(associatedDataOf(tenant, integration, generation), Buffer.from(secret))
       const insert = sql`
         insert into integration_secrets (tenant_id, integration_id, generation, sealed)
@@ -75,7 +75,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
       }),
 
       /** All secrets that sign now, newest first. */
-      of: (tenant: string, integration: string) =>
+      listActive: (tenant: string, integration: string) =>
         Effect.map(
           Effect.orDie(sql<Sealed>`
             select generation, sealed from integration_secrets
@@ -85,7 +85,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
           (rows) => unseal(tenant, integration, rows)
         ),
 
-      opened: unseal
+      unseal
     }
   })
 }) {}

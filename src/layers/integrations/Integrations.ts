@@ -1,42 +1,42 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { invalid } from "../../domain/Errors.ts"
+import { validationError } from "../../domain/Errors.ts"
 import type { EventType } from "../../domain/events/Catalogue.ts"
 import {
-  type Config,
+  applyConfigChange,
   type CreateIntegration,
-  configAfter,
-  configFaults,
-  freshFor,
+  configErrors,
+  hasSigningSecret,
   Integration,
-  isSigned,
+  type IntegrationConfig,
+  initialIntegrationState,
   isTracker,
-  mayConnect,
-  mayGoOn,
-  mayPing,
-  mayRotate,
   type PatchIntegration,
-  statusReasonOf
+  requireAuthorized,
+  requirePingable,
+  requireProviderConfigured,
+  requireRotatableSecret,
+  toStatusReason
 } from "../../domain/integrations/Integration.ts"
 import {
-  canMove,
-  type IntegrationMove,
-  integrationMoves,
-  mayMove
+  canTransitionIntegration,
+  type IntegrationTransition,
+  integrationTransitions,
+  requireIntegrationTransition
 } from "../../domain/integrations/IntegrationStatus.ts"
 import type { Provider } from "../../domain/integrations/Provider.ts"
-import { requireRotation } from "../../domain/integrations/SecretRotation.ts"
-import { patched } from "../../domain/Schemas.ts"
+import { requireSecretQuota } from "../../domain/integrations/SecretRotation.ts"
+import { applyPatch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Events } from "../events/Events.ts"
 import { OAuthApps } from "../oauth/Apps.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { recording } from "../postgres/repository/EventLog.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { insertEvent } from "../postgres/repository/EventLog.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Targets } from "../webhook/Target.ts"
+import { SsrfGuard } from "../webhook/Target.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
@@ -63,7 +63,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     OAuthApps.Default,
     Quotas.Default,
     WebhookEndpoints.Default,
-    Targets.Default
+    SsrfGuard.Default
   ],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -71,54 +71,58 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const secrets = yield* IntegrationSecrets
     const endpoints = yield* WebhookEndpoints
     const apps = yield* OAuthApps
-    const targets = yield* Targets
+    const targets = yield* SsrfGuard
     const quotas = yield* Quotas
-    const integrations = yield* resource({
+    const integrations = yield* makeResource({
       name: "integration",
       table: "integrations",
       entity: Integration,
-      removal: "update integrations this set deleted_at = now(), sequence = this.sequence + 1"
+      deleteSql: "update integrations this set deleted_at = now(), sequence = this.sequence + 1"
     })
-    const record = recording(sql, sql.literal("changed"))
+    const record = insertEvent(sql, sql.literal("changed"))
 
     /** Fails unless the config fits the provider, and its URL passes the SSRF guard. */
-    const requireUsableConfig = Effect.fnUntraced(function* (provider: Provider, config: Config) {
-      const faults = configFaults(provider, config)
-      if (faults.length > 0) return yield* Effect.fail(invalid(...faults))
-      if (config.url !== undefined) yield* targets.check(config.url)
+    const requireUsableConfig = Effect.fnUntraced(function* (provider: Provider, config: IntegrationConfig) {
+      const faults = configErrors(provider, config)
+      if (faults.length > 0) return yield* Effect.fail(validationError(...faults))
+      if (config.url !== undefined) yield* targets.requireAllowedUrl(config.url)
     })
 
     const insertWithCredentials = (fields: Pick<Integration, "provider" | "name" | "config">) =>
       Effect.gen(function* () {
         const isInbound = isTracker(fields.provider)
-        yield* quotas.requireRoom("integrations", "provider")
-        const integration = yield* integrations.create({ ...fields, ...freshFor(fields.provider) })
-        const secret = isSigned(fields.provider) ? yield* secrets.issueFirst(integration.id) : undefined
+        yield* quotas.requireTenantQuota("integrations", "provider")
+        const integration = yield* integrations.create({ ...fields, ...initialIntegrationState(fields.provider) })
+        const secret = hasSigningSecret(fields.provider) ? yield* secrets.issueFirst(integration.id) : undefined
         const webhookUrl = isInbound ? yield* endpoints.issueFirst(integration.id) : undefined
         return { integration, secret, webhookUrl }
-      }).pipe(atomically(sql))
+      }).pipe(inTransaction(sql))
 
     /** Changes the status of a locked integration. Each change replaces the status reason. */
-    const applyTransition = (name: IntegrationMove, { sequence, value }: Versioned<Integration>, reason?: string) => {
-      const { event, to } = integrationMoves[name]
+    const applyTransition = (
+      name: IntegrationTransition,
+      { sequence, value }: Versioned<Integration>,
+      reason?: string
+    ) => {
+      const { event, to } = integrationTransitions[name]
       const { statusReason: _, ...rest } = value
-      const next = { ...rest, status: to, ...(reason === undefined ? {} : { statusReason: statusReasonOf(reason) }) }
+      const next = { ...rest, status: to, ...(reason === undefined ? {} : { statusReason: toStatusReason(reason) }) }
       const columns = name === "resume" ? { failing_since: null } : {}
-      return integrations.rewrite({ sequence, value }, event, next, { columns, isLast: true })
+      return integrations.updateLocked({ sequence, value }, event, next, { columns, commit: true })
     }
 
-    const transitionTo = (name: IntegrationMove) => (id: string) =>
-      integrations.hold(id).pipe(
-        Effect.tap(({ value }) => mayMove(value.status, name)),
-        Effect.tap(({ value }) => (name === "resume" ? mayGoOn(value) : Effect.void)),
+    const transitionTo = (name: IntegrationTransition) => (id: string) =>
+      integrations.lockForWrite(id).pipe(
+        Effect.tap(({ value }) => requireIntegrationTransition(value.status, name)),
+        Effect.tap(({ value }) => (name === "resume" ? requireAuthorized(value) : Effect.void)),
         Effect.flatMap((seen) => applyTransition(name, seen)),
-        atomically(sql)
+        inTransaction(sql)
       )
 
     /** Records a ping event. Only the integration's sequence changes. */
     const ping = Effect.fnUntraced(function* (id: string) {
-      const seen = yield* integrations.hold(id)
-      yield* mayPing(seen.value)
+      const seen = yield* integrations.lockForWrite(id)
+      yield* requirePingable(seen.value)
       const tenant = yield* CurrentTenant
       const sequence = seen.sequence + 1
       const event = record({
@@ -134,7 +138,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
         with changed as (
           update integrations set sequence = ${sequence} where tenant_id = ${tenant} and id = ${id} returning 1
         ) ${event}`
-      return yield* events.ofResource(id, sequence)
+      return yield* events.getByResourceVersion(id, sequence)
     })
 
     return {
@@ -143,7 +147,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       /** Creates an integration. Returns it with its signing secret or its webhook URL, if the provider needs one. */
       create: ({ config = {}, name, provider }: typeof CreateIntegration.Type) =>
         Effect.gen(function* () {
-          yield* mayConnect(provider, apps.missing(provider))
+          yield* requireProviderConfigured(provider, apps.missingSettings(provider))
           yield* requireUsableConfig(provider, config)
           return yield* insertWithCredentials({ provider, name, config })
         }),
@@ -153,9 +157,9 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
           // Resolve the host before taking a row lock. The provider never changes.
           const { provider } = yield* integrations.get(id)
           if (change.config !== undefined) yield* requireUsableConfig(provider, change.config)
-          return yield* integrations.revise(id, (before) =>
-            Effect.map(configAfter(before, change.config ?? before.config), (config) =>
-              patched(before, { ...change, config })
+          return yield* integrations.updateWith(id, (before) =>
+            Effect.map(applyConfigChange(before, change.config ?? before.config), (config) =>
+              applyPatch(before, { ...change, config })
             )
           )
         }),
@@ -164,45 +168,47 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       remove: (id: string) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
-          const seen = yield* integrations.hold(id)
+          const seen = yield* integrations.lockForWrite(id)
           const extraCtes = ownedTables.map(
             (table) => sql`${sql(`gone_${table}`)} as (
               delete from ${sql(table)} where tenant_id = ${tenant} and integration_id = ${id})`
           )
-          yield* integrations.discard(seen, { besides: extraCtes, isLast: true })
-        }).pipe(atomically(sql)),
+          yield* integrations.deleteLocked(seen, { extraCtes, commit: true })
+        }).pipe(inTransaction(sql)),
 
       pause: transitionTo("pause"),
       resume: transitionTo("resume"),
-      ping: (id: string) => atomically(sql)(ping(id)),
+      ping: (id: string) => inTransaction(sql)(ping(id)),
 
       rotateSecret: (id: string, overlapHours: number) =>
         Effect.gen(function* () {
-          const seen = yield* integrations.hold(id)
-          yield* mayRotate(seen.value)
+          const seen = yield* integrations.lockForWrite(id)
+          yield* requireRotatableSecret(seen.value)
           const credentials = isTracker(seen.value.provider) ? endpoints : secrets
           const replaced = yield* quotas.countUpToMax("secrets", yield* credentials.replacedQuery(id))
-          yield* requireRotation(replaced, overlapHours, quotas.maxOf("secrets"))
+          yield* requireSecretQuota(replaced, overlapHours, quotas.maxOf("secrets"))
           const { extraCtes, ...issued } = yield* credentials.prepareRotation(id, overlapHours)
-          const integration = yield* integrations.rewrite(seen, "updated", seen.value, {
-            besides: extraCtes,
-            isLast: true
+          const integration = yield* integrations.updateLocked(seen, "updated", seen.value, {
+            extraCtes,
+            commit: true
           })
           return { integration, ...issued }
-        }).pipe(atomically(sql)),
+        }).pipe(inTransaction(sql)),
 
       /** For senders: the secrets that sign now, newest first. */
-      secretsOf: (tenant: TenantId, id: string) => secrets.of(tenant, id),
+      secretsOf: (tenant: TenantId, id: string) => secrets.listActive(tenant, id),
 
       /** For senders: moves an ACTIVE integration to ERROR. Does nothing for any other status, or after a deletion. */
       fail: (tenant: TenantId, id: string, reason: string) =>
-        integrations.held(id).pipe(
+        integrations.lockForUpdate(id).pipe(
           Effect.flatMap((seen) =>
-            canMove(seen.value.status, "fail") ? Effect.asVoid(applyTransition("fail", seen, reason)) : Effect.void
+            canTransitionIntegration(seen.value.status, "fail")
+              ? Effect.asVoid(applyTransition("fail", seen, reason))
+              : Effect.void
           ),
           Effect.catchTag("NotFound", () => Effect.void),
           Effect.asVoid,
-          atomically(sql),
+          inTransaction(sql),
           Effect.provideService(CurrentTenant, tenant)
         )
     }

@@ -4,11 +4,11 @@ import { NotFound } from "../../domain/Errors.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 
 /** SQL predicate for rows aliased "this": their integration exists. The purge of a deleted one removes its rows later. */
-export const ofPresentIntegration = `exists (
+export const integrationExistsSql = `exists (
   select 1 from integrations i where i.tenant_id = this.tenant_id and i.id = this.integration_id)`
 
 /** Fails with NotFound unless the tenant has this integration. */
-export const makeIsThere = (sql: SqlClient.SqlClient) => (integration: string) =>
+export const makeRequireIntegration = (sql: SqlClient.SqlClient) => (integration: string) =>
   Effect.flatMap(CurrentTenant, (tenant) =>
     Effect.orDie(sql<object>`select 1 from integrations where tenant_id = ${tenant} and id = ${integration}`)
   ).pipe(

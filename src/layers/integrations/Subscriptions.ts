@@ -1,14 +1,19 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { breaks, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import { fieldError, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { prefixOf } from "../../domain/Ids.ts"
-import { agreedScope, type CreateSubscription, canTell, maySubscribe } from "../../domain/integrations/Subscribing.ts"
+import {
+  type CreateSubscription,
+  requireNewSubscription,
+  requireSupportedEvent,
+  resolveScopeKey
+} from "../../domain/integrations/Subscribing.ts"
 import { type Subscription, SubscriptionId } from "../../domain/integrations/Subscription.ts"
-import type { Window } from "../../domain/Paging.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeId } from "../postgres/Ids.ts"
-import { isMet } from "../postgres/repository/ResourceWriting.ts"
+import { isPreconditionMet } from "../postgres/repository/ResourceWriting.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { Integrations } from "./Integrations.ts"
 
@@ -38,7 +43,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
       ).pipe(
         Effect.filterOrFail(
           (rows) => rows.length === 1,
-          () => breaks("clientId", "exists", "names nothing in this tenant")
+          () => fieldError("clientId", "exists", "names nothing in this tenant")
         )
       )
 
@@ -61,23 +66,23 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
     return {
       add: (integrationId: string, fields: CreateSubscription) =>
         Effect.gen(function* () {
-          const seen = yield* integrations.held(integrationId)
-          const scopeKey = yield* agreedScope(fields)
+          const seen = yield* integrations.lockForUpdate(integrationId)
+          const scopeKey = yield* resolveScopeKey(fields)
           const { clientId, eventType } = fields
           if (clientId !== undefined) yield* lockClient(clientId)
           const { subscriptions } = seen.value
           const subject = { eventType, scopeKey, ...(clientId === undefined ? {} : { clientId }) }
-          yield* canTell(seen.value.provider, eventType)
-          yield* maySubscribe(subscriptions, subject, quotas.maxOf("subscriptions"))
+          yield* requireSupportedEvent(seen.value.provider, eventType)
+          yield* requireNewSubscription(subscriptions, subject, quotas.maxOf("subscriptions"))
           const added = { id: SubscriptionId.make(makeId(prefixOf(SubscriptionId))), ...subject }
           const next = { ...seen.value, subscriptions: [...subscriptions, added] }
           const extraCtes = [yield* insertCte(integrationId, added)]
-          yield* integrations.rewrite(seen, "updated", next, { besides: extraCtes, isLast: true })
+          yield* integrations.updateLocked(seen, "updated", next, { extraCtes, commit: true })
           return added
-        }).pipe(atomically(sql)),
+        }).pipe(inTransaction(sql)),
 
       /** One page in the order of ids, plus one row if there is a next page. */
-      page: (integrationId: string, { after, limit }: Window) =>
+      page: (integrationId: string, { after, limit }: PageRequest) =>
         Effect.map(integrations.get(integrationId), ({ subscriptions }) =>
           subscriptions
             .filter(({ id }) => id > (after?.id ?? ""))
@@ -90,14 +95,14 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
 
       remove: ({ integrationId, subscriptionId }: SubscriptionPath) =>
         Effect.gen(function* () {
-          const seen = yield* integrations.held(integrationId)
+          const seen = yield* integrations.lockForUpdate(integrationId)
           const { subscriptions } = seen.value
           const found = yield* findById(subscriptions, subscriptionId)
-          if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
+          if (!isPreconditionMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
           const next = { ...seen.value, subscriptions: subscriptions.filter((one) => one !== found) }
           const extraCtes = [yield* deleteCte(integrationId, subscriptionId)]
-          yield* integrations.rewrite(seen, "updated", next, { besides: extraCtes, isLast: true })
-        }).pipe(atomically(sql))
+          yield* integrations.updateLocked(seen, "updated", next, { extraCtes, commit: true })
+        }).pipe(inTransaction(sql))
     }
   })
 }) {}

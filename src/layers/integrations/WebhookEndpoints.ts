@@ -23,7 +23,7 @@ export interface WebhookEndpoint {
 
 const hashOf = (key: string) => hash("sha256", key, "buffer")
 
-export const placeOf = (tenant: string, integration: string, keyHash: Buffer) =>
+export const webhookKeyAssociatedData = (tenant: string, integration: string, keyHash: Buffer) =>
   JSON.stringify(["webhook_endpoints", tenant, integration, keyHash.toString("hex")])
 
 /** Secret keys of the webhook URLs. Look-ups use their hash. The encrypted key serves to register the URL again. */
@@ -39,7 +39,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
       const tenant = yield* CurrentTenant
       const key = randomBytes(32).toString("base64url")
       const keyHash = hashOf(key)
-      const sealed = secrets.seal(placeOf(tenant, integration, keyHash), Buffer.from(key))
+      const sealed = secrets.seal(webhookKeyAssociatedData(tenant, integration, keyHash), Buffer.from(key))
       const insert = sql`
         insert into webhook_endpoints (tenant_id, integration_id, key_hash, sealed)
         values (${tenant}, ${integration}, ${keyHash}, ${sealed})`

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { explanationText, lineExplainer } from "../../domain/invoicing/Explanation.ts"
-import type { Position } from "../../domain/Paging.ts"
-import { consistently } from "../postgres/connection/Transaction.ts"
+import { encodeExplanation, makeLineExplainer } from "../../domain/invoicing/Explanation.ts"
+import type { PagePosition } from "../../domain/Paging.ts"
+import { inSnapshot } from "../postgres/connection/Transaction.ts"
 import { Billables } from "./Billables.ts"
 import { Invoices } from "./Invoices.ts"
 
@@ -22,9 +22,9 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
       get: (id: string) =>
         Effect.gen(function* () {
           const invoice = yield* invoices.get(id)
-          const explain = lineExplainer()
+          const explain = makeLineExplainer()
           const lines: Array<string> = []
-          for (let after: Position | undefined, hasMore = true; hasMore; ) {
+          for (let after: PagePosition | undefined, hasMore = true; hasMore; ) {
             // `page` returns one extra row when there are more.
             const found = yield* billables.page({ after, limit: linesPerPage }, { invoice: id })
             const page = found.slice(0, linesPerPage)
@@ -32,8 +32,8 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
             after = page.at(-1)
             hasMore = found.length > linesPerPage
           }
-          return explanationText(invoice, lines)
-        }).pipe(consistently(sql))
+          return encodeExplanation(invoice, lines)
+        }).pipe(inSnapshot(sql))
     }
   })
 }) {}

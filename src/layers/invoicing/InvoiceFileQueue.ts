@@ -4,7 +4,7 @@ import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 
-export interface FileJob {
+export interface InvoiceFileJob {
   readonly tenant: TenantId
   readonly invoice: string
   readonly variant: FileVariant
@@ -19,7 +19,7 @@ const leaseMinutes = 20
 export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers/InvoiceFileQueue", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
     /** Builds the CTE that enqueues the file, for the statement that changes the invoice. */
-    enqueuing: (invoice: string, variant: FileVariant) =>
+    buildEnqueue: (invoice: string, variant: FileVariant) =>
       Effect.map(
         CurrentTenant,
         (tenant) => sql`enqueued as (
@@ -33,7 +33,7 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
      */
     claim: (after: string) =>
       Effect.map(
-        Effect.orDie(sql<FileJob>`
+        Effect.orDie(sql<InvoiceFileJob>`
           with next as (
             select tenant_id, invoice_id, variant from invoice_file_queue
             where attempts < 5 and tenant_id > ${after} and due_at <= now()

@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Stream } from "effect"
 import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { Blobs, type Uploaded } from "../branding/Blobs.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
+import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
 
 /** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {
@@ -35,7 +35,7 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
       ).pipe(Effect.map(([file]) => file))
 
     /** Returns false when another process has saved the file first; that file stays. */
-    const insert = (tenant: string, invoice: string, variant: FileVariant, { digest, sizeBytes }: Uploaded) =>
+    const insert = (tenant: string, invoice: string, variant: FileVariant, { digest, sizeBytes }: StagedUpload) =>
       Effect.map(
         sql<object>`
           with dequeued as (
@@ -48,20 +48,20 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
         (inserted) => inserted.length > 0
       )
 
-    const saveUpload = (invoice: string, variant: FileVariant, uploaded: Uploaded) =>
+    const saveUpload = (invoice: string, variant: FileVariant, uploaded: StagedUpload) =>
       Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        const isPromoted = yield* blobs.adopt(uploaded, "document")
+        const isPromoted = yield* blobs.promote(uploaded, "document")
         const isInserted = yield* insert(tenant, invoice, variant, uploaded)
         if (!isInserted) yield* blobs.release(uploaded.digest)
         return isPromoted
-      }).pipe(atomically(sql))
+      }).pipe(inTransaction(sql))
 
     return {
       find,
 
       /** Saves a rendered file. Uploads the bytes before the transaction begins, so that the upload holds no locks. */
-      keep: Effect.fnUntraced(function* (invoice: string, variant: FileVariant, pdf: Uint8Array) {
+      save: Effect.fnUntraced(function* (invoice: string, variant: FileVariant, pdf: Uint8Array) {
         const uploaded = yield* blobs.upload(toChunks(pdf), pdf.length)
         const isPromoted = yield* Effect.onError(saveUpload(invoice, variant, uploaded), () =>
           Effect.ignoreLogged(blobs.discard(uploaded))

@@ -14,7 +14,7 @@ interface ImageRow {
  * Images on invoices. A draft shows the images that are attached to its tenant and client now. An issued invoice keeps
  * the images of the moment of issue.
  */
-export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/InvoiceImageStore", {
+export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("layers/InvoiceImageStore", {
   dependencies: [Blobs.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ export class InvoiceImages extends Effect.Service<InvoiceImages>()("layers/Invoi
         ),
 
       /** Reads the image files: the copied ones of an issued invoice, the attached ones of a draft. */
-      of: (invoice: string, contract: string, isIssued: boolean) =>
+      load: (invoice: string, contract: string, isIssued: boolean) =>
         Effect.gen(function* () {
           const tenant = yield* CurrentTenant
           const images = yield* isIssued

@@ -2,14 +2,14 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { EventType } from "../../domain/events/Catalogue.ts"
 import {
+  defaultNumberPattern,
+  formatInvoiceNumber,
   type InvoiceSeries,
-  numberOf,
-  periodOf,
-  seriesIdOf,
-  usualPattern
+  numberingPeriod,
+  seriesIdOf
 } from "../../domain/invoicing/InvoiceNumber.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { recording } from "../postgres/repository/EventLog.ts"
+import { insertEvent } from "../postgres/repository/EventLog.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 
@@ -27,12 +27,12 @@ const toPeriod = ({ first, last, period, ...counts }: PeriodRow): Period => ({
 export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const record = recording(sql, sql.literal("changed"))
+    const record = insertEvent(sql, sql.literal("changed"))
 
     /** Locks the series and reads the clock. The date of issue never decreases while the numbers increase. */
     const lockSeries = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
       insert into invoice_series as series (tenant_id, pattern, last_issued)
-      values (${tenant}, ${usualPattern}, date_trunc('milliseconds', clock_timestamp()))
+      values (${tenant}, ${defaultNumberPattern}, date_trunc('milliseconds', clock_timestamp()))
       on conflict (tenant_id) do update
         set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
       returning pattern, last_issued as "issuedAt"`
@@ -45,7 +45,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
     const loadPattern = (tenant: string) =>
       Effect.map(
         sql<{ pattern: string }>`select pattern from invoice_series where tenant_id = ${tenant}`,
-        ([series]) => series?.pattern ?? usualPattern
+        ([series]) => series?.pattern ?? defaultNumberPattern
       )
 
     /**
@@ -74,18 +74,18 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
 
     return {
       /** Allocates the next number. The caller's transaction must save an invoice with this number or roll back. */
-      next: Effect.gen(function* () {
+      allocate: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
         const [series] = yield* lockSeries(tenant)
         if (series === undefined) return yield* Effect.dieMessage("The upsert of the invoice series returned no row")
         const { issuedAt, pattern } = series
-        const period = periodOf(pattern, issuedAt)
+        const period = numberingPeriod(pattern, issuedAt)
         const [counter] = yield* incrementCounter(tenant, period)
         const place = counter?.place ?? 1
-        return { issuedAt, period, place, invoiceNumber: numberOf(pattern, issuedAt, place) }
+        return { issuedAt, period, place, invoiceNumber: formatInvoiceNumber(pattern, issuedAt, place) }
       }).pipe(Effect.orDie),
 
-      prove: Effect.gen(function* () {
+      getSeries: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
         return { pattern: yield* loadPattern(tenant), periods: (yield* loadPeriods(tenant)).map(toPeriod) }
       }).pipe(Effect.orDie),
@@ -94,7 +94,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
        * Sets the pattern from the next number on. Reads the periods before it locks the series, because that is slow
        * for many invoices.
        */
-      use: Effect.fnUntraced(function* (pattern: string) {
+      setPattern: Effect.fnUntraced(function* (pattern: string) {
         const tenant = yield* CurrentTenant
         const series = { pattern, periods: (yield* loadPeriods(tenant)).map(toPeriod) }
         const event = record({

@@ -4,26 +4,26 @@ import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { asVariant, type FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { makeSingleFlight } from "../concurrency/SingleFlight.ts"
-import { Drawing } from "../pdf/Drawing.ts"
+import { PdfRenderer } from "../pdf/Drawing.ts"
 import { type InvoiceFile, InvoiceFiles } from "./InvoiceFiles.ts"
-import { WholeInvoices } from "./WholeInvoices.ts"
+import { InvoiceDetails } from "./WholeInvoices.ts"
 
 type InvoiceRef = Pick<Invoice, "id" | "billableCount">
 
 /** PDFs of invoices. A draft is rendered for every request, an issued invoice once. */
 export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePdfs", {
-  dependencies: [WholeInvoices.Default, InvoiceFiles.Default, Drawing.Default],
+  dependencies: [InvoiceDetails.Default, InvoiceFiles.Default, PdfRenderer.Default],
   effect: Effect.gen(function* () {
-    const details = yield* WholeInvoices
+    const details = yield* InvoiceDetails
     const files = yield* InvoiceFiles
-    const renderer = yield* Drawing
+    const renderer = yield* PdfRenderer
     const singleFlight = makeSingleFlight<InvoiceFile, NotFound | ServiceUnavailable | TooManyRequests>()
 
     const load = (id: string, transform: (invoice: Invoice) => Invoice) =>
       Effect.gen(function* () {
         const read = yield* details.get(id)
         const invoice = transform(read.invoice)
-        return { ...read, invoice, images: yield* details.images(invoice) }
+        return { ...read, invoice, images: yield* details.loadImages(invoice) }
       })
 
     const render = (
@@ -32,13 +32,13 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
       transform: (invoice: Invoice) => Invoice = (invoice) => invoice
     ) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        renderer.invoice({ keys: [tenant, ...keys], lineCount: billableCount, load: load(id, transform) })
+        renderer.renderInvoice({ keys: [tenant, ...keys], lineCount: billableCount, load: load(id, transform) })
       )
 
     const renderAndSave = (invoice: InvoiceRef, variant: FileVariant, keys: ReadonlyArray<string>) =>
       Effect.flatMap(
         render(invoice, keys, (read) => asVariant(read, variant)),
-        (pdf) => files.keep(invoice.id, variant, pdf)
+        (pdf) => files.save(invoice.id, variant, pdf)
       )
 
     return {
@@ -46,10 +46,10 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
        * Renders an invoice in its current state. The concurrency limit counts the work for the tenant and for each of
        * `keys`.
        */
-      preview: (invoice: InvoiceRef, keys: ReadonlyArray<string> = []) => render(invoice, keys),
+      renderPreview: (invoice: InvoiceRef, keys: ReadonlyArray<string> = []) => render(invoice, keys),
 
       /** The saved file of an issued invoice. The first request renders it; concurrent requests share the result. */
-      issued: Effect.fnUntraced(function* (
+      getIssued: Effect.fnUntraced(function* (
         invoice: InvoiceRef,
         variant: FileVariant,
         keys: ReadonlyArray<string> = []
@@ -63,7 +63,7 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
       /** Streams the bytes of a saved file. */
       read: (file: InvoiceFile) => files.read(file),
 
-      readWhole: (file: InvoiceFile) =>
+      readAll: (file: InvoiceFile) =>
         Effect.map(Stream.runCollect(files.read(file)), (chunks) => new Uint8Array(Buffer.concat([...chunks])))
     }
   })

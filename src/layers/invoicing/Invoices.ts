@@ -1,13 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { breaks } from "../../domain/Errors.ts"
+import { fieldError } from "../../domain/Errors.ts"
 import { type CreateInvoice, Invoice } from "../../domain/invoicing/Invoice.ts"
-import { type InvoiceStatus, mayEdit } from "../../domain/invoicing/InvoiceStatus.ts"
-import type { Window } from "../../domain/Paging.ts"
-import { type Change, patched } from "../../domain/Schemas.ts"
+import { type InvoiceStatus, requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
+import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
 import { Contracts } from "../contracting/Contracts.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 
 const emptyDraft = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
 
@@ -23,7 +23,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const contracts = yield* Contracts
-    const invoices = yield* resource({
+    const invoices = yield* makeResource({
       name: "invoice",
       table: "invoices",
       entity: Invoice,
@@ -42,7 +42,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       contracts.get(id).pipe(
         Effect.filterOrFail(
           ({ status }) => status !== "DRAFT",
-          () => breaks("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced")
+          () => fieldError("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced")
         )
       )
 
@@ -53,7 +53,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
         const contract = yield* requireInvoiceable(contractId)
         if (currencyCode !== undefined && currencyCode !== contract.currencyCode) {
           return yield* Effect.fail(
-            breaks("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`)
+            fieldError("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`)
           )
         }
         return yield* invoices.create({
@@ -64,14 +64,16 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
         })
       }),
 
-      list: (window: Window, { contractId, overdue, status }: Filter) =>
+      list: (window: PageRequest, { contractId, overdue, status }: Filter) =>
         invoices.page(window, { contract: contractId, status }, overdueFilter(overdue)),
 
-      patch: (id: string, change: Change<Invoice>) =>
-        invoices.revise(id, (invoice) => Effect.as(mayEdit(invoice.status), patched(invoice, change))),
+      patch: (id: string, change: Patch<Invoice>) =>
+        invoices.updateWith(id, (invoice) =>
+          Effect.as(requireEditableInvoice(invoice.status), applyPatch(invoice, change))
+        ),
 
       /** The parties as of finalization, or undefined for an invoice that was never finalized. */
-      frozenParties: (id: string) =>
+      findFrozenParties: (id: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ parties: unknown }>`
             select parties from invoices where tenant_id = ${tenant} and id = ${id}`)

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
 import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { arranger, type Row, type Shape, selectList } from "../postgres/repository/Columns.ts"
+import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 
-const address: Shape = { table: "addresses", fields: Address.fields, relations: ["client"] }
+const address: TableShape = { table: "addresses", fields: Address.fields, relations: ["client"] }
 
 const sides = {
   tenant: { row: "ours", owner: "is null" },
@@ -24,7 +24,7 @@ const joinOf = (side: keyof typeof sides) => {
 }
 
 const makeAddressReader = (side: keyof typeof sides) => {
-  const read = arranger(address, `${side}.`)
+  const read = makeEntityMapper(address, `${side}.`)
   // The cast is safe: the columns have the names of the schema's fields, and the table checks the values.
   return (row: Row) => (row[`${side}.id`] === null ? {} : { address: read(row) as unknown as typeof Address.Type })
 }
@@ -32,9 +32,9 @@ const readTenantAddress = makeAddressReader("tenant")
 const readClientAddress = makeAddressReader("client")
 
 /** Reads the current parties of a contract: the tenant and the client, each with its first address. */
-export class Parties extends Effect.Service<Parties>()("layers/InvoiceParties", {
+export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/InvoiceParties", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    of: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
+    loadByContract: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Row & { tenantName: string; clientName: string; contractName: string }>`
           select tenants.name as "tenantName", clients.name as "clientName", contract.name as "contractName",

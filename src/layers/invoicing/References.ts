@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Detail, WireError } from "../../domain/Errors.ts"
+import type { ApiError, ErrorDetail } from "../../domain/Errors.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { issueOfLine, mayBeOfSameSite, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
-import { wasMadeOf } from "./MayBill.ts"
+import { canBeSameSite, issueOfLine, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
+import { isCreatedFromIssue } from "./MayBill.ts"
 
 interface ReferenceFields {
   readonly referenceType?: string | undefined
@@ -40,7 +40,7 @@ class ReferenceIndex {
 
   find(line: ReferenceFields) {
     const site = siteOfLine(line)
-    const sameReference = this.#byKey.get(keyOf(line))?.find((use) => mayBeOfSameSite(use.site, site))
+    const sameReference = this.#byKey.get(keyOf(line))?.find((use) => canBeSameSite(use.site, site))
     return sameReference ?? this.#byIssue.get(issueOfLine(line) ?? "")
   }
 }
@@ -49,7 +49,7 @@ class ReferenceIndex {
  * Rejects a reference that is billed already, until its invoice is void. The unique index decides. This service finds
  * the invoice for the error message.
  */
-export class References extends Effect.Service<References>()("layers/BillingReferences", {
+export class BillingReferences extends Effect.Service<BillingReferences>()("layers/BillingReferences", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
@@ -87,7 +87,7 @@ export class References extends Effect.Service<References>()("layers/BillingRefe
         ? Effect.succeed([])
         : sql<BilledLine>`
             ${select} from json_array_elements_text(${JSON.stringify(issues)}::json) as wanted
-            join billables b on b.tenant_id = ${tenant} and not b.released and ${wasMadeOf(sql, sql.literal("wanted"))}`
+            join billables b on b.tenant_id = ${tenant} and not b.released and ${isCreatedFromIssue(sql, sql.literal("wanted"))}`
 
     const loadBilled = Effect.fnUntraced(function* (wanted: ReadonlyArray<ReferenceFields>) {
       const tenant = yield* CurrentTenant
@@ -100,11 +100,14 @@ export class References extends Effect.Service<References>()("layers/BillingRefe
 
     return {
       /** Returns an error for each line whose reference is billed already or used by an earlier line of the request. */
-      taken: Effect.fnUntraced(function* (lines: ReadonlyArray<ReferenceFields>, fieldOf: (index: number) => string) {
+      findDuplicates: Effect.fnUntraced(function* (
+        lines: ReadonlyArray<ReferenceFields>,
+        fieldOf: (index: number) => string
+      ) {
         const wanted = lines.filter(hasReference)
         if (wanted.length === 0) return []
         const billed = yield* loadBilled(wanted)
-        return lines.flatMap((line, index): ReadonlyArray<Detail> => {
+        return lines.flatMap((line, index): ReadonlyArray<ErrorDetail> => {
           if (!hasReference(line)) return []
           const use = billed.find(line)
           billed.add(line)
@@ -119,7 +122,7 @@ export class References extends Effect.Service<References>()("layers/BillingRefe
        * Retries once after a violation of the unique index. A concurrent request has billed the same reference, and the
        * second attempt finds its invoice.
        */
-      onceMore: <A, E extends WireError, R>(work: Effect.Effect<A, E, R>) =>
+      retryOnDuplicate: <A, E extends ApiError, R>(work: Effect.Effect<A, E, R>) =>
         Effect.catchIf(
           work,
           (error) =>

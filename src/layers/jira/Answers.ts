@@ -1,14 +1,14 @@
 import { Data, Option, Schema } from "effect"
-import type { Reply } from "../providerHttp/Calls.ts"
+import type { ProviderResponse } from "../providerHttp/Calls.ts"
 
 /** Jira rejected the request. A retry gets the same response. */
-export class TrackerRefusal extends Data.TaggedError("JiraRejection")<{ readonly message: string }> {}
+export class JiraRejection extends Data.TaggedError("JiraRejection")<{ readonly message: string }> {}
 
 /** Jira is temporarily unavailable, or sent a response we cannot parse. A retry may succeed. */
-export class TrackerAway extends Data.TaggedError("JiraUnavailable")<{ readonly message: string }> {}
+export class JiraUnavailable extends Data.TaggedError("JiraUnavailable")<{ readonly message: string }> {}
 
 /** A webhook as registered in Jira. */
-export interface Registered {
+export interface RegisteredJiraWebhook {
   readonly id: number
   readonly url?: string | undefined
   readonly jqlFilter?: string | undefined
@@ -51,13 +51,13 @@ const RefreshResponse = Schema.Struct({ expirationDate: Timestamp })
 const minEpochMs = 100_000_000_000
 
 /** Parses a Jira timestamp to epoch milliseconds. Jira sends a number in some responses and a string in others. */
-export const momentOf = (value: number | string | undefined): number | undefined => {
+export const parseJiraTimestamp = (value: number | string | undefined): number | undefined => {
   if (typeof value === "number") return value < minEpochMs ? value * 1000 : value
   const parsed = value === undefined ? Number.NaN : Date.parse(value)
   return Number.isNaN(parsed) ? undefined : parsed
 }
 
-const describeError = ({ json, status }: Reply) => {
+const describeError = ({ json, status }: ProviderResponse) => {
   const { errorMessages = [], message } = Option.getOrElse(
     decodeErrorResponse(json),
     (): typeof ErrorResponse.Type => ({})
@@ -67,37 +67,40 @@ const describeError = ({ json, status }: Reply) => {
 }
 
 /** Maps an error response to a transient or a permanent error. */
-export const complaintOf = (reply: Reply) =>
+export const toJiraError = (reply: ProviderResponse) =>
   reply.status >= 500 || reply.status === 429 || reply.status === 408
-    ? new TrackerAway({ message: describeError(reply) })
-    : new TrackerRefusal({ message: describeError(reply) })
+    ? new JiraUnavailable({ message: describeError(reply) })
+    : new JiraRejection({ message: describeError(reply) })
 
 const decodeRegistration = Schema.decodeUnknownOption(RegistrationResponse)
 
 /** Returns the id of the new webhook, or an error: Jira answers 200 even when it registers nothing. */
-export const readRegistration = ({ json }: Reply): number | TrackerRefusal => {
+export const parseRegistration = ({ json }: ProviderResponse): number | JiraRejection => {
   const [result] = Option.match(decodeRegistration(json), {
     onNone: () => [],
     onSome: ({ webhookRegistrationResult }) => webhookRegistrationResult
   })
   const details = result?.errors?.join("; ").slice(0, 500) || "it did not say why"
-  return result?.createdWebhookId ?? new TrackerRefusal({ message: `The tracker registered no webhook: ${details}` })
+  return result?.createdWebhookId ?? new JiraRejection({ message: `The tracker registered no webhook: ${details}` })
 }
 
 const decodePage = Schema.decodeUnknownOption(WebhookPage)
 
 /** Parses one page of registered webhooks. Returns undefined when the page does not match the schema. */
-export const readList = ({ json }: Reply) =>
+export const parseWebhookPage = ({ json }: ProviderResponse) =>
   Option.getOrUndefined(
     Option.map(decodePage(json), ({ isLast = true, values }) => ({
       isLast,
       webhooks: values.map(
-        ({ expirationDate, ...rest }): Registered => ({ ...rest, expiresAt: momentOf(expirationDate) })
+        ({ expirationDate, ...rest }): RegisteredJiraWebhook => ({
+          ...rest,
+          expiresAt: parseJiraTimestamp(expirationDate)
+        })
       )
     }))
   )
 
 const decodeRefresh = Schema.decodeUnknownOption(RefreshResponse)
 
-export const readRefresh = ({ json }: Reply) =>
-  momentOf(Option.getOrUndefined(Option.map(decodeRefresh(json), ({ expirationDate }) => expirationDate)))
+export const parseRefreshedExpiry = ({ json }: ProviderResponse) =>
+  parseJiraTimestamp(Option.getOrUndefined(Option.map(decodeRefresh(json), ({ expirationDate }) => expirationDate)))

@@ -24,7 +24,7 @@ const statusOf = (url: string) =>
     return Effect.sync(() => request.destroy())
   })
 
-export const apiReady = (base: string, logFile: string) =>
+export const waitUntilApiReady = (base: string, logFile: string) =>
   statusOf(`${base}/readyz`).pipe(
     Effect.filterOrFail(
       (status) => status === 200,

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Data, Effect, Schedule } from "effect"
 import { type Lock, tryLock } from "../../../scripts/pidLock.mjs"
-import { onDisk } from "./Disk.ts"
+import { tryFileAccess } from "./Disk.ts"
 
 export class AlreadyRunning extends Data.TaggedError("AlreadyRunning")<{
   readonly folder: string
@@ -14,7 +14,7 @@ export class AlreadyRunning extends Data.TaggedError("AlreadyRunning")<{
 }
 
 const lock = (folder: string) =>
-  onDisk(folder, () => {
+  tryFileAccess(folder, () => {
     // Mode 711: the unprivileged account of PostgreSQL must traverse the folder, but nobody else may list it.
     mkdirSync(folder, { recursive: true, mode: 0o711 })
     return tryLock(join(folder, "lock"))
@@ -33,19 +33,19 @@ const lock = (folder: string) =>
 export interface DataDir {
   readonly folder: string
   /** The previous instance was killed. Its child processes may still be exiting. */
-  readonly afterKill: boolean
-  readonly logOf: (name: string) => string
+  readonly wasKilled: boolean
+  readonly logFileOf: (name: string) => string
 }
 
 /** Creates the folder and locks it against other instances until the scope closes. */
-export const claimDataDir = (path: string) => {
+export const lockDataDir = (path: string) => {
   const folder = resolve(path)
   return Effect.acquireRelease(lock(folder), ({ release }) => Effect.sync(release)).pipe(
     Effect.map(
       ({ foundStale }): DataDir => ({
         folder,
-        afterKill: foundStale,
-        logOf: (name) => join(folder, "logs", `${name}.log`)
+        wasKilled: foundStale,
+        logFileOf: (name) => join(folder, "logs", `${name}.log`)
       })
     )
   )

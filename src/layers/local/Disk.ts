@@ -11,5 +11,5 @@ export class FolderUnusable extends Data.TaggedError("FolderUnusable")<{
 
 export const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-export const onDisk = <A>(path: string, operation: () => A) =>
+export const tryFileAccess = <A>(path: string, operation: () => A) =>
   Effect.try({ try: operation, catch: (cause) => new FolderUnusable({ path, reason: reasonOf(cause) }) })

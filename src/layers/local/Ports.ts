@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { Data, Effect, Option } from "effect"
-import { onDisk } from "./Disk.ts"
+import { tryFileAccess } from "./Disk.ts"
 
 export const localhost = "127.0.0.1"
 
@@ -19,7 +19,7 @@ export class PortTaken extends Data.TaggedError("PortTaken")<{
 }
 
 /** Fails unless a server can listen on the port now. */
-export const requireFree = (host: string, port: number) =>
+export const requireFreePort = (host: string, port: number) =>
   Effect.async<void, PortTaken>((resume) => {
     const server = createServer()
     server.once("error", (error: NodeJS.ErrnoException) =>
@@ -36,7 +36,7 @@ const maxPort = 32_000
 const randomPort = Effect.sync(() => minPort + Math.floor(Math.random() * (maxPort - minPort)))
 
 const freePort = randomPort.pipe(
-  Effect.tap((port) => requireFree(localhost, port)),
+  Effect.tap((port) => requireFreePort(localhost, port)),
   Effect.retry({ times: 100 })
 )
 
@@ -49,13 +49,13 @@ const readPort = (file: string) => {
  * Reuses the port saved in the file if it is free, so that URLs stay the same across restarts. Otherwise it picks a
  * free port.
  */
-export const stablePort = (file: string) =>
+export const chooseStablePort = (file: string) =>
   Effect.gen(function* () {
-    const saved = yield* onDisk(file, () => readPort(file))
+    const saved = yield* tryFileAccess(file, () => readPort(file))
     const port = yield* saved.pipe(
-      Effect.tap((port) => requireFree(localhost, port)),
+      Effect.tap((port) => requireFreePort(localhost, port)),
       Effect.orElse(() => freePort)
     )
-    yield* onDisk(file, () => writeFileSync(file, String(port)))
+    yield* tryFileAccess(file, () => writeFileSync(file, String(port)))
     return port
   })

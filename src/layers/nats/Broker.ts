@@ -2,15 +2,15 @@ import { Effect, Schedule } from "effect"
 import { type ConnectionOptions, connect, type JetStreamManager, type NatsConnection } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { BrokerError } from "./BrokerError.ts"
-import { spaced } from "./Spaced.ts"
-import { names } from "./Subjects.ts"
+import { throttle } from "./Spaced.ts"
+import { makeNatsNames } from "./Subjects.ts"
 
 /** Runs a NATS call and maps its failure to a `BrokerError`. */
-export const asking = <A>(request: () => Promise<A>) =>
+export const callBroker = <A>(request: () => Promise<A>) =>
   Effect.tryPromise({ try: request, catch: (cause) => new BrokerError({ cause }) })
 
 /** Timeout of a request to the broker, in milliseconds. */
-export const patience = 5_000
+export const brokerTimeoutMs = 5_000
 
 /** Unconfirmed messages are buffered this long and written together: a socket write costs more than its content. */
 const flushDelayMs = 5
@@ -59,7 +59,7 @@ const openConnection = (serverUrl: string, caFile: string | undefined) =>
 export class Broker extends Effect.Service<Broker>()("layers/Broker", {
   scoped: Effect.gen(function* () {
     const { NATS_CA_FILE, NATS_NAMESPACE, NATS_URL } = yield* Settings
-    const brokerNames = names(NATS_NAMESPACE)
+    const brokerNames = makeNatsNames(NATS_NAMESPACE)
     let current: NatsConnection | undefined
     let isConnected = false
     let epoch = 0
@@ -119,23 +119,25 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       connection,
 
       /** Wakes the relay after new events. The signal may get lost: the relay also polls. */
-      wake: Effect.sync(spaced(wakeIntervalMs, () => publish(brokerNames.wake))),
+      wake: Effect.sync(throttle(wakeIntervalMs, () => publish(brokerNames.wake))),
 
       /** Publishes at most once, without acknowledgement. The content must be stored elsewhere. */
-      toss: (subject: string, text: string) =>
+      publishUnconfirmed: (subject: string, text: string) =>
         Effect.sync(() => {
           if (buffered.length === 0) setTimeout(flushBuffered, flushDelayMs)
           buffered.push({ subject, text })
         }),
 
-      jetstream: Effect.map(connection, (connected) => connected.jetstream({ timeout: patience })),
+      jetstream: Effect.map(connection, (connected) => connected.jetstream({ timeout: brokerTimeoutMs })),
 
-      manager: Effect.flatMap(connection, (connected) =>
-        asking((): Promise<JetStreamManager> => connected.jetstreamManager({ timeout: patience, checkAPI: false }))
+      jetstreamManager: Effect.flatMap(connection, (connected) =>
+        callBroker(
+          (): Promise<JetStreamManager> => connected.jetstreamManager({ timeout: brokerTimeoutMs, checkAPI: false })
+        )
       ),
 
       /** Increases with each connect and reconnect: streams and consumers from before may be gone. */
-      session: Effect.sync(() => epoch),
+      connectionEpoch: Effect.sync(() => epoch),
 
       /** The connection state in the health endpoint. */
       state: Effect.sync(() => {

@@ -2,7 +2,7 @@ import { Data } from "effect"
 import { ErrorCode, NatsError } from "nats"
 
 /** The JetStream error codes that callers handle. */
-export const fault = {
+export const jetStreamErrorCodes = {
   consumerNotFound: 10014,
   streamNameInUse: 10058,
   streamNotFound: 10059,
@@ -28,10 +28,12 @@ export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly caus
 
   /** JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". */
   get isStreamMissing() {
-    return this.is("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
+    return (
+      this.hasCode("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
+    )
   }
 
-  is(name: keyof typeof fault) {
-    return this.cause instanceof NatsError && this.cause.api_error?.err_code === fault[name]
+  hasCode(name: keyof typeof jetStreamErrorCodes) {
+    return this.cause instanceof NatsError && this.cause.api_error?.err_code === jetStreamErrorCodes[name]
   }
 }

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import { asking, Broker } from "./Broker.ts"
+import { Broker, callBroker } from "./Broker.ts"
 import { declareStreams } from "./Streams.ts"
 
 /** An event with a position in the feed, reduced to the fields that the relay publishes. */
-export interface Placed {
+export interface FeedEvent {
   readonly tenant: string
   readonly id: string
   readonly client: string | null
@@ -19,12 +19,15 @@ export class EventStream extends Effect.Service<EventStream>()("layers/EventStre
     const { events } = broker.names
 
     return {
-      declare: declareStreams.pipe(Effect.provideService(Broker, broker), Effect.provideService(Settings, settings)),
+      declareStreams: declareStreams.pipe(
+        Effect.provideService(Broker, broker),
+        Effect.provideService(Settings, settings)
+      ),
 
       /** Publishes in order and waits for every acknowledgement. JetStream drops duplicates within two minutes. */
-      publish: (placed: ReadonlyArray<Placed>) =>
+      publish: (placed: ReadonlyArray<FeedEvent>) =>
         Effect.flatMap(broker.jetstream, (stream) =>
-          asking(() =>
+          callBroker(() =>
             Promise.all(
               placed.map(({ client, id, tenant, type }) =>
                 stream.publish(events.subject(tenant, client ?? undefined, type), JSON.stringify({ tenant, id }), {

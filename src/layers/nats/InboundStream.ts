@@ -18,14 +18,17 @@ export class InboundStream extends Effect.Service<InboundStream>()("layers/Inbou
     const { inbound } = broker.names
 
     return {
-      declare: declareStreams.pipe(Effect.provideService(Broker, broker), Effect.provideService(Settings, settings)),
+      declareStreams: declareStreams.pipe(
+        Effect.provideService(Broker, broker),
+        Effect.provideService(Settings, settings)
+      ),
 
       /** Announces new webhooks to intake. Intake finds lost ones in the database. */
       announce: (added: ReadonlyArray<InboundKey>) =>
         Effect.forEach(
           added,
           ({ id, integration, tenant }) =>
-            broker.toss(inbound.subject(tenant, integration), JSON.stringify({ tenant, id })),
+            broker.publishUnconfirmed(inbound.subject(tenant, integration), JSON.stringify({ tenant, id })),
           { discard: true }
         )
     }

@@ -1,13 +1,13 @@
 import { Clock, Duration, Effect } from "effect"
 import { headers } from "nats"
-import type { Sent } from "../../domain/delivery/Sent.ts"
+import type { SendResult } from "../../domain/delivery/Sent.ts"
 import { Settings } from "../config/Settings.ts"
-import { asking, Broker, patience } from "./Broker.ts"
+import { Broker, brokerTimeoutMs, callBroker } from "./Broker.ts"
 import { BrokerError } from "./BrokerError.ts"
-import { addConsumer, type Consumer, dropConsumer, listConsumers } from "./Consumers.ts"
+import { deleteConsumer, type IntegrationConsumer, listConsumers, upsertConsumer } from "./Consumers.ts"
 import { declareStreams } from "./Streams.ts"
 
-export interface Message {
+export interface NatsMessage {
   readonly tenant: string
   readonly integration: string
   readonly type: string
@@ -15,7 +15,7 @@ export interface Message {
   readonly id: string
   readonly body: string
   /** Differs for each manual redelivery and stays the same across automatic retries. */
-  readonly round?: number
+  readonly redeliveryRound?: number
 }
 
 /** After this time we check a consumer again, in case another process deleted it. */
@@ -25,10 +25,10 @@ const consumerCacheMs = Duration.toMillis("1 minute")
  * JetStream drops a message id it has seen within two minutes. A retry after a lost acknowledgement is thus stored once,
  * and a manual redelivery needs another id.
  */
-const messageIdOf = ({ id, integration, round = 0 }: Message) =>
-  round === 0 ? `${integration}:${id}` : `${integration}:${id}:${round}`
+const messageIdOf = ({ id, integration, redeliveryRound = 0 }: NatsMessage) =>
+  redeliveryRound === 0 ? `${integration}:${id}` : `${integration}:${id}:${redeliveryRound}`
 
-const headersOf = ({ id }: Message) => {
+const headersOf = ({ id }: NatsMessage) => {
   const result = headers()
   result.set("webhook-id", id)
   result.set("content-type", "application/json")
@@ -51,7 +51,7 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
     )
 
     const isKnown = (integration: string) =>
-      Effect.zipWith(broker.session, Clock.currentTimeMillis, (epoch, now) => {
+      Effect.zipWith(broker.connectionEpoch, Clock.currentTimeMillis, (epoch, now) => {
         if (epoch !== knownEpoch) knownUntil.clear()
         knownEpoch = epoch
         return (knownUntil.get(integration) ?? 0) > now
@@ -63,8 +63,8 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
 
     const ensureConsumer = (tenant: string, integration: string) =>
       Effect.gen(function* () {
-        const manager = yield* broker.manager
-        const added = addConsumer(manager, broker.names, tenant, integration)
+        const manager = yield* broker.jetstreamManager
+        const added = upsertConsumer(manager, broker.names, tenant, integration)
         yield* added.pipe(
           Effect.tapError(forgetAfter(integration)),
           Effect.catchIf(
@@ -75,14 +75,14 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
         knownUntil.set(integration, (yield* Clock.currentTimeMillis) + consumerCacheMs)
       }).pipe(Effect.unlessEffect(isKnown(integration)), Effect.asVoid)
 
-    const publish = (message: Message) =>
+    const publish = (message: NatsMessage) =>
       Effect.flatMap(broker.jetstream, (jetstream) =>
-        asking(() =>
+        callBroker(() =>
           jetstream.publish(integrations.subject(message.tenant, message.integration, message.type), message.body, {
             msgID: messageIdOf(message),
             headers: headersOf(message),
             expect: { streamName: integrations.stream },
-            timeout: patience
+            timeout: brokerTimeoutMs
           })
         )
       )
@@ -93,17 +93,17 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
 
       /** Deletes the consumer of a deleted integration and its undelivered messages. */
       removeConsumer: (tenant: string, integration: string) =>
-        Effect.flatMap(broker.manager, (manager) => dropConsumer(manager, broker.names, tenant, integration)).pipe(
-          Effect.ensuring(Effect.sync(() => knownUntil.delete(integration)))
-        ),
+        Effect.flatMap(broker.jetstreamManager, (manager) =>
+          deleteConsumer(manager, broker.names, tenant, integration)
+        ).pipe(Effect.ensuring(Effect.sync(() => knownUntil.delete(integration)))),
 
       /**
        * Creates missing consumers and deletes orphaned ones. It lists the consumers before it reads the integrations, so that
        * a consumer created in between does not look orphaned.
        */
-      reconcile: <E, R>(readIntegrations: Effect.Effect<ReadonlyArray<Consumer>, E, R>) =>
+      reconcile: <E, R>(readIntegrations: Effect.Effect<ReadonlyArray<IntegrationConsumer>, E, R>) =>
         Effect.gen(function* () {
-          const manager = yield* broker.manager
+          const manager = yield* broker.jetstreamManager
           const present = yield* Effect.catchIf(
             listConsumers(manager, broker.names),
             (error) => error.isStreamMissing,
@@ -111,17 +111,17 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
           )
           const all = yield* readIntegrations
           yield* Effect.forEach(all, ({ id, tenant }) => ensureConsumer(tenant, id), { discard: true })
-          const wanted = new Set(all.map(({ id }) => integrations.consumer(id)))
+          const wanted = new Set(all.map(({ id }) => integrations.consumerName(id)))
           for (const { tenant, id } of present)
-            if (!wanted.has(id)) yield* dropConsumer(manager, broker.names, tenant, id)
+            if (!wanted.has(id)) yield* deleteConsumer(manager, broker.names, tenant, id)
         }),
 
       /** Makes one attempt. Never fails, and ends within the broker timeout. */
-      send: (message: Message): Effect.Effect<Sent> =>
+      send: (message: NatsMessage): Effect.Effect<SendResult> =>
         ensureConsumer(message.tenant, message.integration).pipe(
           Effect.zipRight(publish(message)),
           Effect.timeoutFail({
-            duration: patience,
+            duration: brokerTimeoutMs,
             onTimeout: () => new BrokerError({ cause: "The message broker did not answer in time" })
           }),
           Effect.tapError(forgetAfter(message.integration)),

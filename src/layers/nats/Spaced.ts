@@ -1,5 +1,5 @@
 /** Throttles `act`: the first call runs at once, calls during the interval run once at its end. */
-export const spaced = (intervalMs: number, act: () => void) => {
+export const throttle = (intervalMs: number, act: () => void) => {
   let isThrottled = false
   let isPending = false
   const run = () => {

@@ -10,8 +10,8 @@ import {
   type StreamConfig
 } from "nats"
 import { Settings } from "../config/Settings.ts"
-import { asking, Broker } from "./Broker.ts"
-import type { Names } from "./Subjects.ts"
+import { Broker, callBroker } from "./Broker.ts"
+import type { NatsNames } from "./Subjects.ts"
 
 interface Declaration {
   readonly stream: Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>
@@ -32,19 +32,19 @@ const workConsumer = {
  * All streams and our own consumers. PostgreSQL is the source of truth: a stream may be lost, and it keeps messages only
  * for as long as a consumer may be offline. Everything here works with nats-server 2.9.
  */
-const declarationsFor = ({ events, inbound, integrations }: Names): ReadonlyArray<Declaration> => [
+const declarationsFor = ({ events, inbound, integrations }: NatsNames): ReadonlyArray<Declaration> => [
   {
     stream: { name: events.stream, subjects: [events.subjects] },
     consumers: [
       {
-        durable_name: events.fanOut,
+        durable_name: events.fanOutConsumer,
         ...workConsumer
       }
     ]
   },
   {
     stream: { name: inbound.stream, subjects: [inbound.subjects] },
-    consumers: [{ durable_name: inbound.intake, ...workConsumer }]
+    consumers: [{ durable_name: inbound.intakeConsumer, ...workConsumer }]
   },
   // NatsSender creates one consumer per integration.
   { stream: { name: integrations.stream, subjects: [integrations.subjects] }, consumers: [] }
@@ -60,10 +60,10 @@ const defaultStreamConfig = {
 
 const declareStream = (manager: JetStreamManager, stream: Declaration["stream"], num_replicas: number) => {
   const config = { ...defaultStreamConfig, ...stream, num_replicas }
-  return asking(() => manager.streams.add(config)).pipe(
+  return callBroker(() => manager.streams.add(config)).pipe(
     Effect.catchIf(
-      (error) => error.is("streamNameInUse"),
-      () => asking(() => manager.streams.update(stream.name, config))
+      (error) => error.hasCode("streamNameInUse"),
+      () => callBroker(() => manager.streams.update(stream.name, config))
     )
   )
 }
@@ -74,10 +74,10 @@ export const declareConsumer = (
   stream: string,
   consumer: Declaration["consumers"][number]
 ) =>
-  asking(() => manager.consumers.add(stream, consumer)).pipe(
+  callBroker(() => manager.consumers.add(stream, consumer)).pipe(
     Effect.catchIf(
-      (error) => error.is("consumerExists"),
-      () => asking(() => manager.consumers.update(stream, consumer.durable_name, consumer))
+      (error) => error.hasCode("consumerExists"),
+      () => callBroker(() => manager.consumers.update(stream, consumer.durable_name, consumer))
     )
   )
 
@@ -85,7 +85,7 @@ export const declareConsumer = (
 export const declareStreams = Effect.gen(function* () {
   const { NATS_REPLICAS } = yield* Settings
   const broker = yield* Broker
-  const manager = yield* broker.manager
+  const manager = yield* broker.jetstreamManager
   for (const { consumers, stream } of declarationsFor(broker.names)) {
     yield* declareStream(manager, stream, NATS_REPLICAS)
     yield* Effect.forEach(consumers, (consumer) => declareConsumer(manager, stream.name, consumer), { discard: true })

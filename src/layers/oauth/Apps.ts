@@ -1,10 +1,10 @@
 import { Effect, Redacted } from "effect"
-import { isOAuth, type OAuthProvider } from "../../domain/integrations/Authorization.ts"
+import { isOAuthProvider, type OAuthProvider } from "../../domain/integrations/Authorization.ts"
 import type { Provider } from "../../domain/integrations/Provider.ts"
 import { Settings } from "../config/Settings.ts"
 
 /** Our OAuth client registration with a provider, and the provider's endpoints. */
-export interface App {
+export interface OAuthApp {
   readonly provider: OAuthProvider
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
@@ -16,26 +16,26 @@ export interface App {
   readonly encoding: "form" | "json"
   readonly scopes: ReadonlyArray<string>
   /** Requested to obtain a refresh token. The provider does not list them among the granted scopes. */
-  readonly silentScopes: ReadonlyArray<string>
+  readonly offlineScopes: ReadonlyArray<string>
   /** Non-standard query parameters of the authorization URL. */
-  readonly parameters: Readonly<Record<string, string>>
+  readonly authorizeParameters: Readonly<Record<string, string>>
 }
 
 const jira = {
   provider: "JIRA",
   encoding: "json",
   scopes: ["read:jira-work", "manage:jira-webhook"],
-  silentScopes: ["offline_access"],
-  parameters: { audience: "api.atlassian.com", prompt: "consent" }
-} as const satisfies Partial<App>
+  offlineScopes: ["offline_access"],
+  authorizeParameters: { audience: "api.atlassian.com", prompt: "consent" }
+} as const satisfies Partial<OAuthApp>
 
 const google = {
   provider: "GOOGLE_DRIVE",
   encoding: "form",
   scopes: ["https://www.googleapis.com/auth/drive.file"],
-  silentScopes: [],
-  parameters: { access_type: "offline", prompt: "consent", include_granted_scopes: "true" }
-} as const satisfies Partial<App>
+  offlineScopes: [],
+  authorizeParameters: { access_type: "offline", prompt: "consent", include_granted_scopes: "true" }
+} as const satisfies Partial<OAuthApp>
 
 const callbackPath = "/api/v1/integrations/oauth/callback"
 
@@ -47,13 +47,13 @@ export class OAuthApps extends Effect.Service<OAuthApps>()("layers/OAuthApps", {
       JIRA: { JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL },
       GOOGLE_DRIVE: { GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL }
     }
-    const missing = (provider: Provider) =>
-      isOAuth(provider)
+    const missingSettings = (provider: Provider) =>
+      isOAuthProvider(provider)
         ? Object.entries(requiredSettings[provider]).flatMap(([name, value]) => (value === undefined ? [name] : []))
         : []
     // Empty strings stand in for missing settings: callers reject a provider with missing settings before they use its app.
     const redirectUri = `${(PUBLIC_URL ?? "").replace(/\/+$/, "")}${callbackPath}`
-    const apps: Readonly<Record<OAuthProvider, App>> = {
+    const apps: Readonly<Record<OAuthProvider, OAuthApp>> = {
       JIRA: {
         ...jira,
         clientId: JIRA_CLIENT_ID ?? "",
@@ -75,24 +75,24 @@ export class OAuthApps extends Effect.Service<OAuthApps>()("layers/OAuthApps", {
     }
     return {
       /** Names of the unset settings that a provider requires. */
-      missing,
+      missingSettings,
       of: (provider: OAuthProvider) => apps[provider]
     }
   })
 }) {}
 
 /** The provider page where a user grants access. */
-export const authorizationUrl = (app: App, state: string, challenge: string) => {
+export const buildAuthorizationUrl = (app: OAuthApp, state: string, challenge: string) => {
   const url = new URL(app.authorizeUrl)
   const parameters = {
     response_type: "code",
     client_id: app.clientId,
     redirect_uri: app.redirectUri,
-    scope: [...app.scopes, ...app.silentScopes].join(" "),
+    scope: [...app.scopes, ...app.offlineScopes].join(" "),
     state,
     code_challenge: challenge,
     code_challenge_method: "S256",
-    ...app.parameters
+    ...app.authorizeParameters
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href

@@ -1,14 +1,14 @@
 import { Data, Effect } from "effect"
-import { readProviderJson } from "../providerHttp/ProviderJson.ts"
+import { parseProviderJson } from "../providerHttp/ProviderJson.ts"
 
 /** The provider sent no usable response. Whether it executed the request is unknown. */
-export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly what: string }> {
+export class ProviderUnavailable extends Data.TaggedError("ProviderUnavailable")<{ readonly problem: string }> {
   override get message() {
-    return `The provider ${this.what}`
+    return `The provider ${this.problem}`
   }
 }
 
-export interface Told {
+export interface OAuthResponse {
   readonly status: number
   /** The parsed JSON. Undefined when the body is not JSON. */
   readonly body: unknown
@@ -22,7 +22,7 @@ const readBody = async (response: Response) => {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > maxResponseBytes) throw new ProviderAway({ what: "answered more than is read" })
+    if (size > maxResponseBytes) throw new ProviderUnavailable({ problem: "answered more than is read" })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -30,23 +30,26 @@ const readBody = async (response: Response) => {
 
 /** Omits the cause: its text may contain a secret from the request. */
 const toProviderUnavailable = (cause: unknown) => {
-  if (cause instanceof ProviderAway) return cause
+  if (cause instanceof ProviderUnavailable) return cause
   const isTimeout = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError")
-  return new ProviderAway({ what: isTimeout ? "did not answer in time" : "could not be reached" })
+  return new ProviderUnavailable({ problem: isTimeout ? "did not answer in time" : "could not be reached" })
 }
 
 /** Sends one request with a timeout and a maximum response size. Follows no redirects; fails on 5xx, 429 and 408. */
-export const ask = (url: string, request: RequestInit = {}): Effect.Effect<Told, ProviderAway> =>
+export const sendOAuthRequest = (
+  url: string,
+  request: RequestInit = {}
+): Effect.Effect<OAuthResponse, ProviderUnavailable> =>
   Effect.tryPromise({
     try: async (interruption) => {
       const signal = AbortSignal.any([interruption, AbortSignal.timeout(timeoutMs)])
       const response = await fetch(url, { ...request, redirect: "manual", signal })
-      return { status: response.status, body: readProviderJson(await readBody(response)) }
+      return { status: response.status, body: parseProviderJson(await readBody(response)) }
     },
     catch: toProviderUnavailable
   }).pipe(
     Effect.filterOrFail(
       ({ status }) => status < 500 && status !== 429 && status !== 408,
-      ({ status }) => new ProviderAway({ what: `answered ${status}` })
+      ({ status }) => new ProviderUnavailable({ problem: `answered ${status}` })
     )
   )

@@ -1,6 +1,6 @@
 import { Data, type Effect } from "effect"
-import type { Call, NoAnswer, Reply } from "../providerHttp/Calls.ts"
-import type { ProviderAway } from "./Ask.ts"
+import type { NoResponse, ProviderRequest, ProviderResponse } from "../providerHttp/Calls.ts"
+import type { ProviderUnavailable } from "./Ask.ts"
 
 /** The integration has no usable token. It stays unusable until a person authorizes it again. */
 export class GrantLost extends Data.TaggedError("GrantLost")<{ readonly reason: string }> {}
@@ -8,5 +8,7 @@ export class GrantLost extends Data.TaggedError("GrantLost")<{ readonly reason: 
 /** Calls to a provider with the access token of one integration. */
 export interface AuthorizedSession {
   readonly siteId: string | undefined
-  readonly call: (call: Call) => Effect.Effect<Reply, NoAnswer | GrantLost | ProviderAway>
+  readonly send: (
+    call: ProviderRequest
+  ) => Effect.Effect<ProviderResponse, NoResponse | GrantLost | ProviderUnavailable>
 }

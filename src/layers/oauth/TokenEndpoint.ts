@@ -1,19 +1,19 @@
 import { Data, Effect, Option, Redacted, Schema } from "effect"
-import type { App } from "./Apps.ts"
-import { ask, ProviderAway, type Told } from "./Ask.ts"
+import type { OAuthApp } from "./Apps.ts"
+import { type OAuthResponse, ProviderUnavailable, sendOAuthRequest } from "./Ask.ts"
 
 /** The provider rejected the grant permanently. A retry gets the same response. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly code: string }> {}
+export class TokenRequestRejected extends Data.TaggedError("TokenRequestRejected")<{ readonly code: string }> {}
 
 /** The tokens of a grant and the expiry of the access token. */
-export const Granted = Schema.Struct({
+export const TokenSet = Schema.Struct({
   accessToken: Schema.String,
   refreshToken: Schema.optionalWith(Schema.String, { exact: true }),
   /** Absent when the provider granted all requested scopes (RFC 6749, section 5.1). */
   scopes: Schema.optionalWith(Schema.String, { exact: true }),
   expiresAt: Schema.String
 })
-export type Granted = typeof Granted.Type
+export type TokenSet = typeof TokenSet.Type
 
 const TokenResponse = Schema.Struct({
   access_token: Schema.NonEmptyString,
@@ -31,7 +31,7 @@ const maxLifetimeSeconds = 30 * 24 * 3600
 const expiryAfter = (seconds = defaultLifetimeSeconds) =>
   new Date(Date.now() + Math.min(Math.max(seconds, 0), maxLifetimeSeconds) * 1000).toISOString()
 
-const toTokenSet = ({ access_token, expires_in, refresh_token, scope }: typeof TokenResponse.Type): Granted => ({
+const toTokenSet = ({ access_token, expires_in, refresh_token, scope }: typeof TokenResponse.Type): TokenSet => ({
   accessToken: access_token,
   expiresAt: expiryAfter(expires_in),
   ...(refresh_token ? { refreshToken: refresh_token } : {}),
@@ -41,17 +41,20 @@ const toTokenSet = ({ access_token, expires_in, refresh_token, scope }: typeof T
 /** OAuth error codes that no retry resolves. */
 const permanentErrors = new Set(["invalid_grant", "unauthorized_client"])
 
-const parseResponse = ({ body, status }: Told): Effect.Effect<Granted, Refused | ProviderAway> => {
+const parseResponse = ({
+  body,
+  status
+}: OAuthResponse): Effect.Effect<TokenSet, TokenRequestRejected | ProviderUnavailable> => {
   const response = decodeTokenResponse(body)
   if (status === 200 && Option.isSome(response)) return Effect.succeed(toTokenSet(response.value))
   const code = Option.match(decodeErrorResponse(body), { onNone: () => "", onSome: ({ error }) => error })
   return permanentErrors.has(code)
-    ? Effect.fail(new Refused({ code }))
-    : Effect.fail(new ProviderAway({ what: `answered ${status} to a request for tokens` }))
+    ? Effect.fail(new TokenRequestRejected({ code }))
+    : Effect.fail(new ProviderUnavailable({ problem: `answered ${status} to a request for tokens` }))
 }
 
 const requestTokens = (
-  { clientId, clientSecret, encoding, tokenUrl }: App,
+  { clientId, clientSecret, encoding, tokenUrl }: OAuthApp,
   fields: Readonly<Record<string, string>>
 ) => {
   const parameters = { ...fields, client_id: clientId, client_secret: Redacted.value(clientSecret) }
@@ -60,21 +63,21 @@ const requestTokens = (
     "content-type": encoding === "json" ? "application/json" : "application/x-www-form-urlencoded"
   }
   const body = encoding === "json" ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
-  return Effect.flatMap(ask(tokenUrl, { method: "POST", headers, body }), parseResponse)
+  return Effect.flatMap(sendOAuthRequest(tokenUrl, { method: "POST", headers, body }), parseResponse)
 }
 
 /** Exchanges an authorization code for tokens (PKCE). */
-export const exchange = (app: App, code: string, verifier: string) =>
+export const exchangeAuthorizationCode = (app: OAuthApp, code: string, verifier: string) =>
   requestTokens(app, { grant_type: "authorization_code", code, redirect_uri: app.redirectUri, code_verifier: verifier })
 
-export const refresh = (app: App, refreshToken: string) =>
+export const refreshTokens = (app: OAuthApp, refreshToken: string) =>
   requestTokens(app, { grant_type: "refresh_token", refresh_token: refreshToken })
 
 /** Revokes a token, best effort: without a revocation endpoint or after a failure the token stays valid until it expires. */
-export const revoke = ({ revokeUrl }: App, token: string): Effect.Effect<void> =>
+export const revokeToken = ({ revokeUrl }: OAuthApp, token: string): Effect.Effect<void> =>
   revokeUrl === undefined
     ? Effect.void
-    : ask(revokeUrl, { method: "POST", body: new URLSearchParams({ token }) }).pipe(
+    : sendOAuthRequest(revokeUrl, { method: "POST", body: new URLSearchParams({ token }) }).pipe(
         Effect.asVoid,
         Effect.catchAll((error) => Effect.logWarning(`Token revocation failed: ${error.message}`))
       )

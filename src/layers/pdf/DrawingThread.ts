@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
-import type { Outcome } from "./Outcome.ts"
+import type { RenderResult } from "./Outcome.ts"
 
 /** Enough for the longest possible invoice. A thread beyond this limit fails without crashing the process. */
 const maxHeapMb = 1024
@@ -9,7 +9,7 @@ const maxHeapMb = 1024
 /**
  * A worker thread that renders one document at a time. Starts with the first document, and again after it has ended.
  */
-export const makeDrawingThread = (program: URL) => {
+export const makeRenderThread = (program: URL) => {
   let running: Worker | undefined
 
   const clearIfRunning = (worker: Worker) => {
@@ -26,7 +26,7 @@ export const makeDrawingThread = (program: URL) => {
 
   return {
     /** An interruption terminates the thread, because nothing else stops it in the middle of a document. */
-    draw: (document: InvoiceDocument) =>
+    render: (document: InvoiceDocument) =>
       Effect.async<Uint8Array>((resume) => {
         const worker = running ?? start()
         running = worker
@@ -34,7 +34,7 @@ export const makeDrawingThread = (program: URL) => {
           worker.off("message", onMessage).off("error", onError).off("exit", onExit)
           resume(outcome)
         }
-        const onMessage = (result: Outcome) =>
+        const onMessage = (result: RenderResult) =>
           settle("pdf" in result ? Effect.succeed(result.pdf) : Effect.dieMessage(result.fault))
         const onError = (cause: unknown) => settle(Effect.die(cause))
         const onExit = () => settle(Effect.dieMessage("The drawing thread ended"))

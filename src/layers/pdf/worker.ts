@@ -1,18 +1,18 @@
 import { parentPort } from "node:worker_threads"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
-import { drawableImages } from "./drawing/Images.ts"
+import { prepareImages } from "./drawing/Images.ts"
 import { drawInvoice } from "./drawing/Invoice.ts"
-import type { Outcome } from "./Outcome.ts"
+import type { RenderResult } from "./Outcome.ts"
 
 // Runs in a worker thread, so that rendering does not block requests. The build copies the fonts next to this file.
 const fonts = loadFonts(new URL("./fonts/", import.meta.url))
 
-const reply = (result: Outcome, ...transferred: ReadonlyArray<ArrayBuffer>) =>
+const reply = (result: RenderResult, ...transferred: ReadonlyArray<ArrayBuffer>) =>
   parentPort?.postMessage(result, transferred)
 
 parentPort?.on("message", (document: InvoiceDocument) => {
-  drawableImages(document.images)
+  prepareImages(document.images)
     .then((images) => drawInvoice(fonts, document, images))
     .then(
       (pdf) => reply({ pdf }, pdf.buffer),

@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { Data, Duration, Effect } from "effect"
-import { atomically } from "./connection/Transaction.ts"
+import { inTransaction } from "./connection/Transaction.ts"
 
 /** Maximum number of rows per maintenance transaction. */
 export const batchSize = 200
@@ -10,7 +10,7 @@ export const batchSize = 200
 const pauseFactor = 9
 
 /** Runs batches, each from the cursor that the previous one returned, until a batch returns none. */
-export const inBatches = <A, E, R>(batch: (after: A | undefined) => Effect.Effect<A | undefined, E, R>) => {
+export const runInBatches = <A, E, R>(batch: (after: A | undefined) => Effect.Effect<A | undefined, E, R>) => {
   const runFrom = (after: A | undefined): Effect.Effect<void, E, R> =>
     Effect.flatMap(Effect.timed(batch(after)), ([elapsed, cursor]) =>
       cursor === undefined
@@ -21,21 +21,21 @@ export const inBatches = <A, E, R>(batch: (after: A | undefined) => Effect.Effec
 }
 
 /** Repeats a batch that needs no cursor until it processes fewer than `max` rows. `batch` returns its number of rows. */
-export const untilFewer = <E, R>(max: number, batch: (max: number) => Effect.Effect<number, E, R>) =>
-  inBatches(() => Effect.map(batch(max), (count) => (count < max ? undefined : count)))
+export const drainInBatches = <E, R>(max: number, batch: (max: number) => Effect.Effect<number, E, R>) =>
+  runInBatches(() => Effect.map(batch(max), (count) => (count < max ? undefined : count)))
 
 /** The row is locked by another copy of the janitor, or no longer exists. */
-export class TakenElsewhere extends Data.TaggedError("TakenElsewhere") {}
+export class RowLockUnavailable extends Data.TaggedError("RowLockUnavailable") {}
 
 /** Runs work in a transaction that locks a row first. It fails if `lock` returns no row, and never waits for the lock. */
-export const whileLocked =
+export const withRowLock =
   (sql: SqlClient.SqlClient, lock: Statement<object>) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.filterOrFail(
       lock,
       (rows) => rows.length === 1,
-      () => new TakenElsewhere()
-    ).pipe(Effect.zipRight(work), atomically(sql))
+      () => new RowLockUnavailable()
+    ).pipe(Effect.zipRight(work), inTransaction(sql))
 
 export interface KeyColumn {
   readonly name: string
@@ -43,14 +43,14 @@ export interface KeyColumn {
 }
 
 /** Rows of a table to delete in the order of a key. */
-export interface DoomedRows {
+export interface RowsToDelete {
   readonly table: string
   readonly key: ReadonlyArray<KeyColumn>
   readonly where: Fragment
 }
 
 /** Cursor: the key of the last row of a batch. */
-export type EndKey = ReadonlyArray<string>
+export type BatchCursor = ReadonlyArray<string>
 
 /**
  * Deletes the next batch. Returns its cursor, or undefined after the last batch. The cursor keeps the index scan from
@@ -58,7 +58,7 @@ export type EndKey = ReadonlyArray<string>
  */
 export const deleteBatch =
   (sql: SqlClient.SqlClient, max = batchSize) =>
-  ({ key, table, where }: DoomedRows, after: EndKey | undefined) => {
+  ({ key, table, where }: RowsToDelete, after: BatchCursor | undefined) => {
     const columns = key.map(({ name }) => `"${name}"`)
     const keyColumns = sql.literal(columns.join(", "))
     const name = sql.literal(table)
@@ -68,7 +68,7 @@ export const deleteBatch =
         ? sql.literal("true")
         : sql`(${keyColumns}) > (${values.reduce((all, value) => sql`${all}, ${value}`)})`
     return Effect.map(
-      sql<{ last: EndKey; count: number }>`
+      sql<{ last: BatchCursor; count: number }>`
         with taken as materialized (
           select ctid, ${keyColumns} from ${name} where ${where} and ${isAfter} order by ${keyColumns} limit ${max}
         ), gone as (

@@ -36,7 +36,7 @@ const encodeTime = (time: number) => {
 }
 
 /** 10 characters of milliseconds and 16 random ones: 26 in all, sortable by time, like a ULID. */
-export const suffix = (now: number) => {
+export const makeIdSuffix = (now: number) => {
   if (now > lastTime) {
     lastTime = now
     lastTimeText = encodeTime(now)
@@ -47,7 +47,7 @@ export const suffix = (now: number) => {
   return text
 }
 
-export const makeId = (prefix: string) => `${prefix}_${suffix(Date.now())}`
+export const makeId = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
 
 /** Sorts before every identifier made at or after this time, and after all earlier ones. */
-export const idBound = (prefix: string, time: number) => `${prefix}_${encodeTime(Math.max(0, time))}`
+export const minIdAt = (prefix: string, time: number) => `${prefix}_${encodeTime(Math.max(0, time))}`

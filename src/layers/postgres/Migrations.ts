@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, Schedule } from "effect"
-import { isOutage, isStatementTimeout } from "./connection/Outage.ts"
-import { type Migration, migrationOf } from "./migration/Migration.ts"
-import { applyMigrations, MigrationFailed } from "./migration/Runner.ts"
+import { isStatementTimeout, isTransient } from "./connection/Outage.ts"
+import { type Migration, parseMigration } from "./migration/Migration.ts"
+import { applyMigrations, MigrationError } from "./migration/Runner.ts"
 
 /** The build copies the folder next to its bundle, so this path is valid in both. */
 const migrationsFolder = new URL("./migrations/", import.meta.url)
@@ -17,7 +17,7 @@ export const migrations: Effect.Effect<ReadonlyArray<Migration>> = Effect.runSyn
     Effect.promise(async () => {
       const files = (await readdir(migrationsFolder)).filter((name) => name.endsWith(".sql")).sort()
       return Promise.all(
-        files.map(async (file) => migrationOf(file, await readFile(new URL(file, migrationsFolder), "utf8")))
+        files.map(async (file) => parseMigration(file, await readFile(new URL(file, migrationsFolder), "utf8")))
       )
     })
   )
@@ -36,8 +36,8 @@ export const isMigrated = Effect.gen(function* () {
 
 /** A statement timeout is not retried: the statement would take as long again. */
 const isRetryable = (error: unknown) => {
-  const cause = error instanceof MigrationFailed ? error.cause : error
-  return isOutage(cause) && !isStatementTimeout(cause)
+  const cause = error instanceof MigrationError ? error.cause : error
+  return isTransient(cause) && !isStatementTimeout(cause)
 }
 
 /** Migrates at process start, and waits for a database that is not reachable yet. */

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { openOwnConnection } from "./connection/OwnConnection.ts"
+import { openDedicatedConnection } from "./connection/OwnConnection.ts"
 
 /**
  * Removes dead rows from a table's indexes. Until then look-ups may scan all of them, and so do foreign key checks when
@@ -7,7 +7,7 @@ import { openOwnConnection } from "./connection/OwnConnection.ts"
  */
 export const vacuum = (table: string) =>
   Effect.scoped(
-    Effect.flatMap(openOwnConnection({ statement_timeout: 0 }), (run) =>
+    Effect.flatMap(openDedicatedConnection({ statement_timeout: 0 }), (run) =>
       // `truncate false`: returning space to the system would lock the table.
       run(`vacuum (skip_locked, truncate false) "${table}"`)
     )

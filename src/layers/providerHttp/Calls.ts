@@ -1,19 +1,19 @@
 import { Data, Effect } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
-import { troubleOf } from "../webhook/Trouble.ts"
-import { readProviderJson } from "./ProviderJson.ts"
+import { describeNetworkError } from "../webhook/Trouble.ts"
+import { parseProviderJson } from "./ProviderJson.ts"
 
 /** No complete response arrived. Whether the provider executed the request is unknown. */
-export class NoAnswer extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
+export class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
 
-export interface Call {
+export interface ProviderRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
 
-export interface Reply {
+export interface ProviderResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
@@ -29,21 +29,21 @@ const readText = async (body: Dispatcher.ResponseData["body"], host: string) => 
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > maxResponseBytes) throw new NoAnswer({ message: `${host} answered with more than anybody would read` })
+    if (size > maxResponseBytes) throw new NoResponse({ message: `${host} answered with more than anybody would read` })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
 /** Redacts a secret that the provider echoes: responses are stored, logged and shown to API users. */
-export const withoutSecret = (reply: Reply, secret: string): Reply => {
+export const redactSecret = (reply: ProviderResponse, secret: string): ProviderResponse => {
   if (!reply.text.includes(secret)) return reply
   const text = reply.text.replaceAll(secret, "[secret]")
-  return { ...reply, text, json: readProviderJson(text) }
+  return { ...reply, text, json: parseProviderJson(text) }
 }
 
 /** Removes trailing slashes, so that callers can append a path. */
-export const withoutSlash = (url: string) => url.replace(/\/+$/, "")
+export const trimTrailingSlashes = (url: string) => url.replace(/\/+$/, "")
 
 const firstValueOf = (value: string | ReadonlyArray<string> | undefined) =>
   typeof value === "string" ? value : (value?.[0] ?? "")
@@ -52,10 +52,15 @@ const firstValueOf = (value: string | ReadonlyArray<string> | undefined) =>
  * Sends one request to a provider URL from the settings. Succeeds with any status and follows no redirects.
  * It has no timeout of its own: callers interrupt it.
  */
-export const call = ({ body, headers = {}, method, url }: Call): Effect.Effect<Reply, NoAnswer> => {
+export const sendProviderRequest = ({
+  body,
+  headers = {},
+  method,
+  url
+}: ProviderRequest): Effect.Effect<ProviderResponse, NoResponse> => {
   const host = new URL(url).hostname
   return Effect.tryPromise({
-    try: async (signal): Promise<Reply> => {
+    try: async (signal): Promise<ProviderResponse> => {
       const response = await request(url, { method, headers, body: body ?? null, signal, dispatcher: agent })
       const text = await readText(response.body, host)
       const responseHeaders = Object.entries(response.headers).map(([name, value]) => [name, firstValueOf(value)])
@@ -63,9 +68,10 @@ export const call = ({ body, headers = {}, method, url }: Call): Effect.Effect<R
         status: response.statusCode,
         headers: Object.fromEntries(responseHeaders),
         text,
-        json: readProviderJson(text)
+        json: parseProviderJson(text)
       }
     },
-    catch: (cause) => (cause instanceof NoAnswer ? cause : new NoAnswer({ message: troubleOf(cause, host) }))
+    catch: (cause) =>
+      cause instanceof NoResponse ? cause : new NoResponse({ message: describeNetworkError(cause, host) })
   })
 }

@@ -1,9 +1,9 @@
-import { storableText } from "../../domain/StorableText.ts"
+import { toStorableText } from "../../domain/StorableText.ts"
 
 /** Parses JSON and makes its strings storable in PostgreSQL. Returns undefined for anything but JSON. */
-export const readProviderJson = (text: string): unknown => {
+export const parseProviderJson = (text: string): unknown => {
   try {
-    return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? storableText(value) : value))
+    return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? toStorableText(value) : value))
   } catch {
     return undefined
   }

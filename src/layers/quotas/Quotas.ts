@@ -83,11 +83,11 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
       lockBytes,
 
       /** Fails unless the tenant may have one more. Call it inside the inserting transaction. */
-      requireRoom: (name: keyof typeof tenantOwnedRows, field: string) =>
+      requireTenantQuota: (name: keyof typeof tenantOwnedRows, field: string) =>
         Effect.flatMap(CurrentTenant, (tenant) => requireOneMore(name, tenant, tenantOwnedRows[name](tenant), field)),
 
       /** Fails unless the caller may own one more tenant. Call it inside the inserting transaction. */
-      requireTenant: Effect.flatMap(Principal, (caller) =>
+      requireOwnedTenantQuota: Effect.flatMap(Principal, (caller) =>
         requireOneMore("tenants", [caller.issuer, caller.subject], ownedTenantRows(caller), "name")
       ),
 

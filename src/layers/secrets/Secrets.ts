@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
-import { keyFile } from "../config/KeyFile.ts"
+import { loadOrCreateKeyFile } from "../config/KeyFile.ts"
 import { Settings } from "../config/Settings.ts"
 
 const algorithm = "aes-256-gcm"
@@ -15,7 +15,7 @@ const key = Effect.gen(function* () {
   const { DATA_DIR, SECRETS_KEY } = yield* Settings
   const text =
     SECRETS_KEY === undefined
-      ? yield* keyFile(join(DATA_DIR, "secrets.key"), async () => randomBytes(32).toString("base64"))
+      ? yield* loadOrCreateKeyFile(join(DATA_DIR, "secrets.key"), async () => randomBytes(32).toString("base64"))
       : Redacted.value(SECRETS_KEY)
   return Buffer.from(text, "base64")
 })
@@ -31,7 +31,7 @@ export class Secrets extends Effect.Service<Secrets>()("layers/Secrets", {
     },
 
     /** Derives a key for another purpose, which does not reveal this one. */
-    derived: (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)),
+    deriveKey: (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)),
 
     /** Throws if the secret was modified, or sealed with other associated data or another key. */
     open: (associatedData: string, sealed: Uint8Array): Buffer => {

@@ -6,7 +6,7 @@ import { Gauge, type Registry } from "prom-client"
  * Gauges that are read from the database, so that every process reports the same values. Returns the effect that
  * refreshes them.
  */
-export const makeBacklog = <Name extends string>(
+export const makeBacklogGauges = <Name extends string>(
   registry: Registry,
   helpTexts: Readonly<Record<Name, string>>,
   query: Effect.Effect<ReadonlyArray<Readonly<Record<Name, number>>>, SqlError>

@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Counter, Gauge } from "prom-client"
 import { AttemptOutcome } from "../../domain/delivery/Delivery.ts"
-import { type Pool, pools } from "../../domain/delivery/SendLimits.ts"
-import { makeBacklog } from "./Backlog.ts"
+import { type SendPool, sendPools } from "../../domain/delivery/SendLimits.ts"
+import { makeBacklogGauges } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {
@@ -65,17 +65,17 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
       labelNames: ["cap"],
       registers: [registry]
     })
-    for (const pool of pools) slots.set({ pool }, 0)
+    for (const pool of sendPools) slots.set({ pool }, 0)
     for (const cap of caps) capped.inc({ cap }, 0)
     for (const outcome of AttemptOutcome.literals) attempts.inc({ outcome }, 0)
 
     return {
-      attempted: (outcome: AttemptOutcome, count = 1) => attempts.inc({ outcome }, count),
-      published: (count = 1) => published.inc(count),
-      slotsInUse: (pool: Pool, count: number) => slots.set({ pool }, count),
-      capped: (cap: (typeof caps)[number], count: number) => capped.inc({ cap }, count),
+      countAttempts: (outcome: AttemptOutcome, count = 1) => attempts.inc({ outcome }, count),
+      countPublished: (count = 1) => published.inc(count),
+      setSlotsInUse: (pool: SendPool, count: number) => slots.set({ pool }, count),
+      countCapped: (cap: (typeof caps)[number], count: number) => capped.inc({ cap }, count),
       /** Refreshes the backlog gauges. */
-      refresh: yield* makeBacklog(registry, backlog, queryBacklog(sql))
+      refreshBacklog: yield* makeBacklogGauges(registry, backlog, queryBacklog(sql))
     }
   })
 }) {}

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Counter } from "prom-client"
-import { type WorkResult, workResults } from "../../domain/tracker/Intake.ts"
-import { makeBacklog } from "./Backlog.ts"
+import { type ProcessingResult, processingResults } from "../../domain/tracker/Intake.ts"
+import { makeBacklogGauges } from "./Backlog.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {
@@ -36,13 +36,13 @@ export class IntakeMetrics extends Effect.Service<IntakeMetrics>()("layers/Intak
       return counter
     }
     const received = makeCounter("webhooks_received_total", "Received inbound webhooks by outcome", receipts)
-    const worked = makeCounter("webhooks_worked_total", "Processed inbound webhooks by outcome", workResults)
+    const worked = makeCounter("webhooks_worked_total", "Processed inbound webhooks by outcome", processingResults)
 
     return {
-      received: (outcome: Receipt) => received.inc({ outcome }),
-      worked: (outcome: WorkResult) => worked.inc({ outcome }),
+      countReceived: (outcome: Receipt) => received.inc({ outcome }),
+      countProcessed: (outcome: ProcessingResult) => worked.inc({ outcome }),
       /** Refreshes the backlog gauges. */
-      refresh: yield* makeBacklog(registry, backlog, queryBacklog(sql))
+      refreshBacklog: yield* makeBacklogGauges(registry, backlog, queryBacklog(sql))
     }
   })
 }) {}

@@ -3,8 +3,15 @@ import { Effect } from "effect"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
-import { TenantFarewell } from "../integrations/authorization/TenantFarewell.ts"
-import { batchSize, deleteBatch, type EndKey, inBatches, type KeyColumn, whileLocked } from "../postgres/Batches.ts"
+import { TenantOffboarding } from "../integrations/authorization/TenantFarewell.ts"
+import {
+  type BatchCursor,
+  batchSize,
+  deleteBatch,
+  type KeyColumn,
+  runInBatches,
+  withRowLock
+} from "../postgres/Batches.ts"
 import { vacuum } from "../postgres/Vacuum.ts"
 
 interface Table {
@@ -20,9 +27,9 @@ export const maxBatchesUnvacuumed = 25
 
 /** Hard-deletes the data of tenants whose retention period after deletion is over. */
 export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
-  dependencies: [TenantFarewell.Default],
+  dependencies: [TenantOffboarding.Default],
   effect: Effect.gen(function* () {
-    const offboarding = yield* TenantFarewell
+    const offboarding = yield* TenantOffboarding
     const sql = yield* SqlClient.SqlClient
     const store = yield* BlobStore
     const settings = yield* Settings
@@ -42,7 +49,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
      * written with a row that has one. Rows added between two batches are found before the tenant's own row is deleted.
      */
     const withTenantLock = (tenant: string) =>
-      whileLocked(sql, sql`select 1 from tenants where id = ${tenant} and ${isOverdue} for update skip locked`)
+      withRowLock(sql, sql`select 1 from tenants where id = ${tenant} and ${isOverdue} for update skip locked`)
 
     /**
      * Every table with a `tenant_id`, from the system catalogue, referencing tables before referenced ones. The outbox
@@ -79,7 +86,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     const emptyTable = (tenant: string, table: Table) =>
       Effect.gen(function* () {
         let batches = 0
-        yield* inBatches((after: EndKey | undefined) => {
+        yield* runInBatches((after: BatchCursor | undefined) => {
           batches++
           return withTenantLock(tenant)(deleteNext(rowsOf(tenant, table), after))
         })
@@ -89,7 +96,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
     /** Deletes blobs before their rows, which are the only pointers to them, and outside of a transaction. */
     const emptyBlobTable = (tenant: string, table: string, column: string) => {
       const [name, key] = [sql.literal(table), sql.literal(column)]
-      return inBatches((after: string | undefined) =>
+      return runInBatches((after: string | undefined) =>
         Effect.gen(function* () {
           const rows = yield* sql<{ key: string; place: string }>`
             select ${key} as key, place from ${name} where tenant_id = ${tenant} and ${key} > ${after ?? ""}
@@ -111,7 +118,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
           select 1 from grants where tenant_id = ${tenant} union all
           select 1 from pending_grants where tenant_id = ${tenant} limit 1`
         if ((yield* tokens).length === 0) return
-        yield* offboarding.of(tenant)
+        yield* offboarding.disconnectProviders(tenant)
         yield* withTenantLock(tenant)(sql`
           with given as (delete from grants where tenant_id = ${tenant})
           delete from pending_grants where tenant_id = ${tenant}`)
@@ -148,10 +155,10 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
        * Erases one overdue tenant. Returns its id, or undefined if there is none or another copy has locked it. It runs in
        * small transactions, so that an interrupted erasure continues with the rows that are left.
        */
-      next: Effect.flatMap(pickOverdueTenant, ([tenant]) =>
+      eraseNext: Effect.flatMap(pickOverdueTenant, ([tenant]) =>
         tenant === undefined ? Effect.succeed(undefined) : erase(tenant.id)
       ).pipe(
-        Effect.catchTag("TakenElsewhere", () => Effect.succeed(undefined)),
+        Effect.catchTag("RowLockUnavailable", () => Effect.succeed(undefined)),
         Effect.orDie
       )
     }

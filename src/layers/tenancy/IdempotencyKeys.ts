@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Secrets } from "../secrets/Secrets.ts"
 
 /** A key is unique within its caller, tenant and operation. */
-export interface KeyScope {
+export interface IdempotencyKeyScope {
   readonly tenant: string
   readonly issuer: string
   readonly subject: string
@@ -13,7 +13,7 @@ export interface KeyScope {
 
 const ttlHours = 24
 
-const associatedDataOf = ({ issuer, key, route, subject, tenant }: KeyScope) =>
+const associatedDataOf = ({ issuer, key, route, subject, tenant }: IdempotencyKeyScope) =>
   JSON.stringify(["idempotency_keys", tenant, issuer, subject, route, key])
 
 /** Idempotency keys with their stored responses. Call these inside the transaction of the guarded request. */
@@ -23,12 +23,12 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
 
-    const matches = ({ issuer, key, route, subject, tenant }: KeyScope) => sql`
+    const matches = ({ issuer, key, route, subject, tenant }: IdempotencyKeyScope) => sql`
       tenant_id = ${tenant} and issuer = ${issuer} and subject = ${subject} and route = ${route} and key = ${key}`
 
     return {
       /** Returns whether this request owns the key now. Waits for a concurrent request with the same key; reclaims expired keys. */
-      claim: (scope: KeyScope, fingerprint: Buffer) =>
+      claim: (scope: IdempotencyKeyScope, fingerprint: Buffer) =>
         Effect.orDie(sql<object>`
           insert into idempotency_keys as known (tenant_id, issuer, subject, route, key, fingerprint)
           values (${scope.tenant}, ${scope.issuer}, ${scope.subject}, ${scope.route}, ${scope.key}, ${fingerprint})
@@ -37,16 +37,16 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
             where known.claimed_at < now() - make_interval(hours => ${ttlHours})
           returning 1`).pipe(Effect.map((rows) => rows.length === 1)),
 
-      keep: (scope: KeyScope, answer: string) =>
+      saveResponse: (scope: IdempotencyKeyScope, answer: string) =>
         Effect.orDie(sql`
           update idempotency_keys set answer = ${secrets.seal(associatedDataOf(scope), Buffer.from(answer))}
           where ${matches(scope)}`),
 
       /** Releases a claim without storing a response. */
-      release: (scope: KeyScope) => Effect.orDie(sql`delete from idempotency_keys where ${matches(scope)}`),
+      release: (scope: IdempotencyKeyScope) => Effect.orDie(sql`delete from idempotency_keys where ${matches(scope)}`),
 
       /** The request fingerprint and the stored response of a completed key. */
-      recall: (scope: KeyScope) =>
+      findResponse: (scope: IdempotencyKeyScope) =>
         Effect.orDie(sql<{ fingerprint: Buffer; answer: Buffer | null }>`
           select fingerprint, answer from idempotency_keys where ${matches(scope)}`).pipe(
           Effect.map(([row]) =>

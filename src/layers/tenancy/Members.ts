@@ -1,21 +1,21 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { breaks, Forbidden } from "../../domain/Errors.ts"
+import { Forbidden, fieldError } from "../../domain/Errors.ts"
 import { CurrentMember, CurrentTenant, Principal } from "../../domain/tenancy/Caller.ts"
 import { type CreateMember, Member, type MemberId } from "../../domain/tenancy/Member.ts"
-import { mayActAs, type Role } from "../../domain/tenancy/Roles.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { hasRole, type Role } from "../../domain/tenancy/Roles.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
-const lastOwnerError = breaks("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
+const lastOwnerError = fieldError("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
   dependencies: [Quotas.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const quotas = yield* Quotas
-    const members = yield* resource({ name: "member", table: "members", entity: Member })
+    const members = yield* makeResource({ name: "member", table: "members", entity: Member })
 
     /** Locks the tenant, so that two owners who leave at the same time cannot leave it without an OWNER. */
     const withTenantLock = <A, E, R>(work: Effect.Effect<A, E, R>) =>
@@ -27,7 +27,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
           ),
           Effect.zipRight(work)
         )
-      ).pipe(atomically(sql))
+      ).pipe(inTransaction(sql))
 
     const countOwners = Effect.flatMap(CurrentTenant, (tenant) =>
       Effect.orDie(sql<object>`select 1 from members where tenant_id = ${tenant} and role = 'OWNER'`)
@@ -40,7 +40,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
 
     /** Only an OWNER may grant the role OWNER or change a member with that role. */
     const canManage = (actorRole: Role, ...roles: ReadonlyArray<Role>) =>
-      mayActAs(actorRole, roles.includes("OWNER") ? "OWNER" : "ADMIN")
+      hasRole(actorRole, roles.includes("OWNER") ? "OWNER" : "ADMIN")
 
     const requireRemainingOwner = (before: Role, after: Role | undefined) =>
       before === "OWNER" && after !== "OWNER"
@@ -59,19 +59,21 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
           Effect.gen(function* () {
             const { role } = yield* loadActor
             if (!canManage(role, fields.role)) return yield* Effect.fail(new Forbidden())
-            yield* quotas.requireRoom("members", "subject")
+            yield* quotas.requireTenantQuota("members", "subject")
             const { issuer } = yield* Principal
             return yield* members.create({ issuer, ...fields })
           })
         ),
 
       /** Creates the first member of a new tenant, without a check of the caller's role. */
-      found: Effect.flatMap(Principal, ({ issuer, subject }) => members.create({ issuer, subject, role: "OWNER" })),
+      createFirstOwner: Effect.flatMap(Principal, ({ issuer, subject }) =>
+        members.create({ issuer, subject, role: "OWNER" })
+      ),
 
       patch: (id: MemberId, { role }: { readonly role?: Role }) =>
         withTenantLock(
           Effect.flatMap(loadActor, (actor) =>
-            members.revise(id, (member) =>
+            members.updateWith(id, (member) =>
               Effect.gen(function* () {
                 const next = role ?? member.role
                 if (!canManage(actor.role, member.role, next)) return yield* Effect.fail(new Forbidden())

@@ -1,12 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { prefixOf } from "../../domain/Ids.ts"
-import type { Window } from "../../domain/Paging.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/Caller.ts"
 import { type CreateTenant, Tenant, TenantId } from "../../domain/tenancy/Tenant.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeId } from "../postgres/Ids.ts"
-import { resource } from "../postgres/repository/Resource.ts"
+import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { Members } from "./Members.ts"
 
@@ -16,13 +16,13 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
     const sql = yield* SqlClient.SqlClient
     const members = yield* Members
     const quotas = yield* Quotas
-    const tenants = yield* resource({
+    const tenants = yield* makeResource({
       name: "tenant",
       table: "tenants",
       entity: Tenant,
       tenantColumn: "id",
       visible: "this.deleted_at is null",
-      removal: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
+      deleteSql: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
     })
 
     return {
@@ -32,16 +32,16 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       create: (fields: typeof CreateTenant.Type) =>
         Effect.suspend(() => {
           const id = makeId(prefixOf(TenantId))
-          return quotas.requireTenant.pipe(
+          return quotas.requireOwnedTenantQuota.pipe(
             Effect.zipRight(tenants.create({ ...fields, media: [] }, id)),
-            Effect.zipLeft(members.found),
+            Effect.zipLeft(members.createFirstOwner),
             Effect.provideService(CurrentTenant, TenantId.make(id)),
-            atomically(sql)
+            inTransaction(sql)
           )
         }),
 
       /** The tenants the caller is a member of, in order of creation. */
-      ofCaller: ({ after, limit }: Window) =>
+      listForCaller: ({ after, limit }: PageRequest) =>
         Effect.flatMap(Principal, ({ issuer, subject }) =>
           tenants.select(sql`
             members m join tenants this on this.id = m.tenant_id and this.deleted_at is null

@@ -2,19 +2,19 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
-import type { Window } from "../../domain/Paging.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
 import {
   type InboundStatus,
   InboundWebhook,
-  InboundWebhookInFull,
-  mayReplay
+  InboundWebhookWithBody,
+  requireReplayable
 } from "../../domain/tracker/InboundWebhook.ts"
-import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
-import { atomically } from "../postgres/connection/Transaction.ts"
-import type { Shape } from "../postgres/repository/Columns.ts"
-import { makeReading } from "../postgres/repository/ResourceReading.ts"
-import { isMet } from "../postgres/repository/ResourceWriting.ts"
+import { integrationExistsSql, makeRequireIntegration } from "../integrations/IsThere.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import type { TableShape } from "../postgres/repository/Columns.ts"
+import { makeResourceReader } from "../postgres/repository/ResourceReading.ts"
+import { isPreconditionMet } from "../postgres/repository/ResourceWriting.ts"
 
 interface Filter {
   readonly status?: InboundStatus | undefined
@@ -22,17 +22,21 @@ interface Filter {
   readonly until?: string | undefined
 }
 
-const scope = { tenantColumn: "tenant_id", visible: ofPresentIntegration }
-const summaryShape: Shape = { table: "inbound_webhooks", fields: InboundWebhook.fields, relations: ["integration"] }
-const fullShape: Shape = { ...summaryShape, fields: InboundWebhookInFull.fields }
+const scope = { tenantColumn: "tenant_id", visible: integrationExistsSql }
+const summaryShape: TableShape = {
+  table: "inbound_webhooks",
+  fields: InboundWebhook.fields,
+  relations: ["integration"]
+}
+const fullShape: TableShape = { ...summaryShape, fields: InboundWebhookWithBody.fields }
 
 /** Lists inbound webhooks with their status, and replays them. */
-export class Inbound extends Effect.Service<Inbound>()("layers/InboundWebhooks", {
+export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/InboundWebhooks", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<InboundWebhook>(sql, summaryShape, scope)
-    const readingFull = makeReading<InboundWebhookInFull>(sql, fullShape, scope)
-    const requireIntegration = makeIsThere(sql)
+    const reading = makeResourceReader<InboundWebhook>(sql, summaryShape, scope)
+    const readingFull = makeResourceReader<InboundWebhookWithBody>(sql, fullShape, scope)
+    const requireIntegration = makeRequireIntegration(sql)
 
     const receivedBetween = ({ since, until }: Filter) =>
       [
@@ -55,7 +59,7 @@ export class Inbound extends Effect.Service<Inbound>()("layers/InboundWebhooks",
       )
 
     return {
-      page: (integration: string, window: Window, { status, ...filter }: Filter) =>
+      page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, receivedBetween(filter))
           .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
@@ -66,11 +70,11 @@ export class Inbound extends Effect.Service<Inbound>()("layers/InboundWebhooks",
       replay: (integration: string, id: string) =>
         Effect.gen(function* () {
           const found = yield* getFull(integration, id, "for update of this")
-          if (!isMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
-          yield* mayReplay(found)
+          if (!isPreconditionMet(yield* IfMatch, found)) return yield* Effect.fail(new PreconditionFailed())
+          yield* requireReplayable(found)
           yield* resetToReceived(id)
           return yield* getFull(integration, id)
-        }).pipe(atomically(sql))
+        }).pipe(inTransaction(sql))
     }
   })
 }) {}

@@ -22,13 +22,13 @@ export class InboundRetention extends Effect.Service<InboundRetention>()("layers
 
     return {
       /** Deletes the bodies, and the error messages, which can quote a body. */
-      empty: (max: number) =>
+      deleteBodies: (max: number) =>
         Effect.orDie(sql<object>`
           with old as materialized (${selectProcessed(PAYLOAD_RETENTION_DAYS, "body is not null", max)})
           update inbound_webhooks w set body = null, error = null from old
           where w.tenant_id = old.tenant_id and w.id = old.id returning 1`).pipe(Effect.map((rows) => rows.length)),
 
-      forget: (max: number) =>
+      deleteExpired: (max: number) =>
         Effect.orDie(sql<object>`
           with old as materialized (${selectProcessed(Math.max(EVENT_RETENTION_DAYS, minDays), "true", max)})
           delete from inbound_webhooks w using old

@@ -3,11 +3,11 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arrays, Cause, Effect } from "effect"
 import type { InboundKey } from "../nats/InboundStream.ts"
 import { isConnectionBroken } from "../postgres/connection/Outage.ts"
-import type { IssueKey } from "./intake/IssueKey.ts"
-import { makeOneByOne } from "./intake/OneByOne.ts"
-import { makeTaking } from "./intake/Taking.ts"
-import { makeTogether, type Rest } from "./intake/Together.ts"
-import { makeWriting } from "./intake/Writing.ts"
+import type { IssueRef } from "./intake/IssueKey.ts"
+import { makeProcessOne } from "./intake/OneByOne.ts"
+import { makeBatchLoader } from "./intake/Taking.ts"
+import { type BatchResult, makeProcessBatch } from "./intake/Together.ts"
+import { makeSaveBatch } from "./intake/Writing.ts"
 
 /**
  * The broker normally delivers a webhook within this time. The backoff after a failure grows with the square of the
@@ -22,7 +22,7 @@ const maxScannedPerIntegration = 1000
 /** After a failed batch the tenants run apart, two at a time, so that one slow tenant does not block all others. */
 const maxConcurrentTenants = 2
 
-const mergeResults = (batches: ReadonlyArray<Rest>): Rest => ({
+const mergeResults = (batches: ReadonlyArray<BatchResult>): BatchResult => ({
   results: batches.flatMap(({ results }) => results),
   left: batches.flatMap(({ left }) => left),
   busy: batches.flatMap(({ busy }) => busy),
@@ -30,18 +30,18 @@ const mergeResults = (batches: ReadonlyArray<Rest>): Rest => ({
 })
 
 /** Processes inbound webhooks by issue. A webhook and its effects share one transaction. */
-export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", {
+export class InboundProcessor extends Effect.Service<InboundProcessor>()("layers/InboundProcessor", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const loader = makeTaking(sql)
-    const saveBatch = makeWriting(sql)
-    const processBatch = makeTogether(sql, loader, saveBatch)
-    const processOne = makeOneByOne(sql, loader, saveBatch)
+    const loader = makeBatchLoader(sql)
+    const saveBatch = makeSaveBatch(sql)
+    const processBatch = makeProcessBatch(sql, loader, saveBatch)
+    const processOne = makeProcessOne(sql, loader, saveBatch)
 
     /**
      * Processes issues in one batch. A failed batch is split by tenant, then in halves, until single issues are left.
      */
-    const processOrSplit = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> =>
+    const processOrSplit = (keys: ReadonlyArray<IssueRef>): Effect.Effect<BatchResult, SqlError> =>
       Effect.catchAllCause(processBatch(keys), (cause) =>
         isConnectionBroken(Cause.squash(cause))
           ? Effect.failCause(cause)
@@ -51,7 +51,7 @@ export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", 
             )
       )
 
-    const splitBatch = (keys: ReadonlyArray<IssueKey>): Effect.Effect<Rest, SqlError> => {
+    const splitBatch = (keys: ReadonlyArray<IssueRef>): Effect.Effect<BatchResult, SqlError> => {
       if (keys.length === 1) return Effect.succeed({ results: [], left: [], busy: [], billed: keys })
       const tenants = Object.values(Arrays.groupBy(keys, ({ tenant }) => tenant))
       const half = Math.ceil(keys.length / 2)
@@ -63,7 +63,7 @@ export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", 
     }
 
     /** A failure concerns this issue alone. The other issues go on, and this one is retried later. */
-    const processSingle = (key: IssueKey) =>
+    const processSingle = (key: IssueRef) =>
       processOne(key).pipe(
         Effect.map(({ hasMore, isBusy, results }) => ({ key, results, isBusy, hasMore })),
         Effect.catchAllCause((cause) =>
@@ -84,7 +84,7 @@ export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", 
        * webhook, the issues with more pending webhooks (`left`), and the issues that another worker has locked
        * (`busy`).
        */
-      workOff: (keys: ReadonlyArray<IssueKey>) =>
+      processIssues: (keys: ReadonlyArray<IssueRef>) =>
         Effect.gen(function* () {
           const { billed, busy, left, results } = yield* processOrSplit(keys)
           const singles = yield* Effect.forEach(billed, processSingle)
@@ -96,8 +96,8 @@ export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", 
         }).pipe(Effect.orDie),
 
       /** The issues of those webhooks that are still pending and belong to an active integration. */
-      issuesOf: (keys: ReadonlyArray<Omit<InboundKey, "integration">>) =>
-        Effect.orDie(sql<IssueKey & { readonly id: string }>`
+      findPendingIssues: (keys: ReadonlyArray<Omit<InboundKey, "integration">>) =>
+        Effect.orDie(sql<IssueRef & { readonly id: string }>`
           select w.id, w.tenant_id as tenant, w.integration_id as integration, w.issue_id as issue
           from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
           join inbound_webhooks w on w.tenant_id = given.tenant and w.id = given.id and w.status = 'RECEIVED'
@@ -107,8 +107,8 @@ export class Intake extends Effect.Service<Intake>()("layers/InboundProcessor", 
        * Issues with an overdue webhook, which the broker has not delivered in time. Returns a few issues per
        * integration, and the first issue of every tenant before the second of any tenant.
        */
-      forgotten: (max: number) =>
-        Effect.orDie(sql<IssueKey>`
+      findOverdueIssues: (max: number) =>
+        Effect.orDie(sql<IssueRef>`
           select waiting.tenant_id as tenant, waiting.integration_id as integration, waiting.issue_id as issue
           from integrations i join tenants t on t.id = i.tenant_id and t.deleted_at is null
           cross join lateral (

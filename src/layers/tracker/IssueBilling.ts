@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import { breaks, invalid } from "../../domain/Errors.ts"
-import { mostAtOnce } from "../../domain/invoicing/Billable.ts"
+import { fieldError, validationError } from "../../domain/Errors.ts"
+import { maxBillablesPerRequest } from "../../domain/invoicing/Billable.ts"
 import { InvoiceId } from "../../domain/invoicing/Invoice.ts"
 import {
   type CreateBillablesFromIssues,
-  choiceFault,
-  faultsOfIssues,
-  lineOfIssue
+  issueToLine,
+  selectionError,
+  toIssueErrors
 } from "../../domain/tracker/IssueBilling.ts"
 import { Billables } from "../invoicing/Billables.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
@@ -23,13 +23,13 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
     const issues = yield* TrackedIssues
 
     const findByKeys = Effect.fnUntraced(function* (integration: string, keys: ReadonlyArray<string>) {
-      const found = yield* issues.named(integration, keys)
+      const found = yield* issues.findByKeys(integration, keys)
       const missing = keys.flatMap((key, index) =>
         found.has(key)
           ? []
           : [{ field: `issueKeys[${index}]`, constraint: "exists", message: "names no issue that is there" } as const]
       )
-      if (missing.length > 0) return yield* Effect.fail(invalid(...missing))
+      if (missing.length > 0) return yield* Effect.fail(validationError(...missing))
       return keys.flatMap((key) => found.get(key) ?? [])
     })
 
@@ -37,31 +37,31 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
       integration: string,
       filter: NonNullable<BillingRequest["filter"]>
     ) {
-      const found = yield* issues.unbilled(integration, filter)
+      const found = yield* issues.findUnbilled(integration, filter)
       if (found.length === 0)
-        return yield* Effect.fail(breaks("filter", "minItems", "leaves no issue that is not billed yet"))
-      if (found.length > mostAtOnce)
-        return yield* Effect.fail(breaks("filter", "maxItems", `leaves more than ${mostAtOnce} issues`))
+        return yield* Effect.fail(fieldError("filter", "minItems", "leaves no issue that is not billed yet"))
+      if (found.length > maxBillablesPerRequest)
+        return yield* Effect.fail(fieldError("filter", "maxItems", `leaves more than ${maxBillablesPerRequest} issues`))
       return found
     })
 
     return {
-      create: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
+      createBillables: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
         const invoice = yield* invoices.get(invoiceId)
-        const error = choiceFault(request)
+        const error = selectionError(request)
         if (error !== undefined) return yield* Effect.fail(error)
         const { filter = {}, integrationId, issueKeys } = request
-        const site = yield* Effect.catchTag(issues.siteOf(integrationId), "NotFound", () =>
-          Effect.fail(breaks("integrationId", "exists", "names nothing in this tenant"))
+        const site = yield* Effect.catchTag(issues.getSiteId(integrationId), "NotFound", () =>
+          Effect.fail(fieldError("integrationId", "exists", "names nothing in this tenant"))
         )
         const selected = yield* issueKeys === undefined
           ? findByFilter(integrationId, filter)
           : findByKeys(integrationId, issueKeys)
-        const lines = selected.map((issue) => lineOfIssue(issue, site, request))
+        const lines = selected.map((issue) => issueToLine(issue, site, request))
         const created = billables.create({ invoiceId: InvoiceId.make(invoice.id), billables: lines })
         return yield* issueKeys === undefined
           ? created
-          : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(faultsOfIssues(error)))
+          : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(toIssueErrors(error)))
       })
     }
   })

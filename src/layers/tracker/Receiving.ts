@@ -4,7 +4,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { prefixOf } from "../../domain/Ids.ts"
-import { InboundCall } from "../../domain/tenancy/Caller.ts"
+import { InboundRequest } from "../../domain/tenancy/Caller.ts"
 import { InboundWebhookId } from "../../domain/tracker/InboundWebhook.ts"
 import type { IssueWebhook } from "../../domain/tracker/IssueWebhook.ts"
 import type { InboundKey } from "../nats/InboundStream.ts"
@@ -24,7 +24,7 @@ const toIndexable = (identifier: string) =>
 const prefix = prefixOf(InboundWebhookId)
 
 /** Saves inbound webhooks. The response to the tracker waits for this and for nothing else. */
-export class Receiving extends Effect.Service<Receiving>()("layers/InboundStore", {
+export class InboundStore extends Effect.Service<InboundStore>()("layers/InboundStore", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
@@ -34,7 +34,7 @@ export class Receiving extends Effect.Service<Receiving>()("layers/InboundStore"
      * without authorization receives nothing. A paused one still receives.
      */
     const selectRecipients = (
-      { integration, isTracker, keyHash, tenant }: InboundCall["Type"],
+      { integration, isTracker, keyHash, tenant }: InboundRequest["Type"],
       ids: ReadonlyArray<number>
     ) => {
       const registered = sql`(i.tenant_id, i.id) in (
@@ -90,8 +90,8 @@ export class Receiving extends Effect.Service<Receiving>()("layers/InboundStore"
 
     return {
       /** Saves a webhook. Returns whether any integration receives it, and the new rows. */
-      receive: (identifier: string, webhook: IssueWebhook, body: string) =>
-        Effect.flatMap(InboundCall, (call) =>
+      save: (identifier: string, webhook: IssueWebhook, body: string) =>
+        Effect.flatMap(InboundRequest, (call) =>
           Effect.orDie(insertForAll(selectRecipients(call, webhook.matchedWebhookIds), identifier, webhook, body, 1))
         )
     }

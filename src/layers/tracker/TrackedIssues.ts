@@ -2,17 +2,21 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
-import { mostAtOnce } from "../../domain/invoicing/Billable.ts"
-import type { Window } from "../../domain/Paging.ts"
+import { maxBillablesPerRequest } from "../../domain/invoicing/Billable.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
-import { issueReference } from "../../domain/tracker/IssueBilling.ts"
+import { jiraReferenceType } from "../../domain/tracker/IssueBilling.ts"
 import { TrackedIssue } from "../../domain/tracker/TrackedIssue.ts"
-import { makeIsThere, ofPresentIntegration } from "../integrations/IsThere.ts"
-import { mayBill, wasMadeOf } from "../invoicing/MayBill.ts"
-import type { Shape } from "../postgres/repository/Columns.ts"
-import { makeReading } from "../postgres/repository/ResourceReading.ts"
+import { integrationExistsSql, makeRequireIntegration } from "../integrations/IsThere.ts"
+import { canBillSite, isCreatedFromIssue } from "../invoicing/MayBill.ts"
+import type { TableShape } from "../postgres/repository/Columns.ts"
+import { makeResourceReader } from "../postgres/repository/ResourceReading.ts"
 
-export const issueShape: Shape = { table: "tracked_issues", fields: TrackedIssue.fields, relations: ["integration"] }
+export const issueShape: TableShape = {
+  table: "tracked_issues",
+  fields: TrackedIssue.fields,
+  relations: ["integration"]
+}
 
 interface Filter {
   readonly projectKey?: string | undefined
@@ -25,11 +29,11 @@ interface Filter {
 export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/TrackedIssues", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeReading<TrackedIssue>(sql, issueShape, {
+    const reading = makeResourceReader<TrackedIssue>(sql, issueShape, {
       tenantColumn: "tenant_id",
-      visible: ofPresentIntegration
+      visible: integrationExistsSql
     })
-    const requireIntegration = makeIsThere(sql)
+    const requireIntegration = makeRequireIntegration(sql)
 
     const selectByIntegration = (integration: string, condition: Fragment) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
@@ -41,15 +45,15 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
       select 1 from billables b
       join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
       where b.tenant_id = this.tenant_id and not b.released
-        and b.reference_type = ${issueReference} and b.reference_id = this.issue_key
-        and ${mayBill(sql, sql.literal("i.config ->> 'siteId'"))})
+        and b.reference_type = ${jiraReferenceType} and b.reference_id = this.issue_key
+        and ${canBillSite(sql, sql.literal("i.config ->> 'siteId'"))})
       and not exists (
         select 1 from billables b
-        where b.tenant_id = this.tenant_id and not b.released and ${wasMadeOf(sql, sql.literal("this.id"))})`
+        where b.tenant_id = this.tenant_id and not b.released and ${isCreatedFromIssue(sql, sql.literal("this.id"))})`
 
     return {
       /** The site id of an integration, or undefined while it is unknown. */
-      siteOf: (integration: string) =>
+      getSiteId: (integration: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ site: string | null }>`
             select config ->> 'siteId' as site from integrations where tenant_id = ${tenant} and id = ${integration}`)
@@ -59,7 +63,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
           )
         ),
 
-      page: (integration: string, window: Window, { deleted, key, projectKey, state }: Filter) =>
+      page: (integration: string, window: PageRequest, { deleted, key, projectKey, state }: Filter) =>
         reading
           .page(
             window,
@@ -76,7 +80,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
       /**
        * Finds issues that are not deleted, by key. Of two issues with the same key it takes the one that changed last.
        */
-      named: (integration: string, keys: ReadonlyArray<string>) =>
+      findByKeys: (integration: string, keys: ReadonlyArray<string>) =>
         Effect.map(
           selectByIntegration(
             integration,
@@ -88,13 +92,13 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
         ),
 
       /** Finds unbilled issues. The limit is one more than a request can bill, so that the caller detects too many. */
-      unbilled: (integration: string, { projectKey, state }: Pick<Filter, "projectKey" | "state">) =>
+      findUnbilled: (integration: string, { projectKey, state }: Pick<Filter, "projectKey" | "state">) =>
         selectByIntegration(
           integration,
           sql`not this.is_deleted and ${isUnbilled}
             and (${projectKey ?? null}::text is null or this.project_key = ${projectKey ?? null})
             and (${state ?? null}::text is null or this.state = ${state ?? null})
-            order by this.id limit ${mostAtOnce + 1}`
+            order by this.id limit ${maxBillablesPerRequest + 1}`
         )
     }
   })

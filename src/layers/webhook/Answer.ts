@@ -2,19 +2,19 @@ const maxReadBytes = 64 * 1024
 const maxStoredBytes = 4 * 1024
 
 /** The part of a receiver's response that has arrived so far. */
-export class Answer {
+export class ResponseCapture {
   status: number | undefined
   retryAfter: string | undefined
   readonly #chunks: Array<Uint8Array> = []
   #size = 0
 
-  begin(status: number, retryAfter: string | ReadonlyArray<string> | undefined) {
+  start(status: number, retryAfter: string | ReadonlyArray<string> | undefined) {
     this.status = status
     this.retryAfter = typeof retryAfter === "string" ? retryAfter : retryAfter?.[0]
   }
 
   /** Appends a chunk. Returns false once the response exceeds the read limit. */
-  take(chunk: Uint8Array) {
+  append(chunk: Uint8Array) {
     if (this.#size < maxStoredBytes) this.#chunks.push(chunk)
     this.#size += chunk.length
     return this.#size <= maxReadBytes

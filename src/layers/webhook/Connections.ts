@@ -1,13 +1,13 @@
 import { isIPv6 } from "node:net"
 import { Context, Effect, Runtime } from "effect"
 import { Agent, buildConnector } from "undici"
-import { Targets } from "./Target.ts"
+import { SsrfGuard } from "./Target.ts"
 
 /**
  * Open connections and concurrent requests per origin. It exceeds the limit of one integration, since several
  * integrations may share an origin.
  */
-export const mostConnections = 96
+export const maxConnectionsPerOrigin = 96
 
 const maxAddressesTried = 2
 /** Per address: all attempts together stay below the timeout of a delivery. */
@@ -20,7 +20,7 @@ const connectTimeoutMs = 4_500
 const reuseLimits = { keepAliveTimeout: 2_000, keepAliveMaxTimeout: 4_000, maxRequestsPerClient: 200 }
 
 /** Root certificates that replace those of Node. */
-export class Roots extends Context.Reference<Roots>()("layers/webhook/Roots", {
+export class TrustedRoots extends Context.Reference<TrustedRoots>()("layers/TrustedRoots", {
   defaultValue: (): ReadonlyArray<string> | undefined => undefined
 }) {}
 
@@ -32,8 +32,8 @@ const selectAddresses = (addresses: ReadonlyArray<string>) => {
 }
 
 const makeConnector = Effect.gen(function* () {
-  const guard = yield* Targets
-  const roots = yield* Roots
+  const guard = yield* SsrfGuard
+  const roots = yield* TrustedRoots
   const run = Runtime.runFork(yield* Effect.runtime<never>())
   const connectTo = buildConnector({ timeout: connectTimeoutMs, ...(roots === undefined ? {} : { ca: [...roots] }) })
 
@@ -45,7 +45,7 @@ const makeConnector = Effect.gen(function* () {
   ) =>
     connectTo({ ...options, hostname: address }, (error, socket) => {
       if (error !== null) return others.length === 0 ? callback(error, null) : connectToAny(others, options, callback)
-      const checked = guard.vouch(options, [socket.remoteAddress ?? ""])
+      const checked = guard.checkAddresses(options, [socket.remoteAddress ?? ""])
       if (checked._tag === "Right") return callback(null, socket)
       socket.destroy()
       return callback(checked.left, null)
@@ -53,7 +53,7 @@ const makeConnector = Effect.gen(function* () {
 
   const connect: buildConnector.connector = (options, callback) => {
     run(
-      Effect.match(guard.locate(options), {
+      Effect.match(guard.resolveAllowed(options), {
         onFailure: (rejection) => callback(rejection, null),
         onSuccess: (addresses) => connectToAny(selectAddresses(addresses), options, callback)
       })
@@ -63,10 +63,11 @@ const makeConnector = Effect.gen(function* () {
 })
 
 /** An undici agent that connects only to addresses the SSRF guard allows. It has no response timeouts: callers set them. */
-export const makeConnections = Effect.flatMap(makeConnector, (connect) =>
+export const makeWebhookAgent = Effect.flatMap(makeConnector, (connect) =>
   Effect.acquireRelease(
     Effect.sync(
-      () => new Agent({ connect, connections: mostConnections, headersTimeout: 0, bodyTimeout: 0, ...reuseLimits })
+      () =>
+        new Agent({ connect, connections: maxConnectionsPerOrigin, headersTimeout: 0, bodyTimeout: 0, ...reuseLimits })
     ),
     (agent) => Effect.promise(() => agent.destroy())
   )

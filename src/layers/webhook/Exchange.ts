@@ -1,18 +1,18 @@
 import { Data, Effect } from "effect"
 import type { Dispatcher } from "undici"
-import type { Answer } from "./Answer.ts"
+import type { ResponseCapture } from "./Answer.ts"
 
 /** No complete response arrived. */
-export class Broken extends Data.TaggedError("RequestFailed")<{ readonly cause: unknown }> {}
+export class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly cause: unknown }> {}
 
 const makeAbortError = () => new Error("The request was aborted")
 
 /** Sends one request and captures its response as it arrives. Follows no redirects. */
-export const exchange = (agent: Dispatcher, request: Dispatcher.DispatchOptions, response: Answer) =>
-  Effect.async<void, Broken>((resume) => {
+export const dispatchRequest = (agent: Dispatcher, request: Dispatcher.DispatchOptions, response: ResponseCapture) =>
+  Effect.async<void, RequestFailed>((resume) => {
     let activeController: Dispatcher.DispatchController | undefined
     let isDone = false
-    const finish = (result: Effect.Effect<void, Broken>) => {
+    const finish = (result: Effect.Effect<void, RequestFailed>) => {
       isDone = true
       resume(result)
     }
@@ -23,15 +23,15 @@ export const exchange = (agent: Dispatcher, request: Dispatcher.DispatchOptions,
         if (isDone) controller.abort(makeAbortError())
       },
       onResponseStart: (_, status, headers) => {
-        if (status >= 200) response.begin(status, headers["retry-after"])
+        if (status >= 200) response.start(status, headers["retry-after"])
       },
       onResponseData: (controller, chunk) => {
-        if (response.take(chunk)) return
+        if (response.append(chunk)) return
         finish(Effect.void)
         controller.abort(makeAbortError())
       },
       onResponseEnd: () => finish(Effect.void),
-      onResponseError: (_, cause) => finish(Effect.fail(new Broken({ cause })))
+      onResponseError: (_, cause) => finish(Effect.fail(new RequestFailed({ cause })))
     })
 
     return Effect.sync(() => {

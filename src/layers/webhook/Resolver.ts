@@ -10,11 +10,13 @@ const orNone = (lookup: Promise<Array<string>>) => lookup.catch((): Array<string
  * Queries the name servers directly. `dns.lookup` would also read the hosts file, and it runs in libuv's pool of four
  * threads: a few slow names would block all other lookups.
  */
-export const byDns = (name: string): Effect.Effect<ReadonlyArray<string>> =>
+export const resolveByDns = (name: string): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(() => Promise.all([orNone(dns.resolve4(name)), orNone(dns.resolve6(name))])).pipe(
     Effect.map((families) => families.flat()),
     Effect.timeoutTo({ duration: "4 seconds", onSuccess: (found) => found, onTimeout: () => [] })
   )
 
 /** Resolves a host name to its current addresses. */
-export class Resolver extends Context.Reference<Resolver>()("layers/webhook/Resolver", { defaultValue: () => byDns }) {}
+export class Resolver extends Context.Reference<Resolver>()("layers/webhook/Resolver", {
+  defaultValue: () => resolveByDns
+}) {}

@@ -1,11 +1,11 @@
 import { isIP } from "node:net"
 import { Data, Either } from "effect"
-import { readAddress } from "../config/AddressRange.ts"
+import { parseAddress } from "../config/AddressRange.ts"
 
 /** The policy rejects a URL. The reason completes a sentence that starts with "The URL". */
-export class Refused extends Data.TaggedError("UrlRejected")<{ readonly fault: string }> {
+export class UrlRejected extends Data.TaggedError("UrlRejected")<{ readonly reason: string }> {
   override get message() {
-    return `The URL ${this.fault}`
+    return `The URL ${this.reason}`
   }
 }
 
@@ -19,8 +19,8 @@ export interface Destination {
 export const hostOf = ({ hostname }: Destination) => hostname.replace(/^\[|\]$/g, "")
 
 /** IPv6 outside of 2000::/3 is not global unicast, even where ipaddr.js knows no special range. */
-export const isPublic = (text: string) => {
-  const address = readAddress(text)
+export const isPublicAddress = (text: string) => {
+  const address = parseAddress(text)
   if (address?.range() !== "unicast") return false
   return !("parts" in address) || ((address.parts[0] ?? 0) & 0xe000) === 0x2000
 }
@@ -28,7 +28,7 @@ export const isPublic = (text: string) => {
 const allowedPorts = new Set(["", "443", "8443"])
 
 /** The error of a protocol or port that only addresses in `DELIVERY_ALLOW` may use. */
-export const unusual = ({ port, protocol }: Destination) => {
+export const findProtocolOrPortError = ({ port, protocol }: Destination) => {
   if (protocol !== "https:") return "must start with https:// since what is sent is confidential"
   return allowedPorts.has(port) ? undefined : `must use port 443 or 8443, not ${port}`
 }
@@ -50,11 +50,11 @@ const findUrlError = (url: URL) => {
 }
 
 /** Parses a URL and checks every rule that needs no DNS lookup. */
-export const readUrl = (text: string): Either.Either<URL, Refused> => {
+export const parseWebhookUrl = (text: string): Either.Either<URL, UrlRejected> => {
   if (!URL.canParse(text)) {
-    return Either.left(new Refused({ fault: "must be complete, such as https://hooks.example.com/incoming" }))
+    return Either.left(new UrlRejected({ reason: "must be complete, such as https://hooks.example.com/incoming" }))
   }
   const url = new URL(text)
   const reason = findUrlError(url)
-  return reason === undefined ? Either.right(url) : Either.left(new Refused({ fault: reason }))
+  return reason === undefined ? Either.right(url) : Either.left(new UrlRejected({ reason }))
 }

@@ -1,16 +1,16 @@
 import { Effect, Either, identity } from "effect"
 import type { Dispatcher } from "undici"
-import type { Sent } from "../../domain/delivery/Sent.ts"
-import { makeFairSemaphore, type Refused } from "../concurrency/FairSemaphore.ts"
-import { Answer } from "./Answer.ts"
-import { makeConnections, mostConnections } from "./Connections.ts"
-import { type Broken, exchange } from "./Exchange.ts"
-import { signatureHeaders } from "./Signature.ts"
-import { Targets } from "./Target.ts"
-import { faultOfStatus, troubleOf } from "./Trouble.ts"
+import type { SendResult } from "../../domain/delivery/Sent.ts"
+import { makeFairSemaphore, type PermitRejection } from "../concurrency/FairSemaphore.ts"
+import { ResponseCapture } from "./Answer.ts"
+import { makeWebhookAgent, maxConnectionsPerOrigin } from "./Connections.ts"
+import { dispatchRequest, type RequestFailed } from "./Exchange.ts"
+import { buildSignatureHeaders } from "./Signature.ts"
+import { SsrfGuard } from "./Target.ts"
+import { describeNetworkError, describeStatusError } from "./Trouble.ts"
 
 /** One attempt to deliver an event. The newest secret comes first; `now` is in epoch milliseconds. */
-export interface Attempt {
+export interface WebhookDelivery {
   readonly tenant: string
   readonly url: string
   readonly id: string
@@ -20,21 +20,21 @@ export interface Attempt {
   readonly timeoutMs?: number
 }
 
-const buildRequest = ({ body, id, now, secrets }: Attempt, url: URL): Dispatcher.DispatchOptions => ({
+const buildRequest = ({ body, id, now, secrets }: WebhookDelivery, url: URL): Dispatcher.DispatchOptions => ({
   origin: url.origin,
   path: `${url.pathname}${url.search}`,
   method: "POST",
   headers: {
     "content-type": "application/json",
     "user-agent": "contracting-webhooks/0.1",
-    ...signatureHeaders(id, now, body, secrets)
+    ...buildSignatureHeaders(id, now, body, secrets)
   },
   body
 })
 
-const makeUnsent = (error: string): Sent => ({ delivered: false, latencyMs: 0, error })
+const makeUnsent = (error: string): SendResult => ({ delivered: false, latencyMs: 0, error })
 
-const toResult = (response: Answer, startedAt: number, error: string | undefined): Sent => ({
+const toResult = (response: ResponseCapture, startedAt: number, error: string | undefined): SendResult => ({
   delivered: error === undefined,
   ...(response.status === undefined ? {} : { status: response.status, body: response.text }),
   latencyMs: Math.round(performance.now() - startedAt),
@@ -43,13 +43,15 @@ const toResult = (response: Answer, startedAt: number, error: string | undefined
   ...(response.status === 410 ? { stop: "The receiver answered 410: it wants no more deliveries" } : {})
 })
 
-const describeTimeout = ({ status }: Answer, host: string, timeoutMs: number) =>
+const describeTimeout = ({ status }: ResponseCapture, host: string, timeoutMs: number) =>
   status === undefined
     ? `${host} did not answer within ${timeoutMs / 1000} s`
     : `${host} answered ${status} but did not come to an end within ${timeoutMs / 1000} s`
 
-const describeFailure = (failure: Broken | Refused, host: string) =>
-  failure._tag === "RequestFailed" ? troubleOf(failure.cause, host) : `Earlier deliveries to ${host} take too long`
+const describeFailure = (failure: RequestFailed | PermitRejection, host: string) =>
+  failure._tag === "RequestFailed"
+    ? describeNetworkError(failure.cause, host)
+    : `Earlier deliveries to ${host} take too long`
 
 const defaultTimeoutMs = 15_000
 
@@ -57,34 +59,34 @@ const defaultTimeoutMs = 15_000
 const maxQueueWaitOf = (timeoutMs: number) => timeoutMs / 3
 
 const make = Effect.gen(function* () {
-  const guard = yield* Targets
-  const agent = yield* makeConnections
+  const guard = yield* SsrfGuard
+  const agent = yield* makeWebhookAgent
   // The worker's slots already bound the queue.
   const limits = {
     permits: Number.POSITIVE_INFINITY,
-    maxPerKey: mostConnections,
+    maxPerKey: maxConnectionsPerOrigin,
     maxQueuedPerKey: Number.POSITIVE_INFINITY,
     maxQueued: Number.POSITIVE_INFINITY,
     timeout: defaultTimeoutMs
   }
   const originSemaphore = makeFairSemaphore(limits, identity)
 
-  const post = (attempt: Attempt, url: URL) => {
+  const post = (attempt: WebhookDelivery, url: URL) => {
     const { tenant, timeoutMs = defaultTimeoutMs } = attempt
     const host = url.hostname
-    const response = new Answer()
+    const response = new ResponseCapture()
     let startedAt = performance.now()
 
     const sending = Effect.suspend(() => {
       startedAt = performance.now()
-      return exchange(agent, buildRequest(attempt, url), response)
+      return dispatchRequest(agent, buildRequest(attempt, url), response)
     })
     // The second key shares the connections of an origin fairly among tenants.
     const keys = [url.origin, `${url.origin} ${tenant}`]
     return originSemaphore.withPermit(keys, sending, { timeout: maxQueueWaitOf(timeoutMs) }).pipe(
       Effect.match({
         onFailure: (failure) => describeFailure(failure, host),
-        onSuccess: () => faultOfStatus(response.status ?? 0, host)
+        onSuccess: () => describeStatusError(response.status ?? 0, host)
       }),
       Effect.timeoutTo({
         duration: timeoutMs,
@@ -97,9 +99,9 @@ const make = Effect.gen(function* () {
 
   return {
     /** Makes one attempt. Never fails, and ends within the timeout. */
-    send: (attempt: Attempt): Effect.Effect<Sent> =>
+    send: (attempt: WebhookDelivery): Effect.Effect<SendResult> =>
       Effect.suspend(() =>
-        Either.match(guard.read(attempt.url), {
+        Either.match(guard.parseUrl(attempt.url), {
           onLeft: ({ message }) => Effect.succeed(makeUnsent(message)),
           onRight: (url) => post(attempt, url)
         })
@@ -109,6 +111,6 @@ const make = Effect.gen(function* () {
 
 /** Sends events over HTTP, signed according to Standard Webhooks. */
 export class WebhookSender extends Effect.Service<WebhookSender>()("layers/WebhookSender", {
-  dependencies: [Targets.Default],
+  dependencies: [SsrfGuard.Default],
   scoped: make
 }) {}

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto"
 const secretPrefix = "whsec_"
 
 /** Generates a signing secret in the format of Standard Webhooks. */
-export const newSecret = () => `${secretPrefix}${randomBytes(32).toString("base64")}`
+export const generateSigningSecret = () => `${secretPrefix}${randomBytes(32).toString("base64")}`
 
 const keyOf = (secret: string) => Buffer.from(secret.slice(secretPrefix.length), "base64")
 
@@ -11,7 +11,7 @@ const sign = (secret: string, signedPrefix: string, body: Uint8Array) =>
   `v1,${createHmac("sha256", keyOf(secret)).update(signedPrefix).update(body).digest("base64")}`
 
 /** The headers of Standard Webhooks. They carry one signature per secret, so that secrets can rotate. */
-export const signatureHeaders = (
+export const buildSignatureHeaders = (
   id: string,
   now: number,
   body: Uint8Array,

@@ -1,5 +1,5 @@
 import { errors } from "undici"
-import { Refused } from "./Rules.ts"
+import { UrlRejected } from "./Rules.ts"
 
 type MessageFormatter = (host: string) => string
 
@@ -43,15 +43,15 @@ const codeOf = (cause: unknown) => {
 }
 
 /** Describes a network error for the operator of the receiver. */
-export const troubleOf = (cause: unknown, host: string) => {
-  if (cause instanceof Refused) return cause.message
+export const describeNetworkError = (cause: unknown, host: string) => {
+  if (cause instanceof UrlRejected) return cause.message
   const code = codeOf(cause)
   const format = byCode[code] ?? byCodePrefix.find(([prefix]) => code.startsWith(prefix))?.[1]
   return format?.(host) ?? `The request to ${host} failed`
 }
 
 /** Describes a status other than 2xx. Returns undefined for success. */
-export const faultOfStatus = (status: number, host: string) => {
+export const describeStatusError = (status: number, host: string) => {
   if (status >= 200 && status < 300) return undefined
   return status >= 300 && status < 400
     ? `${host} answered ${status}, and redirects are not followed: register the URL they lead to`

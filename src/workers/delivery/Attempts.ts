@@ -1,44 +1,49 @@
 import { Effect, Random } from "effect"
-import { nextAttempt, retryAfterOf } from "../../domain/delivery/RetrySchedule.ts"
-import type { Sent } from "../../domain/delivery/Sent.ts"
-import { eventText } from "../../domain/events/EventText.ts"
-import type { Claimed } from "../../layers/delivery/Claims.ts"
-import { DriveSender } from "../../layers/delivery/DriveSender.ts"
-import type { Outcome } from "../../layers/delivery/Outcomes.ts"
+import { computeNextAttempt, parseRetryAfter } from "../../domain/delivery/RetrySchedule.ts"
+import type { SendResult } from "../../domain/delivery/Sent.ts"
+import { encodeEventPayload } from "../../domain/events/EventText.ts"
+import type { ClaimedDelivery } from "../../layers/delivery/Claims.ts"
+import { GoogleDriveSender } from "../../layers/delivery/DriveSender.ts"
+import type { AttemptResult } from "../../layers/delivery/Outcomes.ts"
 import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { WebhookSender } from "../../layers/webhook/Sender.ts"
 
-const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: Claimed) =>
-  eventText({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
+const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: ClaimedDelivery) =>
+  encodeEventPayload({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
 
 /** The result of an attempt that failed with a defect. The log has the cause; the receiver's owner must not see it. */
-const internalFailure: Sent = { delivered: false, latencyMs: 0, error: "The service could not send it" }
+const internalFailure: SendResult = { delivered: false, latencyMs: 0, error: "The service could not send it" }
 
 /** The time of the next attempt. With `stop` it is now: the integration fails, and a person resumes it. */
-const nextAttemptAt = ({ delivered, retryAfter, stop }: Sent, attemptsInRound: number, now: number, random: number) => {
+const nextAttemptAt = (
+  { delivered, retryAfter, stop }: SendResult,
+  attemptsInRound: number,
+  now: number,
+  random: number
+) => {
   if (delivered) return undefined
   if (stop !== undefined) return now
-  return nextAttempt({ attemptsInRound, now, random, retryAfter: retryAfterOf(retryAfter, now) })
+  return computeNextAttempt({ attemptsInRound, now, random, retryAfter: parseRetryAfter(retryAfter, now) })
 }
 
 /** One attempt to send a delivery, for every provider. */
-export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
-  dependencies: [WebhookSender.Default, NatsSender.Default, DriveSender.Default, IntegrationSecrets.Default],
+export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAttempt", {
+  dependencies: [WebhookSender.Default, NatsSender.Default, GoogleDriveSender.Default, IntegrationSecrets.Default],
   effect: Effect.gen(function* () {
     const webhooks = yield* WebhookSender
     const nats = yield* NatsSender
-    const googleDrive = yield* DriveSender
+    const googleDrive = yield* GoogleDriveSender
     const secrets = yield* IntegrationSecrets
 
-    const secretsOf = ({ integration, secrets: sealed, tenant }: Claimed) =>
-      secrets.opened(
+    const secretsOf = ({ integration, secrets: sealed, tenant }: ClaimedDelivery) =>
+      secrets.unseal(
         tenant,
         integration,
         (sealed ?? []).map(({ generation, sealed }) => ({ generation, sealed: Buffer.from(sealed, "base64") }))
       )
 
-    const sendTo: Record<Claimed["provider"], (claimed: Claimed) => Effect.Effect<Sent>> = {
+    const sendTo: Record<ClaimedDelivery["provider"], (claimed: ClaimedDelivery) => Effect.Effect<SendResult>> = {
       WEBHOOK: (claimed) =>
         Effect.suspend(() =>
           webhooks.send({
@@ -56,7 +61,7 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
           integration: claimed.integration,
           type: claimed.type,
           id: claimed.event,
-          round: claimed.spent,
+          redeliveryRound: claimed.spent,
           body: bodyOf(claimed)
         }),
       GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
@@ -71,11 +76,11 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
     }
 
     const outcomeOf = (
-      { attempts, id, integration, lease, spent, tenant }: Claimed,
-      sent: Sent,
+      { attempts, id, integration, lease, spent, tenant }: ClaimedDelivery,
+      sent: SendResult,
       startedAt: number,
       random: number
-    ): Outcome => {
+    ): AttemptResult => {
       const now = Date.now()
       const next = nextAttemptAt(sent, attempts + 1 - spent, now, random)
       return {
@@ -90,13 +95,13 @@ export class Attempts extends Effect.Service<Attempts>()("workers/Attempts", {
         body: sent.body,
         error: sent.error,
         nextAttemptAt: next === undefined ? undefined : new Date(next).toISOString(),
-        stop: sent.stop
+        stopReason: sent.stop
       }
     }
 
     return {
       /** Sends the delivery once. Never fails: a failure to send is an outcome too. */
-      make: (claimed: Claimed) =>
+      run: (claimed: ClaimedDelivery) =>
         Effect.gen(function* () {
           const startedAt = Date.now()
           const random = yield* Random.next

@@ -1,13 +1,13 @@
 import { Cause, Effect, Either, FiberSet } from "effect"
 import type { JsMsg } from "nats"
 import { type EventKey, FanOut, type FanOutLimits, fanOutLimits } from "../../layers/delivery/FanOut.ts"
-import { asking, Broker } from "../../layers/nats/Broker.ts"
+import { Broker, callBroker } from "../../layers/nats/Broker.ts"
 import { isConnectionBroken, isLockTimeout } from "../../layers/postgres/connection/Outage.ts"
-import { forEver } from "../ForEver.ts"
-import { keyOf, retryLater } from "../Messages.ts"
-import { makeTenantQueues, type Turn } from "../TenantQueues.ts"
-import { type Bell, makeBell } from "../Wakes.ts"
-import { makeBacklog } from "./FanOutBacklog.ts"
+import { runForever } from "../ForEver.ts"
+import { decodeRowKey, nakWithBackoff } from "../Messages.ts"
+import { makeTenantQueues, type TenantBatch } from "../TenantQueues.ts"
+import { makeWakeSignal, type WakeSignal } from "../Wakes.ts"
+import { makeFanOutBacklog } from "./FanOutBacklog.ts"
 
 const maxFetched = 500
 const fetchTimeoutMs = 2000
@@ -28,7 +28,7 @@ interface QueuedEvent extends EventKey {
 }
 
 const retryMessage = ({ message }: QueuedEvent) => {
-  if (message !== undefined) retryLater(message)
+  if (message !== undefined) nakWithBackoff(message)
 }
 
 /**
@@ -36,12 +36,12 @@ const retryMessage = ({ message }: QueuedEvent) => {
  * batch by tenant, and bisects a tenant's batch, until the failing event is alone; that event is retried later.
  * Messages are only hints: the backlog finds lost and dropped events in the database.
  */
-export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
+export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits = fanOutLimits) =>
   Effect.gen(function* () {
     const broker = yield* Broker
     const store = yield* FanOut
-    const backlog = yield* makeBacklog
-    const arrivals = yield* makeBell
+    const backlog = yield* makeFanOutBacklog
+    const arrivals = yield* makeWakeSignal
     const queues = makeTenantQueues<QueuedEvent>(maxQueuedPerTenant)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const withIsolationPermit = (yield* Effect.makeSemaphore(maxIsolated)).withPermits(1)
@@ -50,12 +50,12 @@ export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
     const { events } = broker.names
 
     const enqueue = (message: JsMsg) =>
-      Either.match(keyOf(message.string()), {
+      Either.match(decodeRowKey(message.string()), {
         onLeft: () => message.term(), // malformed: redelivery would not help
         onRight: (key) => {
           if (queues.offer(key.tenant, { ...key, message })) return
           message.ack()
-          backlog.note(key.tenant)
+          backlog.addTenant(key.tenant)
         }
       })
 
@@ -64,35 +64,35 @@ export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
       const capacity = maxQueued - queues.size()
       if (capacity <= 0) return yield* Effect.sleep("10 millis")
       const jetstream = yield* broker.jetstream
-      yield* asking(async () => {
-        const consumer = await jetstream.consumers.get(events.stream, events.fanOut)
+      yield* callBroker(async () => {
+        const consumer = await jetstream.consumers.get(events.stream, events.fanOutConsumer)
         const messages = await consumer.fetch({ max_messages: Math.min(capacity, maxFetched), expires: fetchTimeoutMs })
         for await (const message of messages) {
           enqueue(message)
-          arrivals.ring()
+          arrivals.notify()
         }
       })
     })
 
-    const fanOutBatches = (batches: ReadonlyArray<Turn<QueuedEvent>>) =>
+    const fanOutBatches = (batches: ReadonlyArray<TenantBatch<QueuedEvent>>) =>
       Effect.map(
         store.fanOut(
           batches.flatMap(({ items }) => items.map(({ id, tenant }) => ({ id, tenant }))),
           limits
         ),
-        ({ done, entered, moved }) => {
+        ({ done, deliveryCount, advancedTenants }) => {
           for (const { items, tenant } of batches) {
             const left = items.filter(({ id }) => !done.has(id))
-            if (moved.has(tenant)) queues.putBack(tenant, left)
+            if (advancedTenants.has(tenant)) queues.requeue(tenant, left)
             else left.forEach(retryMessage)
             for (const { id, message } of items) if (done.has(id)) message?.ack()
           }
-          if (entered > 0) wakeSignal.ring()
+          if (deliveryCount > 0) wakeSignal.notify()
         }
       )
 
     /** Bisects the batch of one tenant. Returns whether every event succeeded. */
-    const bisect = ({ items, tenant }: Turn<QueuedEvent>): Effect.Effect<boolean> =>
+    const bisect = ({ items, tenant }: TenantBatch<QueuedEvent>): Effect.Effect<boolean> =>
       fanOutBatches([{ tenant, items }]).pipe(
         Effect.as(true),
         Effect.catchAllCause((cause) => {
@@ -111,18 +111,18 @@ export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
         })
       )
 
-    const processIsolated = (batch: Turn<QueuedEvent>) => {
+    const processIsolated = (batch: TenantBatch<QueuedEvent>) => {
       isolatedTenants.add(batch.tenant)
       fork(
         Effect.map(withIsolationPermit(bisect(batch)), (hasSucceeded) => {
           isolatedTenants.delete(batch.tenant)
           if (hasSucceeded) suspectTenants.delete(batch.tenant)
-          arrivals.ring()
+          arrivals.notify()
         })
       )
     }
 
-    const processBatches = (batches: ReadonlyArray<Turn<QueuedEvent>>) =>
+    const processBatches = (batches: ReadonlyArray<TenantBatch<QueuedEvent>>) =>
       Effect.catchAllCause(fanOutBatches(batches), (cause) => {
         if (isConnectionBroken(Cause.squash(cause))) {
           for (const { items } of batches) items.forEach(retryMessage)
@@ -137,7 +137,7 @@ export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
 
     /** Queues the next backlog page of one tenant whose queue is empty. */
     const readBacklog = Effect.map(
-      backlog.next(maxQueuedPerTenant, (tenant) => !queues.isWaiting(tenant) && !isolatedTenants.has(tenant)),
+      backlog.nextPage(maxQueuedPerTenant, (tenant) => !queues.hasItems(tenant) && !isolatedTenants.has(tenant)),
       (keys) => keys.filter((key) => queues.offer(key.tenant, key)).length > 0
     )
 
@@ -151,11 +151,11 @@ export const fanOut = (wakeSignal: Bell, limits: FanOutLimits = fanOutLimits) =>
     })
 
     const sweep = Effect.zipRight(
-      Effect.tap(backlog.sweep, () => Effect.sync(arrivals.ring)),
+      Effect.tap(backlog.scanTenants, () => Effect.sync(arrivals.notify)),
       Effect.sleep(sweepInterval)
     )
 
-    yield* Effect.forkScoped(forEver("Event fan-out", work))
-    yield* Effect.forkScoped(forEver("Event fetch", fetch))
-    yield* Effect.forkScoped(forEver("Fan-out backlog sweep", sweep))
+    yield* Effect.forkScoped(runForever("Event fan-out", work))
+    yield* Effect.forkScoped(runForever("Event fetch", fetch))
+    yield* Effect.forkScoped(runForever("Fan-out backlog sweep", sweep))
   })

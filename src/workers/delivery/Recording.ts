@@ -1,10 +1,10 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Array, Cause, Chunk, Effect, FiberSet, Order, Queue, Schedule } from "effect"
-import { type Outcome, Outcomes } from "../../layers/delivery/Outcomes.ts"
+import { type AttemptResult, AttemptResults } from "../../layers/delivery/Outcomes.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
-import { isLost } from "../../layers/postgres/connection/Outage.ts"
+import { isConnectionFatal } from "../../layers/postgres/connection/Outage.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
-import { forEver } from "../ForEver.ts"
+import { runForever } from "../ForEver.ts"
 
 const maxBatchSize = 200
 /** Concurrent statements for outcomes that are recorded outside of the main batch. */
@@ -18,12 +18,12 @@ const maxTriesWithoutWaiting = 5
 
 const retrySchedule = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 
-type Busy = ReadonlyArray<Outcome>
+type Busy = ReadonlyArray<AttemptResult>
 
 /** Without a connection, splitting the batch would not help. */
 const isDatabaseDown = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
-  return error instanceof SqlError && isLost(error.cause)
+  return error instanceof SqlError && isConnectionFatal(error.cause)
 }
 
 /**
@@ -31,39 +31,43 @@ const isDatabaseDown = (cause: Cause.Cause<unknown>) => {
  * recorded, because the receiver has already seen the event. An outcome that cannot be recorded does not delay the
  * others.
  */
-export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
+export const makeAttemptRecorder = (onRecorded: (outcome: AttemptResult) => void) =>
   Effect.gen(function* () {
-    const outcomes = yield* Outcomes
+    const outcomes = yield* AttemptResults
     const integrations = yield* Integrations
     const metrics = yield* DeliveryMetrics
-    const finished = yield* Queue.unbounded<Outcome>()
+    const finished = yield* Queue.unbounded<AttemptResult>()
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const isolated = yield* Effect.makeSemaphore(maxIsolated)
-    const busyTries = new Map<Outcome, number>()
+    const busyTries = new Map<AttemptResult, number>()
 
     const warn = (cause: Cause.Cause<unknown>) =>
       Effect.logWarning("Outcomes of attempts could not be recorded; retrying", cause)
 
-    const settle = (outcome: Outcome) => {
+    const settle = (outcome: AttemptResult) => {
       busyTries.delete(outcome)
-      metrics.attempted(outcome.delivered ? "DELIVERED" : "FAILED")
+      metrics.countAttempts(outcome.delivered ? "DELIVERED" : "FAILED")
       onRecorded(outcome)
     }
 
     /** Fails the integration before recording: its delivery is due at once and must not be sent before a resume. */
-    const failIntegration = ({ integration, stop, tenant }: Outcome) =>
-      stop === undefined ? Effect.void : integrations.fail(tenant, integration, stop)
+    const failIntegration = ({ integration, stopReason, tenant }: AttemptResult) =>
+      stopReason === undefined ? Effect.void : integrations.fail(tenant, integration, stopReason)
 
-    const retryWithBackoff = (outcome: Outcome) => {
+    const retryWithBackoff = (outcome: AttemptResult) => {
       const tries = busyTries.get(outcome) ?? 0
       busyTries.set(outcome, tries + 1)
       const delay = Math.min(minBackoffMs * 2 ** tries, maxBackoffMs)
       fork(Effect.delay(Effect.asVoid(Queue.offer(finished, outcome)), delay))
     }
 
-    const isStarved = (outcome: Outcome) => (busyTries.get(outcome) ?? 0) >= maxTriesWithoutWaiting
+    const isStarved = (outcome: AttemptResult) => (busyTries.get(outcome) ?? 0) >= maxTriesWithoutWaiting
 
-    const settleAll = (batch: ReadonlyArray<Outcome>, busy: ReadonlyArray<Outcome>, retry: (busy: Busy) => void) => {
+    const settleAll = (
+      batch: ReadonlyArray<AttemptResult>,
+      busy: ReadonlyArray<AttemptResult>,
+      retry: (busy: Busy) => void
+    ) => {
       const left = new Set(busy)
       for (const outcome of batch) if (!left.has(outcome)) settle(outcome)
       retry(busy)
@@ -76,11 +80,11 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
       for (const group of Object.values(groups)) fork(recordBlocking(group))
     }
 
-    const recordAll = (batch: ReadonlyArray<Outcome>) =>
+    const recordAll = (batch: ReadonlyArray<AttemptResult>) =>
       Effect.map(outcomes.record(batch), (busy) => settleAll(batch, busy, retryBusy))
 
     /** Waits for the locks of one integration without delaying the main batch. */
-    const recordBlocking = (group: ReadonlyArray<Outcome>): Effect.Effect<void> =>
+    const recordBlocking = (group: ReadonlyArray<AttemptResult>): Effect.Effect<void> =>
       isolated
         .withPermits(1)(outcomes.record(group, true))
         .pipe(
@@ -90,7 +94,7 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
           Effect.map((busy) => settleAll(group, busy, (left) => left.forEach(retryWithBackoff)))
         )
 
-    const recordIsolated = (outcome: Outcome) =>
+    const recordIsolated = (outcome: AttemptResult) =>
       failIntegration(outcome).pipe(
         Effect.zipRight(recordAll([outcome])),
         Effect.sandbox,
@@ -101,7 +105,7 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
       )
 
     /** Bisects a failing batch until the failing outcome is alone. Sorting separates the tenants first. */
-    const bisect = (batch: ReadonlyArray<Outcome>): Effect.Effect<void> => {
+    const bisect = (batch: ReadonlyArray<AttemptResult>): Effect.Effect<void> => {
       const [culprit, ...others] = batch
       if (culprit !== undefined && others.length === 0) return recordIsolated(culprit)
       const halves = Array.splitAt(
@@ -111,12 +115,12 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
       return Effect.forEach(halves, recordHalf, { concurrency: "unbounded", discard: true })
     }
 
-    const recordHalf = (batch: ReadonlyArray<Outcome>) =>
+    const recordHalf = (batch: ReadonlyArray<AttemptResult>) =>
       isolated
         .withPermits(1)(recordAll(batch))
         .pipe(Effect.catchAllCause(() => bisect(batch)))
 
-    const recordBatch = (batch: ReadonlyArray<Outcome>): Effect.Effect<void> =>
+    const recordBatch = (batch: ReadonlyArray<AttemptResult>): Effect.Effect<void> =>
       Effect.catchAllCause(recordAll(batch), (cause) =>
         isDatabaseDown(cause)
           ? Effect.zipRight(Effect.delay(warn(cause), "1 second"), recordBatch(batch))
@@ -126,12 +130,12 @@ export const makeRecording = (onRecorded: (outcome: Outcome) => void) =>
     const record = Effect.gen(function* () {
       const [batch, stopping] = Array.partition(
         Chunk.toReadonlyArray(yield* Queue.takeBetween(finished, 1, maxBatchSize)),
-        ({ stop }) => stop !== undefined
+        ({ stopReason }) => stopReason !== undefined
       )
       for (const outcome of stopping) fork(recordIsolated(outcome))
       if (batch.length > 0) yield* recordBatch(batch)
     })
 
-    yield* Effect.forkScoped(forEver("Outcome recording", record))
-    return (outcome: Outcome) => Queue.offer(finished, outcome)
+    yield* Effect.forkScoped(runForever("Outcome recording", record))
+    return (outcome: AttemptResult) => Queue.offer(finished, outcome)
   })

@@ -1,24 +1,24 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Cause, Effect } from "effect"
-import { makeRedeliveries, type Open, type RedeliveryLimits } from "../../layers/delivery/Redeliveries.ts"
+import { makeBulkRedeliveries, type OpenRedelivery, type RedeliveryLimits } from "../../layers/delivery/Redeliveries.ts"
 import { isConnectionBroken } from "../../layers/postgres/connection/Outage.ts"
-import { forEver } from "../ForEver.ts"
-import type { Bell } from "../Wakes.ts"
+import { runForever } from "../ForEver.ts"
+import type { WakeSignal } from "../Wakes.ts"
 
 const pollMillis = 1000
 const lockedMillis = 50
 
 /** Completes large redeliveries in steps, round-robin over the tenants. It postpones and retries a failing one. */
-export const redeliver = (wakeSignal: Bell, limits?: RedeliveryLimits) =>
+export const startRedeliveryLoop = (wakeSignal: WakeSignal, limits?: RedeliveryLimits) =>
   Effect.gen(function* () {
-    const redeliveries = makeRedeliveries(yield* SqlClient.SqlClient, limits)
+    const redeliveries = makeBulkRedeliveries(yield* SqlClient.SqlClient, limits)
     let lastTenant = ""
 
-    const advance = (open: Open) =>
+    const advance = (open: OpenRedelivery) =>
       Effect.gen(function* () {
         const result = yield* redeliveries.advance(open)
         if (result === undefined) return yield* Effect.sleep(lockedMillis)
-        if (result.redelivered > 0) wakeSignal.ring()
+        if (result.redelivered > 0) wakeSignal.notify()
         if (result.isComplete)
           yield* Effect.logInfo(`Redelivered ${result.total} deliveries to integration ${open.integration}`)
       }).pipe(
@@ -33,12 +33,12 @@ export const redeliver = (wakeSignal: Bell, limits?: RedeliveryLimits) =>
       )
 
     const work = Effect.gen(function* () {
-      const open = yield* redeliveries.next(lastTenant)
+      const open = yield* redeliveries.nextDue(lastTenant)
       const wasFirst = lastTenant === ""
       lastTenant = open?.tenant ?? ""
       if (open !== undefined) yield* advance(open)
       else if (wasFirst) yield* Effect.sleep(pollMillis)
     })
 
-    yield* Effect.forkScoped(forEver("Redelivery", work))
+    yield* Effect.forkScoped(runForever("Redelivery", work))
   })

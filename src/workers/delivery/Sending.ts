@@ -1,14 +1,14 @@
 import { Effect, FiberSet } from "effect"
-import type { Pool } from "../../domain/delivery/SendLimits.ts"
-import { type Claimed, Claims } from "../../layers/delivery/Claims.ts"
-import type { Outcome } from "../../layers/delivery/Outcomes.ts"
+import type { SendPool } from "../../domain/delivery/SendLimits.ts"
+import { type ClaimedDelivery, Claims } from "../../layers/delivery/Claims.ts"
+import type { AttemptResult } from "../../layers/delivery/Outcomes.ts"
 import { makeId } from "../../layers/postgres/Ids.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
-import { forEver } from "../ForEver.ts"
-import type { Bell } from "../Wakes.ts"
-import { Attempts } from "./Attempts.ts"
-import { makeRecording } from "./Recording.ts"
-import { makeSlots, type Slot } from "./Slots.ts"
+import { runForever } from "../ForEver.ts"
+import type { WakeSignal } from "../Wakes.ts"
+import { SendAttempt } from "./Attempts.ts"
+import { makeAttemptRecorder } from "./Recording.ts"
+import { makeSendSlots, type SendSlot } from "./Slots.ts"
 
 const pollMillis = 500
 const drainTimeoutMs = 17_000
@@ -20,27 +20,27 @@ const firstCursor = ""
  * Claims due deliveries, sends them and records the outcomes. On shutdown it claims no more and drains the attempts in
  * flight.
  */
-export const send = (wakeSignal: Bell) =>
+export const startDispatcher = (wakeSignal: WakeSignal) =>
   Effect.gen(function* () {
     const claims = yield* Claims
-    const sendAttempt = yield* Attempts
+    const sendAttempt = yield* SendAttempt
     const metrics = yield* DeliveryMetrics
-    const slots = makeSlots()
-    const slotOf = new Map<Outcome, Slot>()
+    const slots = makeSendSlots()
+    const slotOf = new Map<AttemptResult, SendSlot>()
     const fork = yield* FiberSet.makeRuntime<never, boolean, never>()
     let isStopping = false
 
-    const record = yield* makeRecording((outcome) => {
+    const record = yield* makeAttemptRecorder((outcome) => {
       const slot = slotOf.get(outcome)
       slotOf.delete(outcome)
       if (slot !== undefined) slots.release(slot)
-      wakeSignal.ring()
+      wakeSignal.notify()
     })
 
-    const startAttempt = (claimed: Claimed) => {
-      const slot = slots.take(claimed, Date.now())
-      const attempt = Effect.flatMap(sendAttempt.make(claimed), (result) => {
-        slots.answered(slot, result.delivered, Date.now())
+    const startAttempt = (claimed: ClaimedDelivery) => {
+      const slot = slots.acquire(claimed, Date.now())
+      const attempt = Effect.flatMap(sendAttempt.run(claimed), (result) => {
+        slots.recordResponse(slot, result.delivered, Date.now())
         // A getter, because the recorder reads it later: other responses may move the receiver to another pool.
         const outcome = {
           ...result,
@@ -55,17 +55,20 @@ export const send = (wakeSignal: Bell) =>
     }
 
     /** Claims deliveries of one pool. Returns whether it saw all that are due. */
-    const makeClaim = (pool: Pool) => {
+    const makeClaim = (pool: SendPool) => {
       let cursor = firstCursor
       return Effect.gen(function* () {
-        const limits = slots.limitsFor(pool, Date.now())
-        metrics.capped("TENANT", Object.values(limits.tenants).filter((allowance) => allowance === 0).length)
-        if (limits.max === 0) metrics.capped("POOL", 1)
+        const limits = slots.claimLimitsFor(pool, Date.now())
+        metrics.countCapped(
+          "TENANT",
+          Object.values(limits.allowanceByTenant).filter((allowance) => allowance === 0).length
+        )
+        if (limits.max === 0) metrics.countCapped("POOL", 1)
         if (limits.max === 0 || isStopping) return true
         const { claimed, resumeAfter } = yield* claims.claim(makeId("lease"), cursor, limits)
         const sawAll = resumeAfter === undefined && cursor === firstCursor
         cursor = resumeAfter ?? firstCursor
-        metrics.attempted("LOST", claimed.filter(({ wasLost }) => wasLost).length)
+        metrics.countAttempts("LOST", claimed.filter(({ wasLost }) => wasLost).length)
         claimed.forEach(startAttempt)
         return sawAll
       })
@@ -81,11 +84,11 @@ export const send = (wakeSignal: Bell) =>
       const sawProven = yield* claimProven
       const sawNew = yield* claimNew
       if (Date.now() >= nextSlowClaimAt && (yield* claimSlow)) nextSlowClaimAt = Date.now() + pollMillis
-      for (const [pool, used] of slots.usage()) metrics.slotsInUse(pool, used)
+      for (const [pool, used] of slots.usage()) metrics.setSlotsInUse(pool, used)
       if (sawProven && sawNew) yield* wakeSignal.wait(pollMillis)
     })
 
-    yield* Effect.forkScoped(forEver("Delivery claims", claim))
+    yield* Effect.forkScoped(runForever("Delivery claims", claim))
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isStopping = true

@@ -1,19 +1,19 @@
 import {
-  afterQuick,
-  afterSlow,
+  decreaseSendLimit,
+  increaseSendLimit,
   initialLimit,
+  makeSendLimit,
   maxInFlight,
-  maxUnproven,
-  type Pool,
+  maxInFlightUnproven,
   poolOf,
   poolSlots,
-  pools,
   type SendLimit,
+  type SendPool,
+  sendPools,
   slowAfterMs,
-  startingAt,
   tenantAllowance
 } from "../../domain/delivery/SendLimits.ts"
-import type { Claimed, ClaimLimits } from "../../layers/delivery/Claims.ts"
+import type { ClaimedDelivery, ClaimLimits } from "../../layers/delivery/Claims.ts"
 
 interface Receiver {
   state: SendLimit
@@ -21,13 +21,13 @@ interface Receiver {
 }
 
 /** A slot is in use from the claim of a delivery until its outcome is recorded. */
-export interface Slot {
+export interface SendSlot {
   readonly tenant: string
   readonly integration: string
   readonly startedAt: number
   readonly slowAfterMs: number
   readonly receiver: Receiver
-  isAnswered: boolean
+  hasResponse: boolean
   isSlow: boolean
 }
 
@@ -38,13 +38,13 @@ const maxClaimSize = 100
 const increment = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
 
 /** The sending slots of this process: their use by tenant and receiver, and the limits of the next claim. */
-export const makeSlots = () => {
-  const slots = new Set<Slot>()
+export const makeSendSlots = () => {
+  const slots = new Set<SendSlot>()
   // In order of use: the first idle receiver is the least recently used.
   const receivers = new Map<string, Receiver>()
 
-  const receiverOf = ({ integration, sendLimit }: Claimed) => {
-    const receiver = receivers.get(integration) ?? { state: startingAt(sendLimit), inFlight: 0 }
+  const receiverOf = ({ integration, sendLimit }: ClaimedDelivery) => {
+    const receiver = receivers.get(integration) ?? { state: makeSendLimit(sendLimit), inFlight: 0 }
     receivers.delete(integration)
     receivers.set(integration, receiver)
     return receiver
@@ -57,15 +57,15 @@ export const makeSlots = () => {
     }
   }
 
-  const slowDown = (slot: Slot, now: number) => {
+  const slowDown = (slot: SendSlot, now: number) => {
     slot.isSlow = true
-    slot.receiver.state = afterSlow(slot.receiver.state, slot.startedAt, now)
+    slot.receiver.state = decreaseSendLimit(slot.receiver.state, slot.startedAt, now)
   }
 
   /** An attempt in flight for too long counts as slow before its response arrives. */
   const markSlow = (now: number) => {
     for (const slot of slots) {
-      if (!slot.isAnswered && !slot.isSlow && now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
+      if (!slot.hasResponse && !slot.isSlow && now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
     }
   }
 
@@ -77,27 +77,27 @@ export const makeSlots = () => {
         .map(([integration, { state }]) => [integration, Math.floor(state.limit)])
     )
 
-  const usedIn = (pool: Pool) => Array.from(slots).filter(({ receiver }) => poolOf(receiver.state) === pool)
+  const usedIn = (pool: SendPool) => Array.from(slots).filter(({ receiver }) => poolOf(receiver.state) === pool)
 
   /** Slow and new receivers must not use up the slots of proven ones. */
-  const freeFor = (pool: Pool) => {
+  const freeFor = (pool: SendPool) => {
     const free = maxInFlight - slots.size
     const unproven = slots.size - usedIn("PROVEN").length
-    return Math.max(0, pool === "PROVEN" ? free : Math.min(free, maxUnproven - unproven))
+    return Math.max(0, pool === "PROVEN" ? free : Math.min(free, maxInFlightUnproven - unproven))
   }
 
   return {
-    take: (claimed: Claimed, now: number): Slot => {
+    acquire: (claimed: ClaimedDelivery, now: number): SendSlot => {
       const receiver = receiverOf(claimed)
       receiver.inFlight++
       const { integration, provider, tenant } = claimed
-      const slot = {
+      const slot: SendSlot = {
         tenant,
         integration,
         startedAt: now,
         slowAfterMs: slowAfterMs[provider],
         receiver,
-        isAnswered: false,
+        hasResponse: false,
         isSlow: false
       }
       slots.add(slot)
@@ -105,21 +105,21 @@ export const makeSlots = () => {
     },
 
     /** Adapts the receiver's limit to the response. The slot stays in use until the outcome is recorded. */
-    answered: (slot: Slot, delivered: boolean, now: number) => {
-      slot.isAnswered = true
+    recordResponse: (slot: SendSlot, delivered: boolean, now: number) => {
+      slot.hasResponse = true
       if (slot.isSlow) return
       if (now - slot.startedAt >= slot.slowAfterMs) slowDown(slot, now)
-      else if (delivered) slot.receiver.state = afterQuick(slot.receiver.state, slot.receiver.inFlight)
+      else if (delivered) slot.receiver.state = increaseSendLimit(slot.receiver.state, slot.receiver.inFlight)
     },
 
-    release: (slot: Slot) => {
+    release: (slot: SendSlot) => {
       slots.delete(slot)
       slot.receiver.inFlight--
       evictIdle()
     },
 
     /** The limits of the next claim for a pool. */
-    limitsFor: (pool: Pool, now: number): ClaimLimits => {
+    claimLimitsFor: (pool: SendPool, now: number): ClaimLimits => {
       markSlow(now)
       const used = usedIn(pool)
       const poolFree = Math.max(0, poolSlots[pool] - used.length)
@@ -139,15 +139,15 @@ export const makeSlots = () => {
         pool,
         max: Math.min(poolFree, totalFree, maxClaimSize),
         maxPerTenant: tenantAllowance({ poolFree, totalFree, poolUsed: 0, totalUsed: 0 }),
-        tenants: Object.fromEntries(Array.from(totalUsed.keys(), (tenant) => [tenant, allowanceOf(tenant)])),
-        receivers: receiverLimits()
+        allowanceByTenant: Object.fromEntries(Array.from(totalUsed.keys(), (tenant) => [tenant, allowanceOf(tenant)])),
+        sendLimitByIntegration: receiverLimits()
       }
     },
 
-    poolOf: ({ receiver }: Slot) => poolOf(receiver.state),
-    usage: () => pools.map((pool) => [pool, usedIn(pool).length] as const),
+    poolOf: ({ receiver }: SendSlot) => poolOf(receiver.state),
+    usage: () => sendPools.map((pool) => [pool, usedIn(pool).length] as const),
     size: () => slots.size
   }
 }
 
-export type Slots = ReturnType<typeof makeSlots>
+export type SendSlots = ReturnType<typeof makeSendSlots>

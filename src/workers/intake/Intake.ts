@@ -1,14 +1,14 @@
 import { Effect, Either, FiberSet, Layer } from "effect"
 import type { JsMsg } from "nats"
-import { asking, Broker } from "../../layers/nats/Broker.ts"
+import { Broker, callBroker } from "../../layers/nats/Broker.ts"
 import { InboundStream } from "../../layers/nats/InboundStream.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
-import { Intake } from "../../layers/tracker/Intake.ts"
-import { forEver } from "../ForEver.ts"
-import { keyOf, retryLater } from "../Messages.ts"
+import { InboundProcessor } from "../../layers/tracker/Intake.ts"
+import { runForever } from "../ForEver.ts"
+import { decodeRowKey, nakWithBackoff } from "../Messages.ts"
 import { makeTenantQueues } from "../TenantQueues.ts"
-import { makeBell } from "../Wakes.ts"
-import { makeWorking, type Working } from "./Working.ts"
+import { makeWakeSignal } from "../Wakes.ts"
+import { type IssueProcessor, makeIssueProcessor } from "./Working.ts"
 
 const maxFetched = 200
 const fetchTimeoutMs = 1000
@@ -32,12 +32,12 @@ interface QueuedWebhook {
 }
 
 /** Processes webhooks from the broker, round-robin over the tenants. */
-const consume = (processIssues: Working) =>
+const consume = (processIssues: IssueProcessor) =>
   Effect.gen(function* () {
     const broker = yield* Broker
     const stream = yield* InboundStream
-    const intake = yield* Intake
-    const arrivals = yield* makeBell
+    const intake = yield* InboundProcessor
+    const arrivals = yield* makeWakeSignal
     const queues = makeTenantQueues<QueuedWebhook>(maxQueuedPerTenant)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
     const busyTenants = new Set<string>()
@@ -45,7 +45,7 @@ const consume = (processIssues: Working) =>
     const { inbound } = broker.names
 
     const enqueue = (message: JsMsg) =>
-      Either.match(keyOf(message.string()), {
+      Either.match(decodeRowKey(message.string()), {
         onLeft: () => message.term(), // malformed: redelivery would not help
         onRight: (key) => {
           // The queue is full: `poll` finds the webhook in the database later.
@@ -57,34 +57,34 @@ const consume = (processIssues: Working) =>
       const capacity = maxQueued - queues.size()
       if (capacity <= 0) return yield* Effect.sleep(gatherMillis)
       const jetstream = yield* broker.jetstream
-      yield* asking(async () => {
-        const consumer = await jetstream.consumers.get(inbound.stream, inbound.intake)
+      yield* callBroker(async () => {
+        const consumer = await jetstream.consumers.get(inbound.stream, inbound.intakeConsumer)
         const messages = await consumer.fetch({ max_messages: Math.min(capacity, maxFetched), expires: fetchTimeoutMs })
         for await (const message of messages) {
           enqueue(message)
-          arrivals.ring()
+          arrivals.notify()
         }
       })
     }).pipe(
       Effect.catchIf(
-        (error) => error.isStreamMissing || error.is("consumerNotFound"),
-        () => stream.declare
+        (error) => error.isStreamMissing || error.hasCode("consumerNotFound"),
+        () => stream.declareStreams
       )
     )
 
     /** Acknowledges webhooks that are done or on hold. `poll` finds those of a paused integration after it resumes. */
     const processBatch = (batch: ReadonlyArray<QueuedWebhook>) =>
       Effect.gen(function* () {
-        const found = yield* intake.issuesOf(batch.map(({ id, tenant }) => ({ id, tenant })))
+        const found = yield* intake.findPendingIssues(batch.map(({ id, tenant }) => ({ id, tenant })))
         const { isFinished } = yield* processIssues(found)
         const left = new Set(found.filter((key) => !isFinished(key)).map(({ id }) => id))
         for (const { id, message } of batch) {
-          if (left.has(id)) retryLater(message)
+          if (left.has(id)) nakWithBackoff(message)
           else message.ack()
         }
       }).pipe(
         Effect.catchAllCause((cause) => {
-          for (const { message } of batch) retryLater(message)
+          for (const { message } of batch) nakWithBackoff(message)
           return Effect.logWarning("Processing webhooks failed; retrying", cause)
         })
       )
@@ -99,23 +99,23 @@ const consume = (processIssues: Working) =>
       const end = Effect.sync(() => {
         runningBatches--
         for (const { tenant } of batches) busyTenants.delete(tenant)
-        arrivals.ring()
+        arrivals.notify()
       })
       fork(Effect.ensuring(processBatch(batches.flatMap(({ items }) => items)), end))
     })
 
-    yield* Effect.forkScoped(forEver("Webhook processing", dispatch))
-    yield* Effect.forkScoped(forEver("Webhook fetch", fetch))
+    yield* Effect.forkScoped(runForever("Webhook processing", dispatch))
+    yield* Effect.forkScoped(runForever("Webhook fetch", fetch))
   })
 
 /**
  * Processes webhooks that the broker does not bring: lost messages, earlier failures, and paused integrations that
  * resumed.
  */
-const poll = (processIssues: Working) =>
-  Effect.map(Intake, (intake) =>
+const poll = (processIssues: IssueProcessor) =>
+  Effect.map(InboundProcessor, (intake) =>
     Effect.gen(function* () {
-      const found = yield* intake.forgotten(maxPolled)
+      const found = yield* intake.findOverdueIssues(maxPolled)
       const { isAnyLeft } = yield* processIssues(found)
       if (found.length < maxPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
     })
@@ -123,8 +123,11 @@ const poll = (processIssues: Working) =>
 
 export const IntakeLive = Layer.scopedDiscard(
   Effect.gen(function* () {
-    const processIssues = yield* makeWorking
+    const processIssues = yield* makeIssueProcessor
     yield* consume(processIssues)
-    yield* Effect.forkScoped(forEver("Webhook poll", yield* poll(processIssues)))
+    yield* Effect.forkScoped(runForever("Webhook poll", yield* poll(processIssues)))
   })
-).pipe(Layer.provide([Intake.Default, InboundStream.Default, IntakeMetrics.Default]), Layer.provide(Broker.Default))
+).pipe(
+  Layer.provide([InboundProcessor.Default, InboundStream.Default, IntakeMetrics.Default]),
+  Layer.provide(Broker.Default)
+)

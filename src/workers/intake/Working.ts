@@ -1,27 +1,27 @@
 import { Array as Chunks, Effect } from "effect"
 import { Broker } from "../../layers/nats/Broker.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
-import { Intake } from "../../layers/tracker/Intake.ts"
-import { type IssueKey, nameOf } from "../../layers/tracker/intake/IssueKey.ts"
+import { InboundProcessor } from "../../layers/tracker/Intake.ts"
+import { type IssueRef, issueRefKey } from "../../layers/tracker/intake/IssueKey.ts"
 
 /** Issues in one transaction, and concurrent transactions of one process. */
 const maxBatchSize = 50
 const maxTransactions = 3
 
-const namesOf = (keys: ReadonlyArray<IssueKey>) => new Set(keys.map(nameOf))
+const namesOf = (keys: ReadonlyArray<IssueRef>) => new Set(keys.map(issueRefKey))
 
 /**
  * Processes the pending webhooks of issues in batches. The result tells whether webhooks are left and which issues are
  * finished.
  */
-export const makeWorking = Effect.gen(function* () {
-  const intake = yield* Intake
+export const makeIssueProcessor = Effect.gen(function* () {
+  const intake = yield* InboundProcessor
   const metrics = yield* IntakeMetrics
   const { wake } = yield* Broker
   const withTransactionPermit = (yield* Effect.makeSemaphore(maxTransactions)).withPermits(1)
 
-  const processBatch = (keys: ReadonlyArray<IssueKey>) =>
-    Effect.catchAllCause(intake.workOff(keys), (cause) =>
+  const processBatch = (keys: ReadonlyArray<IssueRef>) =>
+    Effect.catchAllCause(intake.processIssues(keys), (cause) =>
       Effect.as(Effect.logWarning(`Processing the webhooks of ${keys.length} issues failed`, cause), {
         results: [],
         left: [],
@@ -29,8 +29,8 @@ export const makeWorking = Effect.gen(function* () {
       })
     )
 
-  return Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
-    const issues = [...new Map(keys.map((key) => [nameOf(key), key])).values()]
+  return Effect.fnUntraced(function* (keys: ReadonlyArray<IssueRef>) {
+    const issues = [...new Map(keys.map((key) => [issueRefKey(key), key])).values()]
     const results = yield* Effect.forEach(
       Chunks.chunksOf(issues, maxBatchSize),
       (keys) => withTransactionPermit(processBatch(keys)),
@@ -39,11 +39,11 @@ export const makeWorking = Effect.gen(function* () {
       }
     )
     if (results.length > 0) yield* wake
-    for (const result of results) result.results.forEach(metrics.worked)
+    for (const result of results) result.results.forEach(metrics.countProcessed)
     const left = results.flatMap((result) => result.left)
     const unfinished = namesOf([...left, ...results.flatMap(({ busy }) => busy)])
-    return { isAnyLeft: left.length > 0, isFinished: (key: IssueKey) => !unfinished.has(nameOf(key)) }
+    return { isAnyLeft: left.length > 0, isFinished: (key: IssueRef) => !unfinished.has(issueRefKey(key)) }
   })
 })
 
-export type Working = Effect.Effect.Success<typeof makeWorking>
+export type IssueProcessor = Effect.Effect.Success<typeof makeIssueProcessor>

@@ -5,22 +5,22 @@ import { Assets } from "../../layers/branding/Assets.ts"
 import { Blobs } from "../../layers/branding/Blobs.ts"
 import { DeletedIntegrations } from "../../layers/delivery/DeletedIntegrations.ts"
 import { Retention } from "../../layers/delivery/Retention.ts"
-import { GivingBack } from "../../layers/integrations/authorization/GivingBack.ts"
+import { TokenRevocation } from "../../layers/integrations/authorization/GivingBack.ts"
 import { OAuthStates } from "../../layers/integrations/authorization/OAuthStates.ts"
-import { failLongFailing } from "../../layers/integrations/Failing.ts"
+import { failUnreachableIntegrations } from "../../layers/integrations/Failing.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
-import { TrackerUpkeep } from "../../layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
+import { JiraWebhookReconciler } from "../../layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
 import { WebhookEndpoints } from "../../layers/integrations/WebhookEndpoints.ts"
 import { InvoiceFileQueue } from "../../layers/invoicing/InvoiceFileQueue.ts"
 import { InvoicePdfs } from "../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../layers/invoicing/Invoices.ts"
-import { batchSize, untilFewer } from "../../layers/postgres/Batches.ts"
+import { batchSize, drainInBatches } from "../../layers/postgres/Batches.ts"
 import { Erasure } from "../../layers/tenancy/Erasure.ts"
 import { IdempotencyKeys } from "../../layers/tenancy/IdempotencyKeys.ts"
 import { InboundRetention } from "../../layers/tracker/InboundRetention.ts"
-import { forEver } from "../ForEver.ts"
-import { keepInvoiceFiles } from "./InvoiceFiles.ts"
-import { keepTrackers } from "./Trackers.ts"
+import { runForever } from "../ForEver.ts"
+import { startInvoiceFileRenderer } from "./InvoiceFiles.ts"
+import { startJiraWebhookReconciler } from "./Trackers.ts"
 
 /** Batch size where each row may need a call to a slow provider. */
 const remoteBatchSize = 50
@@ -38,23 +38,23 @@ const makeTasks = Effect.gen(function* () {
   const { removeNext } = yield* DeletedIntegrations
   const assets = yield* Assets
   const erasure = yield* Erasure
-  const eraseNext = Effect.tap(erasure.next, (tenant) =>
+  const eraseNext = Effect.tap(erasure.eraseNext, (tenant) =>
     tenant === undefined ? Effect.void : Effect.logInfo(`Erased tenant ${tenant}`)
   )
   return {
-    "idempotency keys": untilFewer(batchSize, (yield* IdempotencyKeys).purge),
-    "OAuth states": untilFewer(batchSize, (yield* OAuthStates).sweep),
-    "unconfirmed grants": untilFewer(remoteBatchSize, (yield* GivingBack).sweep),
-    "webhook endpoints": untilFewer(batchSize, (yield* WebhookEndpoints).sweep),
-    "bodies of inbound webhooks": untilFewer(batchSize, inbound.empty),
-    "inbound webhooks": untilFewer(batchSize, inbound.forget),
-    "response bodies of receivers": untilFewer(batchSize, retention.emptyAttempts),
-    secrets: untilFewer(batchSize, retention.forgetSecrets),
-    "failing integrations": failLongFailing(fail),
+    "idempotency keys": drainInBatches(batchSize, (yield* IdempotencyKeys).purge),
+    "OAuth states": drainInBatches(batchSize, (yield* OAuthStates).sweep),
+    "unconfirmed grants": drainInBatches(remoteBatchSize, (yield* TokenRevocation).sweep),
+    "webhook endpoints": drainInBatches(batchSize, (yield* WebhookEndpoints).sweep),
+    "bodies of inbound webhooks": drainInBatches(batchSize, inbound.deleteBodies),
+    "inbound webhooks": drainInBatches(batchSize, inbound.deleteExpired),
+    "response bodies of receivers": drainInBatches(batchSize, retention.clearAttemptPayloads),
+    secrets: drainInBatches(batchSize, retention.deleteExpiredSecrets),
+    "failing integrations": failUnreachableIntegrations(fail),
     "deleted integrations": Effect.asVoid(Effect.repeat(removeNext, { while: (hasRemoved) => hasRemoved })),
-    events: retention.forgetEvents,
-    assets: untilFewer(batchSize, (max) => Effect.orDie(assets.sweep(max))),
-    blobs: untilFewer(batchSize, (yield* Blobs).sweep),
+    events: retention.deleteEvents,
+    assets: drainInBatches(batchSize, (max) => Effect.orDie(assets.deleteStale(max))),
+    blobs: drainInBatches(batchSize, (yield* Blobs).deleteAbandonedUploads),
     "deleted tenants": Effect.asVoid(Effect.repeat(eraseNext, { while: (tenant) => tenant !== undefined }))
   } satisfies Record<string, Round>
 })
@@ -63,13 +63,13 @@ const makeTasks = Effect.gen(function* () {
  * Runs one round of every task in sequence. A failing task does not stop the others; its failure is reported at the
  * end.
  */
-export const tidy = Effect.gen(function* () {
+export const runCleanupRound = Effect.gen(function* () {
   const rounds = yield* Effect.forEach(Object.values<Round>(yield* makeTasks), (round) => Effect.exit(round))
   for (const round of rounds) yield* round
 })
 
 /** The services that the cleanup tasks need. */
-export const JanitorTools = Layer.mergeAll(
+export const JanitorDependencies = Layer.mergeAll(
   IdempotencyKeys.Default,
   Erasure.Default,
   Assets.Default,
@@ -78,21 +78,28 @@ export const JanitorTools = Layer.mergeAll(
   Integrations.Default,
   DeletedIntegrations.Default,
   OAuthStates.Default,
-  GivingBack.Default,
+  TokenRevocation.Default,
   WebhookEndpoints.Default,
   InboundRetention.Default
 )
 
 /** The services that rendering needs. */
-export const FileDrawingTools = Layer.mergeAll(InvoicePdfs.Default, InvoiceFileQueue.Default, Invoices.Default)
+export const InvoiceRenderingDependencies = Layer.mergeAll(
+  InvoicePdfs.Default,
+  InvoiceFileQueue.Default,
+  Invoices.Default
+)
 
 /** Each task runs in a fiber of its own, so that a slow or failing task does not delay the others. */
 const startTasks = Effect.gen(function* () {
   for (const [name, round] of Object.entries<Round>(yield* makeTasks)) {
-    yield* Effect.forkScoped(forEver(`Cleanup of ${name}`, Effect.zipRight(round, Effect.sleep(roundInterval))))
+    yield* Effect.forkScoped(runForever(`Cleanup of ${name}`, Effect.zipRight(round, Effect.sleep(roundInterval))))
   }
 })
 
 export const JanitorLive = Layer.scopedDiscard(
-  startTasks.pipe(Effect.zipRight(keepTrackers), Effect.zipRight(keepInvoiceFiles))
-).pipe(Layer.provide([JanitorTools, TrackerUpkeep.Default, FileDrawingTools]), Layer.provide(BlobStoreLive))
+  startTasks.pipe(Effect.zipRight(startJiraWebhookReconciler), Effect.zipRight(startInvoiceFileRenderer))
+).pipe(
+  Layer.provide([JanitorDependencies, JiraWebhookReconciler.Default, InvoiceRenderingDependencies]),
+  Layer.provide(BlobStoreLive)
+)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { TrackerUpkeep } from "../../layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
-import { forEver } from "../ForEver.ts"
+import { JiraWebhookReconciler } from "../../layers/integrations/jiraWebhooks/TrackerUpkeep.ts"
+import { runForever } from "../ForEver.ts"
 
 const newIntegrationInterval = "2 seconds"
 const checksPerRound = 30
@@ -9,12 +9,14 @@ const checksPerRound = 30
  * Keeps our webhooks registered in Jira. Of several janitors only the leader does this. New integrations do not wait
  * for a round.
  */
-export const keepTrackers = Effect.gen(function* () {
-  const reconciler = yield* TrackerUpkeep
-  yield* Effect.addFinalizer(() => Effect.ignoreLogged(reconciler.resign))
+export const startJiraWebhookReconciler = Effect.gen(function* () {
+  const reconciler = yield* JiraWebhookReconciler
+  yield* Effect.addFinalizer(() => Effect.ignoreLogged(reconciler.releaseLease))
   const registerNew = Effect.repeatN(
-    Effect.zipRight(Effect.sleep(newIntegrationInterval), reconciler.greet),
+    Effect.zipRight(Effect.sleep(newIntegrationInterval), reconciler.registerNew),
     checksPerRound - 1
   )
-  yield* Effect.forkScoped(forEver("Jira webhook reconciliation", Effect.zipRight(reconciler.round, registerNew)))
+  yield* Effect.forkScoped(
+    runForever("Jira webhook reconciliation", Effect.zipRight(reconciler.reconcileAll, registerNew))
+  )
 })

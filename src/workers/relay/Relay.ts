@@ -3,18 +3,18 @@ import { hostname } from "node:os"
 import { Effect, Layer } from "effect"
 import { Outbox } from "../../layers/delivery/Outbox.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
-import type { Placed } from "../../layers/nats/EventStream.ts"
+import type { FeedEvent } from "../../layers/nats/EventStream.ts"
 import { EventStream } from "../../layers/nats/EventStream.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
-import { forEver } from "../ForEver.ts"
-import { makeBell, ringOnWake } from "../Wakes.ts"
+import { runForever } from "../ForEver.ts"
+import { makeWakeSignal, notifyOnWake } from "../Wakes.ts"
 
 const batchSize = 500
 const pollMillis = 250
 const standbyMillis = 1000
 
 /** Compares like the database: identifiers collate by their characters. */
-const lastTenantOf = (placed: ReadonlyArray<Placed>) =>
+const lastTenantOf = (placed: ReadonlyArray<FeedEvent>) =>
   placed.reduce((last, { tenant }) => (tenant > last ? tenant : last), "")
 
 /**
@@ -27,8 +27,8 @@ const makeRelay = Effect.gen(function* () {
   const stream = yield* EventStream
   const metrics = yield* DeliveryMetrics
   const holder = `${hostname()}.${process.pid}.${randomUUID()}`
-  const wakeSignal = yield* makeBell
-  yield* ringOnWake(wakeSignal)
+  const wakeSignal = yield* makeWakeSignal
+  yield* notifyOnWake(wakeSignal)
 
   // A new leader does not know what its predecessor published. Position 0 precedes every event.
   let isLeading = false
@@ -36,8 +36,8 @@ const makeRelay = Effect.gen(function* () {
   /** Cursor: the last tenant of the previous batch. */
   let afterTenant = ""
 
-  const publish = (events: ReadonlyArray<Placed>) =>
-    Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.published(events.length)))
+  const publish = (events: ReadonlyArray<FeedEvent>) =>
+    Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.countPublished(events.length)))
 
   const republishAll = Effect.sync(() => {
     unpublishedAfter = 0
@@ -48,8 +48,8 @@ const makeRelay = Effect.gen(function* () {
    */
   const catchUp = (after: number) =>
     Effect.gen(function* () {
-      if (after === 0) yield* stream.declare
-      const page = yield* outbox.unfinished(after, batchSize)
+      if (after === 0) yield* stream.declareStreams
+      const page = yield* outbox.listNotFannedOut(after, batchSize)
       yield* publish(page)
       unpublishedAfter = page.length < batchSize ? undefined : page.at(-1)?.position
     }).pipe(
@@ -59,7 +59,7 @@ const makeRelay = Effect.gen(function* () {
     )
 
   const step = Effect.gen(function* () {
-    const placed = yield* outbox.place(holder, batchSize, afterTenant)
+    const placed = yield* outbox.assignPositions(holder, batchSize, afterTenant)
     const wasLeading = isLeading
     isLeading = placed !== undefined
     if (placed === undefined) return yield* Effect.sleep(standbyMillis)
@@ -78,8 +78,8 @@ const makeRelay = Effect.gen(function* () {
       yield* wakeSignal.wait(pollMillis)
   })
 
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.resign(holder), "2 seconds")))
-  yield* Effect.forkScoped(forEver("Relay", step))
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.releaseLease(holder), "2 seconds")))
+  yield* Effect.forkScoped(runForever("Relay", step))
 })
 
 export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(

@@ -1,13 +1,14 @@
 import { Either } from "effect"
 import sharp from "sharp"
 import { assert, describe, it } from "vitest"
-import { acceptImage, type ImageType, inspectImage } from "../../../src/domain/branding/ImageFile.ts"
+import { type ImageType, inspectImage, validateImage } from "../../../src/domain/branding/ImageFile.ts"
 import { corpus, plainGif, plainJpeg, plainPng, plainWebp } from "./corpus.ts"
 import { animated, claiming, pngOf, uint32 } from "./pngParts.ts"
 
 const types: ReadonlyArray<ImageType> = ["image/png", "image/jpeg", "image/webp", "image/gif"]
 
-const refusal = (bytes: Uint8Array, declared: ImageType) => Either.getOrNull(Either.flip(acceptImage(bytes, declared)))
+const refusal = (bytes: Uint8Array, declared: ImageType) =>
+  Either.getOrNull(Either.flip(validateImage(bytes, declared)))
 
 const isTaken = (bytes: Uint8Array, declared: ImageType) => refusal(bytes, declared) === null
 
@@ -24,7 +25,7 @@ describe("an image", () => {
       }
       assert.strictEqual(`image/${said.format}`, type)
       assert.deepStrictEqual(inspectImage(bytes), Either.right(facts))
-      assert.deepStrictEqual(acceptImage(bytes, type), inspectImage(bytes))
+      assert.deepStrictEqual(validateImage(bytes, type), inspectImage(bytes))
     })
 
   it("is only taken as what it was declared as", () => {

@@ -2,7 +2,7 @@ import { crc32 as zlibCrc32 } from "node:zlib"
 import { Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { type ImageFacts, inspectImage } from "../../../src/domain/branding/ImageFile.ts"
+import { type ImageInfo, inspectImage } from "../../../src/domain/branding/ImageFile.ts"
 import { crc32 } from "../../../src/domain/branding/image/Crc32.ts"
 import { corpus } from "./corpus.ts"
 
@@ -10,7 +10,7 @@ const sample = fc.constantFrom(...corpus)
 
 const isRefused = (bytes: Uint8Array) => Either.isLeft(inspectImage(bytes))
 
-const isSensible = ({ width, height, frames }: ImageFacts) => width >= 1 && height >= 1 && frames >= 1
+const isSensible = ({ width, height, frames }: ImageInfo) => width >= 1 && height >= 1 && frames >= 1
 
 /** Facts that make sense or a reason, and no exception. */
 const answers = (bytes: Uint8Array) =>

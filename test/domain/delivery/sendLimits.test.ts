@@ -1,26 +1,27 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import {
-  afterQuick,
-  afterSlow,
+  decreaseSendLimit,
+  increaseSendLimit,
   initialLimit,
+  makeSendLimit,
   maxInFlight,
-  maxPerIntegration,
-  maxPerTenant,
+  maxInFlightPerIntegration,
+  maxInFlightPerTenant,
   poolOf,
   poolSlots,
-  pools,
   type SendLimit,
-  startingAt,
+  sendPools,
   tenantAllowance
 } from "../../../src/domain/delivery/SendLimits.ts"
 
 const answers = fc.array(fc.boolean(), { maxLength: 300 })
 
 /** A receiver whose limit is always used fully, at one answer a millisecond. */
-const adapt = (isQuick: ReadonlyArray<boolean>, from = startingAt(initialLimit.NEW)) =>
+const adapt = (isQuick: ReadonlyArray<boolean>, from = makeSendLimit(initialLimit.NEW)) =>
   isQuick.reduce<SendLimit>(
-    (state, quick, now) => (quick ? afterQuick(state, Math.floor(state.limit)) : afterSlow(state, now, now)),
+    (state, quick, now) =>
+      quick ? increaseSendLimit(state, Math.floor(state.limit)) : decreaseSendLimit(state, now, now),
     from
   )
 const quickly = (count: number) => Array.from({ length: count }, () => true)
@@ -32,20 +33,20 @@ describe("the concurrency limit of an integration", () => {
       fc.property(answers, (isQuick) => {
         const { limit, threshold } = adapt(isQuick)
         assert.isAtLeast(limit, 1)
-        assert.isAtMost(limit, maxPerIntegration)
-        assert.isAtMost(threshold, maxPerIntegration)
+        assert.isAtMost(limit, maxInFlightPerIntegration)
+        assert.isAtMost(threshold, maxInFlightPerIntegration)
       })
     )
   })
 
   it("proves a new receiver by its first quick answer, and doubles from one round of answers to the next", () => {
-    assert.strictEqual(poolOf(startingAt(initialLimit.NEW)), "NEW")
+    assert.strictEqual(poolOf(makeSendLimit(initialLimit.NEW)), "NEW")
     assert.strictEqual(poolOf(adapt(quickly(1))), "PROVEN")
     let state = adapt(quickly(1))
-    for (let round = 1; state.limit < maxPerIntegration; round++) {
+    for (let round = 1; state.limit < maxInFlightPerIntegration; round++) {
       const before = state.limit
       state = adapt(quickly(before), state)
-      assert.strictEqual(state.limit, Math.min(before * 2, maxPerIntegration), `round ${round}`)
+      assert.strictEqual(state.limit, Math.min(before * 2, maxInFlightPerIntegration), `round ${round}`)
     }
   })
 
@@ -62,38 +63,38 @@ describe("the concurrency limit of an integration", () => {
 
   it("falls for all that were in flight together, but lowers the threshold once", () => {
     const wide = adapt(quickly(200))
-    const stalled = slowly(64).reduce<SendLimit>((state) => afterSlow(state, 10, 20), wide)
+    const stalled = slowly(64).reduce<SendLimit>((state) => decreaseSendLimit(state, 10, 20), wide)
     assert.strictEqual(stalled.limit, 1)
-    assert.strictEqual(stalled.threshold, maxPerIntegration / 2)
+    assert.strictEqual(stalled.threshold, maxInFlightPerIntegration / 2)
   })
 
   it("grows back less quickly each time a receiver turns slow again", () => {
     let state = adapt(quickly(200))
     const widths: Array<number> = []
     for (let wave = 1; wave <= 4; wave++) {
-      state = slowly(64).reduce<SendLimit>((before) => afterSlow(before, wave * 100, wave * 100 + 10), state)
+      state = slowly(64).reduce<SendLimit>((before) => decreaseSendLimit(before, wave * 100, wave * 100 + 10), state)
       state = adapt(quickly(100), state)
       widths.push(Math.floor(state.limit))
     }
-    assert.isBelow(widths[0] ?? 0, maxPerIntegration)
+    assert.isBelow(widths[0] ?? 0, maxInFlightPerIntegration)
     assert.deepStrictEqual(
       widths,
       widths.toSorted((a, b) => b - a)
     )
-    assert.isBelow(widths.at(-1) ?? 0, maxPerIntegration / 2)
+    assert.isBelow(widths.at(-1) ?? 0, maxInFlightPerIntegration / 2)
   })
 
   it("does not grow while it is not used", () => {
     const proven = adapt(quickly(1))
     assert.deepStrictEqual(
-      quickly(100).reduce<SendLimit>((state) => afterQuick(state, 1), proven),
+      quickly(100).reduce<SendLimit>((state) => increaseSendLimit(state, 1), proven),
       proven
     )
   })
 })
 
 describe("the slots a tenant may take", () => {
-  const tenants = fc.array(fc.record({ tenant: fc.nat(40), pool: fc.constantFrom(...pools) }), { maxLength: 300 })
+  const tenants = fc.array(fc.record({ tenant: fc.nat(40), pool: fc.constantFrom(...sendPools) }), { maxLength: 300 })
 
   it("are never more than there are, nor more than a tenant's share, and something is left for whoever has none", () => {
     fc.assert(
@@ -116,7 +117,7 @@ describe("the slots a tenant may take", () => {
           for (const key of [["all"], ["pool", pool], [pool, tenant], ["tenant", tenant]])
             used.set(key.join(), usedBy(...key) + allowed)
           assert.isAtMost(usedBy("pool", pool), poolSlots[pool])
-          assert.isAtMost(usedBy("tenant", tenant), maxPerTenant)
+          assert.isAtMost(usedBy("tenant", tenant), maxInFlightPerTenant)
         }
       })
     )
@@ -125,6 +126,6 @@ describe("the slots a tenant may take", () => {
   it("are half of a pool for a tenant alone", () => {
     const usage = { poolFree: poolSlots.PROVEN, totalFree: maxInFlight, poolUsed: 0, totalUsed: 0 }
     assert.strictEqual(tenantAllowance(usage), poolSlots.PROVEN / 2)
-    assert.isAtLeast(poolSlots.PROVEN / 2, maxPerIntegration)
+    assert.isAtLeast(poolSlots.PROVEN / 2, maxInFlightPerIntegration)
   })
 })

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { catalogue, EventPattern, eventTypes } from "../../../src/domain/events/Catalogue.ts"
-import { eventSchemas, schemaNameOf } from "../../../src/domain/events/Event.ts"
-import { integrationMoves } from "../../../src/domain/integrations/IntegrationStatus.ts"
-import { invoiceMoves } from "../../../src/domain/invoicing/InvoiceStatus.ts"
+import { EventPattern, eventCatalogue, eventTypes } from "../../../src/domain/events/Catalogue.ts"
+import { eventSchemaName, eventSchemas } from "../../../src/domain/events/Event.ts"
+import { integrationTransitions } from "../../../src/domain/integrations/IntegrationStatus.ts"
+import { invoiceTransitions } from "../../../src/domain/invoicing/InvoiceStatus.ts"
 
 const isPattern = Schema.is(EventPattern)
 const types = eventTypes.map(({ type }) => type)
@@ -16,13 +16,13 @@ describe("the catalogue of events", () => {
   })
 
   it("has what every move of an invoice or an integration is told as", () => {
-    for (const { event } of Object.values(invoiceMoves)) assert.include(types, `invoice.${event}`)
-    for (const { event } of Object.values(integrationMoves)) assert.include(types, `integration.${event}`)
+    for (const { event } of Object.values(invoiceTransitions)) assert.include(types, `invoice.${event}`)
+    for (const { event } of Object.values(integrationTransitions)) assert.include(types, `integration.${event}`)
   })
 
   it("is what can be subscribed to, type by type or resource by resource", () => {
     for (const type of types) assert.isTrue(isPattern(type))
-    for (const resource of Object.keys(catalogue)) assert.isTrue(isPattern(`${resource}.*`))
+    for (const resource of Object.keys(eventCatalogue)) assert.isTrue(isPattern(`${resource}.*`))
     for (const other of ["client", "*", "client.", "client.**", "*.created", "issue.moved", ""]) {
       assert.isFalse(isPattern(other), other)
     }
@@ -30,6 +30,6 @@ describe("the catalogue of events", () => {
 
   it("has a schema for each type, under a name the document can hold", () => {
     assert.lengthOf(eventSchemas, types.length)
-    for (const type of types) assert.match(schemaNameOf(type), /^[\w.-]+$/)
+    for (const type of types) assert.match(eventSchemaName(type), /^[\w.-]+$/)
   })
 })

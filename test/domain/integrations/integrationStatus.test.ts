@@ -1,16 +1,16 @@
 import { Effect, Either } from "effect"
 import { assert, describe, it } from "vitest"
 import {
-  canMove,
-  type IntegrationMove,
+  canTransitionIntegration,
   type IntegrationStatus,
-  integrationMoves,
-  mayMove
+  type IntegrationTransition,
+  integrationTransitions,
+  requireIntegrationTransition
 } from "../../../src/domain/integrations/IntegrationStatus.ts"
 
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
-const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationMove, IntegrationStatus]> = [
+const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationTransition, IntegrationStatus]> = [
   ["ACTIVE", "pause", "PAUSED"],
   ["PAUSED", "resume", "ACTIVE"],
   ["ERROR", "resume", "ACTIVE"],
@@ -28,9 +28,9 @@ describe("an integration", () => {
     for (const status of statuses) {
       const way = legal.find(([from, move]) => from === status && move === name)
       it(`that is ${status} ${way === undefined ? "cannot" : "can"} ${name}`, () => {
-        assert.strictEqual(canMove(status, name), way !== undefined)
-        const verdict = Effect.runSync(Effect.either(mayMove(status, name)))
-        if (way !== undefined) assert.strictEqual(integrationMoves[name].to, way[2])
+        assert.strictEqual(canTransitionIntegration(status, name), way !== undefined)
+        const verdict = Effect.runSync(Effect.either(requireIntegrationTransition(status, name)))
+        if (way !== undefined) assert.strictEqual(integrationTransitions[name].to, way[2])
         else {
           const [detail] = Either.isLeft(verdict) ? (verdict.left.details ?? []) : []
           assert.deepInclude(detail, { field: "status", constraint: "state" })

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { decimalOf, rounded, textOf } from "../../../src/domain/money/Decimal.ts"
-import { lineTotal, majorText, mostMinor, sum } from "../../../src/domain/money/Money.ts"
+import { formatDecimal, roundDecimal, toDecimal } from "../../../src/domain/money/Decimal.ts"
+import { formatAmount, lineTotal, maxMinor, sumMinor } from "../../../src/domain/money/Money.ts"
 import { exactLine, isSafe, nearest, type Ratio, ratioOf, safe } from "../../support/exactMoney.ts"
 
 const runs = { numRuns: 3000 }
@@ -49,7 +49,7 @@ describe("a line's total", () => {
     [1e-12, -500_000_000_000, -1],
     [1e-7, 5_000_000, 1],
     [1.5e-7, 10_000_000, 2],
-    [5e-324, mostMinor, 0],
+    [5e-324, maxMinor, 0],
     [0.5, 1, 1],
     [0.5, -1, -1],
     [-0.5, 1, -1],
@@ -62,16 +62,16 @@ describe("a line's total", () => {
     [0, 100, 0],
     [-0, 100, 0],
     [3, 0, 0],
-    [1, mostMinor, mostMinor],
-    [mostMinor, 1, mostMinor],
-    [mostMinor, -1, -mostMinor],
-    [0.5, mostMinor, 4503599627370496],
-    [1.0000000000000002, mostMinor - 2, mostMinor],
-    [1.0000000000000002, mostMinor - 1, undefined],
+    [1, maxMinor, maxMinor],
+    [maxMinor, 1, maxMinor],
+    [maxMinor, -1, -maxMinor],
+    [0.5, maxMinor, 4503599627370496],
+    [1.0000000000000002, maxMinor - 2, maxMinor],
+    [1.0000000000000002, maxMinor - 1, undefined],
     [1.0000000000000002, 4503599627370495, 4503599627370496],
-    [1 + 1e-12, mostMinor, undefined],
-    [1 - 1e-12, mostMinor, 9007199254731984],
-    [2, 4503599627370495, mostMinor - 1],
+    [1 + 1e-12, maxMinor, undefined],
+    [1 - 1e-12, maxMinor, 9007199254731984],
+    [2, 4503599627370495, maxMinor - 1],
     [2, 4503599627370496, undefined],
     [-2, 4503599627370496, undefined],
     [9007199254740991, 2, undefined],
@@ -109,21 +109,21 @@ describe("a sum", () => {
   it.each<[amounts: ReadonlyArray<number>, total: number | undefined]>([
     [[], 0],
     [[1, -1], 0],
-    [[mostMinor], mostMinor],
-    [[mostMinor, 1], undefined],
-    [[-mostMinor, -1], undefined],
-    [[mostMinor - 1, 1], mostMinor],
-    [[mostMinor, mostMinor, -mostMinor], mostMinor],
-    [[mostMinor, 2, -1, -1], mostMinor]
+    [[maxMinor], maxMinor],
+    [[maxMinor, 1], undefined],
+    [[-maxMinor, -1], undefined],
+    [[maxMinor - 1, 1], maxMinor],
+    [[maxMinor, maxMinor, -maxMinor], maxMinor],
+    [[maxMinor, 2, -1, -1], maxMinor]
   ])("of %j is %s, whatever is passed on the way", (amounts, total) => {
-    assert.strictEqual(sum(...amounts), total)
+    assert.strictEqual(sumMinor(...amounts), total)
   })
 
   it("is exact or nothing", () => {
     fc.assert(
       fc.property(fc.array(amount, { maxLength: 20 }), (amounts) => {
         const exact = amounts.reduce((total, each) => total + BigInt(each), 0n)
-        assert.strictEqual(sum(...amounts), told(exact))
+        assert.strictEqual(sumMinor(...amounts), told(exact))
       }),
       runs
     )
@@ -140,20 +140,20 @@ describe("a decimal", () => {
     [-1.25e22, "-12500000000000000000000"],
     [-0, "0"],
     [100, "100"],
-    [mostMinor, "9007199254740991"]
+    [maxMinor, "9007199254740991"]
   ])("reads %s as %s", (value, text) => {
-    assert.strictEqual(textOf(decimalOf(value)), text)
+    assert.strictEqual(formatDecimal(toDecimal(value)), text)
   })
 
   it("is the number as JSON writes it, with nothing lost and nothing added", () => {
     fc.assert(
       fc.property(quantity, (value) => {
         const { over, under } = ratioOf(value)
-        const { digits, scale } = decimalOf(value)
+        const { digits, scale } = toDecimal(value)
         assert.isAtLeast(scale, 0)
         assert.strictEqual(digits * under, over * 10n ** BigInt(scale))
-        assert.strictEqual(textOf({ digits, scale }), written({ over, under }))
-        assert.strictEqual(Number(textOf({ digits, scale })), value === 0 ? 0 : value)
+        assert.strictEqual(formatDecimal({ digits, scale }), written({ over, under }))
+        assert.strictEqual(Number(formatDecimal({ digits, scale })), value === 0 ? 0 : value)
       }),
       runs
     )
@@ -164,7 +164,7 @@ describe("a decimal", () => {
   it("is written out as long division writes it", () => {
     fc.assert(
       fc.property(decimal, ({ digits, scale }) => {
-        assert.strictEqual(textOf({ digits, scale }), written({ over: digits, under: 10n ** BigInt(scale) }))
+        assert.strictEqual(formatDecimal({ digits, scale }), written({ over: digits, under: 10n ** BigInt(scale) }))
       }),
       runs
     )
@@ -179,8 +179,8 @@ describe("a decimal", () => {
       .map(([{ digits, scale }, step]) => ({ digits: digits + step, scale }))
     fc.assert(
       fc.property(fc.oneof(decimal, beside), ({ digits, scale }) => {
-        assert.strictEqual(rounded({ digits, scale }), nearest({ over: digits, under: 10n ** BigInt(scale) }))
-        assert.strictEqual(rounded({ digits: -digits, scale }), -rounded({ digits, scale }))
+        assert.strictEqual(roundDecimal({ digits, scale }), nearest({ over: digits, under: 10n ** BigInt(scale) }))
+        assert.strictEqual(roundDecimal({ digits: -digits, scale }), -roundDecimal({ digits, scale }))
       }),
       runs
     )
@@ -199,15 +199,15 @@ describe("an amount in its major unit", () => {
     [99_999, "EUR", "999.99"],
     [100_000, "EUR", "1,000.00"],
     [123_456, "EUR", "1,234.56"],
-    [mostMinor, "EUR", "90,071,992,547,409.91"],
-    [-mostMinor, "EUR", "-90,071,992,547,409.91"],
+    [maxMinor, "EUR", "90,071,992,547,409.91"],
+    [-maxMinor, "EUR", "-90,071,992,547,409.91"],
     [7, "KWD", "0.007"],
     [123_456, "KWD", "123.456"],
     [1_234_567, "KWD", "1,234.567"],
     [1, "CLF", "0.0001"],
     [123_456_789, "CLF", "12,345.6789"]
   ])("of %s in %s is %s", (amountMinor, currencyCode, text) => {
-    assert.strictEqual(majorText(amountMinor, currencyCode), text)
+    assert.strictEqual(formatAmount(amountMinor, currencyCode), text)
   })
 
   it("has the currency's decimals and a comma after each thousand", () => {
@@ -219,7 +219,7 @@ describe("an amount in its major unit", () => {
         const whole = (size / unit).toLocaleString("en-US")
         const fraction = decimals === 0 ? "" : `.${String(unit + (size % unit)).slice(1)}`
         const expected = `${amountMinor < 0 ? "-" : ""}${whole}${fraction}`
-        assert.strictEqual(majorText(amountMinor, currencyCode), expected)
+        assert.strictEqual(formatAmount(amountMinor, currencyCode), expected)
       }),
       runs
     )

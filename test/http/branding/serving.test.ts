@@ -130,8 +130,8 @@ describe("an image", () => {
     const urls = await Effect.runPromise(
       SignedUrls.pipe(Effect.provide(SignedUrls.Default), Effect.provideService(Settings, at().service.settings))
     )
-    assert.strictEqual((await show(urls.of(asset.assetId))).status, 200)
-    await assertHidden(urls.of(asset.assetId, Date.now() - 1_200_000))
+    assert.strictEqual((await show(urls.sign(asset.assetId))).status, 200)
+    await assertHidden(urls.sign(asset.assetId, Date.now() - 1_200_000))
   })
 
   it("is the same nothing when it is unknown, unfinished, failed or deleted", async () => {

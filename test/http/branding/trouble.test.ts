@@ -5,7 +5,7 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "vitest"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { Blobs } from "../../../src/layers/branding/Blobs.ts"
-import { JanitorTools, tidy } from "../../../src/workers/janitor/Janitor.ts"
+import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { assertFailure, assertInvalid, assertUnavailable, internalText } from "../../support/failure.ts"
@@ -60,12 +60,12 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
         Effect.provide(Blobs.Default.pipe(Layer.provide(PostgresBlobs), Layer.provide(liveOn(database.url))))
       )
     )
-  const sweep = () => blobs(({ sweep }) => sweep(1000))
+  const sweep = () => blobs(({ deleteAbandonedUploads }) => deleteAbandonedUploads(1000))
   const round = () =>
     Effect.runPromise(
-      tidy.pipe(
+      runCleanupRound.pipe(
         Effect.provide(
-          JanitorTools.pipe(
+          JanitorDependencies.pipe(
             Layer.provide(PostgresBlobs),
             Layer.provideMerge(liveOn(database.url, { DATA_DIR: service.dataDir }))
           )

@@ -16,7 +16,7 @@ describe("what a provider grants", () => {
   const live = () => liveOn(at().service.database.url, { DATA_DIR: at().service.dataDir, ...at().server.environment })
   const round = () => tidyOnce(at().service, at().server.environment)
   const refreshed = (id: string) =>
-    Effect.flatMap(Grants, (grants) => grants.accessOf(TenantId.make(at().tenant), id)).pipe(
+    Effect.flatMap(Grants, (grants) => grants.getAccess(TenantId.make(at().tenant), id)).pipe(
       Effect.provide(Layer.provide(Grants.Default, live())),
       Effect.runPromise
     )

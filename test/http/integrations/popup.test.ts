@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
-import { JanitorTools, tidy } from "../../../src/workers/janitor/Janitor.ts"
+import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import { leastDrive } from "../../support/authorizing.ts"
 import type { PageData } from "../../support/callbackPage.ts"
 import { startConsentServer } from "../../support/consentServer.ts"
@@ -191,9 +191,9 @@ describe.skipIf(program === undefined)(
     const round = () =>
       Effect.runPromise(
         Effect.provide(
-          tidy,
+          runCleanupRound,
           Layer.provideMerge(
-            JanitorTools.pipe(Layer.provide(PostgresBlobs)),
+            JanitorDependencies.pipe(Layer.provide(PostgresBlobs)),
             liveOn(service.database.url, { DATA_DIR: service.dataDir, ...environment })
           )
         )

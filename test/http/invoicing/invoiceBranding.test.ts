@@ -1,6 +1,6 @@
 import sharp from "sharp"
 import { assert, beforeAll, describe, it } from "vitest"
-import { drawableImages } from "../../../src/layers/pdf/drawing/Images.ts"
+import { prepareImages } from "../../../src/layers/pdf/drawing/Images.ts"
 import { forAll } from "../../support/forAll.ts"
 import { holdRow } from "../../support/heldRow.ts"
 import { makerIn, type Shown } from "../../support/resources.ts"
@@ -141,7 +141,7 @@ describe("an invoice's branding", () => {
 
   it("leaves out an image whose pixels are damaged, and shrinks one that is larger than it is seen", async () => {
     const whole = await imageOf("png", "#1f6f54", { width: 4000, height: 1000 })
-    const { "tenant-logo": logo, "client-logo": damaged } = await drawableImages({
+    const { "tenant-logo": logo, "client-logo": damaged } = await prepareImages({
       "tenant-logo": whole,
       "client-logo": whole.subarray(0, whole.length / 2)
     })

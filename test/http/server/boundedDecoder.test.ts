@@ -2,8 +2,8 @@ import { Effect, Either, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { maxDetails } from "../../../src/domain/Errors.ts"
 import { body, integer, maxItems, maxProperties, oneOf, optional, patch } from "../../../src/domain/Schemas.ts"
-import { boundedDecoder } from "../../../src/http/server/request/BoundedDecoder.ts"
-import { detailsOf } from "../../../src/http/server/request/Issues.ts"
+import { makeBoundedDecoder } from "../../../src/http/server/request/BoundedDecoder.ts"
+import { toValidationDetails } from "../../../src/http/server/request/Issues.ts"
 
 /** An integer that counts how often it is decoded. */
 const counting = () => {
@@ -18,9 +18,9 @@ const counting = () => {
 }
 
 const facts = async (schema: Schema.Schema.All, value: unknown) => {
-  const result = await Effect.runPromise(Effect.either(boundedDecoder(schema.ast)(value)))
+  const result = await Effect.runPromise(Effect.either(makeBoundedDecoder(schema.ast)(value)))
   return Either.isLeft(result)
-    ? detailsOf(result.left, "body").map(({ constraint, field, message }) => [field, constraint, message])
+    ? toValidationDetails(result.left, "body").map(({ constraint, field, message }) => [field, constraint, message])
     : result.right
 }
 
@@ -126,7 +126,7 @@ describe("boundedDecoder", () => {
   it("is not made of a schema with an array or a record that has no maximum", () => {
     const endless = body({ items: Schema.Array(Schema.String) })
     const record = body({ record: Schema.Record({ key: Schema.String, value: Schema.String }) })
-    assert.throws(() => boundedDecoder(endless.ast), "maxItems")
-    assert.throws(() => boundedDecoder(record.ast), "maxProperties")
+    assert.throws(() => makeBoundedDecoder(endless.ast), "maxItems")
+    assert.throws(() => makeBoundedDecoder(record.ast), "maxProperties")
   })
 })

@@ -2,9 +2,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import {
-  breaks,
+  ApiError,
   Conflict,
   Forbidden,
+  fieldError,
   InternalError,
   NotFound,
   PayloadTooLarge,
@@ -13,14 +14,13 @@ import {
   TooManyRequests,
   Unauthorized,
   UnsupportedMediaType,
-  ValidationError,
-  WireError
+  ValidationError
 } from "../../../src/domain/Errors.ts"
 import { inTenant, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
-import { mounted } from "../../../src/http/Mount.ts"
-import { handle } from "../../../src/http/server/Handlers.ts"
-import { Reply } from "../../../src/http/server/response/Reply.ts"
+import { handlerGroups } from "../../../src/http/Mount.ts"
+import { handleGroup } from "../../../src/http/server/Handlers.ts"
+import { HandlerResult } from "../../../src/http/server/response/Reply.ts"
 import { assertFailure, internalText, invalidText, tooManyText, unavailableText } from "../../support/failure.ts"
 import { send } from "../../support/rawHttp.ts"
 import { type Service, startService } from "../../support/service.ts"
@@ -49,13 +49,13 @@ const defects = {
     }
   } as never),
   nothing: Effect.succeed(undefined as never),
-  badHeader: Effect.succeed(new Reply("fine", { headers: { "x-broken": `${secret}\r\nx-injected: 1` } }))
+  badHeader: Effect.succeed(new HandlerResult("fine", { headers: { "x-broken": `${secret}\r\nx-injected: 1` } }))
 }
 type Defect = keyof typeof defects
 const isDefect = (name: string): name is Defect => name in defects
 
-const failures: ReadonlyArray<readonly [error: WireError, status: number, text: string]> = [
-  [breaks("name", "unique", "is taken"), 400, invalidText(["name", "unique", "is taken"])],
+const failures: ReadonlyArray<readonly [error: ApiError, status: number, text: string]> = [
+  [fieldError("name", "unique", "is taken"), 400, invalidText(["name", "unique", "is taken"])],
   [new ValidationError({ message: "No details" }), 400, `{"error":"ValidationError","message":"No details"}`],
   [new Unauthorized(), 401, `{"error":"Unauthorized","message":"Unauthorized"}`],
   [new Forbidden(), 403, `{"error":"Forbidden","message":"Forbidden"}`],
@@ -71,7 +71,7 @@ const failures: ReadonlyArray<readonly [error: WireError, status: number, text: 
 
 const path = Schema.Struct({ what: Schema.String })
 
-const faults = handle(
+const faults = handleGroup(
   HttpApiGroup.make("faults")
     .add(
       HttpApiEndpoint.get("defect", "/defects/:what")
@@ -101,7 +101,7 @@ describe("a fault of ours", () => {
   let token: string
   let tenant: string
   beforeAll(async () => {
-    service = await startService({}, [...mounted, faults])
+    service = await startService({}, [...handlerGroups, faults])
     tenant = await service.newTenant("alice")
     token = await service.token("alice")
   })
@@ -147,7 +147,7 @@ describe("a fault of ours", () => {
 
   it("has its own status among all that there are", () => {
     const covered = new Set(failures.map(([{ _tag }]) => _tag))
-    assert.sameMembers([...covered], WireError.members.map(({ identifier }) => identifier) as Array<WireError["_tag"]>)
+    assert.sameMembers([...covered], ApiError.members.map(({ identifier }) => identifier) as Array<ApiError["_tag"]>)
   })
 
   it.each(["/clients", "/clients/clnt_unknown", "/defects/dies", "/failures/2", "/nowhere"])(
@@ -174,14 +174,14 @@ describe("the service does not start", () => {
     )
 
   it("with an operation that does not say who may call it", async () => {
-    const odd = handle(group.add(endpoint), Effect.void, () => ({ get: () => Effect.void }))
-    assert.include(await refusal(startService({}, [...mounted, odd])), "odd.get")
+    const odd = handleGroup(group.add(endpoint), Effect.void, () => ({ get: () => Effect.void }))
+    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "odd.get")
   })
 
   it("with an operation that nothing serves", async () => {
     const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
-    const odd = handle(group.add(annotated), Effect.void, () => ({}) as never)
-    assert.include(await refusal(startService({}, [...mounted, odd])), "odd.get")
+    const odd = handleGroup(group.add(annotated), Effect.void, () => ({}) as never)
+    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "odd.get")
   })
 
   it("with two operations at one address", async () => {
@@ -189,10 +189,10 @@ describe("the service does not start", () => {
     const twin = HttpApiEndpoint.get("twin", "/odd")
       .addSuccess(HttpApiSchema.NoContent)
       .annotateContext(operation("Twin", inTenant("VIEWER")))
-    const odd = handle(group.add(annotated).add(twin), Effect.void, () => ({
+    const odd = handleGroup(group.add(annotated).add(twin), Effect.void, () => ({
       get: () => Effect.void,
       twin: () => Effect.void
     }))
-    assert.include(await refusal(startService({}, [...mounted, odd])), "/odd")
+    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "/odd")
   })
 })

@@ -2,25 +2,25 @@ import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { body, integer, maxItems, oneOf, optional, text } from "../../../src/domain/Schemas.ts"
-import { anyCaller, BodyLimit, operation } from "../../../src/http/api/Access.ts"
+import { anyCaller, MaxBodyBytes, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
 import { PageQuery } from "../../../src/http/api/Paging.ts"
-import { mounted } from "../../../src/http/Mount.ts"
-import { handle } from "../../../src/http/server/Handlers.ts"
+import { handlerGroups } from "../../../src/http/Mount.ts"
+import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { assertInvalid, type Fault } from "../../support/failure.ts"
 import { type Service, startService } from "../../support/service.ts"
 
 const Line = body({ amount: integer(0, 10), kind: oneOf("A", "B"), note: optional(text(1, 5)) })
 
 /** An operation with a query and a nested body, of which the service has none yet. */
-const probes = handle(
+const probes = handleGroup(
   HttpApiGroup.make("probes").add(
     HttpApiEndpoint.post("probe", "/probes")
       .setUrlParams(PageQuery)
       .setPayload(body({ lines: Schema.Array(Line).pipe(maxItems(50_000)), open: optional(Schema.Boolean) }))
       .addSuccess(data(Schema.String))
       .annotateContext(operation("Probe", anyCaller))
-      .annotate(BodyLimit, 4 * 1024 * 1024)
+      .annotate(MaxBodyBytes, 4 * 1024 * 1024)
   ),
   Effect.void,
   () => ({ probe: ({ payload }) => Effect.succeed(`${payload.lines.length} lines`) })
@@ -44,7 +44,7 @@ describe("fields", () => {
   let tenant: string
   let id: string
   beforeAll(async () => {
-    service = await startService({}, [...mounted, probes])
+    service = await startService({}, [...handlerGroups, probes])
     tenant = await service.newTenant()
     id = (await create(`{"name":"Northwind"}`)).body.data.id
   })

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import { connect } from "node:net"
 import { Effect, Exit } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { JsonPage } from "../../../src/domain/JsonText.ts"
+import { EncodedPage } from "../../../src/domain/JsonText.ts"
 import { writeList } from "../../../src/http/server/response/ListWriter.ts"
 import { PagedList } from "../../../src/http/server/response/Reply.ts"
 import { serveOnLoopback } from "../../support/loopback.ts"
@@ -32,8 +32,8 @@ const askIdly = async () => {
 /** A list of two pages, and how often the second was read. */
 const counted = (first: string) => {
   const reads = { count: 0 }
-  const readPage = () => Effect.sync(() => new JsonPage(String(reads.count++), undefined))
-  return { list: new PagedList(new JsonPage(first, { id: "1" }), readPage), reads }
+  const readPage = () => Effect.sync(() => new EncodedPage(String(reads.count++), undefined))
+  return { list: new PagedList(new EncodedPage(first, { id: "1" }), readPage), reads }
 }
 
 describe("a list written in pages", () => {
@@ -62,9 +62,9 @@ describe("a list written in pages", () => {
       Effect.promise(async () => {
         caller.destroy()
         await once(response, "close")
-        return new JsonPage("2", undefined)
+        return new EncodedPage("2", undefined)
       })
-    const list = new PagedList(new JsonPage("1", { id: "1" }), readPage)
+    const list = new PagedList(new EncodedPage("1", { id: "1" }), readPage)
     assert.isTrue(Exit.isSuccess(await Effect.runPromiseExit(writeList(response, list))))
     await new Promise(setImmediate)
     assert.deepStrictEqual(failures, [])

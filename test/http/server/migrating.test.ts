@@ -1,6 +1,6 @@
 import { Effect, Exit } from "effect"
 import { assert, describe, it, vi } from "vitest"
-import { migrationOf } from "../../../src/layers/postgres/migration/Migration.ts"
+import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
 import { applyMigrations } from "../../../src/layers/postgres/migration/Runner.ts"
 import { openPool } from "../../support/database.ts"
 import { forAll } from "../../support/forAll.ts"
@@ -51,7 +51,7 @@ describe("while the next release migrates", () => {
         )
       ).rows.length > 0
 
-    const next = [migrationOf("8000_next.sql", "alter table clients add column next text")]
+    const next = [parseMigration("8000_next.sql", "alter table clients add column next text")]
     const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), liveOn(service.database.url)))
     for (let seen = 0; seen < attempts; seen++) {
       await vi.waitUntil(waiting, { timeout: 10_000, interval: 5 })

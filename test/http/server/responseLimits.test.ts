@@ -4,8 +4,8 @@ import { Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, Scope } from "effec
 import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { anyCaller, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
-import { mounted } from "../../../src/http/Mount.ts"
-import { handle } from "../../../src/http/server/Handlers.ts"
+import { handlerGroups } from "../../../src/http/Mount.ts"
+import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { RequestMetrics } from "../../../src/http/server/pages/RequestMetrics.ts"
 import { makeResponseLimits } from "../../../src/http/server/response/ResponseLimits.ts"
 import { listen } from "../../../src/http/server/Server.ts"
@@ -39,7 +39,7 @@ const startAnswering = async () => {
   const answering = listen(
     ({ url = "" }, response) => {
       response.end(body)
-      limits.watch(response, url.split("/").filter(Boolean))
+      limits.trackUnread(response, url.split("/").filter(Boolean))
       answered++
     },
     { host: "127.0.0.1", port: 0 }
@@ -55,7 +55,7 @@ const startAnswering = async () => {
     await until(() => answered === before + count)
     return caller
   }
-  const refusal = (...keys: ReadonlyArray<string>) => limits.refusal(keys)?._tag
+  const refusal = (...keys: ReadonlyArray<string>) => limits.checkUnread(keys)?._tag
   return { ask, refusal, refusals, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
@@ -104,11 +104,11 @@ describe("answers that are written piece by piece", () => {
     const { limits, refusals } = makeLimits()
     const tenant = "tenant"
     const writing = Array.from({ length: 8 }, (_, n) =>
-      Effect.runFork(limits.inPieces("lists", [`caller ${n}`, tenant], write))
+      Effect.runFork(limits.writeLimited("lists", [`caller ${n}`, tenant], write))
     )
     const tryOne = (kind: "lists" | "files", ...keys: ReadonlyArray<string>) =>
       Effect.runPromise(
-        Effect.match(limits.inPieces(kind, keys, Effect.succeed("written")), {
+        Effect.match(limits.writeLimited(kind, keys, Effect.succeed("written")), {
           onSuccess: (written) => written,
           onFailure: ({ _tag }) => _tag
         })
@@ -140,7 +140,7 @@ describe("answers that are written piece by piece", () => {
 })
 
 /** An operation whose answer is long. */
-const long = handle(
+const long = handleGroup(
   HttpApiGroup.make("long").add(
     HttpApiEndpoint.get("read", "/long")
       .addSuccess(data(Schema.String))
@@ -151,7 +151,7 @@ const long = handle(
 )
 
 describe("a caller of the service who does not read", () => {
-  const at = forAll(() => startService({}, [...mounted, long]))
+  const at = forAll(() => startService({}, [...handlerGroups, long]))
 
   it("gets nothing more until that is read or left, and others do", async () => {
     const service = at()

@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { documentOf } from "../../../src/http/api/Document.ts"
+import { makeOpenApiDocument } from "../../../src/http/api/Document.ts"
 import { Api } from "../../../src/http/Mount.ts"
 import { openPool } from "../../support/database.ts"
 import { minimalBodies, prefixOf } from "../../support/minimalBodies.ts"
@@ -42,7 +42,7 @@ const identifiers = ({ pathParameters }: Operation) =>
     return prefix === undefined ? [] : [{ name, prefix }]
   })
 
-const document = documentOf(Api)
+const document = makeOpenApiDocument(Api)
 const bodyFor = minimalBodies(document)
 
 /** Whether a body can name something else by its identifier. */

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { development } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { developmentIssuer } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { pagesOf } from "../../support/pages.ts"
 import { type Answered, type Service, startService } from "../../support/service.ts"
 
@@ -40,7 +40,7 @@ describe("members", () => {
     const { id } = created.body.data
     assert.match(id, /^mem_[0-9a-z]{26}$/)
     assert.strictEqual(created.headers.get("location"), `/api/v1/members/${id}`)
-    assert.deepInclude(created.body.data, { subject: "vera", role: "VIEWER", issuer: development.issuer })
+    assert.deepInclude(created.body.data, { subject: "vera", role: "VIEWER", issuer: developmentIssuer.issuer })
     const read = () => service.api("GET", `/members/${id}`, { as: "vera", tenant })
     assert.deepStrictEqual((await read()).body, created.body)
 
@@ -110,7 +110,7 @@ describe("members", () => {
       const answer = await service.api("PATCH", `/members/${id}`, { as: "owner", tenant, body: change })
       assert.strictEqual(answer.status, 400)
       const { body } = await service.api("GET", `/members/${id}`, { as: "owner", tenant })
-      assert.deepInclude(body.data, { subject: "vera", role: "MEMBER", issuer: development.issuer })
+      assert.deepInclude(body.data, { subject: "vera", role: "MEMBER", issuer: developmentIssuer.issuer })
     })
   }
 

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { decodeJwt } from "jose"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { development, developmentKey, developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { developmentIssuer, developmentKey, signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { type Service, startService } from "../../support/service.ts"
 import { settingsFaults } from "../../support/settingsFaults.ts"
@@ -41,8 +41,8 @@ describe("the development key", () => {
   })
 
   it("signs tokens that end when they are told to", async () => {
-    const claims = decodeJwt(await inFolder("kept", developmentToken("alice", 90)))
-    assert.deepInclude(claims, { iss: development.issuer, aud: development.audience, sub: "alice" })
+    const claims = decodeJwt(await inFolder("kept", signDevelopmentToken("alice", 90)))
+    assert.deepInclude(claims, { iss: developmentIssuer.issuer, aud: developmentIssuer.audience, sub: "alice" })
     assert.strictEqual((claims.exp ?? 0) - (claims.iat ?? 0), 90)
   })
 })
@@ -57,7 +57,7 @@ describe("a service without an issuer", () => {
   it("takes the tokens of its own data directory and of no other", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "contracting-key-"))
     const foreign = await Effect.runPromise(
-      developmentToken("alice", 90).pipe(
+      signDevelopmentToken("alice", 90).pipe(
         Effect.provideService(Settings, { ...service.settings, DATA_DIR: elsewhere }),
         Effect.ensuring(Effect.sync(() => rmSync(elsewhere, { recursive: true })))
       )

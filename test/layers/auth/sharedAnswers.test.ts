@@ -1,7 +1,7 @@
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { sharingAnswers } from "../../../src/layers/auth/SharedAnswers.ts"
+import { makeCoalescer } from "../../../src/layers/auth/SharedAnswers.ts"
 
 /** A question whose answers, the number of times it was asked, come when they are told to. */
 const makeSource = () => {
@@ -41,7 +41,7 @@ describe("sharing answers", () => {
     run(
       Effect.gen(function* () {
         const { answer, ask, times } = makeSource()
-        const share = sharingAnswers<number, Error>()
+        const share = makeCoalescer<number, Error>()
         for (const time of [1, 2]) {
           const asker = yield* Effect.fork(share("a", ask))
           yield* settled
@@ -56,7 +56,7 @@ describe("sharing answers", () => {
     run(
       Effect.gen(function* () {
         const { answer, ask, times } = makeSource()
-        const share = sharingAnswers<number, Error>()
+        const share = makeCoalescer<number, Error>()
         const first = yield* Effect.fork(share("a", ask))
         yield* settled
         const crowd = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(share("a", ask)))
@@ -75,7 +75,7 @@ describe("sharing answers", () => {
     run(
       Effect.gen(function* () {
         const { answer, ask } = makeSource()
-        const share = sharingAnswers<number, Error>()
+        const share = makeCoalescer<number, Error>()
         const one = yield* Effect.fork(share("a", ask))
         const other = yield* Effect.fork(share("b", ask))
         yield* settled
@@ -90,7 +90,7 @@ describe("sharing answers", () => {
     run(
       Effect.gen(function* () {
         const { answer, ask, fail } = makeSource()
-        const share = sharingAnswers<number, Error>()
+        const share = makeCoalescer<number, Error>()
         const first = yield* Effect.fork(share("a", ask))
         yield* settled
         const second = yield* Effect.fork(share("a", ask))
@@ -113,7 +113,7 @@ describe("sharing answers", () => {
     run(
       Effect.gen(function* () {
         const { answer, ask } = makeSource()
-        const share = sharingAnswers<number, Error>()
+        const share = makeCoalescer<number, Error>()
         const first = yield* Effect.fork(share("a", ask))
         yield* settled
         const leading = yield* Effect.fork(share("a", ask))
@@ -135,7 +135,7 @@ describe("sharing answers", () => {
       Effect.forEach(Array.from({ length: 100 }), (_, n) =>
         Effect.gen(function* () {
           const { answer, ask, times } = makeSource()
-          const share = sharingAnswers<number, Error>()
+          const share = makeCoalescer<number, Error>()
           const first = yield* Effect.fork(share("a", ask))
           yield* settled
           const late = yield* answer(1).pipe(
@@ -161,7 +161,7 @@ describe("sharing answers", () => {
             Effect.gen(function* () {
               const sources = { a: makeSource(), b: makeSource() }
               const answered = { a: 0, b: 0 }
-              const share = sharingAnswers<number, Error>()
+              const share = makeCoalescer<number, Error>()
               const answerAll = Effect.forEach(["a", "b"] as const, (question) =>
                 Effect.gen(function* () {
                   if (answered[question] === sources[question].times()) return

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { type BlobPlace, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
+import { type BlobLocation, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
@@ -33,7 +33,7 @@ describe("a store in PostgreSQL", () => {
 describe("a store in PostgreSQL with four connections", () => {
   const at = forAll(() => startStore({ DATABASE_POOL: "4" }))
 
-  const read = (place: BlobPlace) =>
+  const read = (place: BlobLocation) =>
     Effect.flatMap(BlobStore, (store) => Stream.runCollect(store.read(place))).pipe(
       Effect.map((pieces) => Buffer.concat(Chunk.toReadonlyArray(pieces)))
     )

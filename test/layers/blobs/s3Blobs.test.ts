@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "v
 import { BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 import { S3Blobs } from "../../../src/layers/blobs/S3Blobs.ts"
 import { WrongSize } from "../../../src/layers/blobs/SizedBody.ts"
-import { StoreUnavailable } from "../../../src/layers/blobs/StoreUnavailable.ts"
+import { BlobStoreUnavailable } from "../../../src/layers/blobs/StoreUnavailable.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { serveOnLoopback } from "../../support/loopback.ts"
 import { closedPort } from "../../support/proxy.ts"
@@ -54,7 +54,7 @@ describe("a store that speaks S3", () => {
       Effect.flatMap(BlobStore, (store) => store.remove(at))
     ]
     for (const exit of await Promise.all(asked.map((work) => runtime.runPromiseExit(work)))) {
-      assert.instanceOf(defectOf(exit), StoreUnavailable)
+      assert.instanceOf(defectOf(exit), BlobStoreUnavailable)
     }
     s3.door.flow()
     await runtime.runPromise(put(inPieces(bytes), bytes.length))
@@ -120,14 +120,14 @@ describe("what is sent to a store that speaks S3", () => {
         await runtime.runPromise(put(inPieces(few), size))
       }
       statuses.push(status)
-      assert.instanceOf(defectOf(await runtime.runPromiseExit(put(inPieces(many), many.length))), StoreUnavailable)
+      assert.instanceOf(defectOf(await runtime.runPromiseExit(put(inPieces(many), many.length))), BlobStoreUnavailable)
     }
   )
 
   it("may be refused for good, which is a fault of ours", async () => {
     statuses.push(403)
     const defect = defectOf(await runtime.runPromiseExit(put(inPieces(randomBytes(10)), 10)))
-    assert.notInstanceOf(defect, StoreUnavailable)
+    assert.notInstanceOf(defect, BlobStoreUnavailable)
     assert.instanceOf(defect, Error)
   })
 
@@ -135,7 +135,7 @@ describe("what is sent to a store that speaks S3", () => {
     const lonely = runtimeOn({ ...keys, BLOB_STORE_ENDPOINT: `http://127.0.0.1:${await closedPort()}` })
     for (const size of [10, 300_000, undefined]) {
       const exit = await lonely.runPromiseExit(put(inPieces(randomBytes(size ?? 10)), size))
-      assert.instanceOf(defectOf(exit), StoreUnavailable)
+      assert.instanceOf(defectOf(exit), BlobStoreUnavailable)
     }
     await lonely.dispose()
   })

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { BlobStoreLive } from "../../../src/layers/blobs/BlobStoreLive.ts"
-import { JanitorTools, tidy } from "../../../src/workers/janitor/Janitor.ts"
+import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import { openPool } from "../../support/database.ts"
 import { assertUnavailable } from "../../support/failure.ts"
 import { liveOn } from "../../support/live.ts"
@@ -33,9 +33,9 @@ describe("the service with its images in a store outside", () => {
 
   const round = () =>
     Effect.runPromise(
-      tidy.pipe(
+      runCleanupRound.pipe(
         Effect.provide(
-          JanitorTools.pipe(
+          JanitorDependencies.pipe(
             Layer.provide(BlobStoreLive),
             Layer.provideMerge(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
           )

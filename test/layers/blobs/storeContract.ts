@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Chunk, Data, Effect, Fiber, Stream } from "effect"
 import { assert, it, vi } from "vitest"
-import { type BlobPlace, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
+import { type BlobLocation, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 
 export class Broken extends Data.TaggedError("Broken")<{ readonly why: string }> {}
 
@@ -61,7 +61,7 @@ export const keepsItsContract = (run: <A, E>(work: Effect.Effect<A, E, BlobStore
   })
 
   /** The server of the tests, unlike the real ones, keeps what came of a request that was cut off, and only notices later. */
-  const cleared = async (at: BlobPlace) => {
+  const cleared = async (at: BlobLocation) => {
     await vi.waitFor(async () => {
       await run(remove(at))
       assert.strictEqual((await run(read(at))).length, 0)

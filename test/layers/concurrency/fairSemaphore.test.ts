@@ -1,19 +1,23 @@
 import { Effect, Either, Fiber, identity } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../src/layers/concurrency/FairSemaphore.ts"
+import {
+  type AcquireOptions,
+  type FairSemaphoreLimits,
+  makeFairSemaphore
+} from "../../../src/layers/concurrency/FairSemaphore.ts"
 
-const limits: FairLimits = { permits: 4, maxPerKey: 3, maxQueuedPerKey: 5, maxQueued: 12, timeout: "1 minute" }
+const limits: FairSemaphoreLimits = { permits: 4, maxPerKey: 3, maxQueuedPerKey: 5, maxQueued: 12, timeout: "1 minute" }
 
 /** Jobs that hold their permits until they are told to finish. */
-const makeJobs = (own: Partial<FairLimits> = {}) => {
+const makeJobs = (own: Partial<FairSemaphoreLimits> = {}) => {
   const semaphore = makeFairSemaphore({ ...limits, ...own }, identity)
   const begun: Array<string> = []
   const holding = new Map<string, () => void>()
   let count = 0
 
   const start = (...keys: ReadonlyArray<string>) => startWith({}, ...keys)
-  const startWith = (options: WaitOptions, ...keys: ReadonlyArray<string>) => {
+  const startWith = (options: AcquireOptions, ...keys: ReadonlyArray<string>) => {
     const name = `${keys.join("/")} ${count++}`
     const work = Effect.async<void>((resume) => {
       begun.push(name)
@@ -72,7 +76,7 @@ describe("a fair semaphore", () => {
     assert.deepInclude(Either.isLeft(refused) ? refused.left : {}, { _tag: "QueueFull", scope: "key" })
     start("b")
     await settled()
-    assert.strictEqual(semaphore.holding(), 2)
+    assert.strictEqual(semaphore.permitsInUse(), 2)
   })
 
   it("makes room in full queues at the expense of the longest", async () => {
@@ -169,7 +173,7 @@ describe("a fair semaphore", () => {
     assert.deepInclude(Either.isLeft(result) ? result.left : {}, { _tag: "QueueTimeout" })
     assert.strictEqual(semaphore.queued(), 0)
     await finish(first.name)
-    assert.strictEqual(semaphore.holding(), 0)
+    assert.strictEqual(semaphore.permitsInUse(), 0)
   })
 
   it("passes the permit of interrupted work on", async () => {
@@ -216,7 +220,7 @@ describe("a fair semaphore under any sequence of arrivals, ends and interruption
           }
           await settled()
           const waiting = jobs.filter(({ fiber, name }) => fiber.unsafePoll() === null && !holding.has(name))
-          assert.strictEqual(semaphore.holding(), holding.size)
+          assert.strictEqual(semaphore.permitsInUse(), holding.size)
           assert.strictEqual(semaphore.queued(), waiting.length)
           assert.isAtMost(holding.size, limits.permits)
           assert.isAtMost(waiting.length, limits.maxQueued)
@@ -232,7 +236,7 @@ describe("a fair semaphore under any sequence of arrivals, ends and interruption
           }
         }
         while (holding.size > 0) await finish([...holding.keys()][0] ?? "")
-        assert.strictEqual(semaphore.holding(), 0)
+        assert.strictEqual(semaphore.permitsInUse(), 0)
         assert.strictEqual(semaphore.queued(), 0)
         // Under the same keys the first to come is the first to begin.
         const numbers = new Map<string, number>()

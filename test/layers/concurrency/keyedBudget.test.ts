@@ -3,8 +3,8 @@ import { assert, describe, it } from "vitest"
 import { KeyedBudget } from "../../../src/layers/concurrency/KeyedBudget.ts"
 
 const tryTake = (budget: KeyedBudget, keys: ReadonlyArray<string>, amount: number) => {
-  const refused = budget.refusal(keys, amount)
-  if (refused === undefined) budget.take(keys, amount)
+  const refused = budget.rejectionFor(keys, amount)
+  if (refused === undefined) budget.acquire(keys, amount)
   return refused?.scope ?? "taken"
 }
 
@@ -20,7 +20,7 @@ describe("a keyed budget", () => {
         const sumOf = (some: typeof taken) => some.reduce((sum, [, amount]) => sum + amount, 0)
         assert.isAtMost(sumOf(taken), 180)
         for (const key of keys) assert.isAtMost(sumOf(taken.filter(([of]) => of.includes(key))), 100)
-        for (const [keys, amount] of taken) budget.giveBack(keys, amount)
+        for (const [keys, amount] of taken) budget.release(keys, amount)
         assert.strictEqual(tryTake(budget, ["a"], 90), "taken")
         assert.strictEqual(tryTake(budget, ["b"], 90), "taken")
         assert.strictEqual(tryTake(budget, ["c"], 1), "all")
@@ -32,8 +32,8 @@ describe("a keyed budget", () => {
     const budget = new KeyedBudget({ maxPerKey: 64, max: 256 })
     for (const key of ["a", "b", "c", "d", "e"]) {
       while (tryTake(budget, [key], 1) === "taken");
-      assert.strictEqual(budget.refusal([key], 1)?.scope, "key")
-      assert.isUndefined(budget.refusal(["next"], 4), `after ${key}`)
+      assert.strictEqual(budget.rejectionFor([key], 1)?.scope, "key")
+      assert.isUndefined(budget.rejectionFor(["next"], 4), `after ${key}`)
     }
   })
 
@@ -49,7 +49,7 @@ describe("a keyed budget", () => {
   it("tells a key that asks for more than any key may have from a budget that others use up", () => {
     const budget = new KeyedBudget({ maxPerKey: 4, max: 4 })
     assert.strictEqual(tryTake(budget, ["a"], 5), "key")
-    budget.take(["a"], 4)
+    budget.acquire(["a"], 4)
     assert.strictEqual(tryTake(budget, ["b"], 1), "all")
   })
 })

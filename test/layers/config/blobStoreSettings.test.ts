@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
 import { settingsFaults } from "../../support/settingsFaults.ts"
 
-const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsFaults(environment)).faults
+const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsFaults(environment)).errors
 
 describe("the settings of a store outside", () => {
   it.each([

@@ -28,8 +28,8 @@ describe("the ranges that webhooks may reach besides", () => {
       "/8"
     ]
     const given = { DELIVERY_ALLOW: ["10.0.0.0/8", ...wrong].join(","), PORT: "x" }
-    const { faults } = await settingsFaults(given)
-    assert.deepStrictEqual(faults, [
+    const { errors } = await settingsFaults(given)
+    assert.deepStrictEqual(errors, [
       "PORT must be a whole number",
       ...wrong.map(
         (text) => `DELIVERY_ALLOW must be address ranges such as 10.0.0.0/8 or fd00::/8, which ${text} is not`

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { initialLimit, type Pool, pools } from "../../../src/domain/delivery/SendLimits.ts"
+import { initialLimit, type SendPool, sendPools } from "../../../src/domain/delivery/SendLimits.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { makeGate } from "../../support/gate.ts"
@@ -7,7 +7,13 @@ import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 import { countReads } from "../../support/reads.ts"
 import { plantDue, plantMany, plantTenant, resume } from "../../support/sending.ts"
 
-const limits: ClaimLimits = { pool: "NEW", max: 100, maxPerTenant: 100, tenants: {}, receivers: {} }
+const limits: ClaimLimits = {
+  pool: "NEW",
+  max: 100,
+  maxPerTenant: 100,
+  allowanceByTenant: {},
+  sendLimitByIntegration: {}
+}
 
 describe("claims", () => {
   let ledger: OpenLedger
@@ -45,17 +51,17 @@ describe("claims", () => {
 
   it("are made for one pool each, which the database or the limit that is given tells", async () => {
     const tenant = await plantTenant(ledger.sql)
-    const ids: Record<Pool, string> = {
+    const ids: Record<SendPool, string> = {
       PROVEN: await plant(tenant, 8, "PROVEN"),
       NEW: await plant(tenant, 8),
       SLOW: await plant(tenant, 8, "SLOW")
     }
     const slowed = await plant(tenant, 8, "PROVEN")
     const grown = await plant(tenant, 8, "PROVEN")
-    const receivers = { [slowed]: 1, [grown]: 7 }
-    const claimed: Partial<Record<Pool, Record<string, number>>> = {}
-    for (const pool of pools)
-      claimed[pool] = countBy(await claim("", { pool, receivers }), ({ integration }) => integration)
+    const sendLimitByIntegration = { [slowed]: 1, [grown]: 7 }
+    const claimed: Partial<Record<SendPool, Record<string, number>>> = {}
+    for (const pool of sendPools)
+      claimed[pool] = countBy(await claim("", { pool, sendLimitByIntegration }), ({ integration }) => integration)
     assert.deepStrictEqual(claimed, {
       PROVEN: { [ids.PROVEN]: initialLimit.PROVEN, [grown]: 7 },
       NEW: { [ids.NEW]: initialLimit.NEW },
@@ -71,10 +77,14 @@ describe("claims", () => {
       await plant(tenant, 40, "PROVEN"),
       await plant(tenant, 40, "PROVEN")
     ]
-    const receivers = Object.fromEntries(ids.map((id) => [id, 40]))
+    const sendLimitByIntegration = Object.fromEntries(ids.map((id) => [id, 40]))
     const served = new Set<string>()
     for (let n = 0; n < 35 && served.size < ids.length; n++)
-      for (const { integration } of await claim("", { pool: "PROVEN", receivers, maxPerTenant: 1 }))
+      for (const { integration } of await claim("", {
+        pool: "PROVEN",
+        sendLimitByIntegration,
+        maxPerTenant: 1
+      }))
         served.add(integration)
     assert.strictEqual(served.size, ids.length)
     await clear()

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type EventPlace, makeEventRetention } from "../../../src/layers/delivery/EventRetention.ts"
+import { type EventCursor, makeEventRetention } from "../../../src/layers/delivery/EventRetention.ts"
 import { watchDeletes } from "../../support/deletes.ts"
 import { plantDelivery, plantEvent } from "../../support/deliveries.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
@@ -26,9 +26,9 @@ describe("retention of events", { timeout: 60_000 }, () => {
 
   /** Every place a walk over all old events comes to. */
   const walk = async () => {
-    const places: Array<EventPlace> = []
+    const places: Array<EventCursor> = []
     for (;;) {
-      const place: EventPlace | undefined = await ledger.run(retention.step(places.at(-1)))
+      const place: EventCursor | undefined = await ledger.run(retention.deleteNextBatch(places.at(-1)))
       if (place === undefined) return places
       places.push(place)
       assert.isBelow(places.length, 200, "the walk goes on for ever")

@@ -12,7 +12,7 @@ describe("fan-out", () => {
   })
   afterAll(() => ledger.close())
 
-  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []
+  const place = async () => (await ledger.run(ledger.outbox.assignPositions("test", 1000, ""))) ?? []
   const idsOf = (keys: ReadonlyArray<EventKey>) => keys.map(({ id }) => id)
 
   /** A tenant with so many integrations on every client, and so many events of each of so many clients, in the feed. */
@@ -61,11 +61,11 @@ describe("fan-out", () => {
     let before = 0
     let steps = 0
     while (open.length > 0) {
-      const { done, entered, moved } = await ledger.run(ledger.fanOut.fanOut(open, limits))
-      assert.isTrue(moved.has(tenant))
-      assert.isAtMost(entered, limits.maxDeliveries)
+      const { done, deliveryCount, advancedTenants } = await ledger.run(ledger.fanOut.fanOut(open, limits))
+      assert.isTrue(advancedTenants.has(tenant))
+      assert.isAtMost(deliveryCount, limits.maxDeliveries)
       const now = await count(tenant)
-      assert.strictEqual(now - before, entered)
+      assert.strictEqual(now - before, deliveryCount)
       assert.strictEqual(await begunTooEarly(tenant), 0)
       before = now
       open = open.filter(({ id }) => !done.has(id))
@@ -79,11 +79,11 @@ describe("fan-out", () => {
   it("gives every tenant of a batch an equal share", async () => {
     const large = await flood(40, 4, 1)
     const small = await flood(3, 2, 1)
-    const { done, entered } = await ledger.run(ledger.fanOut.fanOut([...large.keys, ...small.keys], limits))
+    const { done, deliveryCount } = await ledger.run(ledger.fanOut.fanOut([...large.keys, ...small.keys], limits))
     assert.deepStrictEqual([...done].sort(), idsOf(small.keys).sort(), "although the others were there first")
     assert.strictEqual(await count(small.tenant), 6)
     assert.strictEqual(await count(large.tenant), Math.floor(limits.maxDeliveries / 2))
-    assert.isAtMost(entered, limits.maxDeliveries)
+    assert.isAtMost(deliveryCount, limits.maxDeliveries)
   })
 
   it("loses nothing and tells nobody twice when it is interrupted between and within its steps", async () => {
@@ -145,15 +145,15 @@ describe("fan-out", () => {
 
   it("finds what waits by tenant, and page by page", async () => {
     const { keys, tenant } = await flood(0, 2, 3)
-    const waiting = ledger.run(ledger.fanOut.tenantsWaiting("", 1000))
+    const waiting = ledger.run(ledger.fanOut.listWaitingTenants("", 1000))
     assert.include(
       (await waiting).map(({ tenant }) => tenant),
       tenant
     )
-    const first = await ledger.run(ledger.fanOut.waiting(tenant, { resource: "", sequence: 0 }, 4))
+    const first = await ledger.run(ledger.fanOut.listWaiting(tenant, { resource: "", sequence: 0 }, 4))
     const last = first.at(-1)
     assert(last)
-    const second = await ledger.run(ledger.fanOut.waiting(tenant, last, 4))
+    const second = await ledger.run(ledger.fanOut.listWaiting(tenant, last, 4))
     assert.deepStrictEqual(
       [...first, ...second].map(({ resource, sequence }) => `${resource} ${sequence}`),
       ["clnt_0 1", "clnt_0 2", "clnt_0 3", "clnt_1 1", "clnt_1 2", "clnt_1 3"]

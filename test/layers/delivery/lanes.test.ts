@@ -7,9 +7,14 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { CurrentTenant, IfMatch } from "../../../src/domain/tenancy/Caller.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { Settings } from "../../../src/layers/config/Settings.ts"
-import { advanceLanes, type Lane, settleLanes, shareLanes } from "../../../src/layers/delivery/Lanes.ts"
-import { Ledger } from "../../../src/layers/delivery/Ledger.ts"
-import { atomically } from "../../../src/layers/postgres/connection/Transaction.ts"
+import {
+  lockAndReorderDeliveries,
+  lockOrderingShared,
+  type OrderingKey,
+  promoteNextDeliveries
+} from "../../../src/layers/delivery/Lanes.ts"
+import { Deliveries } from "../../../src/layers/delivery/Ledger.ts"
+import { inTransaction } from "../../../src/layers/postgres/connection/Transaction.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
@@ -17,7 +22,7 @@ import { type PlantedDelivery, plantDelivery, plantIntegration } from "../../sup
 import { holdRow } from "../../support/heldRow.ts"
 import { liveOn } from "../../support/live.ts"
 
-interface Claimed extends Lane {
+interface Claimed extends OrderingKey {
   readonly id: string
   readonly sequence: number
 }
@@ -29,7 +34,7 @@ describe("lanes", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
   let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings, unknown>
-  let ledger: Ledger
+  let ledger: Deliveries
   let integration: string
   const tenant = TenantId.make("tnt_lanes")
   beforeAll(async () => {
@@ -41,7 +46,7 @@ describe("lanes", () => {
       "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'T', now(), now(), 1)",
       [tenant]
     )
-    ledger = await runtime.runPromise(Effect.provide(Ledger, Ledger.Default))
+    ledger = await runtime.runPromise(Effect.provide(Deliveries, Deliveries.Default))
   })
   afterAll(async () => {
     await runtime.dispose()
@@ -153,7 +158,7 @@ describe("lanes", () => {
       Effect.flatMap(SqlClient.SqlClient, (sql) =>
         Effect.gen(function* () {
           const ids = claimed.map(({ id }) => id)
-          yield* shareLanes(sql)(claimed)
+          yield* lockOrderingShared(sql)(claimed)
           yield* sql`select 1 from deliveries where tenant_id = ${tenant} and id in ${sql.in(ids)} order by id for update`
           yield* sql`
             update deliveries set status = 'DELIVERED', lease = null, leased_until = null, next_attempt_at = null,
@@ -162,8 +167,8 @@ describe("lanes", () => {
             insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome)
             select tenant_id, id, attempts, now(), 'DELIVERED' from deliveries
             where tenant_id = ${tenant} and id in ${sql.in(ids)}`
-          yield* advanceLanes(sql)(claimed)
-        }).pipe(atomically(sql))
+          yield* promoteNextDeliveries(sql)(claimed)
+        }).pipe(inTransaction(sql))
       )
     )
 
@@ -198,7 +203,9 @@ describe("lanes", () => {
     const add = async (sequence: number) => {
       await plantDelivery(pool, tenant, integration, { resource, sequence, status: waits, attempts: 0 })
       const lane = { tenant, integration, resource }
-      await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => atomically(sql)(settleLanes(sql)([lane]))))
+      await runtime.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => inTransaction(sql)(lockAndReorderDeliveries(sql)([lane])))
+      )
     }
     await Promise.all([...ids.map(redeliver), add(4), redeliverAll(), add(5)])
     assert.deepStrictEqual(await statusesOf(resource), [sent, waits, waits, waits, waits])

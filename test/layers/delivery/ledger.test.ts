@@ -1,13 +1,23 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit } from "../../../src/domain/delivery/SendLimits.ts"
-import type { Claimed, ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
-import type { Outcome } from "../../../src/layers/delivery/Outcomes.ts"
+import type { ClaimedDelivery, ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
+import type { AttemptResult } from "../../../src/layers/delivery/Outcomes.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 
-const limits: ClaimLimits = { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} }
+const limits: ClaimLimits = {
+  pool: "NEW",
+  max: 50,
+  maxPerTenant: 50,
+  allowanceByTenant: {},
+  sendLimitByIntegration: {}
+}
 
-const outcomeOf = ({ id, integration, lease, tenant }: Claimed, delivered: boolean, again = new Date()): Outcome => ({
+const outcomeOf = (
+  { id, integration, lease, tenant }: ClaimedDelivery,
+  delivered: boolean,
+  again = new Date()
+): AttemptResult => ({
   tenant,
   integration,
   id,
@@ -26,10 +36,10 @@ describe("the ledger of deliveries", () => {
   })
   afterAll(() => ledger.close())
 
-  const place = async () => (await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []
+  const place = async () => (await ledger.run(ledger.outbox.assignPositions("test", 1000, ""))) ?? []
   const claim = async () => (await ledger.run(ledger.claims.claim(makeId("lease"), "", limits))).claimed
   const fanOut = (keys: ReadonlyArray<{ tenant: string; id: string }>) => ledger.run(ledger.fanOut.fanOut(keys))
-  const record = async (...outcomes: ReadonlyArray<Outcome>) => {
+  const record = async (...outcomes: ReadonlyArray<AttemptResult>) => {
     for (let left = outcomes; left.length > 0; ) left = await ledger.run(ledger.outcomes.record(left))
   }
   const statusesOf = async (integration: string) => {
@@ -49,11 +59,11 @@ describe("the ledger of deliveries", () => {
       [first, second]
     )
     assert.deepStrictEqual(await place(), [])
-    assert.isUndefined(await ledger.run(ledger.outbox.place("somebody else", 10, "")))
-    await ledger.run(ledger.outbox.resign("test"))
-    assert.deepStrictEqual(await ledger.run(ledger.outbox.place("somebody else", 10, "")), [])
-    assert.isUndefined(await ledger.run(ledger.outbox.place("test", 10, "")))
-    await ledger.run(ledger.outbox.resign("somebody else"))
+    assert.isUndefined(await ledger.run(ledger.outbox.assignPositions("somebody else", 10, "")))
+    await ledger.run(ledger.outbox.releaseLease("test"))
+    assert.deepStrictEqual(await ledger.run(ledger.outbox.assignPositions("somebody else", 10, "")), [])
+    assert.isUndefined(await ledger.run(ledger.outbox.assignPositions("test", 10, "")))
+    await ledger.run(ledger.outbox.releaseLease("somebody else"))
   })
 
   it("drops an entry whose event is gone, and gives the others their positions", async () => {
@@ -81,7 +91,7 @@ describe("the ledger of deliveries", () => {
     const flood: Array<string> = []
     for (let n = 1; n <= 30; n++) flood.push(await ledger.newEvent(many, "clnt_many", n))
     const late = [await ledger.newEvent(few, "clnt_few", 1), await ledger.newEvent(others, "clnt_others", 1)]
-    const batch = async (after = "") => (await ledger.run(ledger.outbox.place("test", 12, after))) ?? []
+    const batch = async (after = "") => (await ledger.run(ledger.outbox.assignPositions("test", 12, after))) ?? []
     const first = await batch()
     assert.sameMembers(
       first.map(({ id }) => id),

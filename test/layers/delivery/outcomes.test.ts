@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import type { Pool } from "../../../src/domain/delivery/SendLimits.ts"
+import type { SendPool } from "../../../src/domain/delivery/SendLimits.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import type { Claimed } from "../../../src/layers/delivery/Claims.ts"
-import type { Outcome } from "../../../src/layers/delivery/Outcomes.ts"
+import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
+import type { AttemptResult } from "../../../src/layers/delivery/Outcomes.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { plantDelivery } from "../../support/deliveries.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
@@ -15,7 +15,7 @@ describe("outcomes", () => {
   afterAll(() => ledger.close())
 
   /** An attempt that is under way, and that it succeeded. */
-  const attempted = async (more: Partial<Outcome> = {}): Promise<Outcome> => {
+  const attempted = async (more: Partial<AttemptResult> = {}): Promise<AttemptResult> => {
     const tenant = TenantId.make(await ledger.newTenant())
     const integration = await ledger.newIntegration(tenant)
     const lease = "lease_test"
@@ -23,10 +23,10 @@ describe("outcomes", () => {
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }
-  const record = (...outcomes: ReadonlyArray<Outcome>) => ledger.run(ledger.outcomes.record(outcomes))
-  const statusOf = async ({ id }: Outcome) =>
+  const record = (...outcomes: ReadonlyArray<AttemptResult>) => ledger.run(ledger.outcomes.record(outcomes))
+  const statusOf = async ({ id }: AttemptResult) =>
     (await ledger.sql.query<{ status: string }>("select status from deliveries where id = $1", [id])).rows[0]?.status
-  const classOf = async ({ integration }: Outcome) =>
+  const classOf = async ({ integration }: AttemptResult) =>
     (await ledger.sql.query("select latency_class from integrations where id = $1", [integration])).rows[0]
       ?.latency_class
   const holding = async (statement: string, value: string) => {
@@ -39,7 +39,7 @@ describe("outcomes", () => {
     }
   }
 
-  it.each<[string, string, (outcome: Outcome) => string]>([
+  it.each<[string, string, (outcome: AttemptResult) => string]>([
     [
       "lanes are",
       "select pg_advisory_xact_lock(hashtextextended($1, 0))",
@@ -68,7 +68,7 @@ describe("outcomes", () => {
       delivered: false,
       body: "a\u0000b\ud800c",
       error: "\udfff\u0000broken",
-      stop: "\u0000",
+      stopReason: "\u0000",
       pool: "SLOW"
     })
     assert.deepStrictEqual(await record(outcome), [])
@@ -82,7 +82,7 @@ describe("outcomes", () => {
 
   it("tell how quickly a receiver answers, unless somebody else has the integration locked", async () => {
     const first = await attempted()
-    const again = async (pool: Pool | undefined) => {
+    const again = async (pool: SendPool | undefined) => {
       await record({ ...first, pool })
       return classOf(first)
     }
@@ -100,14 +100,20 @@ describe("outcomes", () => {
     const tenant = TenantId.make(await ledger.newTenant())
     const integrations = [await ledger.newIntegration(tenant), await ledger.newIntegration(tenant)]
     for (let n = 0; n < 20; n++) for (const sequence of [1, 2, 3]) await ledger.newEvent(tenant, `clnt_${n}`, sequence)
-    await ledger.run(ledger.fanOut.fanOut((await ledger.run(ledger.outbox.place("test", 1000, ""))) ?? []))
+    await ledger.run(ledger.fanOut.fanOut((await ledger.run(ledger.outbox.assignPositions("test", 1000, ""))) ?? []))
 
     const claim = async () => {
-      const limits = { pool: "NEW", max: 100, maxPerTenant: 100, tenants: {}, receivers: {} } as const
+      const limits = {
+        pool: "NEW",
+        max: 100,
+        maxPerTenant: 100,
+        allowanceByTenant: {},
+        sendLimitByIntegration: {}
+      } as const
       const { claimed } = await ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
       return integrations.map((integration) => claimed.filter((each) => each.integration === integration))
     }
-    const outcomeOf = ({ id, integration, lease }: Claimed, delivered: boolean): Outcome => ({
+    const outcomeOf = ({ id, integration, lease }: ClaimedDelivery, delivered: boolean): AttemptResult => ({
       ...{ tenant, integration, id, lease, delivered, latencyMs: 1 },
       attemptedAt: new Date().toISOString(),
       nextAttemptAt: new Date().toISOString()

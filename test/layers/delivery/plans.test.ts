@@ -6,7 +6,13 @@ import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 import { outlivePlans } from "../../support/plans.ts"
 import { countReads } from "../../support/reads.ts"
 
-const limits: ClaimLimits = { pool: "PROVEN", max: 100, maxPerTenant: 100, tenants: {}, receivers: {} }
+const limits: ClaimLimits = {
+  pool: "PROVEN",
+  max: 100,
+  maxPerTenant: 100,
+  allowanceByTenant: {},
+  sendLimitByIntegration: {}
+}
 const burst = 300
 /** Look-ups and rows for one event on its way, of which there are about thirty. */
 const mostReads = 60
@@ -26,13 +32,13 @@ describe("what a burst of events costs", () => {
 
   /** Places, fans out, claims and records as long as there is anything to do; tells how many were delivered. */
   const work = async () => {
-    const place = async () => (await ledger.run(ledger.outbox.place("test", 500, ""))) ?? []
+    const place = async () => (await ledger.run(ledger.outbox.assignPositions("test", 500, ""))) ?? []
     for (let placed = await place(); placed.length > 0; placed = await place())
       await ledger.run(ledger.fanOut.fanOut(placed.map(({ id, tenant }) => ({ id, tenant }))))
     let count = 0
     for (let isMore = true; isMore; ) {
       const { claimed } = await ledger.run(
-        ledger.claims.claim(makeId("lease"), "", { ...limits, receivers: { [integration]: 64 } })
+        ledger.claims.claim(makeId("lease"), "", { ...limits, sendLimitByIntegration: { [integration]: 64 } })
       )
       const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
       await ledger.run(ledger.outcomes.record(claimed.map((one) => ({ ...one, ...attempt }))))

@@ -2,26 +2,26 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import { makeRedeliveries } from "../../../src/layers/delivery/Redeliveries.ts"
+import { makeBulkRedeliveries } from "../../../src/layers/delivery/Redeliveries.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
-import { redeliver } from "../../../src/workers/delivery/Redelivering.ts"
-import { makeBell } from "../../../src/workers/Wakes.ts"
+import { startRedeliveryLoop } from "../../../src/workers/delivery/Redelivering.ts"
+import { makeWakeSignal } from "../../../src/workers/Wakes.ts"
 import { plantDelivery } from "../../support/deliveries.ts"
 import { holdRow } from "../../support/heldRow.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 import { eventually } from "../../support/workers.ts"
 
-const limits = { maxScanned: 30, maxPutBack: 8 }
+const limits = { maxScanned: 30, maxRequeued: 8 }
 const always = { since: "2020-01-01T00:00:00.000Z" }
 
 describe("redeliveries", () => {
   let ledger: OpenLedger
-  let redeliveries: ReturnType<typeof makeRedeliveries>
+  let redeliveries: ReturnType<typeof makeBulkRedeliveries>
   let tenant: TenantId
   let integration: string
   beforeAll(async () => {
     ledger = await openLedger()
-    redeliveries = await ledger.runIn(Effect.map(SqlClient, (sql) => makeRedeliveries(sql, limits)))
+    redeliveries = await ledger.runIn(Effect.map(SqlClient, (sql) => makeBulkRedeliveries(sql, limits)))
   })
   afterAll(() => ledger.close())
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe("redeliveries", () => {
         sequence: n
       })
   }
-  const begin = (more = {}) => ledger.run(redeliveries.begin(tenant, integration, { ...always, ...more }))
+  const begin = (more = {}) => ledger.run(redeliveries.start(tenant, integration, { ...always, ...more }))
   const advance = async () => {
     const { rows } = await ledger.sql.query("select id from redeliveries where tenant_id = $1", [tenant])
     const open = { tenant, integration, id: String(rows[0]?.id) }
@@ -71,7 +71,7 @@ describe("redeliveries", () => {
         [integration]
       )
       last = await advance()
-      assert.isAtMost(last.redelivered, limits.maxPutBack)
+      assert.isAtMost(last.redelivered, limits.maxRequeued)
       total += last.redelivered
     }
     assert.strictEqual(total, 60)
@@ -106,7 +106,13 @@ describe("redeliveries", () => {
     const elsewhere = await ledger.newIntegration(tenant)
     await plantDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
     const { claimed } = await ledger.run(
-      ledger.claims.claim(makeId("lease"), "", { pool: "NEW", max: 50, maxPerTenant: 50, tenants: {}, receivers: {} })
+      ledger.claims.claim(makeId("lease"), "", {
+        pool: "NEW",
+        max: 50,
+        maxPerTenant: 50,
+        allowanceByTenant: {},
+        sendLimitByIntegration: {}
+      })
     )
     const record = async (of: string) => {
       const [one] = claimed.filter(({ integration }) => integration === of)
@@ -138,7 +144,7 @@ describe("redeliveries", () => {
     await begin()
     const start = async () => {
       const scope = Effect.runSync(Scope.make())
-      const worker = Layer.scopedDiscard(Effect.flatMap(makeBell, (bell) => redeliver(bell, limits)))
+      const worker = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (bell) => startRedeliveryLoop(bell, limits)))
       await ledger.runIn(Effect.asVoid(Layer.buildWithScope(worker, scope)))
       return () => Effect.runPromise(Scope.close(scope, Exit.void))
     }

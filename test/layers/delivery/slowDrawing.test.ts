@@ -4,7 +4,7 @@ import { assert, describe } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { DeliveryFiles } from "../../../src/layers/delivery/DeliveryFiles.ts"
-import { DriveSender } from "../../../src/layers/delivery/DriveSender.ts"
+import { GoogleDriveSender } from "../../../src/layers/delivery/DriveSender.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
 import { InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
 import { documentOf } from "../../support/invoiceDocuments.ts"
@@ -17,8 +17,8 @@ const makeSlowPdfs = () => {
   let drawn = 0
   const file = { digest: "", sizeBytes: 1 }
   const pdfs = new InvoicePdfs({
-    preview: () => Effect.die("no drafts are delivered"),
-    issued: () =>
+    renderPreview: () => Effect.die("no drafts are delivered"),
+    getIssued: () =>
       Effect.delay(
         Effect.as(
           Effect.sync(() => drawn++),
@@ -27,7 +27,7 @@ const makeSlowPdfs = () => {
         "40 seconds"
       ),
     read: () => Stream.empty,
-    readWhole: () => Effect.succeed(new Uint8Array([1]))
+    readAll: () => Effect.succeed(new Uint8Array([1]))
   })
   return { pdfs, drawn: () => drawn }
 }
@@ -35,7 +35,7 @@ const makeSlowPdfs = () => {
 describe("an invoice whose PDF takes longer to draw than an attempt lasts", () => {
   it.scoped("fails the attempt in time and is drawn to its end for the next one", () => {
     const { drawn, pdfs } = makeSlowPdfs()
-    const layer = DriveSender.DefaultWithoutDependencies.pipe(
+    const layer = GoogleDriveSender.DefaultWithoutDependencies.pipe(
       Layer.provide([
         Layer.succeed(InvoicePdfs, pdfs),
         // Without a file nothing is asked of these.
@@ -46,7 +46,7 @@ describe("an invoice whose PDF takes longer to draw than an attempt lasts", () =
     )
     const data = JSON.stringify({ ...invoice, id: id("inv"), contract: id("ctr") })
     return Effect.gen(function* () {
-      const { send } = yield* DriveSender
+      const { send } = yield* GoogleDriveSender
       const attempt = yield* Effect.fork(
         send({ tenant: TenantId.make(id("tnt")), integration: "", delivery: "", type: "invoice.finalized", data })
       )

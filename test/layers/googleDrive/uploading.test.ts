@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { driveOver } from "../../../src/layers/googleDrive/Drive.ts"
-import { mostAtOnce } from "../../../src/layers/googleDrive/Uploading.ts"
-import { call } from "../../../src/layers/providerHttp/Calls.ts"
+import { makeGoogleDriveClient } from "../../../src/layers/googleDrive/Drive.ts"
+import { maxMultipartBytes } from "../../../src/layers/googleDrive/Uploading.ts"
+import { sendProviderRequest } from "../../../src/layers/providerHttp/Calls.ts"
 import { type DriveServer, refuse, startDrive } from "../../support/driveServer.ts"
 
 describe("a file that is uploaded", () => {
@@ -15,19 +15,19 @@ describe("a file that is uploaded", () => {
 
   const session = {
     siteId: undefined,
-    call: (one: Parameters<typeof call>[0]) =>
-      call({ ...one, headers: { ...one.headers, authorization: "Bearer valid" } })
+    send: (one: Parameters<typeof sendProviderRequest>[0]) =>
+      sendProviderRequest({ ...one, headers: { ...one.headers, authorization: "Bearer valid" } })
   }
   const fileOf = (bytes: number) => ({
     name: "large.pdf",
     pdf: new Uint8Array(randomBytes(bytes)),
     folder: "folder",
-    marks: { invoiceId: "inv" }
+    appProperties: { invoiceId: "inv" }
   })
   const create = (id: string, file: ReturnType<typeof fileOf>) =>
-    Effect.runPromise(Effect.either(driveOver(session, server.url).create(id, file)))
+    Effect.runPromise(Effect.either(makeGoogleDriveClient(session, server.url).create(id, file)))
 
-  it.each([1, mostAtOnce, mostAtOnce + 1, 12_000_000])("with %i bytes arrives whole", async (bytes) => {
+  it.each([1, maxMultipartBytes, maxMultipartBytes + 1, 12_000_000])("with %i bytes arrives whole", async (bytes) => {
     const file = fileOf(bytes)
     await create(`file-of-${bytes}`, file)
     const stored = server.files.get(`file-of-${bytes}`)
@@ -36,7 +36,7 @@ describe("a file that is uploaded", () => {
   })
 
   it("in two steps hands no token to where the second leads", async () => {
-    await create("quiet", fileOf(mostAtOnce + 1))
+    await create("quiet", fileOf(maxMultipartBytes + 1))
     const put = server.asked.findLast(({ method }) => method === "PUT")
     assert.isDefined(put)
     assert.isUndefined(put?.headers.authorization)
@@ -48,7 +48,7 @@ describe("a file that is uploaded", () => {
       refuse(response, status, "notFound")
       return true
     })
-    const result = await create(`lost-${status}`, fileOf(mostAtOnce + 1))
+    const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))
     server.meet(undefined)
     assert.strictEqual(result._tag, "Left")
     if (result._tag === "Left") assert.deepInclude({ stop: undefined, ...result.left }, { stop: undefined })

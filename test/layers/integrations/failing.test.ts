@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
-import { failLongFailing } from "../../../src/layers/integrations/Failing.ts"
+import { failUnreachableIntegrations } from "../../../src/layers/integrations/Failing.ts"
 import { plantIntegration } from "../../support/deliveries.ts"
 import { forAll } from "../../support/forAll.ts"
 import { liveOn } from "../../support/live.ts"
@@ -32,7 +32,7 @@ describe("integrations that fail for long", () => {
       id === longest
         ? Effect.die("it cannot be moved")
         : Effect.sync(() => void stopped.push(`${tenant} ${id}: ${reason}`))
-    await Effect.runPromise(Effect.provide(failLongFailing(fail), liveOn(at().service.database.url)))
+    await Effect.runPromise(Effect.provide(failUnreachableIntegrations(fail), liveOn(at().service.database.url)))
     assert.deepStrictEqual(stopped, [`${tenant} ${shortest}: Nothing but failures for 72 hours`])
   })
 })

@@ -48,14 +48,14 @@ describe("access to a provider", () => {
   })
   const ours = () => authorizingIn(service, server, tenant)
   const grants = (number = 0) => copies[number] ?? assert.fail("no such copy")
-  const accessOf = (id: string, number = 0) => Effect.runPromise(grants(number).accessOf(TenantId.make(tenant), id))
-  const renew = (id: string, used: string) => Effect.runPromise(grants().renew(TenantId.make(tenant), id, used))
+  const accessOf = (id: string, number = 0) => Effect.runPromise(grants(number).getAccess(TenantId.make(tenant), id))
+  const renew = (id: string, used: string) => Effect.runPromise(grants().renewAccess(TenantId.make(tenant), id, used))
   const failureOf = async (work: Effect.Effect<unknown, { readonly _tag: string; readonly message: string }>) => {
     const exit = await Effect.runPromiseExit(work)
     const failure = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
     return failure?._tag ?? assert.fail(`no failure but ${JSON.stringify(exit)}`)
   }
-  const faultOf = (id: string) => failureOf(grants().accessOf(TenantId.make(tenant), id))
+  const faultOf = (id: string) => failureOf(grants().getAccess(TenantId.make(tenant), id))
   const expireIn = (id: string, seconds: number) =>
     pool.query("update grants set expires_at = now() + make_interval(secs => $2) where integration_id = $1", [
       id,
@@ -165,7 +165,7 @@ describe("access to a provider", () => {
     server.answer("/token", { status: 400, body: { error: "invalid_grant" } })
     server.setDelay(100)
     const faults = await Promise.all(
-      [0, 1, 0, 1].map((number) => failureOf(grants(number).accessOf(TenantId.make(tenant), id)))
+      [0, 1, 0, 1].map((number) => failureOf(grants(number).getAccess(TenantId.make(tenant), id)))
     )
     assert.deepStrictEqual(new Set(faults), new Set(["GrantLost"]))
     assert.lengthOf(
@@ -183,7 +183,7 @@ describe("access to a provider", () => {
   ])("waits for a provider in trouble: %j", async (answer) => {
     const id = await expired()
     server.answer("/token", answer)
-    assert.strictEqual(await faultOf(id), "ProviderAway")
+    assert.strictEqual(await faultOf(id), "ProviderUnavailable")
     assert.deepInclude(await ours().shown(id), { isAuthorized: true, status: "ACTIVE" })
     server.answer("/token", undefined)
     await accessOf(id)
@@ -193,7 +193,7 @@ describe("access to a provider", () => {
     const id = await expired()
     server.answer("/token", "silence")
     const started = performance.now()
-    assert.strictEqual(await faultOf(id), "ProviderAway")
+    assert.strictEqual(await faultOf(id), "ProviderUnavailable")
     assert.isBelow(performance.now() - started, 13_000)
     server.answer("/token", undefined)
     await accessOf(id)
@@ -212,9 +212,9 @@ describe("access to a provider", () => {
       "update grants set access = theirs.access from grants theirs where grants.integration_id = $1 and theirs.integration_id = $2",
       [one, other]
     )
-    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(grants().accessOf(TenantId.make(tenant), one))))
+    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(grants().getAccess(TenantId.make(tenant), one))))
     await accessOf(other)
     await pool.query("update grants set generation = generation + 1 where integration_id = $1", [other])
-    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(grants().accessOf(TenantId.make(tenant), other))))
+    assert.isTrue(Exit.isFailure(await Effect.runPromiseExit(grants().getAccess(TenantId.make(tenant), other))))
   })
 })

@@ -7,8 +7,8 @@ import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { Blobs } from "../../../src/layers/branding/Blobs.ts"
 import { InvoiceFiles } from "../../../src/layers/invoicing/InvoiceFiles.ts"
 import { InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
-import { WholeInvoices } from "../../../src/layers/invoicing/WholeInvoices.ts"
-import { type Drawable, Drawing } from "../../../src/layers/pdf/Drawing.ts"
+import { InvoiceDetails } from "../../../src/layers/invoicing/WholeInvoices.ts"
+import { PdfRenderer, type RenderRequest } from "../../../src/layers/pdf/Drawing.ts"
 import { forAll } from "../../support/forAll.ts"
 import { invoicingIn } from "../../support/invoicing.ts"
 import { liveOn } from "../../support/live.ts"
@@ -25,7 +25,7 @@ const startProcess = (databaseUrl: string, name = "") => {
     Effect.onInterrupt(() => Effect.sync(() => interrupted++))
   )
   const countingDrawing = {
-    invoice: <E, R>({ load }: Drawable<E, R>) =>
+    renderInvoice: <E, R>({ load }: RenderRequest<E, R>) =>
       Effect.flatMap(load, ({ invoice: { id, status } }) => {
         drawn.push(`${id} ${status}`)
         return Effect.as(held, new TextEncoder().encode(`${id} ${status} ${name}`))
@@ -34,8 +34,8 @@ const startProcess = (databaseUrl: string, name = "") => {
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(
       InvoicePdfs.DefaultWithoutDependencies.pipe(
-        Layer.provide(Layer.succeed(Drawing, new Drawing(countingDrawing))),
-        Layer.provideMerge(Layer.mergeAll(WholeInvoices.Default, InvoiceFiles.Default, Blobs.Default)),
+        Layer.provide(Layer.succeed(PdfRenderer, new PdfRenderer(countingDrawing))),
+        Layer.provideMerge(Layer.mergeAll(InvoiceDetails.Default, InvoiceFiles.Default, Blobs.Default)),
         Layer.provide(PostgresBlobs)
       ),
       liveOn(databaseUrl)
@@ -44,9 +44,9 @@ const startProcess = (databaseUrl: string, name = "") => {
   const ask = (tenant: string, id: string, variant: FileVariant = "ISSUED") =>
     runtime.runFork(
       Effect.flatMap(InvoicePdfs, (pdfs) =>
-        Effect.flatMap(WholeInvoices, (whole) => whole.get(id)).pipe(
-          Effect.flatMap(({ invoice }) => pdfs.issued(invoice, variant)),
-          Effect.flatMap(pdfs.readWhole),
+        Effect.flatMap(InvoiceDetails, (whole) => whole.get(id)).pipe(
+          Effect.flatMap(({ invoice }) => pdfs.getIssued(invoice, variant)),
+          Effect.flatMap(pdfs.readAll),
           Effect.map((bytes) => new TextDecoder().decode(bytes))
         )
       ).pipe(Effect.provideService(CurrentTenant, TenantId.make(tenant)))

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { claimDataDir } from "../../../src/layers/local/DataDir.ts"
+import { lockDataDir } from "../../../src/layers/local/DataDir.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { temporaryFolder } from "./temporary.ts"
 
@@ -35,7 +35,7 @@ describe("the claim on a data folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { pid } = yield* holder(folder)
-      const refusal = yield* Effect.flip(claimDataDir(folder))
+      const refusal = yield* Effect.flip(lockDataDir(folder))
       assert.strictEqual(refusal._tag, "AlreadyRunning")
       assert.include(refusal.message, `process ${pid}`)
       assert.include(refusal.message, folder)
@@ -49,8 +49,8 @@ describe("the claim on a data folder", () => {
       const ended = yield* Effect.fork(exitCode(child))
       child.kill("SIGKILL")
       yield* ended
-      const { afterKill } = yield* claimDataDir(folder)
-      assert.isTrue(afterKill)
+      const { wasKilled } = yield* lockDataDir(folder)
+      assert.isTrue(wasKilled)
       assert.lengthOf(readdirSync(join(folder, "lock")), 1)
     })
   )
@@ -60,17 +60,17 @@ describe("the claim on a data folder", () => {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "lock"))
       writeFileSync(join(folder, "lock", `${process.ppid}-1-1.1`), "")
-      const { afterKill } = yield* claimDataDir(folder)
-      assert.isTrue(afterKill)
+      const { wasKilled } = yield* lockDataDir(folder)
+      assert.isTrue(wasKilled)
     })
   )
 
   it.scopedLive("ends with its scope", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      yield* Effect.scoped(claimDataDir(folder))
-      const { afterKill } = yield* claimDataDir(folder)
-      assert.isFalse(afterKill)
+      yield* Effect.scoped(lockDataDir(folder))
+      const { wasKilled } = yield* lockDataDir(folder)
+      assert.isFalse(wasKilled)
     })
   )
 

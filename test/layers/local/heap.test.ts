@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, it } from "vitest"
-import { roomyHeap } from "../../../src/layers/local/process/Heap.ts"
+import { apiHeapOptions } from "../../../src/layers/local/process/Heap.ts"
 
 it("npm run api gives its process the same room as npm start does", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
-  assert.strictEqual(scripts.api, `exec node ${roomyHeap.join(" ")} scripts/run.mjs api`)
+  assert.strictEqual(scripts.api, `exec node ${apiHeapOptions.join(" ")} scripts/run.mjs api`)
 })

@@ -5,12 +5,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type JetStreamManager, type NatsConnection } from "nats"
 import { fetchNats } from "../../../src/layers/local/nats/NatsFetch.ts"
-import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { listening, patiently, temporaryFolder } from "./temporary.ts"
 
 const start = (folder: string) =>
-  Effect.flatMap(natsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
+  Effect.flatMap(findNatsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
     startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program })
   )
 
@@ -77,7 +77,7 @@ describe("the local NATS server", () => {
 
   it.scopedLive("is named in the message when the program chosen cannot be run", () =>
     Effect.gen(function* () {
-      const failure = yield* Effect.flip(natsProgram("/no/such/nats-server"))
+      const failure = yield* Effect.flip(findNatsProgram("/no/such/nats-server"))
       assert.include(failure.message, "NATS_SERVER_BIN: /no/such/nats-server cannot be run")
     })
   )
@@ -118,7 +118,7 @@ describe.runIf(process.platform === "linux")("fetching a NATS server", () => {
       const both = yield* Effect.all([fetchNats(cache), fetchNats(cache)], { concurrency: "unbounded" })
       assert.deepStrictEqual(both, [join(cache, "nats-server"), join(cache, "nats-server")])
       assert.deepStrictEqual(readdirSync(cache), ["nats-server"])
-      const program = yield* natsProgram(join(cache, "nats-server"))
+      const program = yield* findNatsProgram(join(cache, "nats-server"))
       assert.strictEqual(program.version, "2.9.10")
     })
   )

@@ -2,7 +2,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { localhost, requireFree, stablePort } from "../../../src/layers/local/Ports.ts"
+import { chooseStablePort, localhost, requireFreePort } from "../../../src/layers/local/Ports.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 const occupy = (port: number) =>
@@ -18,21 +18,21 @@ describe("ports", () => {
   it.scopedLive("stay the same while they are free, and give way when they are not", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryFolder, "port")
-      const first = yield* stablePort(file)
-      assert.strictEqual(yield* stablePort(file), first)
+      const first = yield* chooseStablePort(file)
+      assert.strictEqual(yield* chooseStablePort(file), first)
       yield* occupy(first)
-      const second = yield* stablePort(file)
+      const second = yield* chooseStablePort(file)
       assert.notStrictEqual(second, first)
-      assert.strictEqual(yield* stablePort(file), second)
+      assert.strictEqual(yield* chooseStablePort(file), second)
     })
   )
 
   it.scopedLive("that are taken are said to be", () =>
     Effect.gen(function* () {
-      const port = yield* stablePort(join(yield* temporaryFolder, "port"))
-      yield* requireFree(localhost, port)
+      const port = yield* chooseStablePort(join(yield* temporaryFolder, "port"))
+      yield* requireFreePort(localhost, port)
       yield* occupy(port)
-      const refusal = yield* Effect.flip(requireFree(localhost, port))
+      const refusal = yield* Effect.flip(requireFreePort(localhost, port))
       assert.include(refusal.message, `Port ${port} on ${localhost} is taken`)
     })
   )

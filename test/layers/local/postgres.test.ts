@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import pg from "pg"
-import { runsAsRoot } from "../../../src/layers/local/postgres/Account.ts"
+import { isRoot } from "../../../src/layers/local/postgres/Account.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { describePrograms, embeddedPrograms } from "../../../src/layers/local/postgres/PostgresPrograms.ts"
 import { listening, patiently, temporaryFolder } from "./temporary.ts"
@@ -87,7 +87,7 @@ describe("the embedded PostgreSQL", () => {
         )
         const { gid, uid } = statSync(dataOf(folder))
         const stranger = yield* Effect.acquireRelease(
-          Effect.sync(() => spawn("sleep", ["600"], runsAsRoot ? { uid, gid } : {})),
+          Effect.sync(() => spawn("sleep", ["600"], isRoot ? { uid, gid } : {})),
           (child) => Effect.sync(() => child.kill("SIGKILL"))
         )
         writeFileSync(pidFile, leftBehind.replace(/^\d+/, String(stranger.pid)))
@@ -130,7 +130,7 @@ describe("the embedded PostgreSQL", () => {
     })
   )
 
-  it.runIf(runsAsRoot)("runs for root although programs and data lie where only root may enter", () =>
+  it.runIf(isRoot)("runs for root although programs and data lie where only root may enter", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { initdb } = yield* embeddedPrograms

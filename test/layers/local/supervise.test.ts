@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import type { Program } from "../../../src/layers/local/process/Child.ts"
-import { run } from "../../../src/layers/local/process/Child.ts"
-import { keepRunning, supervise } from "../../../src/layers/local/process/Supervise.ts"
+import { runProgram } from "../../../src/layers/local/process/Child.ts"
+import { runWithRestarts, supervise } from "../../../src/layers/local/process/Supervise.ts"
 import { listening, temporaryFolder, until } from "./temporary.ts"
 
 const script = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({
@@ -36,7 +36,7 @@ describe("restarts", () => {
   it.scoped("pause longer each time, up to ten seconds", () =>
     listening((lines) =>
       Effect.gen(function* () {
-        yield* Effect.forkScoped(keepRunning("api", Effect.succeed("exit code 1")))
+        yield* Effect.forkScoped(runWithRestarts("api", Effect.succeed("exit code 1")))
         yield* TestClock.adjust("1 minute")
         assert.deepStrictEqual(
           lines.slice(0, 8),
@@ -56,7 +56,7 @@ describe("restarts", () => {
         const running = Effect.suspend(() =>
           Effect.as(Effect.sleep(lives[round++ % lives.length] ?? 0), "signal SIGKILL")
         )
-        yield* Effect.forkScoped(keepRunning("api", running))
+        yield* Effect.forkScoped(runWithRestarts("api", running))
         yield* TestClock.adjust("40 seconds")
         assert.deepStrictEqual(
           lines.map((line) => line.slice(line.lastIndexOf("in "))),
@@ -135,7 +135,7 @@ describe("a supervised program", () => {
     Effect.gen(function* () {
       const code = `process.on("SIGTERM", () => console.log("no")); ${tellPid}`
       const program = script(yield* temporaryFolder, "api", code, "200 millis")
-      const running = yield* Effect.fork(run(program))
+      const running = yield* Effect.fork(runProgram(program))
       yield* until(() => logOf(program) !== "")
       const [pid] = pidsIn(program)
       yield* Fiber.interrupt(running)
@@ -150,10 +150,10 @@ describe("logs", () => {
     Effect.gen(function* () {
       const program = script(yield* temporaryFolder, "api", "console.log('new')")
       writeFileSync(program.logFile, Buffer.alloc(10 * 1024 * 1024 + 1, "x"))
-      yield* run(program)
+      yield* runProgram(program)
       assert.strictEqual(logOf(program), "new\n")
       assert.strictEqual(statSync(`${program.logFile}.1`).size, 10 * 1024 * 1024 + 1)
-      yield* run(program)
+      yield* runProgram(program)
       assert.strictEqual(logOf(program), "new\nnew\n")
     })
   )

@@ -1,6 +1,6 @@
-import { names } from "../../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../../src/layers/nats/Subjects.ts"
 
-const { filter, subject } = names("contracting").integrations
+const { subjectFilter, subject } = makeNatsNames("contracting").integrations
 
 export const [tenant, mine, other] = ["tnt_1", "int_mine", "int_other"] as const
 
@@ -19,7 +19,7 @@ export interface Attack {
 
 const own = { no_wait: true, batch: 1 }
 const listening = { deliver_subject: "_INBOX.spy", ack_policy: "none" }
-const pulling = { ack_policy: "none", filter_subject: filter(tenant, other) }
+const pulling = { ack_policy: "none", filter_subject: subjectFilter(tenant, other) }
 const consumer = (config: unknown) => ({ stream_name: "contracting-integrations", config })
 
 const reading: ReadonlyArray<Attack> = [
@@ -71,7 +71,7 @@ const creating: ReadonlyArray<Attack> = [
   },
   {
     attack: "create a named consumer with a filter",
-    subject: `API.CONSUMER.CREATE.contracting-integrations.spy.${filter(tenant, other)}`,
+    subject: `API.CONSUMER.CREATE.contracting-integrations.spy.${subjectFilter(tenant, other)}`,
     payload: consumer({ ...pulling, name: "spy" })
   },
   {
@@ -157,7 +157,7 @@ export const attacks = [...reading, ...creating, ...harming, ...answering]
 /** Subjects somebody who wants to overhear the other would listen on. */
 export const listened = [
   otherSubject,
-  filter(tenant, other),
+  subjectFilter(tenant, other),
   "contracting.>",
   ">",
   "_INBOX.>",

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { connect, type NatsConnection } from "nats"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
@@ -34,7 +34,7 @@ const writeConfig = (folder: string, accounts: ReadonlyArray<string>) => {
 /** A server as the examples configure it, which keeps its address when started again in the same folder. */
 export const startIn = (folder: string, accounts: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
+    const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
     const configFile = writeConfig(join(folder, "config"), accounts)
     return yield* startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program, configFile })
   })

@@ -33,9 +33,9 @@ const running = (file: string, NATS_URL: string) =>
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
 
-const deliver = (id: string, round = 0) =>
+const deliver = (id: string, redeliveryRound = 0) =>
   Effect.flatMap(NatsSender, ({ send }) =>
-    send({ tenant, integration, type: "client.created", id, body: `{"id":"${id}"}`, round })
+    send({ tenant, integration, type: "client.created", id, body: `{"id":"${id}"}`, redeliveryRound })
   ).pipe(Effect.repeat({ until: ({ delivered }) => delivered, schedule: patiently }))
 
 const unacknowledged = (url: string) =>

@@ -54,7 +54,7 @@ const sendAll = Effect.gen(function* () {
 })
 
 const sendAgain = Effect.flatMap(NatsSender, ({ send }) =>
-  Effect.forEach(events, (event) => send({ ...event, round: 1 }))
+  Effect.forEach(events, (event) => send({ ...event, redeliveryRound: 1 }))
 )
 
 /** One event for the attacker and two for the other, who has pulled the first and not acknowledged it yet. */

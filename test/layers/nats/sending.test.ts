@@ -3,14 +3,14 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
-import { type Message, NatsSender } from "../../../src/layers/nats/NatsSender.ts"
+import { type NatsMessage, NatsSender } from "../../../src/layers/nats/NatsSender.ts"
 import { closedPort, startProxy } from "../../support/proxy.ts"
 import { patiently, temporaryFolder } from "../local/temporary.ts"
 import { accountOf, asConsumer, asService, pulled, senderAt, startForConsumers, startIn } from "./consumerBroker.ts"
 
 const [tenant, integration, other] = ["tnt_1", "int_a", "int_b"] as const
 
-const event = (id: string, more: Partial<Message> = {}): Message => ({
+const event = (id: string, more: Partial<NatsMessage> = {}): NatsMessage => ({
   tenant,
   integration,
   type: "invoice.finalized",
@@ -19,7 +19,7 @@ const event = (id: string, more: Partial<Message> = {}): Message => ({
   ...more
 })
 
-const send = (message: Message) => Effect.flatMap(NatsSender, (sender) => sender.send(message))
+const send = (message: NatsMessage) => Effect.flatMap(NatsSender, (sender) => sender.send(message))
 
 const connected = Effect.flatMap(Broker, ({ state }) => state).pipe(
   Effect.repeat({ until: (state) => state === "connected", schedule: patiently })
@@ -29,7 +29,7 @@ const away = Effect.flatMap(Broker, ({ state }) => state).pipe(
   Effect.repeat({ until: (state) => state === "away", schedule: patiently })
 )
 
-const delivers = (message: Message) =>
+const delivers = (message: NatsMessage) =>
   Effect.map(send(message), ({ delivered, error }) => assert.deepStrictEqual([delivered, error], [true, undefined]))
 
 const bodies = (messages: ReadonlyArray<{ readonly body: string }>) => messages.map(({ body }) => body)
@@ -85,7 +85,9 @@ describe("sending to a consumer over NATS", () => {
       const using = yield* senderAt(url)
       yield* Effect.gen(function* () {
         yield* connected
-        yield* Effect.forEach([0, 0, 1, 1, 2], (round) => delivers(event("evt_1", { round, body: `round ${round}` })))
+        yield* Effect.forEach([0, 0, 1, 1, 2], (redeliveryRound) =>
+          delivers(event("evt_1", { redeliveryRound, body: `round ${redeliveryRound}` }))
+        )
       }).pipe(using)
       const messages = yield* pulled(yield* asConsumer(url, integration), integration)
       assert.deepStrictEqual(bodies(messages), ["round 0", "round 1", "round 2"])
@@ -203,7 +205,7 @@ describe("a broker that lost what it kept", () => {
       rmSync(join(folder, "nats", "jetstream"), { recursive: true })
       assert.strictEqual((yield* start).url, url)
       yield* using(Effect.zipRight(connected, delivers(event("evt_2"))))
-      yield* using(delivers(event("evt_1", { round: 1 })))
+      yield* using(delivers(event("evt_1", { redeliveryRound: 1 })))
       const messages = yield* pulled(yield* asConsumer(url, integration), integration)
       assert.deepStrictEqual(bodies(messages), ['{"id":"evt_2"}', '{"id":"evt_1"}'])
     })

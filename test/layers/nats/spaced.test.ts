@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { spaced } from "../../../src/layers/nats/Spaced.ts"
+import { throttle } from "../../../src/layers/nats/Spaced.ts"
 
 describe("doing something with pauses", () => {
   beforeEach(() => {
@@ -11,7 +11,7 @@ describe("doing something with pauses", () => {
 
   const counting = () => {
     let count = 0
-    return { ask: spaced(10, () => count++), count: () => count }
+    return { ask: throttle(10, () => count++), count: () => count }
   }
 
   it("does it at once when it was not done lately", () => {

@@ -1,7 +1,7 @@
 import { Cause, Effect, Fiber } from "effect"
 import { assert, describe, it } from "vitest"
 import { ServiceUnavailable, TooManyRequests } from "../../../src/domain/Errors.ts"
-import { Drawing, type DrawingLimits, makeDrawing } from "../../../src/layers/pdf/Drawing.ts"
+import { makePdfRenderer, PdfRenderer, type RenderLimits } from "../../../src/layers/pdf/Drawing.ts"
 import { documentOf, everydayLines } from "../../support/invoiceDocuments.ts"
 import { readPdf } from "../../support/pdfText.ts"
 import { eventually } from "../../support/workers.ts"
@@ -32,11 +32,11 @@ interface Request {
 }
 
 /** Drawings of one process, and the names of those whose turn has come, in order. */
-const makeDrawings = (own: Partial<DrawingLimits> = {}) => {
-  const { invoice } = makeDrawing(program, { drawTimeout: "20 seconds", ...own })
+const makeDrawings = (own: Partial<RenderLimits> = {}) => {
+  const { renderInvoice } = makePdfRenderer(program, { renderTimeout: "20 seconds", ...own })
   const begun: Array<string> = []
   const draw = (wish: string, { as = "", keys = ["tenant"], lineCount = 1, lines = lineCount }: Request = {}) =>
-    invoice({
+    renderInvoice({
       keys,
       lineCount,
       load: Effect.sync(() => {
@@ -67,7 +67,7 @@ describe("drawing", () => {
   })
 
   it("stops what takes too long for its number of lines, and only that", async () => {
-    const { draw } = makeDrawings({ drawTimeout: "500 millis", drawTimeoutPerLine: "20 seconds" })
+    const { draw } = makeDrawings({ renderTimeout: "500 millis", renderTimeoutPerLine: "20 seconds" })
     const [late, after] = await Effect.runPromise(
       Effect.all([Effect.flip(draw("spin", { lineCount: 0 })), draw("draw")], { concurrency: "unbounded" })
     )
@@ -147,13 +147,14 @@ describe("drawing", () => {
   it("has the program that is built draw invoices, as many at once as are wanted", async () => {
     const documents = [1, 30, 250].map((count) => documentOf({ lines: everydayLines(count) }))
     const files = await Effect.runPromise(
-      Effect.flatMap(Drawing, ({ invoice }) =>
+      Effect.flatMap(PdfRenderer, ({ renderInvoice }) =>
         Effect.forEach(
           documents,
-          (document) => invoice({ keys: ["tenant"], lineCount: document.lines.length, load: Effect.succeed(document) }),
+          (document) =>
+            renderInvoice({ keys: ["tenant"], lineCount: document.lines.length, load: Effect.succeed(document) }),
           { concurrency: "unbounded" }
         )
-      ).pipe(Effect.provide(Drawing.Default))
+      ).pipe(Effect.provide(PdfRenderer.Default))
     )
     const pages = await Promise.all(files.map(async (file) => (await readPdf(file)).pages.length))
     assert.deepStrictEqual(

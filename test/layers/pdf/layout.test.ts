@@ -1,6 +1,6 @@
 import { assert, beforeAll, describe, it } from "vitest"
 import type { InvoiceDocument } from "../../../src/domain/invoicing/InvoiceDocument.ts"
-import { majorText } from "../../../src/domain/money/Money.ts"
+import { formatAmount } from "../../../src/domain/money/Money.ts"
 import { drawnInvoice } from "../../support/drawnInvoice.ts"
 import { documentOf, everydayLines, hardLinesIn, lineOf, longestParties } from "../../support/invoiceDocuments.ts"
 import { type Piece, type ReadPage, rowsOf, textsOf } from "../../support/pdfText.ts"
@@ -95,7 +95,7 @@ describe.each(Object.entries(documents))("an invoice with %s", (_, document) => 
       invoice.subtotalMinor,
       invoice.totalMinor
     ]
-    for (const amount of amounts) assert.include(texts, majorText(amount, invoice.currencyCode))
+    for (const amount of amounts) assert.include(texts, formatAmount(amount, invoice.currencyCode))
     assert.include(texts, `Total ${invoice.currencyCode}`)
   })
 })
@@ -105,7 +105,7 @@ describe("the table of an invoice", () => {
     const lines = everydayLines(300)
     const rows = (await drawnInvoice(documentOf({ lines }))).flatMap(rowsOf).map((row) => row.join("|"))
     for (const [index, { amountMinor, lineTotalMinor, name, quantity }] of lines.entries()) {
-      const amounts = [amountMinor, lineTotalMinor].map((amount) => majorText(amount, "EUR"))
+      const amounts = [amountMinor, lineTotalMinor].map((amount) => formatAmount(amount, "EUR"))
       assert.include(rows, [index + 1, name, quantity, ...amounts].join("|"))
     }
   })

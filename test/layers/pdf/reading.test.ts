@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { asSeen } from "../../../src/layers/pdf/drawing/Reading.ts"
+import { toVisualOrder } from "../../../src/layers/pdf/drawing/Reading.ts"
 
 describe("a line as it is seen", () => {
   it.each([
@@ -11,6 +11,6 @@ describe("a line as it is seen", () => {
     ["Pump אחד", "Pump אחד"],
     ["", ""]
   ])("is %j turned where words are read from the right", (line, seen) => {
-    assert.strictEqual(asSeen(line), seen)
+    assert.strictEqual(toVisualOrder(line), seen)
   })
 })

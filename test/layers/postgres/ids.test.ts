@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { makeId, suffix } from "../../../src/layers/postgres/Ids.ts"
+import { makeId, makeIdSuffix } from "../../../src/layers/postgres/Ids.ts"
 
 describe("identifiers", () => {
   it("are a prefix and 26 lowercase base-32 characters", () => {
@@ -8,12 +8,12 @@ describe("identifiers", () => {
 
   it("sort in the order they were made, within a millisecond and when the clock steps back", () => {
     const now = Date.now() + 60_000
-    const made = [now, now, now, now - 5_000, now, now + 1, now + 1, now - 1].map((time) => suffix(time))
+    const made = [now, now, now, now - 5_000, now, now + 1, now + 1, now - 1].map((time) => makeIdSuffix(time))
     assert.deepStrictEqual([...made].sort(), made)
   })
 
   it("do not repeat", () => {
     const time = Date.now() + 120_000
-    assert.strictEqual(new Set(Array.from({ length: 100_000 }, () => suffix(time))).size, 100_000)
+    assert.strictEqual(new Set(Array.from({ length: 100_000 }, () => makeIdSuffix(time))).size, 100_000)
   })
 })

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { migrations } from "../../../src/layers/postgres/Migrations.ts"
-import { migrationOf } from "../../../src/layers/postgres/migration/Migration.ts"
-import { statementsOf } from "../../../src/layers/postgres/migration/Statements.ts"
+import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
+import { splitStatements } from "../../../src/layers/postgres/migration/Statements.ts"
 import { faultsOf } from "../../support/migrationRules.ts"
 
 /** These ran before there was a live system to spare. */
@@ -10,8 +10,8 @@ const lastUnchecked = 11
 
 const faults = (text: string, ...earlier: ReadonlyArray<string>) =>
   faultsOf(
-    migrationOf("7000_new.sql", text),
-    earlier.map((before, n) => migrationOf(`${6000 + n}_before.sql`, before))
+    parseMigration("7000_new.sql", text),
+    earlier.map((before, n) => parseMigration(`${6000 + n}_before.sql`, before))
   )
 
 const refused: Readonly<Record<string, string>> = {
@@ -97,7 +97,7 @@ describe("the statements of a migration", () => {
   it("end at semicolons outside of quotes, bodies and comments", () => {
     const bodies = [`select ';', "a;b"`, "do $x$ begin; end $x$", "/* a; */ select 1", "select 2 -- last; one"]
     assert.deepStrictEqual(
-      statementsOf(`${bodies.join(";\n")}\n;\n-- nothing; more`).map((statement) => statement.replace(/\s*;$/, "")),
+      splitStatements(`${bodies.join(";\n")}\n;\n-- nothing; more`).map((statement) => statement.replace(/\s*;$/, "")),
       bodies
     )
   })

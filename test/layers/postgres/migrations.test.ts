@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module"
 import { Cause, Effect, Exit } from "effect"
 import { assert, beforeAll, describe, it, vi } from "vitest"
 import { isMigrated, migrate, migrations } from "../../../src/layers/postgres/Migrations.ts"
-import { migrationOf } from "../../../src/layers/postgres/migration/Migration.ts"
+import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
 import { applyMigrations } from "../../../src/layers/postgres/migration/Runner.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { forAll } from "../../support/forAll.ts"
@@ -29,7 +29,7 @@ describe("migrations", () => {
   /** Each with connections of its own, as each process has. */
   const run = (...files: ReadonlyArray<readonly [string, string]>) =>
     Effect.runPromiseExit(
-      Effect.provide(applyMigrations(files.map(([file, text]) => migrationOf(file, text))), liveOn(at().url))
+      Effect.provide(applyMigrations(files.map(([file, text]) => parseMigration(file, text))), liveOn(at().url))
     )
   const namesOf = (exit: Awaited<ReturnType<typeof run>>) =>
     Exit.isSuccess(exit) ? exit.value.map(({ name }) => name) : String(Cause.squash(exit.cause))
@@ -84,7 +84,7 @@ describe("migrations", () => {
   it("have numbers and names of their own", async () => {
     const all = await Effect.runPromise(migrations)
     assert.strictEqual(new Set(all.map(({ id }) => id)).size, all.length)
-    assert.throws(() => migrationOf("draft.sql", ""), "is not named like")
+    assert.throws(() => parseMigration("draft.sql", ""), "is not named like")
   })
 
   it("are read once however often somebody asks whether the database has seen them", async () => {

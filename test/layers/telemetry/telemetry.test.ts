@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { HttpPort, httpLive } from "../../../src/http/Http.ts"
-import { mounted } from "../../../src/http/Mount.ts"
-import { developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { handlerGroups } from "../../../src/http/Mount.ts"
+import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/Client.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
@@ -67,7 +67,7 @@ describe("telemetry", () => {
         LOG_LEVEL: "debug"
       })
     )
-    const live = httpLive(mounted).pipe(
+    const live = httpLive(handlerGroups).pipe(
       Layer.provide(MigrationsLive),
       Layer.provide(SqlLive),
       Layer.provide(TelemetryLive("api")),
@@ -75,7 +75,7 @@ describe("telemetry", () => {
     )
     const context = await Effect.runPromise(Layer.buildWithScope(live, scope))
     url = `http://127.0.0.1:${Context.get(context, HttpPort)}`
-    token = await Effect.runPromise(Effect.provide(developmentToken("tracer", 600), context))
+    token = await Effect.runPromise(Effect.provide(signDevelopmentToken("tracer", 600), context))
   })
   afterAll(async () => {
     await database.drop()

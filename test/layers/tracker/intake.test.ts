@@ -4,12 +4,12 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { Settings } from "../../../src/layers/config/Settings.ts"
-import { atomically } from "../../../src/layers/postgres/connection/Transaction.ts"
+import { inTransaction } from "../../../src/layers/postgres/connection/Transaction.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
-import { Intake } from "../../../src/layers/tracker/Intake.ts"
-import type { IssueKey } from "../../../src/layers/tracker/intake/IssueKey.ts"
-import { makeTaking } from "../../../src/layers/tracker/intake/Taking.ts"
+import { InboundProcessor } from "../../../src/layers/tracker/Intake.ts"
+import type { IssueRef } from "../../../src/layers/tracker/intake/IssueKey.ts"
+import { makeBatchLoader } from "../../../src/layers/tracker/intake/Taking.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { liveOn } from "../../support/live.ts"
 import { webhookOf } from "../../support/trackerWebhook.ts"
@@ -17,11 +17,11 @@ import { webhookOf } from "../../support/trackerWebhook.ts"
 describe("the intake of webhooks", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
-  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings | Intake, unknown>
+  let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings | InboundProcessor, unknown>
   beforeAll(async () => {
     database = await freshDatabase()
     pool = openPool(database.url)
-    runtime = ManagedRuntime.make(Layer.provideMerge(Intake.Default, liveOn(database.url)))
+    runtime = ManagedRuntime.make(Layer.provideMerge(InboundProcessor.Default, liveOn(database.url)))
     await runtime.runPromise(migrate)
   })
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe("the intake of webhooks", () => {
   }
 
   /** Webhooks that wait for an issue, with bodies filled up to so many characters. */
-  const wait = async (key: IssueKey, ...sizes: ReadonlyArray<number>) => {
+  const wait = async (key: IssueRef, ...sizes: ReadonlyArray<number>) => {
     for (const [n, size] of sizes.entries()) {
       const body = JSON.stringify(webhookOf("updated", { id: key.issue, key: `A-${key.issue}`, timestamp: n + 1 }))
       await pool.query(
@@ -61,7 +61,7 @@ describe("the intake of webhooks", () => {
     }
   }
   const issuesIn = async (tenant: TenantId, integration: string, count: number) => {
-    const keys = Array.from({ length: count }, (_, n): IssueKey => ({ tenant, integration, issue: `${n + 1}` }))
+    const keys = Array.from({ length: count }, (_, n): IssueRef => ({ tenant, integration, issue: `${n + 1}` }))
     for (const key of keys) await wait(key, 0)
     return keys
   }
@@ -76,7 +76,9 @@ describe("the intake of webhooks", () => {
       create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
       create trigger refuse before insert on tracked_issues for each row
         when (new.tenant_id = '${mine}' and new.external_id = '5') execute function refuse()`)
-    const { busy, left, results } = await runtime.runPromise(Effect.flatMap(Intake, ({ workOff }) => workOff(keys)))
+    const { busy, left, results } = await runtime.runPromise(
+      Effect.flatMap(InboundProcessor, ({ processIssues }) => processIssues(keys))
+    )
     await pool.query("drop trigger refuse on tracked_issues")
     assert.deepStrictEqual([busy, left], [[], []])
     assert.deepStrictEqual(
@@ -103,15 +105,15 @@ describe("the intake of webhooks", () => {
   it("takes no more bytes than fit, the first of every issue before the second of any", async () => {
     const tenant = await newTenant()
     const integration = await newTracker(tenant)
-    const [large, small, other] = ["1", "2", "3"].map((issue): IssueKey => ({ tenant, integration, issue }))
+    const [large, small, other] = ["1", "2", "3"].map((issue): IssueRef => ({ tenant, integration, issue }))
     assert(large && small && other)
     await wait(large, 40_000, 40_000, 40_000)
     await wait(small, 1000, 1000)
     await wait(other, 1000)
-    const taken = (keys: ReadonlyArray<IssueKey>, maxBytes: number) =>
+    const taken = (keys: ReadonlyArray<IssueRef>, maxBytes: number) =>
       runtime.runPromise(
         Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          atomically(sql)(makeTaking(sql, { maxWebhooks: 12, maxBytes }).waiting(keys))
+          inTransaction(sql)(makeBatchLoader(sql, { maxWebhooks: 12, maxBytes }).loadPending(keys))
         )
       )
     const keys = [large, small, other]
@@ -139,7 +141,9 @@ describe("the intake of webhooks", () => {
     for (const tracker of trackers) await issuesIn(flooding, tracker, 20)
     await issuesIn(small, await newTracker(small), 2)
     for (let round = 0; round < 5; round++) {
-      const found = await runtime.runPromise(Effect.flatMap(Intake, ({ forgotten }) => forgotten(12)))
+      const found = await runtime.runPromise(
+        Effect.flatMap(InboundProcessor, ({ findOverdueIssues }) => findOverdueIssues(12))
+      )
       assert.lengthOf(found, 12)
       assert.lengthOf(
         found.filter(({ tenant }) => tenant === small),

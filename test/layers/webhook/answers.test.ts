@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
-import { byDns } from "../../../src/layers/webhook/Resolver.ts"
+import { resolveByDns } from "../../../src/layers/webhook/Resolver.ts"
 import { closedPort } from "../../support/proxy.ts"
 import { rawReceiver, receiver } from "./receiver.ts"
 import { webhooksFor } from "./rig.ts"
@@ -136,7 +136,7 @@ describe("a receiver that", () => {
   })
 
   it("has a name nobody knows is told so before long", async () => {
-    const { send } = webhooksFor({ allow, resolve: byDns })
+    const { send } = webhooksFor({ allow, resolve: resolveByDns })
     const { delivered, error } = await send({ url: "https://nobody.invalid/" })
     assert.isFalse(delivered)
     assert.strictEqual(error, "The URL must have a host that can be found: no address is known for nobody.invalid")

@@ -3,11 +3,11 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { onTestFinished, vi } from "vitest"
 import type { ValidationError } from "../../../src/domain/Errors.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { Roots } from "../../../src/layers/webhook/Connections.ts"
+import { TrustedRoots } from "../../../src/layers/webhook/Connections.ts"
 import { Resolver } from "../../../src/layers/webhook/Resolver.ts"
-import { type Attempt, WebhookSender } from "../../../src/layers/webhook/Sender.ts"
-import { newSecret } from "../../../src/layers/webhook/Signature.ts"
-import { Targets } from "../../../src/layers/webhook/Target.ts"
+import { type WebhookDelivery, WebhookSender } from "../../../src/layers/webhook/Sender.ts"
+import { generateSigningSecret } from "../../../src/layers/webhook/Signature.ts"
+import { SsrfGuard } from "../../../src/layers/webhook/Target.ts"
 
 /** What each name resolves to at each look; the last answer is given for ever after. */
 type Names = Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
@@ -31,10 +31,10 @@ interface Surroundings {
 }
 
 const layerIn = ({ allow = "", names = {}, resolve, roots }: Surroundings) =>
-  Layer.merge(Targets.Default, WebhookSender.Default).pipe(
+  Layer.merge(SsrfGuard.Default, WebhookSender.Default).pipe(
     Layer.provide(Layer.effect(Settings, Effect.orDie(readSettings({ DELIVERY_ALLOW: allow })))),
     Layer.provide(Layer.succeed(Resolver, resolve ?? resolverOf(names))),
-    Layer.provide(Layer.succeed(Roots, roots))
+    Layer.provide(Layer.succeed(TrustedRoots, roots))
   )
 
 /** Targets and the sender, in surroundings of a test's own. Told only where to send, it makes up the rest. */
@@ -43,18 +43,18 @@ export const webhooksIn = (surroundings: Surroundings) => {
   return {
     check: (url: string): Promise<ValidationError | undefined> =>
       runtime.runPromise(
-        Effect.flatMap(Targets, ({ check }) => check(url)).pipe(
+        Effect.flatMap(SsrfGuard, ({ requireAllowedUrl: check }) => check(url)).pipe(
           Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
         )
       ),
-    send: (attempt: Partial<Attempt> & { readonly url: string }) =>
+    send: (attempt: Partial<WebhookDelivery> & { readonly url: string }) =>
       runtime.runPromise(
         Effect.flatMap(WebhookSender, ({ send }) =>
           send({
             tenant: "tnt_1",
             id: "evt_1",
             body: Buffer.from("{}"),
-            secrets: [newSecret()],
+            secrets: [generateSigningSecret()],
             now: Date.now(),
             ...attempt
           })

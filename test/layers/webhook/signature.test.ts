@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { assert, describe, it } from "vitest"
-import { newSecret, signatureHeaders } from "../../../src/layers/webhook/Signature.ts"
+import { buildSignatureHeaders, generateSigningSecret } from "../../../src/layers/webhook/Signature.ts"
 import { receiver } from "./receiver.ts"
 import { webhooksFor } from "./rig.ts"
 
@@ -11,11 +11,11 @@ const verify = (secret: string, body: Buffer, headers: Readonly<Record<string, s
 const body = Buffer.from(JSON.stringify({ type: "client.created", data: { name: "Zoë & Søn ☂" } }))
 
 describe("the signature of a webhook", () => {
-  const [newer, older] = [newSecret(), newSecret()]
+  const [newer, older] = [generateSigningSecret(), generateSigningSecret()]
 
   it("is the one of the specification's own example", () => {
     const example = Buffer.from('{"test": 2432232314}')
-    const headers = signatureHeaders("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330_999, example, [
+    const headers = buildSignatureHeaders("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330_999, example, [
       "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     ])
     assert.deepStrictEqual(headers, {
@@ -30,25 +30,27 @@ describe("the signature of a webhook", () => {
     ["two, by the newer", [newer, older], newer],
     ["two, by the older", [newer, older], older]
   ])("of %s is accepted by the public package", (_, secrets, known) => {
-    const headers = signatureHeaders("evt_1", Date.now(), body, secrets)
+    const headers = buildSignatureHeaders("evt_1", Date.now(), body, secrets)
     assert.deepStrictEqual(verify(known, body, headers), JSON.parse(body.toString()))
     assert.strictEqual(headers["webhook-signature"]?.split(" ").length, secrets.length)
   })
 
   it("puts the newest secret first", () => {
-    const both = signatureHeaders("evt_1", 1_000, body, [newer, older])["webhook-signature"]
-    const alone = [newer, older].map((secret) => signatureHeaders("evt_1", 1_000, body, [secret])["webhook-signature"])
+    const both = buildSignatureHeaders("evt_1", 1_000, body, [newer, older])["webhook-signature"]
+    const alone = [newer, older].map(
+      (secret) => buildSignatureHeaders("evt_1", 1_000, body, [secret])["webhook-signature"]
+    )
     assert.strictEqual(both, alone.join(" "))
   })
 
   it("is not accepted for another secret, body, id or time", () => {
-    const headers = signatureHeaders("evt_1", Date.now(), body, [newer])
+    const headers = buildSignatureHeaders("evt_1", Date.now(), body, [newer])
     assert.throws(() => verify(older, body, headers))
     assert.throws(() => verify(newer, Buffer.concat([body, Buffer.from(" ")]), headers))
     assert.throws(() => verify(newer, body, { ...headers, "webhook-id": "evt_2" }))
     const later = String(Number(headers["webhook-timestamp"]) + 1)
     assert.throws(() => verify(newer, body, { ...headers, "webhook-timestamp": later }))
-    assert.throws(() => verify(newer, body, signatureHeaders("evt_1", Date.now() - 600_000, body, [newer])))
+    assert.throws(() => verify(newer, body, buildSignatureHeaders("evt_1", Date.now() - 600_000, body, [newer])))
   })
 
   it("arrives with the exact bytes it was made for", async () => {
@@ -63,7 +65,7 @@ describe("the signature of a webhook", () => {
       assert.isTrue(last?.body.equals(bytes))
       assert.strictEqual(last?.path, "/hook/%C3%A9?a=1&b=%20")
       assert.deepInclude(last?.headers, {
-        ...signatureHeaders("evt_7", now, bytes, [newer, older]),
+        ...buildSignatureHeaders("evt_7", now, bytes, [newer, older]),
         "content-type": "application/json",
         "user-agent": "contracting-webhooks/0.1",
         "content-length": String(bytes.length)

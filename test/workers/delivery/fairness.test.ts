@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
-import { maxPerTenant, maxUnproven } from "../../../src/domain/delivery/SendLimits.ts"
+import { maxInFlightPerTenant, maxInFlightUnproven } from "../../../src/domain/delivery/SendLimits.ts"
 import { openPool } from "../../support/database.ts"
 import { startReceiver } from "../../support/receiver.ts"
 import { plantDue, plantTenant, resume, startHoldingReceiver, statusesOf } from "../../support/sending.ts"
@@ -64,8 +64,8 @@ describe("sending", { timeout: 60_000 }, () => {
       slow.received.length,
       "all of them are still held"
     )
-    assert.isAtMost(slow.received.length, maxUnproven)
-    assert.isAtMost(Math.max(...counts), maxPerTenant)
+    assert.isAtMost(slow.received.length, maxInFlightUnproven)
+    assert.isAtMost(Math.max(...counts), maxInFlightPerTenant)
     assert.strictEqual(await classOf(victim), "PROVEN")
 
     await pool.query("update integrations set status = 'PAUSED' where id = any($1)", [held])

@@ -4,8 +4,8 @@ import { Settings } from "../../../src/layers/config/Settings.ts"
 import { FanOut, type FanOutLimits } from "../../../src/layers/delivery/FanOut.ts"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/Client.ts"
-import { fanOut } from "../../../src/workers/delivery/FanningOut.ts"
-import { makeBell } from "../../../src/workers/Wakes.ts"
+import { startFanOutConsumer } from "../../../src/workers/delivery/FanningOut.ts"
+import { makeWakeSignal } from "../../../src/workers/Wakes.ts"
 import { plantIntegration } from "../../support/deliveries.ts"
 import { forAll } from "../../support/forAll.ts"
 import type { Service } from "../../support/service.ts"
@@ -15,7 +15,7 @@ import { eventually, startWorker } from "../../support/workers.ts"
 /** Nothing but the fan-out, with limits of its own. */
 const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
   const scope = Effect.runSync(Scope.make())
-  const live = Layer.scopedDiscard(Effect.flatMap(makeBell, (bell) => fanOut(bell, limits))).pipe(
+  const live = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (bell) => startFanOutConsumer(bell, limits))).pipe(
     Layer.provide([FanOut.Default, Broker.Default]),
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, settings)),

@@ -4,7 +4,7 @@ import type pg from "pg"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { initialLimit } from "../../../src/domain/delivery/SendLimits.ts"
-import { names } from "../../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../../src/layers/nats/Subjects.ts"
 import { openPool } from "../../support/database.ts"
 import { integrationsIn } from "../../support/integrations.ts"
 import { parseMetrics } from "../../support/metrics.ts"
@@ -120,7 +120,7 @@ describe("delivering", { timeout: 90_000 }, () => {
   }
 
   describe("over NATS", () => {
-    const stream = () => names(service.settings.NATS_NAMESPACE).integrations
+    const stream = () => makeNatsNames(service.settings.NATS_NAMESPACE).integrations
     const manager = () => broker.jetstreamManager()
     const hasConsumer = async (id: string) =>
       (await manager()).consumers.info(stream().stream, id).then(
@@ -128,7 +128,7 @@ describe("delivering", { timeout: 90_000 }, () => {
         () => false
       )
     const stored = async (id: string) => {
-      const filter = stream().filter(tenant, id)
+      const filter = stream().subjectFilter(tenant, id)
       const { state } = await (await manager()).streams.info(stream().stream, { subjects_filter: filter })
       return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
     }

@@ -1,11 +1,11 @@
 import { Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
-import { type Outcome, Outcomes } from "../../../src/layers/delivery/Outcomes.ts"
+import { type AttemptResult, AttemptResults } from "../../../src/layers/delivery/Outcomes.ts"
 import { Integrations } from "../../../src/layers/integrations/Integrations.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
-import { makeRecording } from "../../../src/workers/delivery/Recording.ts"
+import { makeAttemptRecorder } from "../../../src/workers/delivery/Recording.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"
 import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
 import { liveOn } from "../../support/live.ts"
@@ -15,12 +15,12 @@ import { eventually } from "../../support/workers.ts"
 const open = async () => {
   const database = await freshDatabase()
   const pool = openPool(database.url)
-  const live = Layer.mergeAll(Outcomes.Default, Integrations.Default, DeliveryMetrics.Default)
+  const live = Layer.mergeAll(AttemptResults.Default, Integrations.Default, DeliveryMetrics.Default)
   const runtime = ManagedRuntime.make(Layer.provideMerge(live, liveOn(database.url, {})))
   await runtime.runPromise(migrate)
-  const recorded: Array<Outcome> = []
+  const recorded: Array<AttemptResult> = []
   const scope = Effect.runSync(Scope.make())
-  const making = makeRecording((outcome) => void recorded.push(outcome))
+  const making = makeAttemptRecorder((outcome) => void recorded.push(outcome))
   const record = await runtime.runPromise(Scope.extend(making, scope))
   const close = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -28,7 +28,7 @@ const open = async () => {
     await pool.end()
     await database.drop()
   }
-  return { pool, recorded, close, record: (outcome: Outcome) => runtime.runPromise(record(outcome)) }
+  return { pool, recorded, close, record: (outcome: AttemptResult) => runtime.runPromise(record(outcome)) }
 }
 
 describe("recording", () => {
@@ -38,7 +38,11 @@ describe("recording", () => {
   })
   afterAll(() => at.close())
 
-  const attempted = async (tenant: TenantId, integration: string, more: Partial<Outcome> = {}): Promise<Outcome> => {
+  const attempted = async (
+    tenant: TenantId,
+    integration: string,
+    more: Partial<AttemptResult> = {}
+  ): Promise<AttemptResult> => {
     const lease = "lease_test"
     const id = await plantDelivery(at.pool, tenant, integration, { status: "PENDING", attempts: 0, lease })
     const attemptedAt = new Date().toISOString()
@@ -48,14 +52,14 @@ describe("recording", () => {
     const tenant = TenantId.make(await plantTenant(at.pool))
     return { tenant, integration: await plantIntegration(at.pool, tenant) }
   }
-  const statusOf = async ({ id }: Outcome) =>
+  const statusOf = async ({ id }: AttemptResult) =>
     (await at.pool.query("select status from deliveries where id = $1", [id])).rows[0]?.status
 
   it("records all but the outcome that the database refuses, and that one as soon as it does not", async () => {
     const [good, bad] = [await scene(), await scene()]
     await at.pool.query("alter table delivery_attempts add constraint refused check (response_status <> 299)")
     const poison = await attempted(bad.tenant, bad.integration, { status: 299 })
-    const others: Array<Outcome> = []
+    const others: Array<AttemptResult> = []
     for (const { integration, tenant } of [good, bad])
       for (let n = 0; n < 10; n++) others.push(await attempted(tenant, integration))
     await Promise.all([...others.slice(0, 12), poison, ...others.slice(12)].map(at.record))
@@ -77,7 +81,7 @@ describe("recording", () => {
       delivered: false,
       status: 410,
       nextAttemptAt: new Date().toISOString(),
-      stop: "Gone\u0000"
+      stopReason: "Gone\u0000"
     })
     const holder = await at.pool.connect()
     await holder.query("begin")

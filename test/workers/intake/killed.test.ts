@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
 import { openPool } from "../../support/database.ts"
 import { closedPort } from "../../support/proxy.ts"
@@ -78,7 +78,7 @@ const lastOf = (seen: ReadonlyArray<Seen>) => [...new Map(seen.map((one) => [one
 
 /** A broker of our own, on one port and one folder, to be killed and started again. */
 const makeBroker = async () => {
-  const { path } = await Effect.runPromise(natsProgram(process.env["NATS_SERVER_BIN"]))
+  const { path } = await Effect.runPromise(findNatsProgram(process.env["NATS_SERVER_BIN"]))
   const folder = mkdtempSync(join(tmpdir(), "contracting-intake-nats-"))
   const port = await closedPort()
   const start = () => spawn(path, ["-js", "-sd", folder, "-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" })

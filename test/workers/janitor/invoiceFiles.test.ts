@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
-import { makeFileDrawing } from "../../../src/workers/janitor/InvoiceFiles.ts"
-import { FileDrawingTools } from "../../../src/workers/janitor/Janitor.ts"
+import { makeInvoiceFileRenderer } from "../../../src/workers/janitor/InvoiceFiles.ts"
+import { InvoiceRenderingDependencies } from "../../../src/workers/janitor/Janitor.ts"
 import { forAll } from "../../support/forAll.ts"
 import { invoicingIn } from "../../support/invoicing.ts"
 import { tidyOnce } from "../../support/janitor.ts"
@@ -16,13 +16,16 @@ describe("drawing queued invoices", () => {
   const drawAll = (max = 100) =>
     Effect.runPromise(
       Effect.gen(function* () {
-        const { drawNext } = yield* makeFileDrawing
+        const { renderNext } = yield* makeInvoiceFileRenderer
         let count = 0
-        while (count < max && (yield* drawNext)) count++
+        while (count < max && (yield* renderNext)) count++
         return count
       }).pipe(
         Effect.provide(
-          Layer.provide(FileDrawingTools, Layer.provideMerge(PostgresBlobs, liveOn(at().service.database.url)))
+          Layer.provide(
+            InvoiceRenderingDependencies,
+            Layer.provideMerge(PostgresBlobs, liveOn(at().service.database.url))
+          )
         )
       )
     )

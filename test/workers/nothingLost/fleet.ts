@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { Effect } from "effect"
-import { developmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { stablePort } from "../../../src/layers/local/Ports.ts"
+import { chooseStablePort } from "../../../src/layers/local/Ports.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/Supervised.ts"
 import { program } from "../../support/apiProcess.ts"
 import type { KillableServers } from "./killableServers.ts"
@@ -78,14 +78,14 @@ export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers,
 
     /** An api at an address it keeps. */
     addApi: async (name: string) => {
-      const port = await Effect.runPromise(stablePort(join(folder, `${name}.port`)))
+      const port = await Effect.runPromise(chooseStablePort(join(folder, `${name}.port`)))
       return { url: `http://127.0.0.1:${port}`, kill: add({ name, args: ["api"], env: { PORT: String(port) } }) }
     },
 
     token: (subject: string) =>
       Effect.runPromise(
         readSettings(settings).pipe(
-          Effect.flatMap((read) => Effect.provideService(developmentToken(subject, 3600), Settings, read))
+          Effect.flatMap((read) => Effect.provideService(signDevelopmentToken(subject, 3600), Settings, read))
         )
       ),
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Runtime, Schedule, Schema, Scope } from "effect"
-import { natsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../../src/layers/local/process/Supervised.ts"
@@ -51,7 +51,7 @@ const servers = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const store = join(folder, "nats")
   const data = join(folder, "postgres")
-  const program = yield* natsProgram(process.env["NATS_SERVER_BIN"])
+  const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
   const postgres = yield* killable(
     startPostgres({ folder: data, logFile: join(folder, "postgres.log"), durable: true }),
     join(data, "data", "postmaster.pid")

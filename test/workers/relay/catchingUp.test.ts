@@ -1,6 +1,6 @@
 import { connect } from "nats"
 import { assert, describe, inject, it } from "vitest"
-import { names } from "../../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../../src/layers/nats/Subjects.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import { forAll } from "../../support/forAll.ts"
 import { makeReadGate } from "../../support/gate.ts"
@@ -56,7 +56,7 @@ describe("a relay that catches up", () => {
       await gate.until(1)
       const tenant = await plantEvent()
       await gate.open()
-      const { events } = names(service.settings.NATS_NAMESPACE)
+      const { events } = makeNatsNames(service.settings.NATS_NAMESPACE)
       const { streams } = await connection.jetstreamManager()
       await eventually(
         async () => (await streams.info(events.stream)).state.messages === backlog + 1,

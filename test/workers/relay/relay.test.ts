@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import { connect, type NatsConnection } from "nats"
 import type pg from "pg"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { names } from "../../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../../src/layers/nats/Subjects.ts"
 import { makeId } from "../../../src/layers/postgres/Ids.ts"
 import type { WorkerName } from "../../../src/workers/registry.ts"
 import { openPool } from "../../support/database.ts"
@@ -121,7 +121,7 @@ describe("relays", { timeout: 120_000 }, () => {
       await connection.close()
     }
   }
-  const named = () => names(service.settings.NATS_NAMESPACE).events
+  const named = () => makeNatsNames(service.settings.NATS_NAMESPACE).events
   const dropStream = () =>
     withBroker(async (connection) => (await connection.jetstreamManager()).streams.delete(named().stream))
 
@@ -254,7 +254,7 @@ describe("relays", { timeout: 120_000 }, () => {
       for (let n = 0; n < 3; n++) await jetstream.publish(subject, JSON.stringify({ tenant, id: event.id }))
       const { consumers } = await jetstream.jetstreamManager()
       await eventually(async () => {
-        const { num_ack_pending, num_pending } = await consumers.info(named().stream, named().fanOut)
+        const { num_ack_pending, num_pending } = await consumers.info(named().stream, named().fanOutConsumer)
         return num_ack_pending + num_pending === 0
       }, "the repeated ones are worked through")
     })

@@ -1,6 +1,13 @@
 import { Either } from "effect"
 import { byteAt, uint16le } from "./Bytes.ts"
-import { cutOff, type ImageFacts, isPadding, refuse, type Size, trailing } from "./ImageFacts.ts"
+import {
+  hasOnlyZeroPadding,
+  type ImageInfo,
+  rejectFile,
+  rejectTrailingData,
+  rejectTruncated,
+  type Size
+} from "./ImageFacts.ts"
 
 export const gifSignatures = ["GIF87a", "GIF89a"]
 
@@ -28,20 +35,21 @@ const isInside = (bytes: Uint8Array, at: number, screen: Size) => {
 /** Offset of the end of the frame that starts at `at`. */
 const findEndOfFrame = (bytes: Uint8Array, at: number, screen: Size, number: number): Either.Either<number, string> => {
   const data = at + frameHeader + colourTableLength(byteAt(bytes, at + 9))
-  if (data + 1 >= bytes.length) return cutOff(bytes)
-  if (!isInside(bytes, at, screen)) return refuse(`draws frame ${number} outside of the picture`)
+  if (data + 1 >= bytes.length) return rejectTruncated(bytes)
+  if (!isInside(bytes, at, screen)) return rejectFile(`draws frame ${number} outside of the picture`)
   const codeSize = byteAt(bytes, data)
-  if (codeSize < 1 || codeSize > 8 || byteAt(bytes, data + 1) === 0) return refuse(`lacks the data of frame ${number}`)
+  if (codeSize < 1 || codeSize > 8 || byteAt(bytes, data + 1) === 0)
+    return rejectFile(`lacks the data of frame ${number}`)
   return Either.right(findEndOfBlocks(bytes, data + 1))
 }
 
-const toResult = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageFacts, string> => {
-  if (!isPadding(bytes, end)) return trailing(bytes, end)
-  if (frames === 0) return refuse("holds no picture data")
+const toResult = (bytes: Uint8Array, end: number, screen: Size, frames: number): Either.Either<ImageInfo, string> => {
+  if (!hasOnlyZeroPadding(bytes, end)) return rejectTrailingData(bytes, end)
+  if (frames === 0) return rejectFile("holds no picture data")
   return Either.right({ type: "image/gif", width: screen.width, height: screen.height, frames })
 }
 
-export const inspectGif = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+export const inspectGif = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
   const screen = { width: uint16le(bytes, 6), height: uint16le(bytes, 8) }
   let frames = 0
   let at = screenEnd + colourTableLength(byteAt(bytes, 10))
@@ -55,13 +63,13 @@ export const inspectGif = (bytes: Uint8Array): Either.Either<ImageFacts, string>
       case frame: {
         frames += 1
         const end = findEndOfFrame(bytes, at, screen, frames)
-        if (Either.isLeft(end)) return refuse(end.left)
+        if (Either.isLeft(end)) return rejectFile(end.left)
         at = end.right
         break
       }
       default:
-        return refuse(`holds something no GIF holds at byte ${at}`)
+        return rejectFile(`holds something no GIF holds at byte ${at}`)
     }
   }
-  return cutOff(bytes)
+  return rejectTruncated(bytes)
 }

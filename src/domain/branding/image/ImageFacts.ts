@@ -7,25 +7,25 @@ export interface Size {
   readonly height: number
 }
 
-export interface ImageFacts extends Size {
+export interface ImageInfo extends Size {
   readonly type: ImageType
   readonly frames: number
 }
 
 /** Rejects a file. The reason completes the sentence "The file …". */
-export const refuse = (reason: string): Either.Either<never, string> => Either.left(reason)
+export const rejectFile = (reason: string): Either.Either<never, string> => Either.left(reason)
 
-export const cutOff = (bytes: Uint8Array) => refuse(`is cut off after ${bytes.length} bytes`)
+export const rejectTruncated = (bytes: Uint8Array) => rejectFile(`is cut off after ${bytes.length} bytes`)
 
 /**
  * Whether only zeros follow the picture. Other trailing data can hide a script, an archive or a second file. Zeros are
  * harmless, and some tools pad files with them.
  */
-export const isPadding = (bytes: Uint8Array, end: number) => {
+export const hasOnlyZeroPadding = (bytes: Uint8Array, end: number) => {
   let at = end
   while (bytes[at] === 0) at++
   return at === bytes.length
 }
 
-export const trailing = (bytes: Uint8Array, end: number) =>
-  refuse(`goes on for ${bytes.length - end} bytes after its picture has ended`)
+export const rejectTrailingData = (bytes: Uint8Array, end: number) =>
+  rejectFile(`goes on for ${bytes.length - end} bytes after its picture has ended`)

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { byteAt, uint16be } from "./Bytes.ts"
-import { cutOff, type ImageFacts, refuse, type Size } from "./ImageFacts.ts"
+import { type ImageInfo, rejectFile, rejectTruncated, type Size } from "./ImageFacts.ts"
 
 export const jpegSignature = "\xff\xd8\xff"
 
@@ -61,39 +61,39 @@ const isScanHeader = (bytes: Uint8Array, at: number, length: number) => {
   return components >= 1 && components <= 4 && length === 6 + 2 * components
 }
 
-const toResult = (size: Size | undefined, scans: number): Either.Either<ImageFacts, string> =>
+const toResult = (size: Size | undefined, scans: number): Either.Either<ImageInfo, string> =>
   size === undefined || scans === 0
-    ? refuse("holds no picture data")
+    ? rejectFile("holds no picture data")
     : Either.right({ type: "image/jpeg", width: size.width, height: size.height, frames: 1 })
 
 /** Allows trailing data: cameras and phones append previews, depth maps and gain maps to a JPEG. */
-export const inspectJpeg = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+export const inspectJpeg = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
   let size: Size | undefined
   let scans = 0
   let at = 2
   while (at < bytes.length) {
-    if (bytes[at] !== 0xff) return refuse(`is damaged at byte ${at}`)
+    if (bytes[at] !== 0xff) return rejectFile(`is damaged at byte ${at}`)
     const code = findMarkerCode(bytes, at)
     const marker = bytes[code]
-    if (marker === undefined) return cutOff(bytes)
+    if (marker === undefined) return rejectTruncated(bytes)
     if (marker === endOfImage) return toResult(size, scans)
-    if (!hasSegment(marker)) return refuse(`is damaged at byte ${code}`)
+    if (!hasSegment(marker)) return rejectFile(`is damaged at byte ${code}`)
     const [start, length] = [code + 1, uint16be(bytes, code + 1)]
-    if (start + Math.max(length, 2) > bytes.length) return cutOff(bytes)
-    if (length < 2) return refuse(`is damaged at byte ${start}`)
+    if (start + Math.max(length, 2) > bytes.length) return rejectTruncated(bytes)
+    if (length < 2) return rejectFile(`is damaged at byte ${start}`)
     at = start + length
     if (isFrame(marker)) {
-      if (size !== undefined) return refuse("holds more than one picture header")
+      if (size !== undefined) return rejectFile("holds more than one picture header")
       size = readFrameSize(bytes, start, length)
-      if (size === undefined) return refuse("has a picture header that makes no sense")
+      if (size === undefined) return rejectFile("has a picture header that makes no sense")
     } else if (marker === startOfScan) {
       const end = findEndOfScan(bytes, at)
-      if (end === bytes.length) return cutOff(bytes)
+      if (end === bytes.length) return rejectTruncated(bytes)
       if (size === undefined || end === at || !isScanHeader(bytes, start, length))
-        return refuse(`holds picture data that makes no sense at byte ${start}`)
+        return rejectFile(`holds picture data that makes no sense at byte ${start}`)
       scans += 1
       at = end
     }
   }
-  return cutOff(bytes)
+  return rejectTruncated(bytes)
 }

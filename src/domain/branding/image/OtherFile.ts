@@ -5,7 +5,7 @@ const looksLikeMarkup = (start: string) => /^(\xef\xbb\xbf)?\s*</.test(start)
 const isText = (start: string) => /^[\t\n\r\x20-\x7e\x80-\xf4]+$/.test(start)
 
 /** Guesses the type of an unsupported file from its first bytes. Only error messages use the guess. */
-export const nameOfOtherFile = (bytes: Uint8Array): string | undefined => {
+export const sniffFileType = (bytes: Uint8Array): string | undefined => {
   const start = textAt(bytes, 0, 512)
   if (start.startsWith("%PDF-")) return "a PDF"
   if (start.startsWith("BM") && !isText(start)) return "a BMP"

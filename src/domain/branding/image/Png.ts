@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { textAt, uint32be } from "./Bytes.ts"
 import { crc32 } from "./Crc32.ts"
-import { cutOff, type ImageFacts, isPadding, refuse, trailing } from "./ImageFacts.ts"
+import { hasOnlyZeroPadding, type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated } from "./ImageFacts.ts"
 
 export const pngSignature = "\x89PNG\r\n\x1a\n"
 
@@ -121,7 +121,7 @@ const readChunk = (png: ParserState, type: string, bytes: Uint8Array, start: num
   return isAncillary(type) ? undefined : "holds a chunk no PNG holds"
 }
 
-const toImageInfo = ({ width, height, frames }: ParserState): ImageFacts => ({
+const toImageInfo = ({ width, height, frames }: ParserState): ImageInfo => ({
   type: "image/png",
   width,
   height,
@@ -140,18 +140,19 @@ const initialState = (): ParserState => ({
   sequence: 0
 })
 
-export const inspectPng = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+export const inspectPng = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
   const png = initialState()
   let at = pngSignature.length
   while (bytes.length - at >= 12) {
     const [start, end] = [at + 8, at + 8 + uint32be(bytes, at)]
-    if (end + 4 > bytes.length) return cutOff(bytes)
-    if (crc32(bytes, at + 4, end) !== uint32be(bytes, end)) return refuse(`is damaged after byte ${at}`)
+    if (end + 4 > bytes.length) return rejectTruncated(bytes)
+    if (crc32(bytes, at + 4, end) !== uint32be(bytes, end)) return rejectFile(`is damaged after byte ${at}`)
     const type = textAt(bytes, at + 4, 4)
     const error = readChunk(png, type, bytes, start, end)
-    if (error !== undefined) return refuse(error)
+    if (error !== undefined) return rejectFile(error)
     at = end + 4
-    if (type === "IEND") return isPadding(bytes, at) ? Either.right(toImageInfo(png)) : trailing(bytes, at)
+    if (type === "IEND")
+      return hasOnlyZeroPadding(bytes, at) ? Either.right(toImageInfo(png)) : rejectTrailingData(bytes, at)
   }
-  return cutOff(bytes)
+  return rejectTruncated(bytes)
 }

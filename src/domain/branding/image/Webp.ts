@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { byteAt, textAt, uint16le, uint24le, uint32le } from "./Bytes.ts"
-import { cutOff, type ImageFacts, refuse, type Size, trailing } from "./ImageFacts.ts"
+import { type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated, type Size } from "./ImageFacts.ts"
 
 const firstChunk = 12
 const chunkHeader = 8
@@ -20,7 +20,7 @@ const chunkAt = (bytes: Uint8Array, at: number, limit: number): Either.Either<Ch
   const [start, length] = [at + chunkHeader, uint32le(bytes, at + 4)]
   const next = start + length + (length % 2)
   return next > limit
-    ? refuse(`holds a part at byte ${at} that is longer than the file has room for`)
+    ? rejectFile(`holds a part at byte ${at} that is longer than the file has room for`)
     : Either.right({ type: textAt(bytes, at, 4), start, end: start + length, next })
 }
 
@@ -50,18 +50,18 @@ const readSinglePicture = (bytes: Uint8Array, start: number, end: number): Eithe
   let at = start
   while (at < end) {
     const chunk = chunkAt(bytes, at, end)
-    if (Either.isLeft(chunk)) return refuse(chunk.left)
+    if (Either.isLeft(chunk)) return rejectFile(chunk.left)
     const { type, next } = chunk.right
     if (type === "VP8 " || type === "VP8L") {
-      if (size !== undefined) return refuse("holds two pictures in the place of one")
+      if (size !== undefined) return rejectFile("holds two pictures in the place of one")
       size = readPictureSize(bytes, chunk.right)
-      if (size === undefined || size.width === 0 || size.height === 0) return refuse(`is damaged at byte ${at}`)
+      if (size === undefined || size.width === 0 || size.height === 0) return rejectFile(`is damaged at byte ${at}`)
     } else if (type === "VP8X" || type === "ANIM" || type === "ANMF") {
-      return refuse("holds an animation where a single picture belongs")
+      return rejectFile("holds an animation where a single picture belongs")
     }
     at = next
   }
-  return size === undefined ? refuse("holds no picture data") : Either.right(size)
+  return size === undefined ? rejectFile("holds no picture data") : Either.right(size)
 }
 
 /** The reason why an animation frame is invalid, if it is. */
@@ -82,41 +82,41 @@ const countFrames = (bytes: Uint8Array, canvas: Size, start: number): Either.Eit
   let at = start
   while (at < bytes.length) {
     const chunk = chunkAt(bytes, at, bytes.length)
-    if (Either.isLeft(chunk)) return refuse(chunk.left)
+    if (Either.isLeft(chunk)) return rejectFile(chunk.left)
     const { type, next } = chunk.right
     if (type === "ANMF") {
       frames += 1
       const error = frameError(bytes, chunk.right, canvas, frames)
       if (error !== undefined || !hasAnimationHeader)
-        return refuse(error ?? "has no animation header before its frames")
+        return rejectFile(error ?? "has no animation header before its frames")
     } else if (type.startsWith("VP8")) {
-      return refuse("holds a picture besides the frames of its animation")
+      return rejectFile("holds a picture besides the frames of its animation")
     }
     hasAnimationHeader ||= type === "ANIM"
     at = next
   }
-  return frames === 0 ? refuse("holds no picture data") : Either.right(frames)
+  return frames === 0 ? rejectFile("holds no picture data") : Either.right(frames)
 }
 
 /** Extended format (VP8X): an animation, or one picture with metadata or transparency. */
-const inspectExtended = (bytes: Uint8Array, header: Chunk): Either.Either<ImageFacts, string> => {
-  if (header.end - header.start !== canvasLength) return refuse("has a WebP header that makes no sense")
+const inspectExtended = (bytes: Uint8Array, header: Chunk): Either.Either<ImageInfo, string> => {
+  if (header.end - header.start !== canvasLength) return rejectFile("has a WebP header that makes no sense")
   const canvas = { width: uint24le(bytes, header.start + 4) + 1, height: uint24le(bytes, header.start + 7) + 1 }
   if (byteAt(bytes, header.start) & animationFlag)
     return Either.map(countFrames(bytes, canvas, header.next), (frames) => ({ type: "image/webp", ...canvas, frames }))
   return Either.flatMap(readSinglePicture(bytes, header.next, bytes.length), ({ width, height }) =>
     width === canvas.width && height === canvas.height
       ? Either.right({ type: "image/webp" as const, width, height, frames: 1 })
-      : refuse("tells two different sizes for its picture")
+      : rejectFile("tells two different sizes for its picture")
   )
 }
 
 export const isWebp = (bytes: Uint8Array) => textAt(bytes, 0, 4) === "RIFF" && textAt(bytes, 8, 4) === "WEBP"
 
-export const inspectWebp = (bytes: Uint8Array): Either.Either<ImageFacts, string> => {
+export const inspectWebp = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
   const end = uint32le(bytes, 4) + 8
-  if (end > bytes.length) return cutOff(bytes)
-  if (end < bytes.length) return trailing(bytes, end)
+  if (end > bytes.length) return rejectTruncated(bytes)
+  if (end < bytes.length) return rejectTrailingData(bytes, end)
   return Either.flatMap(chunkAt(bytes, firstChunk, end), (first) =>
     first.type === "VP8X"
       ? inspectExtended(bytes, first)

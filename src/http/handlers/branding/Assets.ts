@@ -2,9 +2,9 @@ import { Effect, Either, Layer } from "effect"
 import { SignedUrls } from "../../../layers/blobs/SignedUrls.ts"
 import { Assets } from "../../../layers/branding/Assets.ts"
 import { AssetsApi } from "../../api/groups/branding/Assets.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
-import { Refusal, Reply, Streamed } from "../../server/response/Reply.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
+import { CommittedFailure, HandlerResult, StreamedBody } from "../../server/response/Reply.ts"
 
 /** The sandbox keeps a browser from running scripts in an uploaded file. */
 const imageHeaders = (image: { readonly access: string; readonly contentType: string; readonly etag: string }) => ({
@@ -19,16 +19,16 @@ const dependencies = Effect.all({ assets: Assets, urls: SignedUrls }).pipe(
   Effect.provide(Layer.merge(Assets.Default, SignedUrls.Default))
 )
 
-export const assets = handle(AssetsApi, dependencies, ({ assets, urls }) => ({
+export const assets = handleGroup(AssetsApi, dependencies, ({ assets, urls }) => ({
   list: ({ query }) =>
     Effect.map(
-      paged(query, (window) => assets.page(window)),
-      ({ next, value }) => new Reply(value.map(assets.shown), { next })
+      listPage(query, (window) => assets.page(window)),
+      ({ next, value }) => new HandlerResult(value.map(assets.withUrl), { next })
     ),
   create: ({ payload }) =>
     Effect.map(
       assets.create(payload),
-      (asset) => new Reply(asset, { headers: { location: `/api/v1/assets/${asset.assetId}/record` } })
+      (asset) => new HandlerResult(asset, { headers: { location: `/api/v1/assets/${asset.assetId}/record` } })
     ),
   record: ({ path }) => assets.get(path.assetId),
   patch: ({ path, payload }) => assets.patch(path.assetId, payload),
@@ -36,12 +36,12 @@ export const assets = handle(AssetsApi, dependencies, ({ assets, urls }) => ({
   complete: ({ path }) =>
     Effect.map(
       assets.complete(path.assetId),
-      Either.getOrElse((error) => new Refusal(error))
+      Either.getOrElse((error) => new CommittedFailure(error))
     ),
   remove: ({ path }) => assets.remove(path.assetId),
   serve: ({ path: { assetId }, query: { expires = "", signature = "" } }) =>
     Effect.map(
-      assets.served(assetId, urls.isGood(assetId, Number(expires), signature)),
-      (image) => new Reply(new Streamed(image.sizeBytes, image.bytes), { headers: imageHeaders(image) })
+      assets.openImage(assetId, urls.isValid(assetId, Number(expires), signature)),
+      (image) => new HandlerResult(new StreamedBody(image.sizeBytes, image.bytes), { headers: imageHeaders(image) })
     )
 }))

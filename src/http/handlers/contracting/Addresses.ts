@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Addresses } from "../../../layers/contracting/Addresses.ts"
 import { AddressesApi } from "../../api/groups/contracting/Addresses.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
-export const addresses = handle(AddressesApi, Effect.provide(Addresses, Addresses.Default), (addresses) => ({
-  list: ({ query }) => paged(query, (window) => addresses.page(window, { client: query.clientId })),
+export const addresses = handleGroup(AddressesApi, Effect.provide(Addresses, Addresses.Default), (addresses) => ({
+  list: ({ query }) => listPage(query, (window) => addresses.page(window, { client: query.clientId })),
   create: ({ payload: { clientId, ...fields } }) =>
     addresses.create(clientId === undefined ? fields : { ...fields, client: clientId }),
   get: ({ path }) => addresses.get(path.addressId),

@@ -2,8 +2,8 @@ import { Effect, Layer } from "effect"
 import { Attachments } from "../../../layers/branding/Attachments.ts"
 import { Clients } from "../../../layers/contracting/Clients.ts"
 import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
-import { handle } from "../../server/Handlers.ts"
-import { wholeList } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listAll } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Clients.Default, Attachments.Default))
@@ -15,8 +15,8 @@ const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly
   slot
 })
 
-export const clients = handle(ClientsApi, dependencies, ({ attachments, clients }) => ({
-  list: () => wholeList(clients.readListPage),
+export const clients = handleGroup(ClientsApi, dependencies, ({ attachments, clients }) => ({
+  list: () => listAll(clients.readListPage),
   create: ({ payload }) => clients.create(payload),
   get: ({ path }) => clients.get(path.clientId),
   patch: ({ path, payload }) => clients.patch(path.clientId, payload),

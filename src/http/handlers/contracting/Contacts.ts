@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Contacts } from "../../../layers/contracting/Contacts.ts"
 import { ContactsApi } from "../../api/groups/contracting/Contacts.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
-export const contacts = handle(ContactsApi, Effect.provide(Contacts, Contacts.Default), (contacts) => ({
-  list: ({ query }) => paged(query, (window) => contacts.page(window, { client: query.clientId })),
+export const contacts = handleGroup(ContactsApi, Effect.provide(Contacts, Contacts.Default), (contacts) => ({
+  list: ({ query }) => listPage(query, (window) => contacts.page(window, { client: query.clientId })),
   create: ({ payload: { clientId, ...fields } }) => contacts.create({ ...fields, client: clientId }),
   get: ({ path }) => contacts.get(path.contactId),
   patch: ({ path, payload }) => contacts.patch(path.contactId, payload),

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Emails } from "../../../layers/contracting/Emails.ts"
 import { EmailsApi } from "../../api/groups/contracting/Emails.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
-export const emails = handle(EmailsApi, Effect.provide(Emails, Emails.Default), (emails) => ({
-  list: ({ query }) => paged(query, (window) => emails.page(window, { contact: query.contactId })),
+export const emails = handleGroup(EmailsApi, Effect.provide(Emails, Emails.Default), (emails) => ({
+  list: ({ query }) => listPage(query, (window) => emails.page(window, { contact: query.contactId })),
   create: ({ payload: { contactId, ...fields } }) => emails.create({ ...fields, contact: contactId }),
   get: ({ path }) => emails.get(path.emailId),
   patch: ({ path, payload }) => emails.patch(path.emailId, payload),

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { Projects } from "../../../layers/contracting/Projects.ts"
 import { ProjectsApi } from "../../api/groups/contracting/Projects.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
-export const projects = handle(ProjectsApi, Effect.provide(Projects, Projects.Default), (projects) => ({
-  list: ({ query }) => paged(query, (window) => projects.page(window, { contract: query.contractId })),
+export const projects = handleGroup(ProjectsApi, Effect.provide(Projects, Projects.Default), (projects) => ({
+  list: ({ query }) => listPage(query, (window) => projects.page(window, { contract: query.contractId })),
   create: ({ payload: { contractId, ...fields } }) => projects.create({ ...fields, contract: contractId }),
-  get: ({ path, query }) => projects.ofCaller(path.projectId, query.expand),
+  get: ({ path, query }) => projects.getForCaller(path.projectId, query.expand),
   patch: ({ path, payload }) => projects.patch(path.projectId, payload),
   remove: ({ path }) => projects.remove(path.projectId)
 }))

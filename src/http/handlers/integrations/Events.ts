@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { pageLimit } from "../../../domain/Paging.ts"
 import { Events } from "../../../layers/events/Events.ts"
 import { EventsApi } from "../../api/groups/integrations/Events.ts"
-import { handle } from "../../server/Handlers.ts"
-import { Reply } from "../../server/response/Reply.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { HandlerResult } from "../../server/response/Reply.ts"
 
 /** The `Link` to the events after the last one of this page. */
 const linkAfter = (params: { readonly type?: string; readonly limit?: number }, after: string) => {
@@ -13,12 +13,14 @@ const linkAfter = (params: { readonly type?: string; readonly limit?: number }, 
   return `</api/v1/events?${query}>; rel="next"`
 }
 
-export const events = handle(EventsApi, Effect.provide(Events, Events.Default), (events) => ({
+export const events = handleGroup(EventsApi, Effect.provide(Events, Events.Default), (events) => ({
   feed: ({ query }) =>
     Effect.map(
-      events.feed({ limit: pageLimit.usual, ...query }),
+      events.feed({ limit: pageLimit.default, ...query }),
       (page) =>
-        new Reply(page.events, { headers: page.next === undefined ? {} : { link: linkAfter(query, page.next) } })
+        new HandlerResult(page.events, {
+          headers: page.next === undefined ? {} : { link: linkAfter(query, page.next) }
+        })
     ),
   get: ({ path }) => events.get(path.eventId)
 }))

@@ -1,31 +1,31 @@
 import { Effect, Layer, Option } from "effect"
 import { etagOf } from "../../../domain/Etag.ts"
 import type { Integration } from "../../../domain/integrations/Integration.ts"
-import { usualOverlapHours } from "../../../domain/integrations/SecretRotation.ts"
+import { defaultOverlapHours } from "../../../domain/integrations/SecretRotation.ts"
 import { Principal } from "../../../domain/tenancy/Caller.ts"
 import { Authorizations } from "../../../layers/integrations/authorization/Authorizations.ts"
-import { GivingBack } from "../../../layers/integrations/authorization/GivingBack.ts"
+import { TokenRevocation } from "../../../layers/integrations/authorization/GivingBack.ts"
 import { Integrations } from "../../../layers/integrations/Integrations.ts"
-import { TrackerFarewell } from "../../../layers/integrations/jiraWebhooks/Farewell.ts"
+import { JiraWebhookRemoval } from "../../../layers/integrations/jiraWebhooks/Farewell.ts"
 import { Subscriptions } from "../../../layers/integrations/Subscriptions.ts"
 import { IntegrationsApi } from "../../api/groups/integrations/Integrations.ts"
-import { handle } from "../../server/Handlers.ts"
-import { authorizationPage, pageHeaders } from "../../server/pages/Authorization.ts"
-import { paged } from "../../server/response/Paging.ts"
-import { Page, Reply } from "../../server/response/Reply.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { authorizationPage, authorizationPageHeaders } from "../../server/pages/Authorization.ts"
+import { listPage } from "../../server/response/Paging.ts"
+import { HandlerResult, HtmlPage } from "../../server/response/Reply.ts"
 
 const dependencies = Effect.all({
   authorizations: Authorizations,
-  farewell: TrackerFarewell,
-  givingBack: GivingBack,
+  farewell: JiraWebhookRemoval,
+  givingBack: TokenRevocation,
   integrations: Integrations,
   subscriptions: Subscriptions
 }).pipe(
   Effect.provide(
     Layer.mergeAll(
       Authorizations.Default,
-      TrackerFarewell.Default,
-      GivingBack.Default,
+      JiraWebhookRemoval.Default,
+      TokenRevocation.Default,
       Integrations.Default,
       Subscriptions.Default
     )
@@ -40,7 +40,7 @@ interface CreatedIntegration {
 
 /** Adds the secret to the body. The ETag covers the integration without it. */
 const withSecret = ({ integration, secret, webhookUrl }: CreatedIntegration) =>
-  new Reply(
+  new HandlerResult(
     {
       ...integration,
       ...(secret === undefined ? {} : { secret }),
@@ -52,27 +52,28 @@ const withSecret = ({ integration, secret, webhookUrl }: CreatedIntegration) =>
 /** The caller of the OAuth callback, if any: a browser that the provider redirects has no bearer token. */
 const optionalPrincipal = Effect.map(Effect.serviceOption(Principal), Option.getOrUndefined)
 
-export const integrations = handle(IntegrationsApi, dependencies, (services) => {
+export const integrations = handleGroup(IntegrationsApi, dependencies, (services) => {
   const { authorizations, farewell, givingBack, integrations, subscriptions } = services
   return {
-    list: ({ query }) => paged(query, integrations.page),
+    list: ({ query }) => listPage(query, integrations.page),
     create: ({ payload }) => Effect.map(integrations.create(payload), withSecret),
     get: ({ path }) => integrations.get(path.integrationId),
     patch: ({ path, payload }) => integrations.patch(path.integrationId, payload),
-    remove: ({ path }) => farewell.after(path.integrationId, givingBack.remove(path.integrationId)),
+    remove: ({ path }) =>
+      farewell.deleteThenRemoveWebhooks(path.integrationId, givingBack.removeIntegration(path.integrationId)),
     pause: ({ path }) => integrations.pause(path.integrationId),
     resume: ({ path }) => integrations.resume(path.integrationId),
     ping: ({ path }) => integrations.ping(path.integrationId),
-    rotateSecret: ({ path, payload: { overlapHours = usualOverlapHours } }) =>
+    rotateSecret: ({ path, payload: { overlapHours = defaultOverlapHours } }) =>
       Effect.map(integrations.rotateSecret(path.integrationId, overlapHours), withSecret),
     authorize: ({ path, payload }) => authorizations.begin(path.integrationId, payload.origin),
     callback: ({ query }) =>
       Effect.map(
-        Effect.flatMap(optionalPrincipal, (principal) => authorizations.finish(query, principal)),
-        (outcome) => new Reply(new Page(authorizationPage(outcome)), { headers: pageHeaders })
+        Effect.flatMap(optionalPrincipal, (principal) => authorizations.complete(query, principal)),
+        (outcome) => new HandlerResult(new HtmlPage(authorizationPage(outcome)), { headers: authorizationPageHeaders })
       ),
     confirm: ({ path, payload }) => authorizations.confirm(path.integrationId, payload.confirmation),
-    listSubscriptions: ({ path, query }) => paged(query, (window) => subscriptions.page(path.integrationId, window)),
+    listSubscriptions: ({ path, query }) => listPage(query, (window) => subscriptions.page(path.integrationId, window)),
     subscribe: ({ path, payload }) => subscriptions.add(path.integrationId, payload),
     getSubscription: ({ path }) => subscriptions.get(path),
     unsubscribe: ({ path }) => subscriptions.remove(path)

@@ -1,25 +1,25 @@
 import { Effect, Layer } from "effect"
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import type { JsonText } from "../../../domain/JsonText.ts"
+import type { EncodedJson } from "../../../domain/JsonText.ts"
 import { Billables } from "../../../layers/invoicing/Billables.ts"
 import { IssueBilling } from "../../../layers/tracker/IssueBilling.ts"
 import { BillablesApi } from "../../api/groups/invoicing/Billables.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
-import { Reply } from "../../server/response/Reply.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
+import { HandlerResult } from "../../server/response/Reply.ts"
 
 const dependencies = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
   Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))
 )
 
-const withLocation = (invoiceId: string) => (created: JsonText<ReadonlyArray<Billable>>) =>
-  new Reply(created, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
+const withLocation = (invoiceId: string) => (created: EncodedJson<ReadonlyArray<Billable>>) =>
+  new HandlerResult(created, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
 
-export const billables = handle(BillablesApi, dependencies, ({ billables, issueBilling }) => ({
-  list: ({ query }) => paged(query, (window) => billables.page(window, { invoice: query.invoiceId })),
+export const billables = handleGroup(BillablesApi, dependencies, ({ billables, issueBilling }) => ({
+  list: ({ query }) => listPage(query, (window) => billables.page(window, { invoice: query.invoiceId })),
   create: ({ payload }) => Effect.map(billables.create(payload), withLocation(payload.invoiceId)),
   createFromIssues: ({ path, payload }) =>
-    Effect.map(issueBilling.create(path.invoiceId, payload), withLocation(path.invoiceId)),
+    Effect.map(issueBilling.createBillables(path.invoiceId, payload), withLocation(path.invoiceId)),
   get: ({ path }) => billables.get(path.billableId),
   patch: ({ path, payload }) => billables.patch(path.billableId, payload),
   remove: ({ path }) => billables.remove(path.billableId)

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { InvoiceNumbers } from "../../../layers/invoicing/InvoiceNumbers.ts"
 import { InvoiceSeriesApi } from "../../api/groups/invoicing/InvoiceSeries.ts"
-import { handle } from "../../server/Handlers.ts"
+import { handleGroup } from "../../server/Handlers.ts"
 
-export const invoiceSeries = handle(
+export const invoiceSeries = handleGroup(
   InvoiceSeriesApi,
   Effect.provide(InvoiceNumbers, InvoiceNumbers.Default),
   (numbers) => ({
-    get: () => numbers.prove,
-    patch: ({ payload }) => numbers.use(payload.pattern)
+    get: () => numbers.getSeries,
+    patch: ({ payload }) => numbers.setPattern(payload.pattern)
   })
 )

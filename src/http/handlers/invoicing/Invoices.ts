@@ -4,22 +4,22 @@ import { variantOf } from "../../../domain/invoicing/InvoiceFile.ts"
 import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
 import { CurrentTenant, callerKey, Principal } from "../../../domain/tenancy/Caller.ts"
 import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanations.ts"
-import { InvoiceMoves } from "../../../layers/invoicing/InvoiceMoves.ts"
+import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceMoves.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
-import { Reply, Streamed } from "../../server/response/Reply.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
+import { HandlerResult, StreamedBody } from "../../server/response/Reply.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,
-  moves: InvoiceMoves,
+  moves: InvoiceLifecycle,
   explanations: InvoiceExplanations,
   pdfs: InvoicePdfs
 }).pipe(
   Effect.provide(
-    Layer.mergeAll(Invoices.Default, InvoiceMoves.Default, InvoiceExplanations.Default, InvoicePdfs.Default)
+    Layer.mergeAll(Invoices.Default, InvoiceLifecycle.Default, InvoiceExplanations.Default, InvoicePdfs.Default)
   )
 )
 
@@ -28,8 +28,8 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handle(InvoicesApi, dependencies, ({ explanations, invoices, moves, pdfs }) => ({
-  list: ({ query }) => paged(query, (window) => invoices.list(window, query)),
+export const invoices = handleGroup(InvoicesApi, dependencies, ({ explanations, invoices, moves, pdfs }) => ({
+  list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
   get: ({ path }) => invoices.get(path.invoiceId),
   patch: ({ path, payload }) => invoices.patch(path.invoiceId, payload),
@@ -44,10 +44,10 @@ export const invoices = handle(InvoicesApi, dependencies, ({ explanations, invoi
       const headers = pdfHeaders(pdfNameOf(invoice))
       const variant = variantOf(invoice)
       const keys = [callerKey(yield* Principal)]
-      if (variant === undefined) return new Reply(yield* pdfs.preview(invoice, keys), { headers })
-      const file = yield* pdfs.issued(invoice, variant, keys)
+      if (variant === undefined) return new HandlerResult(yield* pdfs.renderPreview(invoice, keys), { headers })
+      const file = yield* pdfs.getIssued(invoice, variant, keys)
       const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
-      return new Reply(new Streamed(file.sizeBytes, bytes), {
+      return new HandlerResult(new StreamedBody(file.sizeBytes, bytes), {
         headers: { ...headers, etag: etagOfDigest(file.digest) }
       })
     })

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { Quotas } from "../../../layers/quotas/Quotas.ts"
 import { LimitsApi } from "../../api/groups/tenancy/Limits.ts"
-import { handle } from "../../server/Handlers.ts"
+import { handleGroup } from "../../server/Handlers.ts"
 
-export const limits = handle(LimitsApi, Effect.provide(Quotas, Quotas.Default), (quotas) => ({
+export const limits = handleGroup(LimitsApi, Effect.provide(Quotas, Quotas.Default), (quotas) => ({
   list: () => quotas.limits
 }))

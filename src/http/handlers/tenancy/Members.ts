@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Members } from "../../../layers/tenancy/Members.ts"
 import { MembersApi } from "../../api/groups/tenancy/Members.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
-export const members = handle(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
-  list: ({ query }) => paged(query, members.page),
+export const members = handleGroup(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
+  list: ({ query }) => listPage(query, members.page),
   create: ({ payload }) => members.create(payload),
   get: ({ path }) => members.get(path.memberId),
   patch: ({ path, payload }) => members.patch(path.memberId, payload),

@@ -2,8 +2,8 @@ import { Effect, Layer } from "effect"
 import { Attachments } from "../../../layers/branding/Attachments.ts"
 import { Tenants } from "../../../layers/tenancy/Tenants.ts"
 import { TenantsApi } from "../../api/groups/tenancy/Tenants.ts"
-import { handle } from "../../server/Handlers.ts"
-import { paged } from "../../server/response/Paging.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
   Effect.provide(Layer.merge(Tenants.Default, Attachments.Default))
@@ -15,8 +15,8 @@ const mediaTargetOf = ({ slot, tenantId }: { readonly tenantId: string; readonly
   slot
 })
 
-export const tenants = handle(TenantsApi, dependencies, ({ attachments, tenants }) => ({
-  list: ({ query }) => paged(query, tenants.ofCaller),
+export const tenants = handleGroup(TenantsApi, dependencies, ({ attachments, tenants }) => ({
+  list: ({ query }) => listPage(query, tenants.listForCaller),
   create: ({ payload }) => tenants.create(payload),
   get: ({ path }) => tenants.get(path.tenantId),
   patch: ({ path, payload }) => tenants.patch(path.tenantId, payload),

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
-import { authorizationFaults } from "../../../domain/integrations/Authorization.ts"
-import type { Outcome } from "../../../layers/integrations/authorization/Authorizations.ts"
+import { authorizationErrorMessages } from "../../../domain/integrations/Authorization.ts"
+import type { AuthorizationResult } from "../../../layers/integrations/authorization/Authorizations.ts"
 
 /** Constant, so that the Content-Security-Policy can allow it by hash. The request's values are JSON in the page. */
 const script = `
@@ -20,7 +20,7 @@ body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh au
 const cspHashOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`
 
 /** No caching, no framing, no referrer. `unsafe-none` keeps `window.opener`, which the script needs. */
-export const pageHeaders = {
+export const authorizationPageHeaders = {
   "cache-control": "no-store",
   pragma: "no-cache",
   "referrer-policy": "no-referrer",
@@ -50,15 +50,15 @@ const toEmbeddedJson = (value: unknown) =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "")
 
 /** The message to the opener. It holds no credential: the confirmation needs an authenticated call of its own. */
-const messageOf = ({ begun, confirmation, fault }: Outcome) =>
-  begun === undefined
+const messageOf = ({ oauthState, confirmation, fault }: AuthorizationResult) =>
+  oauthState === undefined
     ? undefined
     : {
         type: "integration.oauth",
         v: 1,
         status: fault === undefined ? "success" : "error",
-        integrationId: begun.integration,
-        provider: begun.provider,
+        integrationId: oauthState.integration,
+        provider: oauthState.provider,
         confirmation,
         code: fault
       }
@@ -68,9 +68,9 @@ const noOpenerText =
   "This window has lost the one it was opened from, so that nothing was authorized. Please close it and begin again there."
 
 /** The last page of the OAuth popup: it posts the outcome to its opener and closes itself. */
-export const authorizationPage = (outcome: Outcome) => {
-  const outcomeText = outcome.fault === undefined ? successText : authorizationFaults[outcome.fault]
-  const data = toEmbeddedJson({ origin: outcome.begun?.origin, message: messageOf(outcome) })
+export const authorizationPage = (outcome: AuthorizationResult) => {
+  const outcomeText = outcome.fault === undefined ? successText : authorizationErrorMessages[outcome.fault]
+  const data = toEmbeddedJson({ origin: outcome.oauthState?.origin, message: messageOf(outcome) })
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

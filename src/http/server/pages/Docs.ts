@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import type { Document } from "../../api/Document.ts"
+import type { OpenApiDocument } from "../../api/Document.ts"
 import type { PlainRoute } from "../Listener.ts"
-import { type Answer, jsonAnswer } from "../response/Answer.ts"
+import { type HttpResponse, jsonResponse } from "../response/Answer.ts"
 
 const startScript = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
 
@@ -39,7 +39,7 @@ const loadAsset = (name: string, contentType: string): Effect.Effect<PlainRoute>
     Effect.promise(() => readFile(join(swaggerFolder, name))),
     (body) => ({
       path: `/docs/${name}`,
-      answer: Effect.succeed<Answer>({
+      response: Effect.succeed<HttpResponse>({
         status: 200,
         headers: { "content-type": contentType, "cache-control": "public, max-age=3600" },
         body
@@ -48,7 +48,7 @@ const loadAsset = (name: string, contentType: string): Effect.Effect<PlainRoute>
   )
 
 /** The OpenAPI document and Swagger UI. The package bundles the viewer's files, so the docs work offline. */
-export const docsRoutes = (document: Document) =>
+export const makeDocsRoutes = (document: OpenApiDocument) =>
   Effect.map(
     Effect.all([
       loadAsset("swagger-ui.css", "text/css; charset=utf-8"),
@@ -56,10 +56,10 @@ export const docsRoutes = (document: Document) =>
     ]),
     (assets): ReadonlyArray<PlainRoute> => [
       ...assets,
-      { path: "/openapi.json", answer: Effect.succeed(jsonAnswer(200, JSON.stringify(document))) },
+      { path: "/openapi.json", response: Effect.succeed(jsonResponse(200, JSON.stringify(document))) },
       {
         path: "/docs",
-        answer: Effect.succeed<Answer>({
+        response: Effect.succeed<HttpResponse>({
           status: 200,
           headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
           body: page

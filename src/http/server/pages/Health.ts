@@ -5,7 +5,7 @@ import { makeSqlClient } from "../../../layers/postgres/connection/Client.ts"
 import { isReadOnly } from "../../../layers/postgres/connection/Outage.ts"
 import { isMigrated } from "../../../layers/postgres/Migrations.ts"
 import type { PlainRoute } from "../Listener.ts"
-import { jsonAnswer } from "../response/Answer.ts"
+import { jsonResponse } from "../response/Answer.ts"
 
 const noStore = { "cache-control": "no-store" }
 
@@ -32,21 +32,24 @@ export const makeHealth = Effect.gen(function* () {
   )
   const readiness = Effect.zipWith(databaseState, broker.state, (database, broker) => {
     const ready = database === "ready"
-    return jsonAnswer(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), noStore)
+    return jsonResponse(ready ? 200 : 503, JSON.stringify({ ready, database, broker }), noStore)
   })
 
   const cachedReadiness = yield* Effect.cachedWithTTL(readiness, "1 second")
 
-  const stoppingResponse = jsonAnswer(503, JSON.stringify({ ready: false, stopping: true }), noStore)
+  const stoppingResponse = jsonResponse(503, JSON.stringify({ ready: false, stopping: true }), noStore)
   const routes = [
-    { path: "/healthz", answer: Effect.succeed(jsonAnswer(200, JSON.stringify({ alive: true }), noStore)) },
-    { path: "/readyz", answer: Effect.suspend(() => (isStopping ? Effect.succeed(stoppingResponse) : cachedReadiness)) }
+    { path: "/healthz", response: Effect.succeed(jsonResponse(200, JSON.stringify({ alive: true }), noStore)) },
+    {
+      path: "/readyz",
+      response: Effect.suspend(() => (isStopping ? Effect.succeed(stoppingResponse) : cachedReadiness))
+    }
   ] satisfies ReadonlyArray<PlainRoute>
 
   return {
     routes,
     /** Makes /readyz fail from now on, so that load balancers stop sending requests. */
-    announceStop: Effect.sync(() => {
+    failReadiness: Effect.sync(() => {
       isStopping = true
     })
   }

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
-import type { Refused } from "../../../layers/concurrency/FairSemaphore.ts"
+import type { PermitRejection } from "../../../layers/concurrency/FairSemaphore.ts"
 import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
 type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
-export type RefusalReason = KeyedReason | "full" | "timeout"
+export type RejectionReason = KeyedReason | "full" | "timeout"
 
-const reasonOf = (refused: Refused, keyedReason: KeyedReason): RefusalReason => {
+const reasonOf = (refused: PermitRejection, keyedReason: KeyedReason): RejectionReason => {
   if (refused._tag === "QueueTimeout") return "timeout"
   return refused.scope === "key" ? keyedReason : "full"
 }
@@ -44,7 +44,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
         for (const [queue, length] of queueLengths) queued.set({ queue }, length())
       }
     })
-    const countRejection = (reason: RefusalReason) => rejections.inc({ reason })
+    const countRejection = (reason: RejectionReason) => rejections.inc({ reason })
     const queueLengths = new Map<string, () => number>()
     const observers = new Map<string, ReturnType<typeof duration.labels>>()
     const observerOf = (operation: string, status: number) => {
@@ -54,15 +54,15 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       return observer
     }
     return {
-      refused: countRejection,
+      countRejection,
       /** Counts a rejection and returns its error. `keyedReason` is the reason if the limit is one per key. */
-      refuse: (refused: Refused, keyedReason: KeyedReason = "queue") => {
+      reject: (refused: PermitRejection, keyedReason: KeyedReason = "queue") => {
         countRejection(reasonOf(refused, keyedReason))
         return toRequestError(refused)
       },
-      watchQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
-      started: () => inFlight.inc(),
-      finished: (operation: string, status: number, seconds: number) => {
+      registerQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
+      requestStarted: () => inFlight.inc(),
+      requestFinished: (operation: string, status: number, seconds: number) => {
         inFlight.dec()
         observerOf(operation, status).observe(seconds)
       }

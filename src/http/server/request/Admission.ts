@@ -1,17 +1,21 @@
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
-import { type FairLimits, makeFairSemaphore, type WaitOptions } from "../../../layers/concurrency/FairSemaphore.ts"
+import {
+  type AcquireOptions,
+  type FairSemaphoreLimits,
+  makeFairSemaphore
+} from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { type Answer, failureAnswer } from "../response/Answer.ts"
+import { errorResponse, type HttpResponse } from "../response/Answer.ts"
 import { PagedList } from "../response/Reply.ts"
 import type { Identity } from "./Authorize.ts"
-import { addRateHeaders, RateLimit } from "./RateLimit.ts"
+import { addRateLimitHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
 /** The keys that a request's limits count under. A tracker's token names no caller, so only the tenant counts. */
-export const keysOf = ({ principal, tenant }: Identity, address: () => string): ReadonlyArray<string> => {
+export const limitKeysOf = ({ principal, tenant }: Identity, address: () => string): ReadonlyArray<string> => {
   const tenantKey = `tenant ${tenant}`
   if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), tenantKey]
   return [tenant === undefined ? `address ${address()}` : tenantKey]
@@ -37,7 +41,7 @@ const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
 /** Only admitted requests wait here, so their number is bounded already. */
 const transactionWait = { isUnbounded: true }
 
-const tooManyRequests = failureAnswer(new TooManyRequests())
+const tooManyRequests = errorResponse(new TooManyRequests())
 
 const queueTimeout = Duration.seconds(5)
 
@@ -56,7 +60,7 @@ const runWithPermit = <A, E, R>(
   semaphore: FairSemaphore,
   { keys, onEnd }: Candidate,
   work: Effect.Effect<A, E, R>,
-  options?: WaitOptions
+  options?: AcquireOptions
 ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
   const wait = semaphore.acquire(keys, onEnd, options)
   return wait === undefined ? work : Effect.zipRight(wait, work)
@@ -76,8 +80,8 @@ export const makeAdmission = Effect.gen(function* () {
     maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
     timeout: queueTimeout
   }
-  const makeSemaphore = (limits: Pick<FairLimits, "permits" | "maxPerKey">) =>
-    makeFairSemaphore({ ...limits, ...queueLimits }, (refused) => metrics.refuse(refused))
+  const makeSemaphore = (limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) =>
+    makeFairSemaphore({ ...limits, ...queueLimits }, (refused) => metrics.reject(refused))
   const maxPerKey = maxPermitsPerKey(DATABASE_POOL)
   const database = makeSemaphore({
     permits: requestsPerConnection * DATABASE_POOL,
@@ -91,31 +95,31 @@ export const makeAdmission = Effect.gen(function* () {
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRateLimit = makeRateLimit("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRateLimit = makeRateLimit("tenant", rates.RATE_LIMIT_PER_TENANT)
-  metrics.watchQueue("database", database.queued)
-  metrics.watchQueue("writes", transactions.queued)
-  metrics.watchQueue("external", external.queued)
-  metrics.watchQueue("uploads", uploads.queued)
+  metrics.registerQueue("database", database.queued)
+  metrics.registerQueue("writes", transactions.queued)
+  metrics.registerQueue("external", external.queued)
+  metrics.registerQueue("uploads", uploads.queued)
 
   const reject = (reason: "rate" | "queue") => {
-    metrics.refused(reason)
+    metrics.countRejection(reason)
     return new TooManyRequests()
   }
 
   const checkRateLimit = (rateLimit: RateLimit | undefined, key: string, headers: Record<string, string>) => {
     if (rateLimit === undefined) return undefined
     const state = rateLimit.take(key, Date.now())
-    addRateHeaders(headers, rateLimit, state)
+    addRateLimitHeaders(headers, rateLimit, state)
     return state.isAllowed ? undefined : reject("rate")
   }
 
-  const bypassesDatabaseQueue = ({ isExternal, isStreamed }: Route) => isExternal || isStreamed
+  const bypassesDatabaseQueue = ({ isExternal, isStreamedUpload }: Route) => isExternal || isStreamedUpload
 
   return {
     /**
      * The 429 for a caller whose queue is full, if a cached token identifies the caller. Under overload most requests
      * end here, so this path must be cheap.
      */
-    turnAway: (route: Route, findPrincipal: () => Principal["Type"] | undefined): Answer | undefined => {
+    rejectIfQueueFull: (route: Route, findPrincipal: () => Principal["Type"] | undefined): HttpResponse | undefined => {
       if (
         database.queued() < MAX_QUEUED_REQUESTS_PER_CALLER ||
         callerRateLimit !== undefined ||
@@ -125,29 +129,29 @@ export const makeAdmission = Effect.gen(function* () {
       }
       const principal = findPrincipal()
       if (principal === undefined || !database.isQueueFull(callerKey(principal))) return undefined
-      metrics.refused("queue")
+      metrics.countRejection("queue")
       return tooManyRequests
     },
 
     /** Returns the error if the caller's queue is full or its rate limit is exceeded, before any lookup. */
-    refusalOf: (principal: Principal["Type"], headers: Record<string, string>) => {
+    checkCallerLimits: (principal: Principal["Type"], headers: Record<string, string>) => {
       const key = callerKey(principal)
       return database.isQueueFull(key) ? reject("queue") : checkRateLimit(callerRateLimit, key, headers)
     },
 
     /** Returns the error if the tenant's rate limit is exceeded. */
-    refusalInTenant: ({ tenant }: Identity, headers: Record<string, string>) =>
+    checkTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
       tenant === undefined ? undefined : checkRateLimit(tenantRateLimit, tenant, headers),
 
     /** Runs the work of a request as soon as it gets its permits. */
     admit: <A, E, R>(
-      { isExternal, isLongRead, isStreamed, method }: Route,
+      { isExternal, isLongRead, isStreamedUpload, method }: Route,
       candidate: Candidate,
       work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: WaitOptions) =>
+      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: AcquireOptions) =>
         runWithPermit(semaphore, candidate, work, options)
-      if (isStreamed) return admitTo(uploads, work)
+      if (isStreamedUpload) return admitTo(uploads, work)
       if (isExternal) {
         const { isInTransaction } = candidate
         return runWithPermit(

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { Context, Effect, Option, Schema } from "effect"
 import {
-  breaks,
+  type ApiError,
   Forbidden,
+  fieldError,
   NotFound,
   type TooManyRequests,
-  Unauthorized,
-  type WireError
+  Unauthorized
 } from "../../../domain/Errors.ts"
-import { CurrentMember, CurrentTenant, callerKey, InboundCall, Principal } from "../../../domain/tenancy/Caller.ts"
-import { mayActAs } from "../../../domain/tenancy/Roles.ts"
+import { CurrentMember, CurrentTenant, callerKey, InboundRequest, Principal } from "../../../domain/tenancy/Caller.ts"
+import { hasRole } from "../../../domain/tenancy/Roles.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
 import { Memberships } from "../../../layers/auth/Memberships.ts"
-import { Tokens } from "../../../layers/auth/Tokens.ts"
-import { isTrackers, TrackerTokens } from "../../../layers/auth/TrackerTokens.ts"
+import { TokenVerifier } from "../../../layers/auth/Tokens.ts"
+import { isJiraToken, JiraTokenVerifier } from "../../../layers/auth/TrackerTokens.ts"
 import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
 import type { AccessRule } from "../../api/Access.ts"
 import type { Admission } from "./Admission.ts"
@@ -35,23 +35,23 @@ export interface Identity {
   readonly services: Context.Context<IdentityServices>
 }
 
-type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundCall
+type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundRequest
 
-export const bearer = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
+export const bearerTokenOf = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
 const decodeTenantId = Schema.decodeUnknownOption(TenantId)
 const decodeEndpointKey = Schema.decodeUnknownOption(EndpointKey)
 
 const requireTenantInHeader = (headers: IncomingHttpHeaders) =>
   headers["tenant-id"] === undefined
-    ? Effect.fail(breaks("tenant-id", "required", "names the tenant to work in; this operation needs the header"))
+    ? Effect.fail(fieldError("tenant-id", "required", "names the tenant to work in; this operation needs the header"))
     : Option.match(decodeTenantId(headers["tenant-id"]), {
-        onNone: () => Effect.fail(breaks("tenant-id", "format", "must be a tenant identifier (tnt_…)")),
+        onNone: () => Effect.fail(fieldError("tenant-id", "format", "must be a tenant identifier (tnt_…)")),
         onSome: Effect.succeed
       })
 
 const requireKeyInPath = ({ params }: Credentials) =>
   Effect.mapError(decodeEndpointKey(params["endpointKey"]), () =>
-    breaks("endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -")
+    fieldError("endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -")
   )
 
 const requireTenantInPath = ({ params }: Credentials) =>
@@ -64,9 +64,9 @@ const toServices = <A>(context: Context.Context<A>) => context as unknown as Con
 const anonymous: Identity = { principal: undefined, tenant: undefined, services: toServices(Context.empty()) }
 
 /** Checks the bearer token, then the tenant, then the role, before any other part of the request is read. */
-export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) {
-  const tokens = yield* Tokens
-  const trackerTokens = yield* TrackerTokens
+export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission) {
+  const tokens = yield* TokenVerifier
+  const trackerTokens = yield* JiraTokenVerifier
   const memberships = yield* Memberships
   const endpoints = yield* WebhookEndpoints
 
@@ -77,7 +77,7 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
     next: (principal: Principal["Type"]) => Effect.Effect<A, E>
   ) =>
     Effect.flatMap(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
-      const rejection = admission.refusalOf(principal, responseHeaders)
+      const rejection = admission.checkCallerLimits(principal, responseHeaders)
       return rejection === undefined ? next(principal) : Effect.fail(rejection)
     })
 
@@ -91,7 +91,7 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
       : requireTenantInPath(credentials)
     const member = yield* memberships.find(tenant, principal)
     if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
-    if (!mayActAs(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
+    if (!hasRole(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
     const context = Context.make(Principal, principal).pipe(
       Context.add(CurrentTenant, tenant),
       Context.add(CurrentMember, member)
@@ -104,7 +104,7 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
    * the tenant, an existing endpoint key gives the same 404 as an unknown one.
    */
   const authorizeTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
-    const isTracker = isTrackers(token)
+    const isTracker = isJiraToken(token)
     const principal = isTracker
       ? yield* Effect.as(trackerTokens.verify(token), undefined)
       : yield* withPrincipal(token, credentials, Effect.succeed)
@@ -113,22 +113,22 @@ export const makeAuthorize = Effect.fnUntraced(function* (admission: Admission) 
     if (endpoint === undefined) return yield* Effect.fail(new NotFound())
     if (principal !== undefined) {
       const member = yield* memberships.find(endpoint.tenant, principal)
-      if (member === undefined || !mayActAs(member.role, "ADMIN")) return yield* Effect.fail(new NotFound())
+      if (member === undefined || !hasRole(member.role, "ADMIN")) return yield* Effect.fail(new NotFound())
     }
-    const context = Context.make(InboundCall, { ...endpoint, isTracker })
+    const context = Context.make(InboundRequest, { ...endpoint, isTracker })
     return { principal, tenant: endpoint.tenant, services: toServices(context) } satisfies Identity
   })
 
-  return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, WireError> => {
+  return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, ApiError> => {
     if (rule.for === "anyone") return Effect.succeed(anonymous)
     if (rule.for === "optionalAuth" && credentials.headers.authorization === undefined) return Effect.succeed(anonymous)
-    const token = bearer(credentials.headers.authorization)
+    const token = bearerTokenOf(credentials.headers.authorization)
     if (token === undefined) return Effect.fail(new Unauthorized())
     if (rule.for === "tracker") return authorizeTracker(token, credentials)
     return withPrincipal(
       token,
       credentials,
-      (principal): Effect.Effect<Identity, WireError> =>
+      (principal): Effect.Effect<Identity, ApiError> =>
         rule.for === "member"
           ? authorizeMember(rule, principal, credentials)
           : Effect.succeed({ principal, tenant: undefined, services: toServices(Context.make(Principal, principal)) })

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import type { IncomingMessage } from "node:http"
 import { Effect, Stream } from "effect"
-import { invalid, PayloadTooLarge, UnsupportedMediaType, type ValidationError } from "../../../domain/Errors.ts"
+import { PayloadTooLarge, UnsupportedMediaType, type ValidationError, validationError } from "../../../domain/Errors.ts"
 import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
 import { measureJson } from "./JsonStructure.ts"
 
@@ -39,7 +39,7 @@ const emptyBuffer = Buffer.alloc(0)
 const chunksOf = (request: IncomingMessage): AsyncIterable<Buffer> => request.iterator({ destroyOnReturn: false })
 
 /** Discards the rest of a rejected body, so that the client can read the response. Gives up on a client that pauses. */
-export const drain = (request: IncomingMessage) =>
+export const discardBody = (request: IncomingMessage) =>
   Effect.promise(async () => {
     let size = 0
     try {
@@ -98,14 +98,14 @@ export const streamBody = (request: IncomingMessage, maxBytes: number): Stream.S
 
 const isJsonContentType = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? "")
 
-const malformedBody = (message: string) => invalid({ field: "body", constraint: "format", message })
+const malformedBody = (message: string) => validationError({ field: "body", constraint: "format", message })
 
 const notJson = malformedBody("is not valid JSON")
 
 /** Enough for the longest list of invoice lines, and parsed in well under 100 ms. */
 const maxStructure = { values: 65_536, depth: 200 }
 
-const tooManyValues = invalid({
+const tooManyValues = validationError({
   field: "body",
   constraint: "maxItems",
   message: `must have at most ${maxStructure.values} values`
@@ -131,10 +131,10 @@ const largeBytes = 64 * 1024
 const parse = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson })
 
 /** Parses a JSON body, within limits on its size and depth. */
-export const parseJson = (request: IncomingMessage, bytes: Buffer) =>
+export const parseJsonBody = (request: IncomingMessage, bytes: Buffer) =>
   Effect.suspend((): Effect.Effect<unknown, ValidationError | UnsupportedMediaType> => {
     if (bytes.length === 0)
-      return Effect.fail(invalid({ field: "body", constraint: "required", message: "is required" }))
+      return Effect.fail(validationError({ field: "body", constraint: "required", message: "is required" }))
     if (!isJsonContentType(request.headers["content-type"])) {
       return Effect.fail(new UnsupportedMediaType({ message: "Send the body as Content-Type: application/json" }))
     }

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { maxDetails } from "../../../domain/Errors.ts"
 import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
-import { detailsOf } from "./Issues.ts"
+import { toValidationDetails } from "./Issues.ts"
 
 type Issue = ParseResult.ParseIssue
 type Parser = (input: unknown, options: SchemaAST.ParseOptions) => Effect.Effect<unknown, Issue>
@@ -76,7 +76,7 @@ const boundArray = (ast: SchemaAST.TupleType, element: SchemaAST.AST, { elements
           if (Either.isRight(decoded)) values.push(decoded.right)
           else {
             issues.push(new ParseResult.Pointer(index, input, decoded.left))
-            errorCount += detailsOf(decoded.left, "").length
+            errorCount += toValidationDetails(decoded.left, "").length
           }
         }
         if (end < input.length && errorCount < maxDetails)
@@ -176,5 +176,5 @@ const bound = (ast: SchemaAST.AST, context: NodeContext): SchemaAST.AST => {
  * number of errors that one response reports, and yields to other requests. Throws for a schema with an unbounded array
  * or record.
  */
-export const boundedDecoder = (ast: SchemaAST.AST) =>
+export const makeBoundedDecoder = (ast: SchemaAST.AST) =>
   ParseResult.decodeUnknown(schemaOf(bound(ast, bodyContext)), { errors: "all" })

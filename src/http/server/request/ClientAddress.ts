@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http"
-import { isWithin, readAddress, readRange } from "../../../layers/config/AddressRange.ts"
+import { isInRanges, parseAddress, parseRange } from "../../../layers/config/AddressRange.ts"
 
 /** Providers assign IPv6 in /64 blocks, so all addresses of a block count as one client. */
 const addressBlockOf = (text: string) => {
-  const address = readAddress(text)
+  const address = parseAddress(text)
   if (address === undefined) return text
   return "parts" in address
     ? `${address.parts
@@ -18,13 +18,13 @@ const addressBlockOf = (text: string) => {
  * append, so the list is read from its end up to the first untrusted address; a client can forge only what precedes it.
  */
 export const makeClientAddress = (trustedProxies: ReadonlyArray<string>) => {
-  const trusted = trustedProxies.flatMap((text) => readRange(text) ?? [])
+  const trusted = trustedProxies.flatMap((text) => parseRange(text) ?? [])
   return ({ headers, socket }: IncomingMessage) => {
     let address = socket.remoteAddress ?? ""
     const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",")
-    while (isWithin(address, trusted)) {
+    while (isInRanges(address, trusted)) {
       const previous = forwarded.pop()?.trim()
-      if (previous === undefined || readAddress(previous) === undefined) break
+      if (previous === undefined || parseAddress(previous) === undefined) break
       address = previous
     }
     return addressBlockOf(address)

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schema } from "effect"
-import { breaks, Conflict, ServiceUnavailable, type WireError } from "../../../domain/Errors.ts"
-import { atomically } from "../../../layers/postgres/connection/Transaction.ts"
-import { IdempotencyKeys, type KeyScope } from "../../../layers/tenancy/IdempotencyKeys.ts"
-import { keyPattern } from "../../api/Idempotency.ts"
-import type { Answer } from "../response/Answer.ts"
+import { type ApiError, Conflict, fieldError, ServiceUnavailable } from "../../../domain/Errors.ts"
+import { inTransaction } from "../../../layers/postgres/connection/Transaction.ts"
+import { type IdempotencyKeyScope, IdempotencyKeys } from "../../../layers/tenancy/IdempotencyKeys.ts"
+import { idempotencyKeyPattern } from "../../api/Idempotency.ts"
+import type { HttpResponse } from "../response/Answer.ts"
 import type { Identity } from "./Authorize.ts"
 
 const StoredResponse = Schema.parseJson(
@@ -25,9 +25,9 @@ const fingerprintOf = (request: IncomingMessage, bytes: Buffer) =>
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 const keyReused = new Conflict({ message: "The Idempotency-Key was used for another request" })
-const invalidKey = breaks("Idempotency-Key", "format", "must be 1 to 255 printable ASCII characters without spaces")
+const invalidKey = fieldError("Idempotency-Key", "format", "must be 1 to 255 printable ASCII characters without spaces")
 
-const scopeOf = (key: string, route: string, { principal, tenant }: Identity): KeyScope => ({
+const scopeOf = (key: string, route: string, { principal, tenant }: Identity): IdempotencyKeyScope => ({
   tenant: tenant ?? "",
   issuer: principal?.issuer ?? "",
   subject: principal?.subject ?? "",
@@ -35,14 +35,14 @@ const scopeOf = (key: string, route: string, { principal, tenant }: Identity): K
   key
 })
 
-const toReplay = ({ body, headers, status }: ReturnType<typeof decodeStored>): Answer => ({
+const toReplay = ({ body, headers, status }: ReturnType<typeof decodeStored>): HttpResponse => ({
   status,
   headers: { ...headers, "idempotent-replayed": "true" },
   body
 })
 
 /** Whether the request runs at most once, in one transaction with its key. */
-export const isOnce = ({ headers, method }: IncomingMessage) =>
+export const hasIdempotencyKey = ({ headers, method }: IncomingMessage) =>
   method === "POST" && headers["idempotency-key"] !== undefined
 
 /**
@@ -50,37 +50,37 @@ export const isOnce = ({ headers, method }: IncomingMessage) =>
  * concurrent duplicate waits for that transaction and then gets the stored response. Every failure releases the key,
  * including a failure that commits its earlier writes.
  */
-export const makeOnce = Effect.gen(function* () {
+export const makeIdempotency = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keys = yield* IdempotencyKeys
 
-  const runOrReplay = (scope: KeyScope, fingerprint: Buffer, work: Effect.Effect<Answer, WireError>) =>
+  const runOrReplay = (scope: IdempotencyKeyScope, fingerprint: Buffer, work: Effect.Effect<HttpResponse, ApiError>) =>
     Effect.gen(function* () {
       if (yield* keys.claim(scope, fingerprint)) {
         const { body, headers, status } = yield* work
         if (typeof body === "object")
           return yield* Effect.dieMessage("Only a text response can be stored for an Idempotency-Key")
         yield* isSuccess(status)
-          ? keys.keep(scope, encodeStored({ status, headers, ...(body === undefined ? {} : { body }) }))
+          ? keys.saveResponse(scope, encodeStored({ status, headers, ...(body === undefined ? {} : { body }) }))
           : keys.release(scope)
-        return { status, headers, body } satisfies Answer
+        return { status, headers, body } satisfies HttpResponse
       }
-      const stored = yield* keys.recall(scope)
+      const stored = yield* keys.findResponse(scope)
       if (stored === undefined) return yield* Effect.fail(new ServiceUnavailable())
       if (!stored.fingerprint.equals(fingerprint)) return yield* Effect.fail(keyReused)
       return toReplay(decodeStored(stored.answer))
-    }).pipe(atomically(sql))
+    }).pipe(inTransaction(sql))
 
   return (
     request: IncomingMessage,
     route: string,
     identity: Identity,
     bytes: Buffer,
-    work: Effect.Effect<Answer, WireError>
-  ): Effect.Effect<Answer, WireError> => {
+    work: Effect.Effect<HttpResponse, ApiError>
+  ): Effect.Effect<HttpResponse, ApiError> => {
     const key = request.headers["idempotency-key"]
-    if (!isOnce(request)) return work
-    if (typeof key !== "string" || !keyPattern.test(key)) return Effect.fail(invalidKey)
+    if (!hasIdempotencyKey(request)) return work
+    if (typeof key !== "string" || !idempotencyKeyPattern.test(key)) return Effect.fail(invalidKey)
     return runOrReplay(scopeOf(key, route, identity), fingerprintOf(request, bytes), work)
   }
 })

@@ -1,5 +1,5 @@
 import { type ParseResult, SchemaAST } from "effect"
-import type { Detail } from "../../../domain/Errors.ts"
+import type { ErrorDetail } from "../../../domain/Errors.ts"
 import { type Constraint, ConstraintId } from "../../../domain/Schemas.ts"
 
 type Issue = ParseResult.ParseIssue
@@ -43,17 +43,17 @@ const collectUnion = (issues: ReadonlyArray<Issue>, field: string) => {
   return first === undefined ? [] : collect(first, field)
 }
 
-const typeDetail = ({ ast, message }: ParseResult.Type, field: string): Detail =>
+const typeDetail = ({ ast, message }: ParseResult.Type, field: string): ErrorDetail =>
   message === undefined
     ? { field, constraint: "type", message: `must be ${typeNameOf(ast)}` }
     : { field, constraint: "format", message }
 
-const collectComposite = (issue: ParseResult.Composite, field: string): ReadonlyArray<Detail> => {
+const collectComposite = (issue: ParseResult.Composite, field: string): ReadonlyArray<ErrorDetail> => {
   const issues = [issue.issues].flat() as ReadonlyArray<Issue> // one or many; flat() widens the element type
   return SchemaAST.isUnion(issue.ast) ? collectUnion(issues, field) : issues.flatMap((item) => collect(item, field))
 }
 
-const collect = (issue: Issue, field: string): ReadonlyArray<Detail> => {
+const collect = (issue: Issue, field: string): ReadonlyArray<ErrorDetail> => {
   switch (issue._tag) {
     case "Missing":
       return [{ field, constraint: "required", message: "is required" }]
@@ -79,8 +79,8 @@ const collect = (issue: Issue, field: string): ReadonlyArray<Detail> => {
 }
 
 /** The errors of one part of the request, one per field. `partName` is the field of an error in the part itself. */
-export const detailsOf = (issue: Issue, partName: string): ReadonlyArray<Detail> => {
-  const byField = new Map<string, Detail>()
+export const toValidationDetails = (issue: Issue, partName: string): ReadonlyArray<ErrorDetail> => {
+  const byField = new Map<string, ErrorDetail>()
   for (const detail of collect(issue, "")) {
     const field = detail.field === "" ? partName : detail.field
     if (!byField.has(field)) byField.set(field, { field, message: detail.message, constraint: detail.constraint })

@@ -1,5 +1,5 @@
 /** State of a rate limit after one request. */
-export interface RateState {
+export interface RateLimitState {
   readonly isAllowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
@@ -19,7 +19,7 @@ export class RateLimit {
     this.quota = quota
   }
 
-  take(key: string, nowMillis: number): RateState {
+  take(key: string, nowMillis: number): RateLimitState {
     const seconds = nowMillis / 1000
     const window = Math.floor(seconds / windowSeconds)
     if (window !== this.#window) {
@@ -39,7 +39,11 @@ export class RateLimit {
 const appendItem = (list: string | undefined, item: string) => (list === undefined ? item : `${list}, ${item}`)
 
 /** Adds the headers of draft-ietf-httpapi-ratelimit-headers. */
-export const addRateHeaders = (headers: Record<string, string>, { name, quota }: RateLimit, state: RateState) => {
+export const addRateLimitHeaders = (
+  headers: Record<string, string>,
+  { name, quota }: RateLimit,
+  state: RateLimitState
+) => {
   const { isAllowed, remaining, resetSeconds } = state
   headers["ratelimit-policy"] = appendItem(headers["ratelimit-policy"], `"${name}";q=${quota};w=${windowSeconds}`)
   headers["ratelimit"] = appendItem(headers["ratelimit"], `"${name}";r=${remaining};t=${resetSeconds}`)

@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type HttpMethod } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
-import type { Detail, WireError } from "../../../domain/Errors.ts"
-import { invalid, NotFound } from "../../../domain/Errors.ts"
+import type { ApiError, ErrorDetail } from "../../../domain/Errors.ts"
+import { NotFound, validationError } from "../../../domain/Errors.ts"
 import {
-  Access,
   type AccessRule,
-  BodyLimit,
-  Eventless,
+  EndpointAccess,
   External,
   LongRead,
-  OnceOnly,
-  SentAgain,
-  Streamed
+  MaxBodyBytes,
+  NoEvents,
+  RetriedBySender,
+  StreamedUpload,
+  UnsafeGet
 } from "../../api/Access.ts"
-import type { Mounted, RequestServices, Upload } from "../Handlers.ts"
-import { boundedDecoder } from "./BoundedDecoder.ts"
-import { detailsOf } from "./Issues.ts"
+import type { HandlerGroup, RequestServices, RequestUpload } from "../Handlers.ts"
+import { makeBoundedDecoder } from "./BoundedDecoder.ts"
+import { toValidationDetails } from "./Issues.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
 type Params = Readonly<Record<string, string | undefined>>
@@ -28,7 +28,7 @@ interface Input {
   readonly headers: unknown
   readonly payload: unknown
   readonly bytes: Buffer
-  readonly upload: Upload
+  readonly upload: RequestUpload
 }
 
 /** An endpoint of the API with its decoders and its handler. */
@@ -38,12 +38,12 @@ export interface Route {
   readonly path: `/${string}`
   readonly status: number
   readonly access: AccessRule
-  readonly bodyLimit: number
+  readonly maxBodyBytes: number
   readonly hasPayload: boolean
-  readonly isStreamed: boolean
-  readonly isSentAgain: boolean
-  readonly isEventless: boolean
-  readonly isOnceOnly: boolean
+  readonly isStreamedUpload: boolean
+  readonly isRetriedBySender: boolean
+  readonly hasNoEvents: boolean
+  readonly isUnsafeGet: boolean
   readonly isExternal: boolean
   readonly isLongRead: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
@@ -51,8 +51,8 @@ export interface Route {
     url: string,
     headers: IncomingHttpHeaders,
     payload: unknown
-  ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, WireError>
-  readonly run: (input: Input) => Effect.Effect<unknown, WireError, RequestServices>
+  ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, ApiError>
+  readonly run: (input: Input) => Effect.Effect<unknown, ApiError, RequestServices>
 }
 
 type Decode = (value: unknown) => Either.Either<unknown, ParseResult.ParseIssue>
@@ -66,15 +66,15 @@ const makeDecoder = (schema: Option.Option<{ readonly ast: SchemaAST.AST }>): De
 const queryOf = (url: string) => Object.fromEntries(new URLSearchParams(url.split("?", 2)[1]))
 
 const accessOf = (endpoint: Endpoint, name: string) => {
-  const access = Context.getOption(endpoint.annotations, Access)
+  const access = Context.getOption(endpoint.annotations, EndpointAccess)
   if (Option.isNone(access)) throw new Error(`The API sets no access rule for ${name}`)
   return access.value
 }
 
 const makeBodyDecoder = (endpoint: Endpoint) =>
-  Context.get(endpoint.annotations, Streamed) || Option.isNone(endpoint.payloadSchema)
+  Context.get(endpoint.annotations, StreamedUpload) || Option.isNone(endpoint.payloadSchema)
     ? undefined
-    : boundedDecoder(endpoint.payloadSchema.value.ast)
+    : makeBoundedDecoder(endpoint.payloadSchema.value.ast)
 
 /** Decodes query, headers and body together, so that one response reports the errors of all. */
 const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
@@ -82,10 +82,10 @@ const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
   const decodeHeaders = makeDecoder(endpoint.headersSchema)
   const decodeBody = makeBodyDecoder(endpoint)
   const combine = (url: string, headers: unknown, payload: ReturnType<Decode> | undefined) => {
-    const details: Array<Detail> = []
+    const details: Array<ErrorDetail> = []
     const collectPart = (decoded: ReturnType<Decode> | undefined, partName: string) => {
       if (decoded === undefined) return undefined
-      if (Either.isLeft(decoded)) for (const detail of detailsOf(decoded.left, partName)) details.push(detail)
+      if (Either.isLeft(decoded)) for (const detail of toValidationDetails(decoded.left, partName)) details.push(detail)
       return Either.getOrUndefined(decoded)
     }
     const input = {
@@ -93,7 +93,7 @@ const makeRestDecoder = (endpoint: Endpoint): Route["decodeRest"] => {
       headers: collectPart(decodeHeaders?.(headers), "headers"),
       payload: collectPart(payload, "body")
     }
-    return details.length === 0 ? Effect.succeed(input) : Effect.fail(invalid(...details))
+    return details.length === 0 ? Effect.succeed(input) : Effect.fail(validationError(...details))
   }
   return (url, headers, body) =>
     decodeBody === undefined
@@ -114,12 +114,12 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     path: endpoint.path,
     status: HttpApiSchema.getStatusSuccess(endpoint.successSchema),
     access: accessOf(endpoint, name),
-    bodyLimit: Context.get(endpoint.annotations, BodyLimit),
+    maxBodyBytes: Context.get(endpoint.annotations, MaxBodyBytes),
     hasPayload: Option.isSome(endpoint.payloadSchema),
-    isStreamed: Context.get(endpoint.annotations, Streamed),
-    isSentAgain: Context.get(endpoint.annotations, SentAgain),
-    isEventless: Context.get(endpoint.annotations, Eventless),
-    isOnceOnly: Context.get(endpoint.annotations, OnceOnly),
+    isStreamedUpload: Context.get(endpoint.annotations, StreamedUpload),
+    isRetriedBySender: Context.get(endpoint.annotations, RetriedBySender),
+    hasNoEvents: Context.get(endpoint.annotations, NoEvents),
+    isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
     isExternal: Context.get(endpoint.annotations, External),
     isLongRead: Context.get(endpoint.annotations, LongRead),
     decodePath: makePathDecoder(endpoint),
@@ -132,9 +132,9 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
 const toHandlersByName = (handlers: object) => handlers as Readonly<Record<string, Route["run"]>>
 
 /** Every endpoint of the API with its handler. */
-export const routesOf = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, Error, Rest, E, R>(
+export const makeRoutes = <Id extends string, G extends HttpApiGroup.HttpApiGroup.Any, Error, Rest, E, R>(
   api: HttpApi.HttpApi<Id, G, Error, Rest>,
-  groups: ReadonlyArray<Mounted<HttpApiGroup.HttpApiGroup.Any, E, R>>
+  groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, R>>
 ): Effect.Effect<ReadonlyArray<Route>, E, R> =>
   Effect.forEach(groups, ({ group, handlers }) =>
     Effect.map(handlers, (handlers) => [group.identifier, toHandlersByName(handlers)] as const)

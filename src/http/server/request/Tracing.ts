@@ -6,7 +6,7 @@ const parentSpanOf = ({ headers }: IncomingMessage) =>
   Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput({ ...headers })))
 
 /** Wraps a request in a span that continues the client's trace. */
-export const traced =
+export const withRequestSpan =
   (request: IncomingMessage, name: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) => {
     const parent = parentSpanOf(request)

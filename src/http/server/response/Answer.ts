@@ -1,31 +1,36 @@
 import type { IncomingMessage } from "node:http"
-import type { WireError } from "../../../domain/Errors.ts"
-import { etagOfText } from "../../../domain/Etag.ts"
-import { JsonPage, JsonText } from "../../../domain/JsonText.ts"
-import { bodyOf, headersOf, statusOf } from "./Failures.ts"
-import { linkToNext } from "./Paging.ts"
-import { Page, PagedList, Refusal, Reply, Streamed } from "./Reply.ts"
+import type { ApiError } from "../../../domain/Errors.ts"
+import { etagOfContent } from "../../../domain/Etag.ts"
+import { EncodedJson, EncodedPage } from "../../../domain/JsonText.ts"
+import { errorBodyOf, errorHeadersOf, errorStatusOf } from "./Failures.ts"
+import { nextPageLink } from "./Paging.ts"
+import { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./Reply.ts"
 
 /** A response that is ready to be written. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | Streamed | PagedList<unknown> | undefined
+  readonly body: string | Uint8Array | StreamedBody | PagedList<unknown> | undefined
 }
 
 const jsonHeaders = { "content-type": "application/json" }
 
 /** A JSON response without the `data` envelope. */
-export const jsonAnswer = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const jsonResponse = (
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {}
+): HttpResponse => ({
   status,
   headers: { ...jsonHeaders, ...headers },
   body: text
 })
 
-export const failureAnswer = (error: WireError): Answer => jsonAnswer(statusOf(error), bodyOf(error), headersOf(error))
+export const errorResponse = (error: ApiError): HttpResponse =>
+  jsonResponse(errorStatusOf(error), errorBodyOf(error), errorHeadersOf(error))
 
 /** Parses an If-Match or If-None-Match header. */
-export const tagsOf = (header: string | undefined) => header?.split(",").map((tag) => tag.trim())
+export const parseEntityTags = (header: string | undefined) => header?.split(",").map((tag) => tag.trim())
 
 const pathOf = (url: string) => url.split("?", 1)[0] ?? url
 
@@ -36,13 +41,15 @@ const idOf = (value: unknown) =>
 const resourceHeaders = (request: IncomingMessage, status: number, value: unknown, text: string) => {
   if (!text.startsWith("{")) return {}
   const id = status === 201 ? idOf(value) : undefined
-  const etag = etagOfText(text)
+  const etag = etagOfContent(text)
   return id === undefined ? { etag } : { etag, location: `${pathOf(request.url ?? "")}/${id}` }
 }
 
 const matchesIfNoneMatch = (request: IncomingMessage, etag: string | undefined) => {
   const tags =
-    request.method === "GET" || request.method === "HEAD" ? tagsOf(request.headers["if-none-match"]) : undefined
+    request.method === "GET" || request.method === "HEAD"
+      ? parseEntityTags(request.headers["if-none-match"])
+      : undefined
   return (
     etag !== undefined &&
     tags !== undefined &&
@@ -50,13 +57,13 @@ const matchesIfNoneMatch = (request: IncomingMessage, etag: string | undefined) 
   )
 }
 
-const notModifiedIfMatched = (request: IncomingMessage, response: Answer): Answer =>
+const notModifiedIfMatched = (request: IncomingMessage, response: HttpResponse): HttpResponse =>
   matchesIfNoneMatch(request, response.headers["etag"]) ? { ...response, status: 304, body: undefined } : response
 
 const [listStart, listEnd] = ['{"data":[', "]}"]
 
 /** Encodes a whole list. Concatenating the strings first would copy a long text once more. */
-const encodeList = ({ text }: JsonPage<unknown>) => {
+const encodeList = ({ text }: EncodedPage<unknown>) => {
   const bytes = Buffer.allocUnsafe(listStart.length + Buffer.byteLength(text) + listEnd.length)
   bytes.write(listStart)
   const end = listStart.length + bytes.write(text, listStart.length)
@@ -65,26 +72,31 @@ const encodeList = ({ text }: JsonPage<unknown>) => {
 }
 
 /** Turns a handler's result into a response. */
-export const succeed = (request: IncomingMessage, status: number, result: unknown): Answer => {
-  if (result instanceof Refusal) return failureAnswer(result.error)
+export const toHttpResponse = (request: IncomingMessage, status: number, result: unknown): HttpResponse => {
+  if (result instanceof CommittedFailure) return errorResponse(result.error)
   if (status === 204) return { status, headers: {}, body: undefined }
-  const { headers: extraHeaders, next, value } = result instanceof Reply ? result : new Reply(result)
-  if (value instanceof Streamed) return notModifiedIfMatched(request, { status, headers: extraHeaders, body: value })
+  const { headers: extraHeaders, next, value } = result instanceof HandlerResult ? result : new HandlerResult(result)
+  if (value instanceof StreamedBody)
+    return notModifiedIfMatched(request, { status, headers: extraHeaders, body: value })
   if (value instanceof PagedList) return { status, headers: { ...jsonHeaders, ...extraHeaders }, body: value }
-  if (value instanceof JsonPage)
+  if (value instanceof EncodedPage)
     return { status, headers: { ...jsonHeaders, ...extraHeaders }, body: encodeList(value) }
-  if (value instanceof Page) {
+  if (value instanceof HtmlPage) {
     return { status, headers: { "content-type": "text/html; charset=utf-8", ...extraHeaders }, body: value.html }
   }
   if (value instanceof Uint8Array) {
-    return notModifiedIfMatched(request, { status, headers: { etag: etagOfText(value), ...extraHeaders }, body: value })
+    return notModifiedIfMatched(request, {
+      status,
+      headers: { etag: etagOfContent(value), ...extraHeaders },
+      body: value
+    })
   }
-  const text: string | undefined = value instanceof JsonText ? value.text : JSON.stringify(value)
+  const text: string | undefined = value instanceof EncodedJson ? value.text : JSON.stringify(value)
   if (text === undefined) throw new TypeError("A handler returned no value")
   const headers = {
     ...jsonHeaders,
     ...resourceHeaders(request, status, value, text),
-    ...(next === undefined ? {} : { link: linkToNext(request.url ?? "", next) }),
+    ...(next === undefined ? {} : { link: nextPageLink(request.url ?? "", next) }),
     ...extraHeaders
   }
   return notModifiedIfMatched(request, { status, headers, body: `{"data":${text}}` })

@@ -1,19 +1,19 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Cause, Effect, Option, Schema } from "effect"
-import { InternalError, ServiceUnavailable, WireError } from "../../../domain/Errors.ts"
-import { StoreUnavailable } from "../../../layers/blobs/StoreUnavailable.ts"
-import { isOutage } from "../../../layers/postgres/connection/Outage.ts"
+import { ApiError, InternalError, ServiceUnavailable } from "../../../domain/Errors.ts"
+import { BlobStoreUnavailable } from "../../../layers/blobs/StoreUnavailable.ts"
+import { isTransient } from "../../../layers/postgres/connection/Outage.ts"
 
-const isWireError = Schema.is(WireError)
+const isWireError = Schema.is(ApiError)
 
 const statusByTag = new Map<string, number>(
-  WireError.members.map((member) => [member.identifier, HttpApiSchema.getStatusError(member)])
+  ApiError.members.map((member) => [member.identifier, HttpApiSchema.getStatusError(member)])
 )
 
-export const statusOf = (error: WireError) => statusByTag.get(error._tag) ?? 500
+export const errorStatusOf = (error: ApiError) => statusByTag.get(error._tag) ?? 500
 
 /** The flat error body. The tag is sent as `error`; fields that the OpenAPI document does not list are dropped. */
-export const bodyOf = (error: WireError) =>
+export const errorBodyOf = (error: ApiError) =>
   JSON.stringify({
     error: error._tag,
     message: error.message,
@@ -24,7 +24,7 @@ export const bodyOf = (error: WireError) =>
 const retryAfterSeconds = { TooManyRequests: 1, ServiceUnavailable: 2 }
 
 /** Headers of an error response. */
-export const headersOf = (error: WireError): Record<string, string> => {
+export const errorHeadersOf = (error: ApiError): Record<string, string> => {
   if (error._tag === "Unauthorized") return { "www-authenticate": "Bearer" }
   return error._tag === "TooManyRequests" || error._tag === "ServiceUnavailable"
     ? { "retry-after": String(retryAfterSeconds[error._tag]) }
@@ -33,12 +33,12 @@ export const headersOf = (error: WireError): Record<string, string> => {
 
 /** The dependency that is down, if that caused the defect. */
 const unavailableDependency = (defect: unknown) => {
-  if (isOutage(defect)) return "The database"
-  return defect instanceof StoreUnavailable ? "The blob store" : undefined
+  if (isTransient(defect)) return "The database"
+  return defect instanceof BlobStoreUnavailable ? "The blob store" : undefined
 }
 
 /** Maps a cause to the error of the response. Defects are logged in full; the client gets a generic error. */
-export const toWireError = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
+export const toWireError = (cause: Cause.Cause<ApiError>): Effect.Effect<ApiError> => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined && isWireError(failure)) return Effect.succeed(failure)
   if (Cause.isInterruptedOnly(cause))

@@ -1,14 +1,14 @@
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
-import type { WireError } from "../../../domain/Errors.ts"
-import type { Position } from "../../../domain/Paging.ts"
+import type { ApiError } from "../../../domain/Errors.ts"
+import type { PagePosition } from "../../../domain/Paging.ts"
 import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { PagedList } from "./Reply.ts"
 
 const writeFurtherPages = Effect.fnUntraced(function* (
   response: ServerResponse,
   readPage: PagedList<unknown>["readPage"],
-  start: Position | undefined
+  start: PagePosition | undefined
 ) {
   for (let next = start; next !== undefined; ) {
     yield* awaitDrain(response)
@@ -28,7 +28,7 @@ export const writeList = (
   response: ServerResponse,
   { first, readPage }: PagedList<unknown>,
   timeoutMs?: number
-): Effect.Effect<void, WireError> => {
+): Effect.Effect<void, ApiError> => {
   if (response.destroyed || response.writableEnded) return Effect.void
   destroyWhenStalled(response, timeoutMs)
   response.write(`{"data":[${first.text}`)

@@ -1,18 +1,18 @@
 import type { Effect, Stream } from "effect"
-import type { WireError } from "../../../domain/Errors.ts"
-import type { JsonPage } from "../../../domain/JsonText.ts"
-import type { Position } from "../../../domain/Paging.ts"
+import type { ApiError } from "../../../domain/Errors.ts"
+import type { EncodedPage } from "../../../domain/JsonText.ts"
+import type { PagePosition } from "../../../domain/Paging.ts"
 
 /** A failure that still commits the transaction, so that earlier writes stay. */
-export class Refusal {
-  readonly error: WireError
-  constructor(error: WireError) {
+export class CommittedFailure {
+  readonly error: ApiError
+  constructor(error: ApiError) {
     this.error = error
   }
 }
 
 /** A body that is written while it is read. */
-export class Streamed {
+export class StreamedBody {
   readonly size: number
   readonly bytes: Stream.Stream<Uint8Array>
   constructor(size: number, bytes: Stream.Stream<Uint8Array>) {
@@ -21,20 +21,20 @@ export class Streamed {
   }
 }
 
-type ReadPage<A> = (after: Position) => Effect.Effect<JsonPage<A>, WireError>
+type ReadPage<A> = (after: PagePosition) => Effect.Effect<EncodedPage<A>, ApiError>
 
 /** A list longer than one page. Each further page is read after the client has received the one before. */
 export class PagedList<out A> {
-  readonly first: JsonPage<A>
+  readonly first: EncodedPage<A>
   readonly readPage: ReadPage<A>
-  constructor(first: JsonPage<A>, readPage: ReadPage<A>) {
+  constructor(first: EncodedPage<A>, readPage: ReadPage<A>) {
     this.first = first
     this.readPage = readPage
   }
 }
 
 /** An HTML page for a browser. */
-export class Page {
+export class HtmlPage {
   readonly html: string
   constructor(html: string) {
     this.html = html
@@ -42,13 +42,13 @@ export class Page {
 }
 
 /** A handler's value with extra headers, or with the position of the next page. */
-export class Reply<out A> {
+export class HandlerResult<out A> {
   readonly value: A
-  readonly next: Position | undefined
+  readonly next: PagePosition | undefined
   readonly headers: Readonly<Record<string, string>>
   constructor(
     value: A,
-    options: { readonly next?: Position | undefined; readonly headers?: Record<string, string> } = {}
+    options: { readonly next?: PagePosition | undefined; readonly headers?: Record<string, string> } = {}
   ) {
     this.value = value
     this.next = options.next

@@ -13,42 +13,42 @@ const listLimits = { maxPerKey: 8, max: 64 }
 const fileLimits = { maxPerKey: 64, max: 256 }
 
 /** Limits the memory of responses while clients read them. */
-export const makeResponseLimits = Effect.map(RequestMetrics, ({ refuse }) => {
+export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
   const unread = new KeyedBudget(unreadLimits)
   const budgets = { lists: new KeyedBudget(listLimits), files: new KeyedBudget(fileLimits) }
 
   return {
     /** Returns the error if clients of these keys have too many unread bytes. */
-    refusal: (keys: ReadonlyArray<string>) => {
-      const full = unread.refusal(keys, 1)
-      return full === undefined ? undefined : refuse(full, "unread")
+    checkUnread: (keys: ReadonlyArray<string>) => {
+      const full = unread.rejectionFor(keys, 1)
+      return full === undefined ? undefined : reject(full, "unread")
     },
 
     /** Counts the unread bytes of an ended response until the connection closes or has sent them. */
-    watch: (response: ServerResponse, keys: ReadonlyArray<string>) => {
+    trackUnread: (response: ServerResponse, keys: ReadonlyArray<string>) => {
       const unreadBytes = response.writableLength
       if (unreadBytes === 0 || response.destroyed) return
       destroyWhenStalled(response)
       // Public responses such as the documentation have no key, and must not use up the budget of others.
       if (keys.length === 0) return
-      unread.take(keys, unreadBytes)
-      response.once("close", () => unread.giveBack(keys, unreadBytes))
+      unread.acquire(keys, unreadBytes)
+      response.once("close", () => unread.release(keys, unreadBytes))
     },
 
     /** Writes a response in pieces, unless these keys have too many such responses already. */
-    inPieces: <A, E>(
+    writeLimited: <A, E>(
       kind: keyof typeof budgets,
       keys: ReadonlyArray<string>,
       write: Effect.Effect<A, E>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable> =>
       Effect.suspend((): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable> => {
         const budget = budgets[kind]
-        const full = budget.refusal(keys, 1)
-        if (full !== undefined) return Effect.fail(refuse(full, kind))
-        budget.take(keys, 1)
+        const full = budget.rejectionFor(keys, 1)
+        if (full !== undefined) return Effect.fail(reject(full, kind))
+        budget.acquire(keys, 1)
         return Effect.ensuring(
           write,
-          Effect.sync(() => budget.giveBack(keys, 1))
+          Effect.sync(() => budget.release(keys, 1))
         )
       })
   }

@@ -1,11 +1,11 @@
 import { Array as Arr, Effect, identity, Option } from "effect"
-import { isOAuth } from "../../../domain/integrations/Authorization.ts"
+import { isOAuthProvider } from "../../../domain/integrations/Authorization.ts"
 import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { OAuthApps } from "../../oauth/Apps.ts"
-import { revoke } from "../../oauth/TokenEndpoint.ts"
+import { revokeToken } from "../../oauth/TokenEndpoint.ts"
 import { Integrations } from "../Integrations.ts"
-import { GrantRows } from "./GrantRows.ts"
+import { GrantStore } from "./GrantRows.ts"
 import { PendingGrants } from "./PendingGrants.ts"
 
 interface Tokens {
@@ -14,16 +14,16 @@ interface Tokens {
 }
 
 /** Revokes tokens that we no longer need, if the provider supports it. */
-export class GivingBack extends Effect.Service<GivingBack>()("layers/TokenRevocation", {
-  dependencies: [GrantRows.Default, Integrations.Default, OAuthApps.Default, PendingGrants.Default],
+export class TokenRevocation extends Effect.Service<TokenRevocation>()("layers/TokenRevocation", {
+  dependencies: [GrantStore.Default, Integrations.Default, OAuthApps.Default, PendingGrants.Default],
   effect: Effect.gen(function* () {
-    const store = yield* GrantRows
+    const store = yield* GrantStore
     const integrations = yield* Integrations
     const apps = yield* OAuthApps
     const pendingGrants = yield* PendingGrants
 
     const revokeTokens = (provider: Provider, { accessToken, refreshToken }: Tokens) =>
-      isOAuth(provider) ? revoke(apps.of(provider), refreshToken ?? accessToken) : Effect.void
+      isOAuthProvider(provider) ? revokeToken(apps.of(provider), refreshToken ?? accessToken) : Effect.void
 
     /** Skips a grant that cannot be decrypted, for example after the loss of the key: its deletion must still succeed. */
     const decryptIfPossible = <A extends Tokens | undefined>(sealed: Effect.Effect<A>) =>
@@ -33,7 +33,7 @@ export class GivingBack extends Effect.Service<GivingBack>()("layers/TokenRevoca
 
     const loadTokens = Effect.fnUntraced(function* (tenant: string, id: string) {
       const active = yield* decryptIfPossible(store.find(tenant, id))
-      const unconfirmed = yield* Effect.forEach(yield* pendingGrants.of(tenant, id), decryptIfPossible)
+      const unconfirmed = yield* Effect.forEach(yield* pendingGrants.list(tenant, id), decryptIfPossible)
       return Arr.filterMap<Option.Option<Tokens | undefined>, Tokens>(
         [active, ...unconfirmed],
         Option.flatMapNullable(identity)
@@ -41,18 +41,18 @@ export class GivingBack extends Effect.Service<GivingBack>()("layers/TokenRevoca
     })
 
     const loadTokensIfOAuth = (provider: Provider, tenant: string, id: string) =>
-      isOAuth(provider) ? loadTokens(tenant, id) : Effect.succeed([])
+      isOAuthProvider(provider) ? loadTokens(tenant, id) : Effect.succeed([])
 
     const revokeEach = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
       Effect.forEach(tokens, (each) => revokeTokens(provider, each), { discard: true })
 
     return {
       /** Revokes all tokens of an integration that still exists. */
-      all: (tenant: string, id: string, provider: Provider) =>
+      revokeAll: (tenant: string, id: string, provider: Provider) =>
         Effect.flatMap(loadTokensIfOAuth(provider, tenant, id), (tokens) => revokeEach(provider, tokens)),
 
       /** Deletes an integration, and then revokes its tokens in the background. */
-      remove: Effect.fnUntraced(function* (id: string) {
+      removeIntegration: Effect.fnUntraced(function* (id: string) {
         const tenant = yield* CurrentTenant
         const { provider } = yield* integrations.get(id)
         const tokens = yield* loadTokensIfOAuth(provider, tenant, id)
@@ -63,13 +63,13 @@ export class GivingBack extends Effect.Service<GivingBack>()("layers/TokenRevoca
       /** Deletes and revokes unconfirmed grants that have expired. Returns how many it deleted. */
       sweep: (max: number) =>
         Effect.gen(function* () {
-          const { count, unwanted } = yield* pendingGrants.sweep(max)
-          const revokeExpired = ({ grant, provider }: (typeof unwanted)[number]) =>
+          const { count, toRevoke } = yield* pendingGrants.sweep(max)
+          const revokeExpired = ({ grant, provider }: (typeof toRevoke)[number]) =>
             Effect.flatMap(
               decryptIfPossible(grant),
               Option.match({ onNone: () => Effect.void, onSome: (one) => revokeTokens(provider, one) })
             )
-          yield* Effect.forEach(unwanted, revokeExpired, { concurrency: 8, discard: true })
+          yield* Effect.forEach(toRevoke, revokeExpired, { concurrency: 8, discard: true })
           return count
         })
     }

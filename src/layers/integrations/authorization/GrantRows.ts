@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Secrets } from "../../secrets/Secrets.ts"
-import type { Grant } from "./PendingGrants.ts"
+import type { OAuthGrant } from "./PendingGrants.ts"
 
 interface Row {
   readonly generation: number
@@ -13,7 +13,7 @@ interface Row {
 }
 
 /** The decrypted tokens of an integration. */
-export interface Held {
+export interface StoredGrant {
   readonly generation: number
   readonly accessToken: string
   readonly refreshToken: string | undefined
@@ -30,7 +30,7 @@ const associatedDataOf = (tenant: string, integration: string, column: "access" 
   JSON.stringify(["grants", tenant, integration, column, generation])
 
 /** The table of grants. Encryption binds each token to its row and generation. */
-export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantStore", {
+export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -56,12 +56,12 @@ export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantStore", 
           siteId: siteId ?? undefined,
           siteUrl: siteUrl ?? undefined,
           isFresh
-        } satisfies Held
+        } satisfies StoredGrant
       })
     const findForUpdate = find("for update")
 
     /** Saves a grant and replaces the locked one, if there is one. */
-    const save = (tenant: string, integration: string, grant: Grant, previous: Held | undefined) => {
+    const save = (tenant: string, integration: string, grant: OAuthGrant, previous: StoredGrant | undefined) => {
       const generation = (previous?.generation ?? 0) + 1
       const seal = (column: "access" | "refresh", token: string) =>
         secrets.seal(associatedDataOf(tenant, integration, column, generation), Buffer.from(token))
@@ -87,10 +87,10 @@ export class GrantRows extends Effect.Service<GrantRows>()("layers/GrantStore", 
     return {
       find: find(""),
       /** Locks the row until the transaction ends. */
-      held: findForUpdate,
-      put: save,
+      findForUpdate,
+      save,
       /** Deletes the grant of this generation. Returns whether it still existed. */
-      drop: (tenant: string, integration: string, generation: number) =>
+      remove: (tenant: string, integration: string, generation: number) =>
         Effect.map(
           Effect.orDie(sql<object>`
             delete from grants where ${isOwn(tenant, integration)} and generation = ${generation} returning 1`),

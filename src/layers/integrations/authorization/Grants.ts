@@ -1,26 +1,26 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Fiber } from "effect"
-import { isOAuth, type OAuthProvider } from "../../../domain/integrations/Authorization.ts"
+import { isOAuthProvider, type OAuthProvider } from "../../../domain/integrations/Authorization.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { OAuthApps } from "../../oauth/Apps.ts"
-import { ProviderAway } from "../../oauth/Ask.ts"
+import { ProviderUnavailable } from "../../oauth/Ask.ts"
 import { GrantLost } from "../../oauth/AuthorizedSession.ts"
-import { refresh } from "../../oauth/TokenEndpoint.ts"
-import { atomically } from "../../postgres/connection/Transaction.ts"
+import { refreshTokens } from "../../oauth/TokenEndpoint.ts"
+import { inTransaction } from "../../postgres/connection/Transaction.ts"
 import { hashOf } from "../../secrets/OneTime.ts"
 import { Integrations } from "../Integrations.ts"
-import { AuthorizationMoves } from "./AuthorizationMoves.ts"
-import { GrantRows, type Held } from "./GrantRows.ts"
+import { AuthorizationTransitions } from "./AuthorizationMoves.ts"
+import { GrantStore, type StoredGrant } from "./GrantRows.ts"
 
 /** Access to the provider's API. */
-export interface Access {
+export interface ProviderAccess {
   readonly accessToken: string
   readonly siteId?: string
   readonly siteUrl?: string
 }
 
-const accessOf = ({ accessToken, siteId, siteUrl }: Held): Access => ({
+const accessOf = ({ accessToken, siteId, siteUrl }: StoredGrant): ProviderAccess => ({
   accessToken,
   ...(siteId === undefined ? {} : { siteId }),
   ...(siteUrl === undefined ? {} : { siteUrl })
@@ -35,8 +35,8 @@ const notAuthorized = new GrantLost({ reason: "The integration is not authorized
 
 /** Single-flight: concurrent calls with the same key share one run. The run continues when its callers are interrupted. */
 const makeSingleFlight = () => {
-  const flights = new Map<string, Fiber.RuntimeFiber<Access, GrantLost | ProviderAway>>()
-  return (key: string, work: Effect.Effect<Access, GrantLost | ProviderAway>) =>
+  const flights = new Map<string, Fiber.RuntimeFiber<ProviderAccess, GrantLost | ProviderUnavailable>>()
+  return (key: string, work: Effect.Effect<ProviderAccess, GrantLost | ProviderUnavailable>) =>
     Effect.suspend(() => {
       const running = flights.get(key)
       if (running !== undefined) return Fiber.join(running)
@@ -53,12 +53,12 @@ class TokensRejected extends Data.TaggedError("TokensRejected")<{ readonly gener
 
 /** Valid access tokens for workers. Concurrent callers share one renewal. */
 export class Grants extends Effect.Service<Grants>()("layers/Grants", {
-  dependencies: [GrantRows.Default, AuthorizationMoves.Default, Integrations.Default, OAuthApps.Default],
+  dependencies: [GrantStore.Default, AuthorizationTransitions.Default, Integrations.Default, OAuthApps.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const store = yield* GrantRows
+    const store = yield* GrantStore
     const integrations = yield* Integrations
-    const transitions = yield* AuthorizationMoves
+    const transitions = yield* AuthorizationTransitions
     const apps = yield* OAuthApps
     const singleFlight = makeSingleFlight()
 
@@ -66,7 +66,9 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       integrations.get(integration).pipe(
         Effect.provideService(CurrentTenant, tenant),
         Effect.catchTag("NotFound", () => Effect.fail(notAuthorized)),
-        Effect.flatMap(({ provider }) => (isOAuth(provider) ? Effect.succeed(provider) : Effect.fail(notAuthorized)))
+        Effect.flatMap(({ provider }) =>
+          isOAuthProvider(provider) ? Effect.succeed(provider) : Effect.fail(notAuthorized)
+        )
       )
 
     /** Commits the new tokens before their first use: the provider may have invalidated the old ones. */
@@ -74,21 +76,23 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       tenant: TenantId,
       integration: string,
       provider: OAuthProvider,
-      isValid: (stored: Held) => boolean
+      isValid: (stored: StoredGrant) => boolean
     ) =>
       Effect.gen(function* () {
-        const stored = yield* store.held(tenant, integration)
+        const stored = yield* store.findForUpdate(tenant, integration)
         if (stored === undefined) return yield* Effect.fail(notAuthorized)
         const { generation, refreshToken } = stored
         if (isValid(stored)) return accessOf(stored)
         if (refreshToken === undefined) return yield* Effect.fail(new TokensRejected({ generation }))
-        const granted = yield* Effect.catchTag(refresh(apps.of(provider), refreshToken), "Refused", () =>
-          Effect.fail(new TokensRejected({ generation }))
+        const granted = yield* Effect.catchTag(
+          refreshTokens(apps.of(provider), refreshToken),
+          "TokenRequestRejected",
+          () => Effect.fail(new TokensRejected({ generation }))
         )
         // A provider without rotation sends no new refresh token.
-        yield* store.put(tenant, integration, { ...accessOf(stored), refreshToken, ...granted }, stored)
+        yield* store.save(tenant, integration, { ...accessOf(stored), refreshToken, ...granted }, stored)
         return accessOf({ ...stored, accessToken: granted.accessToken })
-      }).pipe(atomically(sql))
+      }).pipe(inTransaction(sql))
 
     /** Call it without a lock on the tokens: an authorization locks the integration first and its tokens second. */
     const lose = Effect.fnUntraced(function* (
@@ -98,17 +102,17 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       generation: number
     ) {
       const reason = withdrawnReason(provider)
-      yield* transitions.lose(tenant, integration, reason, store.drop(tenant, integration, generation))
+      yield* transitions.lose(tenant, integration, reason, store.remove(tenant, integration, generation))
       const isLost = (yield* store.find(tenant, integration)) === undefined
       return yield* Effect.fail(
-        isLost ? new GrantLost({ reason }) : new ProviderAway({ what: "was authorized anew meanwhile" })
+        isLost ? new GrantLost({ reason }) : new ProviderUnavailable({ problem: "was authorized anew meanwhile" })
       )
     })
 
     const renewAccess = Effect.fnUntraced(function* (
       tenant: TenantId,
       integration: string,
-      isValid: (stored: Held) => boolean
+      isValid: (stored: StoredGrant) => boolean
     ) {
       const provider = yield* providerOf(tenant, integration)
       return yield* Effect.catchTag(
@@ -120,7 +124,10 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
 
     return {
       /** Access that is valid for at least another minute. */
-      accessOf: (tenant: TenantId, integration: string): Effect.Effect<Access, GrantLost | ProviderAway> =>
+      getAccess: (
+        tenant: TenantId,
+        integration: string
+      ): Effect.Effect<ProviderAccess, GrantLost | ProviderUnavailable> =>
         Effect.flatMap(store.find(tenant, integration), (stored) => {
           if (stored === undefined) return Effect.fail(notAuthorized)
           if (stored.isFresh) return Effect.succeed(accessOf(stored))
@@ -131,11 +138,11 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
         }),
 
       /** Renews the access after the provider rejected `usedToken`, unless another caller has renewed it already. */
-      renew: (
+      renewAccess: (
         tenant: TenantId,
         integration: string,
         usedToken: string
-      ): Effect.Effect<Access, GrantLost | ProviderAway> =>
+      ): Effect.Effect<ProviderAccess, GrantLost | ProviderUnavailable> =>
         singleFlight(
           `${tenant} ${integration} ${hashOf(usedToken).toString("hex")}`,
           renewAccess(tenant, integration, ({ accessToken, isFresh }) => isFresh && accessToken !== usedToken)

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import type { OAuthProvider } from "../../../domain/integrations/Authorization.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { atomically } from "../../postgres/connection/Transaction.ts"
+import { inTransaction } from "../../postgres/connection/Transaction.ts"
 import { Quotas } from "../../quotas/Quotas.ts"
-import { hashOf, newOneTime } from "../../secrets/OneTime.ts"
+import { hashOf, makeOneTimeToken } from "../../secrets/OneTime.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 
 type Person = Principal["Type"]
@@ -19,7 +19,7 @@ interface Row extends Person {
 }
 
 /** A consumed `state`: the started authorization that the callback completes. */
-export interface Begun extends Omit<Row, "verifier"> {
+export interface OAuthState extends Omit<Row, "verifier"> {
   readonly verifier: string
 }
 
@@ -65,7 +65,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
         const tenant = yield* CurrentTenant
         yield* requirePendingQuota(tenant, integration)
         const { issuer, subject } = yield* Principal
-        const [state, verifier] = [newOneTime(), newOneTime()]
+        const [state, verifier] = [makeOneTimeToken(), makeOneTimeToken()]
         const hash = hashOf(state)
         const sealed = secrets.seal(associatedDataOf(tenant, integration, hash), Buffer.from(verifier))
         yield* Effect.orDie(sql`
@@ -74,7 +74,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
           values (${tenant}, ${hash}, ${integration}, ${provider}, ${issuer}, ${subject}, ${origin}, ${sealed},
             now() + make_interval(mins => ${lifetimeMinutes}))`)
         return { state, challenge: hashOf(verifier).toString("base64url") }
-      }, atomically(sql)),
+      }, inTransaction(sql)),
 
       /** Consumes a state once. With `person`, only a state that this person started. */
       consume: Effect.fnUntraced(function* (state: string, person: Person | undefined) {
@@ -85,11 +85,11 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
             s.verifier`)
         if (row === undefined) return undefined
         const associatedData = associatedDataOf(row.tenant, row.integration, hash)
-        return { ...row, verifier: secrets.open(associatedData, row.verifier).toString() } satisfies Begun
+        return { ...row, verifier: secrets.open(associatedData, row.verifier).toString() } satisfies OAuthState
       }),
 
       /** Whether a state is valid, regardless of the person. */
-      isOpen: (state: string) =>
+      isValid: (state: string) =>
         Effect.map(
           Effect.orDie(sql<object>`select 1 from oauth_states s where ${isValid(hashOf(state))}`),
           (rows) => rows.length === 1

@@ -1,22 +1,22 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Schema } from "effect"
-import { breaks, Forbidden } from "../../../domain/Errors.ts"
+import { Forbidden, fieldError } from "../../../domain/Errors.ts"
 import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
-import { Granted } from "../../oauth/TokenEndpoint.ts"
-import { hashOf, newOneTime } from "../../secrets/OneTime.ts"
+import { TokenSet } from "../../oauth/TokenEndpoint.ts"
+import { hashOf, makeOneTimeToken } from "../../secrets/OneTime.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
-import type { Begun } from "./OAuthStates.ts"
+import type { OAuthState } from "./OAuthStates.ts"
 
 /** The tokens and scopes that a provider granted, with the Jira site if there is one. */
-export const Grant = Schema.Struct({
-  ...Granted.fields,
+export const OAuthGrant = Schema.Struct({
+  ...TokenSet.fields,
   siteId: Schema.optionalWith(Schema.String, { exact: true }),
   siteUrl: Schema.optionalWith(Schema.String, { exact: true })
 })
-export type Grant = typeof Grant.Type
+export type OAuthGrant = typeof OAuthGrant.Type
 
-const GrantJson = Schema.parseJson(Grant)
+const GrantJson = Schema.parseJson(OAuthGrant)
 const encode = Schema.encodeSync(GrantJson)
 const decode = Schema.decodeSync(GrantJson)
 
@@ -44,15 +44,15 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const columns = sql.literal("p.tenant_id as tenant, p.integration_id as integration, p.hash, p.sealed")
-    const unseal = (row: Sealed): Grant => decode(secrets.open(associatedDataOf(row), row.sealed).toString())
+    const unseal = (row: Sealed): OAuthGrant => decode(secrets.open(associatedDataOf(row), row.sealed).toString())
 
     const isValid = (tenant: string, integration: string, hash: Buffer) => sql`
       p.tenant_id = ${tenant} and p.integration_id = ${integration} and p.hash = ${hash} and p.expires_at > now()`
 
     return {
       /** Stores a grant for ten minutes. Returns its confirmation code; undefined if the integration no longer exists. */
-      put: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: Begun, grant: Grant) {
-        const confirmation = newOneTime()
+      save: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: OAuthState, grant: OAuthGrant) {
+        const confirmation = makeOneTimeToken()
         const hash = hashOf(confirmation)
         const sealed = secrets.seal(associatedDataOf({ tenant, integration, hash }), Buffer.from(encode(grant)))
         const inserted = yield* Effect.orDie(sql<object>`
@@ -65,7 +65,7 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
       }),
 
       /** Returns and deletes the grant of a confirmation. Only the person who started the authorization can take it. */
-      take: Effect.fnUntraced(function* (integration: string, confirmation: string) {
+      consume: Effect.fnUntraced(function* (integration: string, confirmation: string) {
         const tenant = yield* CurrentTenant
         const { issuer, subject } = yield* Principal
         const isMatch = isValid(tenant, integration, hashOf(confirmation))
@@ -75,18 +75,20 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
         if (taken !== undefined) return unseal(taken)
         const others = yield* Effect.orDie(sql<object>`select 1 from pending_grants p where ${isMatch}`)
         return yield* Effect.fail(
-          others.length > 0 ? new Forbidden() : breaks("confirmation", "exists", "is unknown, expired or used already")
+          others.length > 0
+            ? new Forbidden()
+            : fieldError("confirmation", "exists", "is unknown, expired or used already")
         )
       }),
 
       /** Deletes the other pending grants of the same person and integration: a newer one replaces them. */
-      dropOthers: (tenant: string, integration: string, { issuer, subject }: Principal["Type"]) =>
+      removeOthers: (tenant: string, integration: string, { issuer, subject }: Principal["Type"]) =>
         Effect.orDie(sql`
           delete from pending_grants where tenant_id = ${tenant} and integration_id = ${integration}
             and issuer = ${issuer} and subject = ${subject}`),
 
       /** All pending grants of an integration. Each is decrypted when its effect runs. */
-      of: (tenant: string, integration: string) =>
+      list: (tenant: string, integration: string) =>
         Effect.map(
           Effect.orDie(sql<Sealed>`
             select ${columns} from pending_grants p
@@ -107,7 +109,7 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
           returning ${columns}, i.provider, i.is_authorized as "isReplaced"`).pipe(
           Effect.map((rows) => ({
             count: rows.length,
-            unwanted: rows
+            toRevoke: rows
               .filter(({ isReplaced }) => !isReplaced)
               .map((row) => ({ provider: row.provider, grant: Effect.sync(() => unseal(row)) }))
           }))

@@ -1,31 +1,34 @@
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import type { AuthorizedSession } from "../../oauth/AuthorizedSession.ts"
-import { type Call, call, withoutSecret } from "../../providerHttp/Calls.ts"
+import { type ProviderRequest, redactSecret, sendProviderRequest } from "../../providerHttp/Calls.ts"
 import { Grants } from "./Grants.ts"
 
 /** Sends requests with the access token of an integration. */
-export const openSession = (tenant: TenantId, integration: string) =>
+export const openProviderSession = (tenant: TenantId, integration: string) =>
   Effect.gen(function* () {
     const grants = yield* Grants
-    let access = yield* grants.accessOf(tenant, integration)
+    let access = yield* grants.getAccess(tenant, integration)
 
-    const sendWithToken = (request: Call) => {
+    const sendWithToken = (request: ProviderRequest) => {
       const { accessToken } = access
-      const sending = call({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } })
-      return Effect.map(sending, (reply) => withoutSecret(reply, accessToken))
+      const sending = sendProviderRequest({
+        ...request,
+        headers: { ...request.headers, authorization: `Bearer ${accessToken}` }
+      })
+      return Effect.map(sending, (reply) => redactSecret(reply, accessToken))
     }
 
     const session: AuthorizedSession = {
       siteId: access.siteId,
 
       /** Sends a request. After a 401 it refreshes the token and retries once. */
-      call: (request: Call) =>
+      send: (request: ProviderRequest) =>
         Effect.gen(function* () {
           const usedToken = access.accessToken
           const reply = yield* sendWithToken(request)
           if (reply.status !== 401) return reply
-          access = yield* grants.renew(tenant, integration, usedToken)
+          access = yield* grants.renewAccess(tenant, integration, usedToken)
           return yield* sendWithToken(request)
         })
     }

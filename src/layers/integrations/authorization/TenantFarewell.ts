@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { isTracker } from "../../../domain/integrations/Integration.ts"
 import type { Provider } from "../../../domain/integrations/Provider.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { TrackerFarewell } from "../jiraWebhooks/Farewell.ts"
-import { GivingBack } from "./GivingBack.ts"
+import { JiraWebhookRemoval } from "../jiraWebhooks/Farewell.ts"
+import { TokenRevocation } from "./GivingBack.ts"
 
 interface ConnectedIntegration {
   readonly id: string
@@ -16,12 +16,12 @@ const timeout = "20 seconds"
 const maxConcurrency = 8
 
 /** Removes a tenant's webhooks from Jira and revokes its tokens, as far as possible. */
-export class TenantFarewell extends Effect.Service<TenantFarewell>()("layers/TenantOffboarding", {
-  dependencies: [GivingBack.Default, TrackerFarewell.Default],
+export class TenantOffboarding extends Effect.Service<TenantOffboarding>()("layers/TenantOffboarding", {
+  dependencies: [TokenRevocation.Default, JiraWebhookRemoval.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const tokenRevocation = yield* GivingBack
-    const webhookRemoval = yield* TrackerFarewell
+    const tokenRevocation = yield* TokenRevocation
+    const webhookRemoval = yield* JiraWebhookRemoval
 
     const selectConnected = (tenant: TenantId) =>
       Effect.orDie(sql<ConnectedIntegration>`
@@ -32,12 +32,12 @@ export class TenantFarewell extends Effect.Service<TenantFarewell>()("layers/Ten
     /** Revokes the tokens last: the removal of the webhooks needs them. */
     const disconnect = (tenant: TenantId, { id, provider }: ConnectedIntegration) =>
       Effect.zipRight(
-        Effect.when(webhookRemoval.before(tenant, id), () => isTracker(provider)),
-        tokenRevocation.all(tenant, id, provider)
+        Effect.when(webhookRemoval.removeWebhooks(tenant, id), () => isTracker(provider)),
+        tokenRevocation.revokeAll(tenant, id, provider)
       )
 
     return {
-      of: (tenant: TenantId) =>
+      disconnectProviders: (tenant: TenantId) =>
         Effect.flatMap(selectConnected(tenant), (all) =>
           Effect.forEach(all, (one) => disconnect(tenant, one), { concurrency: maxConcurrency, discard: true })
         ).pipe(

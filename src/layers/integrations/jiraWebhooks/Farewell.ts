@@ -2,11 +2,11 @@ import { type Cause, Effect } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Settings } from "../../config/Settings.ts"
-import { trackerOver } from "../../jira/Tracker.ts"
-import { withoutSlash } from "../../providerHttp/Calls.ts"
+import { makeJiraWebhookClient } from "../../jira/Tracker.ts"
+import { trimTrailingSlashes } from "../../providerHttp/Calls.ts"
 import { Grants } from "../authorization/Grants.ts"
-import { openSession } from "../authorization/Session.ts"
-import { TrackerWebhooks } from "./TrackerWebhooks.ts"
+import { openProviderSession } from "../authorization/Session.ts"
+import { JiraWebhooks } from "./TrackerWebhooks.ts"
 
 /** Bounds what the API request waits for before it deletes the integration. */
 const lookupTimeout = "2 seconds"
@@ -14,28 +14,28 @@ const lookupTimeout = "2 seconds"
 const deregistrationTimeout = "10 seconds"
 
 /** Deregisters the Jira webhooks of deleted integrations, best effort: Jira drops them itself after 30 days. */
-export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/JiraWebhookRemoval", {
-  dependencies: [TrackerWebhooks.Default, Grants.Default],
+export class JiraWebhookRemoval extends Effect.Service<JiraWebhookRemoval>()("layers/JiraWebhookRemoval", {
+  dependencies: [JiraWebhooks.Default, Grants.Default],
   effect: Effect.gen(function* () {
     const { JIRA_API_URL } = yield* Settings
-    const webhooks = yield* TrackerWebhooks
+    const webhooks = yield* JiraWebhooks
     const grants = yield* Grants
 
     /** Loads the webhook ids and opens a session. Both need the integration, so this runs before its deletion. */
     const loadRegistered = Effect.fnUntraced(function* (tenant: TenantId, integration: string) {
-      const registrations = yield* webhooks.keptOf({ tenant, integration })
+      const registrations = yield* webhooks.listRegistered({ tenant, integration })
       const [first] = registrations
       if (first === undefined) return undefined
-      const session = yield* Effect.provideService(openSession(tenant, integration), Grants, grants)
+      const session = yield* Effect.provideService(openProviderSession(tenant, integration), Grants, grants)
       const ids = registrations.filter(({ site }) => site === first.site).map(({ webhookId }) => webhookId)
-      return { ids, client: trackerOver(session, withoutSlash(JIRA_API_URL), first.site) }
+      return { ids, client: makeJiraWebhookClient(session, trimTrailingSlashes(JIRA_API_URL), first.site) }
     })
 
     const logFailure = (cause: Cause.Cause<unknown>) => Effect.logInfo("Jira webhook deregistration failed", cause)
 
     return {
       /** Deregisters the webhooks of an existing integration. Never fails. */
-      before: (tenant: TenantId, integration: string) =>
+      removeWebhooks: (tenant: TenantId, integration: string) =>
         loadRegistered(tenant, integration).pipe(
           Effect.flatMap((registered) =>
             registered === undefined ? Effect.void : registered.client.remove(registered.ids)
@@ -45,7 +45,7 @@ export class TrackerFarewell extends Effect.Service<TrackerFarewell>()("layers/J
         ),
 
       /** Runs `remove`, which deletes the integration, then deregisters its webhooks in the background. */
-      after: <A, E, R>(integration: string, remove: Effect.Effect<A, E, R>) =>
+      deleteThenRemoveWebhooks: <A, E, R>(integration: string, remove: Effect.Effect<A, E, R>) =>
         Effect.gen(function* () {
           const registered = yield* loadRegistered(yield* CurrentTenant, integration).pipe(
             Effect.timeout(lookupTimeout),

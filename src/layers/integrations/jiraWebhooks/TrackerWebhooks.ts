@@ -4,7 +4,7 @@ import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 
 /** An authorized Jira integration. */
-export interface Connected {
+export interface JiraConnection {
   readonly tenant: TenantId
   readonly integration: string
   readonly jql: string | null
@@ -12,7 +12,7 @@ export interface Connected {
 }
 
 /** A webhook that we have registered with Jira. */
-export interface Kept {
+export interface JiraWebhook {
   readonly webhookId: number
   readonly site: string
   readonly keyHash: Uint8Array
@@ -29,12 +29,12 @@ interface Sealed {
 }
 
 /** The endpoint that receives the webhooks of Jira. */
-export interface Endpoint {
+export interface JiraWebhookEndpoint {
   readonly key: string
   readonly keyHash: Uint8Array
 }
 
-type IntegrationKey = Pick<Connected, "tenant" | "integration">
+type IntegrationKey = Pick<JiraConnection, "tenant" | "integration">
 
 /** Duration of the lease of the reconciler. */
 const leaseDuration = "2 minutes"
@@ -43,13 +43,13 @@ const associatedDataOf = ({ integration, keyHash, tenant }: Sealed) =>
   JSON.stringify(["webhook_endpoints", tenant, integration, Buffer.from(keyHash).toString("hex")])
 
 /** The webhooks registered with Jira, and their endpoints. */
-export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/JiraWebhooks", {
+export class JiraWebhooks extends Effect.Service<JiraWebhooks>()("layers/JiraWebhooks", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
 
-    const unseal = (rows: ReadonlyArray<Sealed>): ReadonlyArray<Endpoint> =>
+    const unseal = (rows: ReadonlyArray<Sealed>): ReadonlyArray<JiraWebhookEndpoint> =>
       rows.map((row) => ({ key: secrets.open(associatedDataOf(row), row.sealed).toString(), keyHash: row.keyHash }))
 
     const columns = sql.literal(
@@ -65,7 +65,7 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/J
 
     return {
       /** Acquires or renews the lease of the reconciler. Returns whether this holder has it. */
-      lead: (holder: string) =>
+      acquireLease: (holder: string) =>
         Effect.orDie(sql<object>`
           insert into leases (name, holder, until)
           values ('trackers', ${holder}, now() + interval ${sql.literal(`'${leaseDuration}'`)})
@@ -75,33 +75,33 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/J
         ),
 
       /** Releases the lease, so that another holder can take over at once. */
-      resign: (holder: string) =>
+      releaseLease: (holder: string) =>
         Effect.orDie(sql`update leases set until = now() where name = 'trackers' and holder = ${holder}`),
 
-      connected: Effect.orDie(sql<Connected>`${selectConnected} order by i.tenant_id, i.id`),
+      listConnected: Effect.orDie(sql<JiraConnection>`${selectConnected} order by i.tenant_id, i.id`),
 
       /** Connected integrations without a registered webhook. */
-      unregistered: Effect.orDie(sql<Connected>`
+      listUnregistered: Effect.orDie(sql<JiraConnection>`
         ${selectConnected} and not exists (
           select 1 from tracker_webhooks w where w.tenant_id = i.tenant_id and w.integration_id = i.id)
         order by i.tenant_id, i.id`),
 
-      keptOf: ({ integration, tenant }: IntegrationKey) =>
-        Effect.orDie(sql<Kept>`
+      listRegistered: ({ integration, tenant }: IntegrationKey) =>
+        Effect.orDie(sql<JiraWebhook>`
           select w.webhook_id as "webhookId", w.site_id as site, w.key_hash as "keyHash", w.expires_at as "expiresAt",
             exists (select 1 from webhook_endpoints e where e.key_hash = w.key_hash and e.expires_at is null) as "isOpen"
           from tracker_webhooks w where w.tenant_id = ${tenant} and w.integration_id = ${integration}
           order by w.expires_at desc`),
 
       /** The newest endpoint of an integration, if it has one. */
-      endpointOf: ({ integration, tenant }: IntegrationKey) =>
+      findEndpoint: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql<Sealed>`
           select ${columns} from webhook_endpoints e
           where e.tenant_id = ${tenant} and e.integration_id = ${integration} and e.expires_at is null
           order by e.created_at desc limit 1`).pipe(Effect.map((rows) => unseal(rows)[0])),
 
       /** Endpoints that other integrations have registered with the same Jira site. */
-      othersAt: (site: string, { integration, tenant }: IntegrationKey) =>
+      findOtherEndpoints: (site: string, { integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql<Sealed>`
           select distinct on (e.key_hash) ${columns} from tracker_webhooks w
           join webhook_endpoints e on e.key_hash = w.key_hash and e.expires_at is null
@@ -109,7 +109,7 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/J
           order by e.key_hash limit 5`).pipe(Effect.map(unseal)),
 
       /** The subset of webhook ids of a Jira site that belong to an integration. */
-      takenAt: (site: string, ids: ReadonlyArray<number>) =>
+      findOwnedIds: (site: string, ids: ReadonlyArray<number>) =>
         Effect.orDie(sql<{ id: number }>`
           select webhook_id as id from tracker_webhooks
           where site_id = ${site} and webhook_id in (
@@ -118,7 +118,7 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/J
         ),
 
       /** Saves a registration and replaces any older one. Returns whether the integration still exists. */
-      keep: (
+      save: (
         { integration, tenant }: IntegrationKey,
         site: string,
         webhookId: number,
@@ -137,7 +137,7 @@ export class TrackerWebhooks extends Effect.Service<TrackerWebhooks>()("layers/J
           set site_id = excluded.site_id, key_hash = excluded.key_hash, expires_at = excluded.expires_at
           returning 1`).pipe(Effect.map((rows) => rows.length === 1)),
 
-      forget: ({ integration, tenant }: IntegrationKey) =>
+      remove: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql`delete from tracker_webhooks where tenant_id = ${tenant} and integration_id = ${integration}`)
     }
   })

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
 import { projectRoot } from "../ProjectRoot.ts"
-import { step } from "../Say.ts"
+import { withProgress } from "../Say.ts"
 import { fetchNats } from "./NatsFetch.ts"
 
 export interface NatsProgram {
@@ -49,7 +49,7 @@ const searchMachine = Effect.suspend(() => {
 })
 
 /** Finds a nats-server on this machine, or downloads one into the project's cacheFolder. */
-export const natsProgram = (configuredPath: string | undefined) =>
+export const findNatsProgram = (configuredPath: string | undefined) =>
   configuredPath !== undefined
     ? Effect.mapError(
         readVersion(configuredPath),
@@ -57,7 +57,7 @@ export const natsProgram = (configuredPath: string | undefined) =>
       )
     : searchMachine.pipe(
         Effect.orElse(() =>
-          step(
+          withProgress(
             "Downloading a NATS server (first start only)",
             fetchNats(cacheFolder),
             () => "NATS server downloaded"

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { Data, Effect, Schedule } from "effect"
-import { onDisk } from "../Disk.ts"
-import { localhost, stablePort } from "../Ports.ts"
-import { endOrphan } from "../process/ForeignProcess.ts"
+import { tryFileAccess } from "../Disk.ts"
+import { chooseStablePort, localhost } from "../Ports.ts"
+import { stopOrphan } from "../process/ForeignProcess.ts"
 import { supervise } from "../process/Supervise.ts"
 import type { NatsProgram } from "./NatsPrograms.ts"
 
@@ -51,13 +51,13 @@ const waitUntilReady = (port: number) =>
 const pidFileIn = (store: string) => join(store, "nats-server.pid")
 
 /** Stops the orphaned server of an earlier, killed run on this store. */
-export const endForerunner = (store: string) =>
+export const stopOrphanedNats = (store: string) =>
   Effect.gen(function* () {
     const file = pidFileIn(store)
-    const text = yield* onDisk(file, () => (existsSync(file) ? readFileSync(file, "utf8") : ""))
+    const text = yield* tryFileAccess(file, () => (existsSync(file) ? readFileSync(file, "utf8") : ""))
     const pid = Number.parseInt(text, 10)
     if (Number.isNaN(pid)) return
-    yield* endOrphan({
+    yield* stopOrphan({
       name: "NATS server",
       pid,
       mark: `nats-server -js -sd ${store}`,
@@ -68,13 +68,13 @@ export const endForerunner = (store: string) =>
 /** Runs a local NATS server with JetStream until the scope closes, and restarts it when it stops. */
 export const startNats = ({ configFile, folder, logFile, program }: Options) =>
   Effect.gen(function* () {
-    const store = yield* onDisk(folder, () => {
+    const store = yield* tryFileAccess(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       return realpathSync(folder)
     })
-    const before = endForerunner(store)
+    const before = stopOrphanedNats(store)
     yield* before
-    const port = yield* stablePort(join(store, "port"))
+    const port = yield* chooseStablePort(join(store, "port"))
     const config = configFile === undefined ? [] : ["-c", configFile]
     yield* supervise(
       {

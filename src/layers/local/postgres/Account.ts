@@ -13,7 +13,7 @@ export class NoAccount extends Data.TaggedError("NoAccount")<{ readonly folder: 
   }
 }
 
-export const runsAsRoot = process.getuid?.() === 0
+export const isRoot = process.getuid?.() === 0
 
 const readId = (option: "-u" | "-g", name: string) =>
   Number(execFileSync("id", [option, name], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }))
@@ -21,7 +21,7 @@ const readId = (option: "-u" | "-g", name: string) =>
 const findAccount = (name: string) => Effect.try((): Account => ({ uid: readId("-u", name), gid: readId("-g", name) }))
 
 /** The account that runs PostgreSQL when this process is root: PostgreSQL refuses to run as root. */
-export const standIn = findAccount("postgres").pipe(
+export const unprivilegedAccount = findAccount("postgres").pipe(
   Effect.orElse(() => findAccount("nobody")),
   Effect.orElseSucceed((): Account => ({ uid: 65_534, gid: 65_534 }))
 )
@@ -69,4 +69,4 @@ export const launchAs = (account: Account, program: string, folder: string) =>
     return launch === undefined ? Effect.fail(new NoAccount({ folder, uid: account.uid })) : Effect.succeed(launch)
   })
 
-export const launchAsIs = Effect.succeed(asCurrentUser)
+export const launchAsCurrentUser = Effect.succeed(asCurrentUser)

@@ -13,10 +13,10 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { Data, Effect } from "effect"
-import { onDisk } from "../Disk.ts"
-import { describe, run } from "../process/Child.ts"
+import { tryFileAccess } from "../Disk.ts"
+import { describeExit, runProgram } from "../process/Child.ts"
 import { lastLines } from "../process/LogFile.ts"
-import { type Launch, launchAs, launchAsIs, runsAsRoot, standIn } from "./Account.ts"
+import { isRoot, type Launch, launchAs, launchAsCurrentUser, unprivilegedAccount } from "./Account.ts"
 import type { PostgresPrograms } from "./PostgresPrograms.ts"
 
 export const superuser = "contracting"
@@ -55,7 +55,7 @@ const runInitdb = (
   unfinished: string,
   launch: Launch
 ) =>
-  run({
+  runProgram({
     name: "initdb",
     ...launch(programs.initdb, [
       ...[`--pgdata=${unfinished}`, `--username=${superuser}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"],
@@ -69,7 +69,7 @@ const runInitdb = (
       ({ code }) => code === 0,
       (ended) =>
         new ClusterUnusable({
-          problem: `initdb could not create the data folder of PostgreSQL in ${folder} (${describe(ended)}). The end of ${logFile}:\n${lastLines(logFile)}`
+          problem: `initdb could not create the data folder of PostgreSQL in ${folder} (${describeExit(ended)}). The end of ${logFile}:\n${lastLines(logFile)}`
         })
     )
   )
@@ -79,46 +79,47 @@ const create = (options: Options, data: string, passwordFile: string) =>
   Effect.gen(function* () {
     const { folder, programs } = options
     const unfinished = join(folder, `unfinished-${randomBytes(4).toString("hex")}`)
-    const account = runsAsRoot ? yield* standIn : undefined
-    yield* onDisk(folder, () => {
+    const account = isRoot ? yield* unprivilegedAccount : undefined
+    yield* tryFileAccess(folder, () => {
       for (const name of readdirSync(folder))
         if (name.startsWith("unfinished-")) rmSync(join(folder, name), { recursive: true })
       mkdirSync(unfinished, { mode: 0o700 })
       if (account !== undefined)
         for (const path of [unfinished, passwordFile]) chownSync(path, account.uid, account.gid)
     })
-    const launch = account === undefined ? yield* launchAsIs : yield* launchAs(account, programs.postgres, unfinished)
+    const launch =
+      account === undefined ? yield* launchAsCurrentUser : yield* launchAs(account, programs.postgres, unfinished)
     yield* runInitdb(options, passwordFile, unfinished, launch)
-    yield* onDisk(data, () => renameSync(unfinished, data))
+    yield* tryFileAccess(data, () => renameSync(unfinished, data))
     return launch
   })
 
 /** The account that owns an existing data folder keeps running it. */
 const reopen = ({ programs }: Options, data: string) =>
   Effect.gen(function* () {
-    const dataMajor = yield* onDisk(data, () => readFileSync(join(data, "PG_VERSION"), "utf8").trim())
+    const dataMajor = yield* tryFileAccess(data, () => readFileSync(join(data, "PG_VERSION"), "utf8").trim())
     if (dataMajor !== programs.major) {
       return yield* new ClusterUnusable({
         problem: `${data} was made by PostgreSQL ${dataMajor} and this is PostgreSQL ${programs.major}, which cannot read it. Move ${dirname(data)} away to start empty, or dump it with PostgreSQL ${dataMajor} and load the dump.`
       })
     }
-    const { gid, uid } = yield* onDisk(data, () => statSync(data))
-    return runsAsRoot ? yield* launchAs({ uid, gid }, programs.postgres, data) : yield* launchAsIs
+    const { gid, uid } = yield* tryFileAccess(data, () => statSync(data))
+    return isRoot ? yield* launchAs({ uid, gid }, programs.postgres, data) : yield* launchAsCurrentUser
   })
 
 /** Opens the cluster in the folder, and creates it on first use. */
 export const openCluster = (options: Options) =>
   Effect.gen(function* () {
     // The real path, because the search for an orphaned server compares it with the command line.
-    const folder = yield* onDisk(options.folder, () => {
+    const folder = yield* tryFileAccess(options.folder, () => {
       mkdirSync(options.folder, { recursive: true })
       return realpathSync(options.folder)
     })
     const data = join(folder, "data")
-    const passwordFile = yield* onDisk(folder, () => ensurePasswordFile(folder))
+    const passwordFile = yield* tryFileAccess(folder, () => ensurePasswordFile(folder))
     const launch = existsSync(data)
       ? yield* reopen(options, data)
       : yield* create({ ...options, folder }, data, passwordFile)
-    const password = yield* onDisk(passwordFile, () => readFileSync(passwordFile, "utf8"))
+    const password = yield* tryFileAccess(passwordFile, () => readFileSync(passwordFile, "utf8"))
     return { data, password, portFile: join(folder, "port"), launch } satisfies Cluster
   })

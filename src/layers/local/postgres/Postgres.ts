@@ -1,11 +1,11 @@
 import { totalmem } from "node:os"
 import { Data, Effect, Schedule } from "effect"
 import pg from "pg"
-import { localhost, stablePort } from "../Ports.ts"
+import { chooseStablePort, localhost } from "../Ports.ts"
 import { supervise } from "../process/Supervise.ts"
 import { type Cluster, openCluster, superuser } from "./Cluster.ts"
 import { embeddedPrograms, type PostgresPrograms } from "./PostgresPrograms.ts"
-import { clearTheWay, postgresStop } from "./PostmasterPid.ts"
+import { postgresStopSignals, stopOrphanedPostgres } from "./PostmasterPid.ts"
 
 const database = "contracting"
 
@@ -100,17 +100,17 @@ export const startPostgres = ({ durable, folder, logFile, maxConnections, progra
   Effect.gen(function* () {
     const used = programs ?? (yield* embeddedPrograms)
     const cluster = yield* openCluster({ folder, logFile, durable, programs: used })
-    yield* clearTheWay(cluster.data)
-    const port = yield* stablePort(cluster.portFile)
+    yield* stopOrphanedPostgres(cluster.data)
+    const port = yield* chooseStablePort(cluster.portFile)
     yield* supervise(
       {
         name: "postgres",
         ...cluster.launch(used.postgres, serverArgs(cluster.data, port, { durable, maxConnections })),
         env: used.env,
         logFile,
-        stop: postgresStop
+        stop: postgresStopSignals
       },
-      { before: clearTheWay(cluster.data), ready: waitUntilReady(cluster, port) }
+      { before: stopOrphanedPostgres(cluster.data), ready: waitUntilReady(cluster, port) }
     )
     return { url: urlOf(cluster, port, database), port, version: used.version } satisfies LocalPostgres
   })

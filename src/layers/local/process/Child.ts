@@ -15,12 +15,13 @@ export interface Program {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
 }
 
-export interface Ended {
+export interface ExitStatus {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-export const describe = ({ code, signal }: Ended) => (signal === null ? `exit code ${code}` : `signal ${signal}`)
+export const describeExit = ({ code, signal }: ExitStatus) =>
+  signal === null ? `exit code ${code}` : `signal ${signal}`
 
 export class CannotStart extends Data.TaggedError("CannotStart")<{
   readonly command: string
@@ -32,7 +33,7 @@ export class CannotStart extends Data.TaggedError("CannotStart")<{
 }
 
 interface Child {
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<ExitStatus>
   readonly signal: (signal: NodeJS.Signals) => void
 }
 
@@ -46,7 +47,7 @@ const launch = ({ account, args, command, env }: Program, log: number) =>
       env,
       ...account
     })
-    const ended = new Promise<Ended>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })))
+    const ended = new Promise<ExitStatus>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })))
     child.stdin?.on("error", () => {})
     child.once("error", (cause) => resume(Effect.fail(new CannotStart({ command, reason: reasonOf(cause) }))))
     child.once("spawn", () => resume(Effect.succeed({ ended, signal: (signal) => child.kill(signal) })))
@@ -73,7 +74,7 @@ const stopChild = (child: Child, stop: Program["stop"]) =>
   })
 
 /** Runs the program until it ends. On interruption it stops the program and waits for its end. */
-export const run = (program: Program) =>
+export const runProgram = (program: Program) =>
   Effect.acquireUseRelease(
     Effect.scoped(Effect.flatMap(openLog(program.logFile), (log) => launch(program, log))),
     (child) => Effect.promise(() => child.ended),

@@ -7,7 +7,7 @@ const fromProc = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").r
 const fromPs = (pid: number) => execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" })
 
 /** The command line of a process; empty when it is gone or a zombie. */
-export const commandLine = (pid: number) => {
+export const commandLineOf = (pid: number) => {
   try {
     return (process.platform === "linux" ? fromProc(pid) : fromPs(pid)).trim()
   } catch {
@@ -15,7 +15,10 @@ export const commandLine = (pid: number) => {
   }
 }
 
-export class OrphanStays extends Data.TaggedError("OrphanStays")<{ readonly name: string; readonly pid: number }> {
+export class OrphanStillRunning extends Data.TaggedError("OrphanStillRunning")<{
+  readonly name: string
+  readonly pid: number
+}> {
   override get message() {
     return `A ${this.name} of an earlier run is still running and does not stop. Stop it (kill ${this.pid}) and start again.`
   }
@@ -44,13 +47,13 @@ const hasEndedWithin = (isOurs: () => boolean, timeout: Duration.DurationInput) 
   )
 
 /** Stops a server that outlived its parent process. Never signals another process. */
-export const endOrphan = ({ mark, name, pid, stop }: Orphan) =>
+export const stopOrphan = ({ mark, name, pid, stop }: Orphan) =>
   Effect.gen(function* () {
-    const isOurs = () => `${commandLine(pid)} `.includes(`${mark} `)
+    const isOurs = () => `${commandLineOf(pid)} `.includes(`${mark} `)
     for (const [signalName, timeout] of stop) {
       if (!isOurs()) return
       signal(pid, signalName)
       if (yield* hasEndedWithin(isOurs, timeout)) return
     }
-    return yield* new OrphanStays({ name, pid })
+    return yield* new OrphanStillRunning({ name, pid })
   })

@@ -3,4 +3,4 @@
  * and collects the old generation every few seconds, which pauses all requests: at 300 webhooks/s on two cores the p99
  * latency was five times as high. Keep the `api` script in package.json in step.
  */
-export const roomyHeap = ["--min-semi-space-size=32", "--max-semi-space-size=32", "--initial-old-space-size=256"]
+export const apiHeapOptions = ["--min-semi-space-size=32", "--max-semi-space-size=32", "--initial-old-space-size=256"]

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { Effect } from "effect"
-import { onDisk } from "../Disk.ts"
+import { tryFileAccess } from "../Disk.ts"
 
 const maxBytes = 10 * 1024 * 1024
 
@@ -14,7 +14,7 @@ const open = (file: string) => {
 /** Opens a log for appending. Rotates it first when it is too large, and keeps one older file. */
 export const openLog = (file: string) =>
   Effect.acquireRelease(
-    onDisk(file, () => open(file)),
+    tryFileAccess(file, () => open(file)),
     (descriptor) => Effect.sync(() => closeSync(descriptor))
   )
 

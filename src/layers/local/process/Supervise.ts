@@ -1,6 +1,6 @@
 import { Data, Deferred, Duration, Effect, Ref } from "effect"
-import { inSeconds, say } from "../Say.ts"
-import { describe, type Program, run } from "./Child.ts"
+import { formatSeconds, printLine } from "../Say.ts"
+import { describeExit, type Program, runProgram } from "./Child.ts"
 import { lastLines } from "./LogFile.ts"
 
 const initialBackoff = Duration.millis(200)
@@ -19,13 +19,13 @@ export class StoppedEarly extends Data.TaggedError("StoppedEarly")<{
 }
 
 /** Restarts a program for ever, with exponential backoff. A run of `healthyAfter` resets the backoff. */
-export const keepRunning = <R>(name: string, running: Effect.Effect<string, never, R>) =>
+export const runWithRestarts = <R>(name: string, running: Effect.Effect<string, never, R>) =>
   Effect.flatMap(Ref.make(initialBackoff), (nextBackoff) =>
     Effect.gen(function* () {
       const [uptime, how] = yield* Effect.timed(running)
       const backoff = Duration.greaterThanOrEqualTo(uptime, healthyAfter) ? initialBackoff : yield* Ref.get(nextBackoff)
       yield* Ref.set(nextBackoff, Duration.min(Duration.times(backoff, 2), maxBackoff))
-      yield* say(`${name} stopped (${how}); starting again in ${inSeconds(Duration.toMillis(backoff))}`)
+      yield* printLine(`${name} stopped (${how}); starting again in ${formatSeconds(Duration.toMillis(backoff))}`)
       yield* Effect.sleep(backoff)
     }).pipe(Effect.forever)
   )
@@ -50,11 +50,11 @@ export const supervise = <A, E, R, E2 extends Error = never, R2 = never>(
     const wasReady = yield* Ref.make(false)
     const failStart = (how: string) =>
       Effect.zipRight(Deferred.fail(stoppedEarly, new StoppedEarly({ name, how, logFile })), Effect.never)
-    const runOnce = Effect.zipRight(before ?? Effect.void, run(program)).pipe(
-      Effect.match({ onFailure: (error) => error.message, onSuccess: describe }),
+    const runOnce = Effect.zipRight(before ?? Effect.void, runProgram(program)).pipe(
+      Effect.match({ onFailure: (error) => error.message, onSuccess: describeExit }),
       Effect.tap((how) => Effect.unlessEffect(failStart(how), Ref.get(wasReady)))
     )
-    yield* Effect.forkScoped(keepRunning(name, runOnce))
+    yield* Effect.forkScoped(runWithRestarts(name, runOnce))
     return yield* ready.pipe(
       Effect.raceFirst(Deferred.await(stoppedEarly)),
       Effect.tap(() => Ref.set(wasReady, true))

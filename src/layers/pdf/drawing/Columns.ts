@@ -1,13 +1,13 @@
-import type { Line, Sheet } from "./Sheet.ts"
+import type { PdfCanvas, TextLine } from "./Sheet.ts"
 import { leadingOf } from "./Sheet.ts"
 
-export interface Column {
+export interface TextColumn {
   readonly x: number
-  readonly lines: ReadonlyArray<Line>
+  readonly lines: ReadonlyArray<TextLine>
 }
 
 /** Draws columns of text row by row and continues on a new page when needed. */
-export const drawColumns = (canvas: Sheet, columns: ReadonlyArray<Column>) => {
+export const drawTextColumns = (canvas: PdfCanvas, columns: ReadonlyArray<TextColumn>) => {
   const rows = Math.max(...columns.map(({ lines }) => lines.length))
   for (let row = 0; row < rows; row++) {
     const cells = columns.flatMap(({ lines, x }) => {
@@ -15,8 +15,8 @@ export const drawColumns = (canvas: Sheet, columns: ReadonlyArray<Column>) => {
       return line === undefined ? [] : [{ x, line }]
     })
     const leading = Math.max(...cells.map(({ line }) => leadingOf(line)))
-    if (!canvas.fits(leading)) canvas.newPage()
+    if (!canvas.hasRoom(leading)) canvas.newPage()
     canvas.y += leading
-    for (const { line, x } of cells) canvas.draw(line, x, canvas.y - leading * 0.26)
+    for (const { line, x } of cells) canvas.drawText(line, x, canvas.y - leading * 0.26)
   }
 }

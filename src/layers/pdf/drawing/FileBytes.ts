@@ -1,5 +1,5 @@
 /** A growing byte buffer. Copies each chunk, because a chunk can be tiny or a view on a much larger buffer. */
-export class FileBytes {
+export class GrowableBuffer {
   private bytes = new Uint8Array(64 * 1024)
   private length = 0
 
@@ -15,7 +15,7 @@ export class FileBytes {
   }
 
   /** Copies the content to a buffer of its exact size. */
-  finish() {
+  toBytes() {
     return this.bytes.slice(0, this.length)
   }
 }

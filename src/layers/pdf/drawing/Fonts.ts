@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs"
 import { create, type Font } from "fontkit"
 
-export type Face = "regular" | "bold"
+export type FontFace = "regular" | "bold"
 
 /** A text that a face can draw completely. */
-export interface Drawable {
+export interface DrawableText {
   readonly text: string
-  readonly face: Face
+  readonly face: FontFace
   /** Whether `missing` replaces a character without a glyph. */
-  readonly lacks: boolean
+  readonly hasMissingGlyphs: boolean
 }
 
 /** The DejaVu fonts. Their license is free, and they cover Latin, Greek, Cyrillic and more. */
 export interface Fonts {
-  readonly files: Readonly<Record<Face, Buffer>>
-  readonly drawable: (text: string, face: Face) => Drawable
+  readonly files: Readonly<Record<FontFace, Buffer>>
+  readonly toDrawable: (text: string, face: FontFace) => DrawableText
 }
 
 /** Replaces a character without a glyph. Both faces have this one. */
-export const missing = "□"
+export const missingGlyph = "□"
 
 /** Control and format characters, which are invisible. */
 const controlCharacters = /[^\P{Cc}\n]|\p{Cf}/gu
@@ -58,18 +58,18 @@ export const loadFonts = (folder: URL): Fonts => {
   const hasBoldGlyph = makeGlyphLookup(files.bold)
   return {
     files,
-    drawable: (text, face) => {
-      if (isAscii(text)) return { text, face, lacks: false }
+    toDrawable: (text, face) => {
+      if (isAscii(text)) return { text, face, hasMissingGlyphs: false }
       const characters = Array.from(normalizeText(text))
       // The bold face has fewer glyphs. A readable regular text is better than a bold one with missing glyphs.
       const isBold =
         face === "bold" && characters.every((character) => hasBoldGlyph(character) || !hasRegularGlyph(character))
       const hasGlyph = isBold ? hasBoldGlyph : hasRegularGlyph
-      const lacks = !characters.every(hasGlyph)
+      const hasMissingGlyphs = !characters.every(hasGlyph)
       return {
-        text: characters.map((character) => (hasGlyph(character) ? character : missing)).join(""),
+        text: characters.map((character) => (hasGlyph(character) ? character : missingGlyph)).join(""),
         face: isBold ? "bold" : "regular",
-        lacks
+        hasMissingGlyphs
       }
     }
   }

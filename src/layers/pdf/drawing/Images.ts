@@ -21,7 +21,7 @@ const toPng = (bytes: Uint8Array, [width, height]: readonly [number, number]) =>
     .toBuffer()
     .catch(() => undefined)
 
-export const drawableImages = async (images: InvoiceImages): Promise<DrawableImages> => {
+export const prepareImages = async (images: InvoiceImages): Promise<DrawableImages> => {
   const prepared: DrawableImages = {}
   for (const [role, size] of Object.entries(maxSizes) as Array<[ImageRole, readonly [number, number]]>) {
     const bytes = images[role]

@@ -1,11 +1,11 @@
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
-import { drawColumns } from "./Columns.ts"
+import { drawTextColumns } from "./Columns.ts"
 import type { Fonts } from "./Fonts.ts"
 import type { DrawableImages } from "./Images.ts"
-import { drawLines } from "./Lines.ts"
-import { room } from "./Page.ts"
+import { drawLineTable } from "./Lines.ts"
+import { contentArea } from "./Page.ts"
 import { partyLines } from "./Party.ts"
-import { leadingOf, Sheet } from "./Sheet.ts"
+import { leadingOf, PdfCanvas } from "./Sheet.ts"
 import { drawTotals, totalsHeight } from "./Totals.ts"
 
 const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
@@ -15,20 +15,20 @@ const watermarks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOI
 /** Minimum height of the title. The left halfWidth is reserved for the tenant's logo. */
 const letterheadHeight = 64
 
-const halfWidth = room.width / 2
+const halfWidth = contentArea.width / 2
 
 type DocumentContent = Omit<InvoiceDocument, "images">
 
-const drawTitle = (canvas: Sheet, { invoice }: DocumentContent) => {
+const drawTitle = (canvas: PdfCanvas, { invoice }: DocumentContent) => {
   const end = canvas.y + letterheadHeight
   const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
   const width = halfWidth - 16
   for (const line of [
-    ...canvas.lines("INVOICE", { size: 22, bold: true }, width),
-    ...canvas.lines(number, { size: 11 }, width)
+    ...canvas.wrapText("INVOICE", { size: 22, bold: true }, width),
+    ...canvas.wrapText(number, { size: 11 }, width)
   ]) {
     canvas.y += leadingOf(line)
-    canvas.drawRight(line, room.right, canvas.y - line.style.size * 0.5)
+    canvas.drawTextRight(line, contentArea.right, canvas.y - line.style.size * 0.5)
   }
   canvas.y = Math.max(canvas.y, end) + 16
 }
@@ -36,13 +36,13 @@ const drawTitle = (canvas: Sheet, { invoice }: DocumentContent) => {
 /** Size of the client's logo next to the client's address. */
 const clientLogo = { width: 96, height: 48 }
 
-const drawParties = (canvas: Sheet, { parties }: DocumentContent, logo: Buffer | undefined) => {
+const drawParties = (canvas: PdfCanvas, { parties }: DocumentContent, logo: Buffer | undefined) => {
   const width = halfWidth - 16
-  canvas.image(logo, { x: room.right - clientLogo.width, y: canvas.y, ...clientLogo }, "right")
-  drawColumns(canvas, [
-    { x: room.left, lines: partyLines(canvas, "FROM", parties.tenant, width) },
+  canvas.drawImage(logo, { x: contentArea.right - clientLogo.width, y: canvas.y, ...clientLogo }, "right")
+  drawTextColumns(canvas, [
+    { x: contentArea.left, lines: partyLines(canvas, "FROM", parties.tenant, width) },
     {
-      x: room.left + halfWidth,
+      x: contentArea.left + halfWidth,
       lines: partyLines(canvas, "BILL TO", parties.client, logo ? width - clientLogo.width : width)
     }
   ])
@@ -50,23 +50,23 @@ const drawParties = (canvas: Sheet, { parties }: DocumentContent, logo: Buffer |
 }
 
 /** Dates, currency and contract, between two rules. */
-const drawTerms = (canvas: Sheet, { invoice, parties }: DocumentContent) => {
+const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => {
   const columnWidth = halfWidth / 3
   const term = (x: number, title: string, text: string, width = columnWidth - 12) => ({
-    x: room.left + x,
-    lines: [...canvas.lines(title, { size: 7, faint: true }, width), ...canvas.lines(text, { size: 9 }, width)]
+    x: contentArea.left + x,
+    lines: [...canvas.wrapText(title, { size: 7, faint: true }, width), ...canvas.wrapText(text, { size: 9 }, width)]
   })
-  if (!canvas.fits(60)) canvas.newPage()
-  canvas.rule()
+  if (!canvas.hasRoom(60)) canvas.newPage()
+  canvas.drawRule()
   canvas.y += 6
-  drawColumns(canvas, [
+  drawTextColumns(canvas, [
     term(0, "ISSUE DATE", dayOf(invoice.issuedAt)),
     term(columnWidth, "DUE DATE", dayOf(invoice.dueAt)),
     term(2 * columnWidth, "CURRENCY", invoice.currencyCode),
     term(halfWidth, "CONTRACT", parties.contract.name, halfWidth)
   ])
   canvas.y += 8
-  canvas.rule()
+  canvas.drawRule()
   canvas.y += 20
 }
 
@@ -78,23 +78,23 @@ export const drawInvoice = (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const { invoice, parties } = document
   const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
-  const canvas = new Sheet(fonts, {
+  const canvas = new PdfCanvas(fonts, {
     title: name,
     author: parties.tenant.name,
     date: new Date(invoice.issuedAt ?? invoice.updatedAt),
-    mark: watermarks[invoice.status],
+    watermark: watermarks[invoice.status],
     // The client's background overrides the tenant's.
     background: images["client-background"] ?? images["tenant-background"]
   })
-  canvas.image(
+  canvas.drawImage(
     images["tenant-logo"],
-    { x: room.left, y: canvas.y, width: halfWidth - 16, height: letterheadHeight },
+    { x: contentArea.left, y: canvas.y, width: halfWidth - 16, height: letterheadHeight },
     "left"
   )
   drawTitle(canvas, document)
   drawParties(canvas, document, images["client-logo"])
   drawTerms(canvas, document)
-  drawLines(canvas, document, totalsHeight)
+  drawLineTable(canvas, document, totalsHeight)
   drawTotals(canvas, invoice)
   return canvas.finish(`${name} · ${parties.tenant.name}`)
 }

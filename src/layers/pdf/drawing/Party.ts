@@ -1,5 +1,5 @@
 import type { Parties } from "../../../domain/invoicing/Parties.ts"
-import type { Line, Sheet } from "./Sheet.ts"
+import type { PdfCanvas, TextLine } from "./Sheet.ts"
 
 type Party = Parties["tenant"]
 
@@ -18,12 +18,12 @@ const addressLines = ({ address }: Party) =>
       ].filter((line) => line !== undefined)
 
 /** The text block of a party: the legal name first, then its other name if that differs. */
-export const partyLines = (canvas: Sheet, title: string, party: Party, width: number): ReadonlyArray<Line> => {
+export const partyLines = (canvas: PdfCanvas, title: string, party: Party, width: number): ReadonlyArray<TextLine> => {
   const name = party.address?.name ?? party.name
   const otherName = name === party.name ? [] : [party.name]
   return [
-    ...canvas.lines(title, { size: 7, faint: true }, width),
-    ...canvas.lines(name, { size: 10, bold: true }, width),
-    ...[...otherName, ...addressLines(party)].flatMap((line) => canvas.lines(line ?? "", { size: 9 }, width))
+    ...canvas.wrapText(title, { size: 7, faint: true }, width),
+    ...canvas.wrapText(name, { size: 10, bold: true }, width),
+    ...[...otherName, ...addressLines(party)].flatMap((line) => canvas.wrapText(line ?? "", { size: 9 }, width))
   ]
 }

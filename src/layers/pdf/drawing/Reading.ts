@@ -22,7 +22,7 @@ const runsOf = (parts: ReadonlyArray<string>, isRtlLine: boolean) => {
 /**
  * Reorders a line with right-to-left words to visual order, from left to right. The words themselves stay unchanged.
  */
-export const asSeen = (line: string) => {
+export const toVisualOrder = (line: string) => {
   if (!isRtl(line)) return line
   const parts = line.match(segments) ?? []
   const isRtlLine = isRtl(parts.find(hasLetters) ?? "")

@@ -1,7 +1,7 @@
 import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
-import { majorText } from "../../../domain/money/Money.ts"
-import { inset, room } from "./Page.ts"
-import type { Sheet } from "./Sheet.ts"
+import { formatAmount } from "../../../domain/money/Money.ts"
+import { contentArea, inset } from "./Page.ts"
+import type { PdfCanvas } from "./Sheet.ts"
 
 const plain = { size: 9 } as const
 const strong = { size: 11, bold: true } as const
@@ -10,21 +10,24 @@ const strong = { size: 11, bold: true } as const
 export const totalsHeight = 56
 
 /** Draws the totals below the table. The amount to pay comes last, in large type. */
-export const drawTotals = (canvas: Sheet, { currencyCode, subtotalMinor, totalMinor }: Invoice) => {
+export const drawTotals = (canvas: PdfCanvas, { currencyCode, subtotalMinor, totalMinor }: Invoice) => {
   const rows = [
-    { label: canvas.number("Subtotal", plain), amount: canvas.number(majorText(subtotalMinor, currencyCode), plain) },
     {
-      label: canvas.number(`Total ${currencyCode}`, strong),
-      amount: canvas.number(majorText(totalMinor, currencyCode), strong)
+      label: canvas.layOutLine("Subtotal", plain),
+      amount: canvas.layOutLine(formatAmount(subtotalMinor, currencyCode), plain)
+    },
+    {
+      label: canvas.layOutLine(`Total ${currencyCode}`, strong),
+      amount: canvas.layOutLine(formatAmount(totalMinor, currencyCode), strong)
     }
   ]
   const maxWidth = Math.max(...rows.map(({ amount, label }) => label.width + amount.width))
-  const left = room.right - inset - Math.max(maxWidth + 24, 190)
+  const left = contentArea.right - inset - Math.max(maxWidth + 24, 190)
   canvas.y += 20
   for (const { amount, label } of rows) {
-    canvas.draw(label, left, canvas.y)
-    canvas.drawRight(amount, room.right - inset, canvas.y)
-    if (label.style === plain) canvas.rule(canvas.y + 8, left)
+    canvas.drawText(label, left, canvas.y)
+    canvas.drawTextRight(amount, contentArea.right - inset, canvas.y)
+    if (label.style === plain) canvas.drawRule(canvas.y + 8, left)
     canvas.y += 24
   }
 }

@@ -40,7 +40,7 @@ const wrapParagraph = (text: string, width: number, widthOf: WidthOf) => {
 }
 
 /** Wraps a text to lines of at most `width`. Keeps at most one empty line between paragraphs. */
-export const wrapped = (text: string, width: number, widthOf: WidthOf): ReadonlyArray<string> =>
+export const wrapLines = (text: string, width: number, widthOf: WidthOf): ReadonlyArray<string> =>
   text
     .trim()
     .replace(/\s*\n(\s*\n)?\s*/g, (_, second) => (second === undefined ? "\n" : "\n\n"))

@@ -1,18 +1,18 @@
 import pg from "pg"
 import { serialize } from "pg-protocol"
-import type { Letter } from "./Letter.ts"
-import { NamedQuery, type Settle } from "./NamedQuery.ts"
+import type { MessageBuffer } from "./Letter.ts"
+import { type DriverCallback, NamedQuery } from "./NamedQuery.ts"
 
 /** Once prepared on a connection, these can be pipelined with another statement. */
-export const borders = {
-  open: { name: "begin", text: "BEGIN" },
-  close: { name: "commit", text: "COMMIT" }
+export const transactionStatements = {
+  begin: { name: "begin", text: "BEGIN" },
+  commit: { name: "commit", text: "COMMIT" }
 }
 
 /** Which of BEGIN and COMMIT to pipeline with a query. */
-export interface Crossing {
-  readonly opens: boolean
-  readonly closes: boolean
+export interface TransactionBoundary {
+  readonly begins: boolean
+  readonly commits: boolean
 }
 
 /** The driver's method; its types omit it. */
@@ -23,37 +23,37 @@ const driverHandleCommandComplete: (this: pg.Query, message: unknown, connection
 
 const messageOf = ({ name }: { readonly name: string }) =>
   Buffer.concat([serialize.bind({ statement: name, values: [] }), serialize.execute({})])
-const beginMessage = messageOf(borders.open)
-const commitMessage = messageOf(borders.close)
+const beginMessage = messageOf(transactionStatements.begin)
+const commitMessage = messageOf(transactionStatements.commit)
 
 /**
  * A prepared statement pipelined with BEGIN, COMMIT or both, in one write to the server. Each would otherwise cost a
  * round trip of its own, and the transaction would keep its locks that much longer.
  */
-export class CrossingQuery extends NamedQuery {
-  private readonly boundary: Crossing
+export class PipelinedQuery extends NamedQuery {
+  private readonly boundary: TransactionBoundary
   private completedCommands = 0
 
-  constructor(query: pg.QueryConfig, settle: Settle, boundary: Crossing) {
+  constructor(query: pg.QueryConfig, settle: DriverCallback, boundary: TransactionBoundary) {
     super(query, settle)
     this.boundary = boundary
   }
 
-  protected override write(buffer: Letter) {
-    if (this.boundary.opens) buffer.add(beginMessage)
+  protected override write(buffer: MessageBuffer) {
+    if (this.boundary.begins) buffer.add(beginMessage)
     super.write(buffer)
   }
 
   /** The driver calls this to execute the bound statement and to send Sync. */
-  _getRows(buffer: Letter) {
+  _getRows(buffer: MessageBuffer) {
     buffer.execute({})
-    if (this.boundary.closes) buffer.add(commitMessage)
+    if (this.boundary.commits) buffer.add(commitMessage)
     buffer.sync()
   }
 
   /** BEGIN and COMMIT complete as well; only the result of the statement itself is kept. */
   handleCommandComplete(message: unknown, connection: unknown) {
-    if (this.completedCommands++ === (this.boundary.opens ? 1 : 0))
+    if (this.completedCommands++ === (this.boundary.begins ? 1 : 0))
       driverHandleCommandComplete.call(this, message, connection)
   }
 }

@@ -5,23 +5,23 @@ import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { Settings } from "../../config/Settings.ts"
-import { Pooled } from "./Connection.ts"
+import { PooledConnection } from "./Connection.ts"
 import { refreshPlans } from "./Planning.ts"
 import { makePool } from "./Pool.ts"
-import { prepareBorders, Transacting } from "./Transacting.ts"
-import { makeTransactions } from "./Transactions.ts"
-import { untraced } from "./Untraced.ts"
+import { PipelinedTransaction, prepareTransactionStatements } from "./Transacting.ts"
+import { makeWithTransaction } from "./Transactions.ts"
+import { withUntracedFastPath } from "./Untraced.ts"
 
 const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
 /** Takes a connection from the pool for one transaction. */
-const acquireTransaction = (pool: pg.Pool): Effect.Effect<Transacting, SqlError> =>
+const acquireTransaction = (pool: pg.Pool): Effect.Effect<PipelinedTransaction, SqlError> =>
   Effect.async((resume) =>
     pool.connect((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(acquireError(cause)))
       refreshPlans(client)
-      prepareBorders(client, (error) => {
-        if (error === undefined) return resume(Effect.succeed(new Transacting(client, release)))
+      prepareTransactionStatements(client, (error) => {
+        if (error === undefined) return resume(Effect.succeed(new PipelinedTransaction(client, release)))
         release(true)
         resume(Effect.fail(acquireError(error)))
       })
@@ -34,15 +34,15 @@ const acquireTransaction = (pool: pg.Pool): Effect.Effect<Transacting, SqlError>
  */
 export const makeSqlClient = (maxConnections: number) =>
   Effect.flatMap(makePool(maxConnections), (pool) => {
-    const pooled = new Pooled(pool)
+    const pooled = new PooledConnection(pool)
     return SqlClient.make({
       acquirer: Effect.succeed(pooled),
       transactionAcquirer: Effect.dieMessage("withTransaction is replaced; transactionAcquirer must not be used"),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
     }).pipe(
-      Effect.map(untraced(pooled)),
-      Effect.map((sql) => Object.assign(sql, { withTransaction: makeTransactions(acquireTransaction(pool)) }))
+      Effect.map(withUntracedFastPath(pooled)),
+      Effect.map((sql) => Object.assign(sql, { withTransaction: makeWithTransaction(acquireTransaction(pool)) }))
     )
   }).pipe(Effect.provide(Reactivity.layer))
 

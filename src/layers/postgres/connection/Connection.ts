@@ -2,13 +2,13 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
-import { type Crossing, CrossingQuery } from "./Borders.ts"
-import { NamedQuery, patience, type Settle } from "./NamedQuery.ts"
-import { isLost, isStalePlan } from "./Outage.ts"
+import { PipelinedQuery, type TransactionBoundary } from "./Borders.ts"
+import { type DriverCallback, NamedQuery, queryTimeoutOptions } from "./NamedQuery.ts"
+import { isConnectionFatal, isStalePlan } from "./Outage.ts"
 import { refreshPlans } from "./Planning.ts"
 
-export type Query = pg.QueryConfig | pg.QueryArrayConfig
-export type Done = (error: Error | undefined, result?: pg.QueryResult) => void
+export type DriverQuery = pg.QueryConfig | pg.QueryArrayConfig
+export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) => void
 
 /** Statement texts are few and constant. Beyond this limit, statements stay unnamed, which bounds the plans of the server. */
 const maxStatementNames = 500
@@ -25,48 +25,55 @@ const statementNameOf = (text: string) => {
 /** These get a query timeout although they have no values. Migrations, which have no values either, get none. */
 const isTransactionStatement = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
-const preparedQuery = (text: string, values: ReadonlyArray<unknown>): Query => {
+const preparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuery => {
   const name = statementNameOf(text)
-  const query: Query = { text, values: [...values], ...patience }
+  const query: DriverQuery = { text, values: [...values], ...queryTimeoutOptions }
   if (name !== undefined) query.name = name
   return query
 }
 
 /** Without values, a text may contain several statements, as a migration does. */
-const unpreparedQuery = (text: string, values: ReadonlyArray<unknown>): Query => ({
+const unpreparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuery => ({
   text,
   ...(values.length === 0 ? {} : { values: [...values] })
 })
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
-export const isPrepared = (query: Query) => query.name !== undefined && !("rowMode" in query)
+export const isPrepared = (query: DriverQuery) => query.name !== undefined && !("rowMode" in query)
 
 /** Hands a query to the driver, as a `NamedQuery` if it is prepared or a transaction statement. */
-const submitOnce = (client: pg.ClientBase, query: Query, done: Done, boundary?: Crossing) => {
+const submitOnce = (client: pg.ClientBase, query: DriverQuery, done: QueryCallback, boundary?: TransactionBoundary) => {
   let isSettled = false
-  const settle: Settle = (error, result) => {
+  const settle: DriverCallback = (error, result) => {
     // The driver calls back twice for a query that it could not send: again when the connection is destroyed.
     if (isSettled) return
     isSettled = true
     done(error ?? undefined, result)
   }
   if (!isPrepared(query) && !isTransactionStatement(query.text)) client.query(query, settle)
-  else client.query(boundary === undefined ? new NamedQuery(query, settle) : new CrossingQuery(query, settle, boundary))
+  else
+    client.query(boundary === undefined ? new NamedQuery(query, settle) : new PipelinedQuery(query, settle, boundary))
 }
 
 /** Connections with prepared statements that a migration has invalidated. */
 const clientsWithStalePlans = new WeakSet<pg.ClientBase>()
 
 /** Whether the pool must destroy the connection instead of reusing it. */
-export const isWorn = (client: pg.ClientBase, error?: Error) =>
-  (error !== undefined && isLost(error)) || clientsWithStalePlans.has(client)
+export const isUnusable = (client: pg.ClientBase, error?: Error) =>
+  (error !== undefined && isConnectionFatal(error)) || clientsWithStalePlans.has(client)
 
 /**
  * Retries a statement under another name if a migration has changed its result type. An earlier statement of the same
  * transaction rules the retry out, because the failure has undone it.
  */
-export const submit = (client: pg.ClientBase, query: Query, done: Done, boundary?: Crossing, canRetry = true) =>
+export const submitQuery = (
+  client: pg.ClientBase,
+  query: DriverQuery,
+  done: QueryCallback,
+  boundary?: TransactionBoundary,
+  canRetry = true
+) =>
   submitOnce(
     client,
     query,
@@ -74,7 +81,7 @@ export const submit = (client: pg.ClientBase, query: Query, done: Done, boundary
       if (query.name === undefined || !isStalePlan(error)) return done(error, result)
       clientsWithStalePlans.add(client)
       if (!canRetry) return done(error)
-      if (boundary?.opens) submitOnce(client, { text: "ROLLBACK" }, () => {})
+      if (boundary?.begins) submitOnce(client, { text: "ROLLBACK" }, () => {})
       submitOnce(client, { ...query, name: `${query.name} anew` }, done, boundary)
     },
     boundary
@@ -85,10 +92,10 @@ export const submit = (client: pg.ClientBase, query: Query, done: Done, boundary
  * connection and may hit the next user of this one (Effect-TS/effect#8068). Server-side timeouts bound them. A class,
  * because every transaction creates one.
  */
-export abstract class Sending implements Connection {
-  protected abstract send(query: Query, done: Done): void
+export abstract class DriverConnection implements Connection {
+  protected abstract send(query: DriverQuery, done: QueryCallback): void
 
-  private run<A>(query: Query, read: (result: pg.QueryResult) => A) {
+  private run<A>(query: DriverQuery, read: (result: pg.QueryResult) => A) {
     return Effect.uninterruptible(
       Effect.async<A, SqlError>((resume) =>
         this.send(query, (cause, result) =>
@@ -124,7 +131,7 @@ export abstract class Sending implements Connection {
 }
 
 /** Runs each statement on any free connection of the pool. A failed statement alone does not make a connection unusable. */
-export class Pooled extends Sending {
+export class PooledConnection extends DriverConnection {
   readonly #pool: pg.Pool
 
   constructor(pool: pg.Pool) {
@@ -132,12 +139,12 @@ export class Pooled extends Sending {
     this.#pool = pool
   }
 
-  protected send(query: Query, done: Done) {
+  protected send(query: DriverQuery, done: QueryCallback) {
     this.#pool.connect((error, client, release) => {
       if (client === undefined) return done(error)
       refreshPlans(client)
-      submit(client, query, (error, result) => {
-        release(isWorn(client, error))
+      submitQuery(client, query, (error, result) => {
+        release(isUnusable(client, error))
         done(error, result)
       })
     })

@@ -11,11 +11,11 @@ interface PreparedStatements {
  * Stands in for the driver's connection, buffers its protocol messages and sends them in one socket write. Written one by
  * one, each of half a dozen small messages costs as much as all of them in one write.
  */
-export class Letter {
+export class MessageBuffer {
   readonly parsedStatements: PreparedStatements["parsedStatements"]
   readonly submittedNamedStatements: PreparedStatements["submittedNamedStatements"]
   /** Whether the buffer contains a Describe message. */
-  isAskedToDescribe = false
+  hasDescribe = false
   #needsDescribe: boolean
   readonly #stream: pg.Connection["stream"]
   readonly #messages: Uint8Array[] = []
@@ -44,7 +44,7 @@ export class Letter {
 
   describe(target: Parameters<typeof serialize.describe>[0]) {
     if (!this.#needsDescribe) return
-    this.isAskedToDescribe = true
+    this.hasDescribe = true
     this.add(serialize.describe(target))
   }
 
@@ -60,7 +60,7 @@ export class Letter {
     this.add(serialize.sync())
   }
 
-  post() {
+  flush() {
     if (this.#stream.writable) this.#stream.write(Buffer.concat(this.#messages))
   }
 }

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { Letter } from "./Letter.ts"
+import { MessageBuffer } from "./Letter.ts"
 
 /** The driver's parsed RowDescription; its types omit all of this. */
 interface RowDescription {
@@ -14,13 +14,13 @@ interface QueryInternals {
 }
 
 const driverMethod = <F>(method: string): F => Reflect.get(pg.Query.prototype, method)
-const driverPrepare = driverMethod<(this: pg.Query, buffer: Letter) => void>("prepare")
+const driverPrepare = driverMethod<(this: pg.Query, buffer: MessageBuffer) => void>("prepare")
 const driverHandleReadyForQuery = driverMethod<(this: pg.Query, connection: unknown) => void>("handleReadyForQuery")
 
 /** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. The driver's types omit it. */
-export const patience = { query_timeout: 17_000 }
+export const queryTimeoutOptions = { query_timeout: 17_000 }
 
-export type Settle = (error: Error | null | undefined, result: pg.QueryResult) => void
+export type DriverCallback = (error: Error | null | undefined, result: pg.QueryResult) => void
 
 /** By statement name, including empty descriptions of statements that return no rows. */
 const rowDescriptions = new Map<string, RowDescription>()
@@ -32,10 +32,10 @@ const rowDescriptions = new Map<string, RowDescription>()
 export class NamedQuery extends pg.Query {
   /** Declared by the driver. */
   declare name: string | undefined
-  readonly query_timeout = patience.query_timeout
+  readonly query_timeout = queryTimeoutOptions.query_timeout
   private isDescribed = false
 
-  constructor({ name, text, values }: pg.QueryConfig, settle: Settle) {
+  constructor({ name, text, values }: pg.QueryConfig, settle: DriverCallback) {
     // A config object would be copied property by property. Cast because the driver's types expect a result builder in
     // the callback, where it passes the result.
     super(text, values, settle as never)
@@ -48,17 +48,17 @@ export class NamedQuery extends pg.Query {
   }
 
   /** Adds the messages to the buffer. */
-  protected write(buffer: Letter) {
+  protected write(buffer: MessageBuffer) {
     driverPrepare.call(this, buffer)
   }
 
   /** The driver calls this to send the query. */
   prepare(connection: pg.Connection) {
     const description = rowDescriptions.get(this.name ?? "")
-    const buffer = new Letter(connection, description === undefined)
+    const buffer = new MessageBuffer(connection, description === undefined)
     this.write(buffer)
-    buffer.post()
-    this.isDescribed = buffer.isAskedToDescribe
+    buffer.flush()
+    this.isDescribed = buffer.hasDescribe
     if (description === undefined || this.isDescribed) return
     const internals = this.internals()
     const { _result: result } = internals

@@ -33,20 +33,20 @@ const transientMessages = [
   "Client was closed and is not queryable"
 ]
 
-export const codeOf = (cause: unknown) =>
+export const errorCodeOf = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
 /** A migration has changed the result type of a prepared statement; it has to be prepared again. */
 export const isStalePlan = (cause: unknown) =>
-  codeOf(cause) === "0A000" && cause instanceof Error && cause.message.includes("cached plan")
+  errorCodeOf(cause) === "0A000" && cause instanceof Error && cause.message.includes("cached plan")
 
 /**
  * Whether the connection is unusable after this error of the driver. An SQLSTATE proves that the connection works, except
  * for those after which the server closes it. A connection to a read-only server counts as unusable: a new one may reach
  * the primary.
  */
-export const isLost = (cause: unknown) => {
-  const code = codeOf(cause)
+export const isConnectionFatal = (cause: unknown) => {
+  const code = errorCodeOf(cause)
   return (
     !/^[0-9A-Z]{5}$/.test(code) ||
     code.startsWith("57P") ||
@@ -59,10 +59,10 @@ export const isLost = (cause: unknown) => {
 
 /** A network error: the host cannot be reached, or the connection was reset. */
 export const isUnreachable = (cause: unknown): boolean =>
-  networkErrorCodes.has(codeOf(cause)) || (cause instanceof AggregateError && cause.errors.some(isUnreachable))
+  networkErrorCodes.has(errorCodeOf(cause)) || (cause instanceof AggregateError && cause.errors.some(isUnreachable))
 
 const isTransientCause = (cause: unknown): boolean => {
-  const code = codeOf(cause)
+  const code = errorCodeOf(cause)
   return (
     transientStates.has(code) ||
     code.startsWith("08") ||
@@ -73,12 +73,13 @@ const isTransientCause = (cause: unknown): boolean => {
   )
 }
 
-export const isOutage = (error: unknown): boolean => error instanceof SqlError && isTransientCause(error.cause)
+export const isTransient = (error: unknown): boolean => error instanceof SqlError && isTransientCause(error.cause)
 
 /** Any other statement would fail as well at the moment. */
-export const isConnectionBroken = (error: unknown): boolean => error instanceof SqlError && isLost(error.cause)
+export const isConnectionBroken = (error: unknown): boolean =>
+  error instanceof SqlError && isConnectionFatal(error.cause)
 
-const hasCode = (code: string) => (error: unknown) => error instanceof SqlError && codeOf(error.cause) === code
+const hasCode = (code: string) => (error: unknown) => error instanceof SqlError && errorCodeOf(error.cause) === code
 
 /** Another transaction kept a lock for too long. A smaller batch would have to wait for the same lock. */
 export const isLockTimeout = hasCode("55P03")

@@ -7,7 +7,7 @@ const tryDriver = <A>(message: string, call: () => Promise<A>) =>
   Effect.tryPromise({ try: call, catch: (cause) => new SqlError({ cause, message }) })
 
 /** A connection outside of the pool until the scope closes, for statements that exceed the timeouts of the pool. */
-export const openOwnConnection = (overrides: pg.ClientConfig = {}) =>
+export const openDedicatedConnection = (overrides: pg.ClientConfig = {}) =>
   Effect.gen(function* () {
     const options = yield* connectionOptions
     const client = yield* Effect.acquireRelease(

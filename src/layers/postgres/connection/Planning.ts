@@ -1,7 +1,7 @@
 import type pg from "pg"
 
 /** Tells the planner that random reads cost hardly more than sequential ones, as on SSDs. */
-export const planning = "-c random_page_cost=1.1"
+export const plannerOptions = "-c random_page_cost=1.1"
 
 const maxPlanAgeMillis = 5000
 

@@ -1,7 +1,7 @@
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
 import { Settings, SettingsError } from "../../config/Settings.ts"
-import { planning } from "./Planning.ts"
+import { plannerOptions } from "./Planning.ts"
 import { toIso } from "./Timestamps.ts"
 
 /** Converts to domain types: timestamps to ISO text, integers and decimals to numbers. */
@@ -38,13 +38,13 @@ export const connectionOptions = Effect.gen(function* () {
   const { DATABASE_URL } = yield* Settings
   if (DATABASE_URL === undefined) {
     return yield* new SettingsError({
-      faults: ["DATABASE_URL is required by this process (npm start runs a database of its own)"]
+      errors: ["DATABASE_URL is required by this process (npm start runs a database of its own)"]
     })
   }
   return {
     connectionString: Redacted.value(DATABASE_URL),
     application_name: "contracting",
-    options: `-c timezone=UTC ${planning}`,
+    options: `-c timezone=UTC ${plannerOptions}`,
     types,
     // A firewall may drop idle connections silently; the next statement would then run into its timeout.
     keepAlive: true,

@@ -1,19 +1,26 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import type pg from "pg"
-import { borders } from "./Borders.ts"
-import { type Done, isPrepared, isWorn, type Query, Sending, submit } from "./Connection.ts"
-import { isLost } from "./Outage.ts"
+import { transactionStatements } from "./Borders.ts"
+import {
+  DriverConnection,
+  type DriverQuery,
+  isPrepared,
+  isUnusable,
+  type QueryCallback,
+  submitQuery
+} from "./Connection.ts"
+import { isConnectionFatal } from "./Outage.ts"
 
 /** Connections on which BEGIN and COMMIT are prepared. */
 const preparedClients = new WeakSet<pg.ClientBase>()
 
 /** Prepares BEGIN and COMMIT by running an empty transaction, once per connection. */
-export const prepareBorders = (client: pg.ClientBase, done: (error?: Error) => void) => {
+export const prepareTransactionStatements = (client: pg.ClientBase, done: (error?: Error) => void) => {
   if (preparedClients.has(client)) return done()
-  submit(client, borders.open, (error) => {
+  submitQuery(client, transactionStatements.begin, (error) => {
     if (error !== undefined) return done(error)
-    submit(client, borders.close, (error) => {
+    submitQuery(client, transactionStatements.commit, (error) => {
       if (error === undefined) preparedClients.add(client)
       done(error)
     })
@@ -26,7 +33,7 @@ const rolledBack = new Error("A statement of this transaction failed, so the ser
 const endError = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
 
 /** The connection of one transaction. BEGIN goes out with the first statement. */
-export class Transacting extends Sending {
+export class PipelinedTransaction extends DriverConnection {
   readonly #client: pg.ClientBase
   readonly #release: (destroy: boolean) => void
   #isOpen = false
@@ -43,34 +50,34 @@ export class Transacting extends Sending {
   }
 
   /** Pipelines COMMIT with the next statement, which must be the last one. */
-  closeWithNext() {
+  commitWithNext() {
     this.#commitsWithNext = true
   }
 
-  protected send(query: Query, done: Done) {
+  protected send(query: DriverQuery, done: QueryCallback) {
     if (this.#isClosed) return done(transactionClosed)
-    const opens = !this.#isOpen
-    const closes = this.#commitsWithNext && isPrepared(query)
+    const begins = !this.#isOpen
+    const commits = this.#commitsWithNext && isPrepared(query)
     this.#isOpen = true
-    this.#isClosed ||= closes
-    const settle: Done = (error, result) => {
-      if (error !== undefined) this.#isConnectionBroken ||= isLost(error)
-      if (closes) this.#isOpen = this.#isFailed = error !== undefined
+    this.#isClosed ||= commits
+    const settle: QueryCallback = (error, result) => {
+      if (error !== undefined) this.#isConnectionBroken ||= isConnectionFatal(error)
+      if (commits) this.#isOpen = this.#isFailed = error !== undefined
       done(error, result)
     }
     if (isPrepared(query)) {
-      return submit(this.#client, query, settle, opens || closes ? { opens, closes } : undefined, opens)
+      return submitQuery(this.#client, query, settle, begins || commits ? { begins, commits } : undefined, begins)
     }
     // The driver sends both in order. If BEGIN fails, so does the query, and reports the error.
-    if (opens) submit(this.#client, borders.open, () => {})
-    submit(this.#client, query, settle)
+    if (begins) submitQuery(this.#client, transactionStatements.begin, () => {})
+    submitQuery(this.#client, query, settle)
   }
 
   #sendEnd(how: "COMMIT" | "ROLLBACK") {
     return Effect.async<void, SqlError>((resume) =>
-      submit(this.#client, { text: this.#isFailed ? "ROLLBACK" : how }, (error, result) => {
+      submitQuery(this.#client, { text: this.#isFailed ? "ROLLBACK" : how }, (error, result) => {
         // A COMMIT that fails with an SQLSTATE has ended the transaction as well.
-        if (error !== undefined) this.#isConnectionBroken ||= how === "ROLLBACK" || isLost(error)
+        if (error !== undefined) this.#isConnectionBroken ||= how === "ROLLBACK" || isConnectionFatal(error)
         const cause = error ?? (result?.command === how ? undefined : rolledBack)
         resume(cause === undefined ? Effect.void : Effect.fail(endError(cause)))
       })
@@ -84,7 +91,7 @@ export class Transacting extends Sending {
   }
 
   /** Returns the connection to the pool, which destroys it if it is unusable. */
-  giveBack() {
-    this.#release(this.#isConnectionBroken || isWorn(this.#client))
+  release() {
+    this.#release(this.#isConnectionBroken || isUnusable(this.#client))
   }
 }

@@ -3,7 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 
 /** Runs work in a transaction. A failure of the transaction itself is a defect, not an error of the caller. */
-export const atomically =
+export const inTransaction =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, SqlError>, R> =>
     Effect.catchAll(
@@ -12,7 +12,7 @@ export const atomically =
     )
 
 /** Runs reads in one snapshot, unaffected by concurrent writes. */
-export const consistently =
+export const inSnapshot =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    atomically(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))
+    inTransaction(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))

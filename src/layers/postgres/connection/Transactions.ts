@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
-import { providing } from "../../concurrency/Providing.ts"
-import { Transacting } from "./Transacting.ts"
+import { provideContext } from "../../concurrency/Providing.ts"
+import { PipelinedTransaction } from "./Transacting.ts"
 
 const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)
 
@@ -11,9 +11,9 @@ const send = (connection: Connection, text: string) => connection.executeUnprepa
  * Runs a top-level transaction. If ROLLBACK fails too, the failure of the work is reported. The caller makes this
  * uninterruptible, so the connection always returns to the pool.
  */
-const runTransaction = <A, E, R>(transaction: Transacting, work: Effect.Effect<A, E, R>) => {
+const runTransaction = <A, E, R>(transaction: PipelinedTransaction, work: Effect.Effect<A, E, R>) => {
   const release = <B, E2>(exit: Effect.Effect<B, E2>) => {
-    transaction.giveBack()
+    transaction.release()
     return exit
   }
   return Effect.matchCauseEffect(work, {
@@ -42,13 +42,13 @@ const runSavepoint = <A, E, R>(connection: Connection, name: string, work: Effec
  * Implements `withTransaction`: the same semantics and nesting as the library's, without its span and scope, which cost
  * more than the statements in between.
  */
-export const makeTransactions =
-  (acquire: Effect.Effect<Transacting, SqlError>) =>
+export const makeWithTransaction =
+  (acquire: Effect.Effect<PipelinedTransaction, SqlError>) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
         const runOn = (connection: Connection, depth: number) =>
-          providing(restore(work), Context.make(SqlClient.TransactionConnection, [connection, depth]))
+          provideContext(restore(work), Context.make(SqlClient.TransactionConnection, [connection, depth]))
         const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
         if (Option.isSome(outer)) {
           const [connection, depth] = outer.value
@@ -62,11 +62,11 @@ export const makeTransactions =
  * Runs the last statement of a transaction together with COMMIT, in one round trip, which releases locks sooner. Inside a
  * savepoint or outside of a transaction it only runs the statement.
  */
-export const finishing = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const commitWith = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) => {
     const current = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
     if (Option.isNone(current)) return statement
     const [connection, depth] = current.value
-    if (depth === 0 && connection instanceof Transacting) connection.closeWithNext()
+    if (depth === 0 && connection instanceof PipelinedTransaction) connection.commitWithNext()
     return statement
   })

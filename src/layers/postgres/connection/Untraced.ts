@@ -10,7 +10,7 @@ const isStatement = (built: unknown): built is Statement<unknown> => isFragment(
  * Every statement of `@effect/sql` opens a span and a scope, which together cost more than the rest of it. While tracing is
  * disabled, this sends statements straight to the connection of the transaction or of the pool.
  */
-export const untraced =
+export const withUntracedFastPath =
   (pooled: Connection) =>
   (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
     const runUnlessTraced = (statement: Statement<unknown>) =>

@@ -1,4 +1,4 @@
-import { statementsOf } from "./Statements.ts"
+import { splitStatements } from "./Statements.ts"
 
 export interface Migration {
   readonly id: number
@@ -9,16 +9,17 @@ export interface Migration {
 }
 
 /** Parses a file named `0012_what_it_does.sql`. A first line `-- no transaction` makes its statements run one by one. */
-export const migrationOf = (file: string, text: string): Migration => {
+export const parseMigration = (file: string, text: string): Migration => {
   const [, id, name] = /^(\d+)_(\w+)\.sql$/.exec(file) ?? []
   if (id === undefined || name === undefined) throw new Error(`${file} is not named like 0012_what_it_does.sql`)
   return { id: Number(id), name, text, isTransactional: !/^-- no transaction\b/.test(text) }
 }
 
-export const fileOf = ({ id, name }: Pick<Migration, "id" | "name">) => `${String(id).padStart(4, "0")}_${name}.sql`
+export const migrationFileName = ({ id, name }: Pick<Migration, "id" | "name">) =>
+  `${String(id).padStart(4, "0")}_${name}.sql`
 
 /** The indexes that a migration builds concurrently. An interrupted build leaves an invalid index of that name. */
 export const concurrentIndexesOf = ({ text }: Migration) =>
-  statementsOf(text).flatMap(
+  splitStatements(text).flatMap(
     (statement) => /\bindex\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)\s+on\b/i.exec(statement)?.[1] ?? []
   )

@@ -1,11 +1,11 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, Schedule } from "effect"
 import { isDeadlock, isLockTimeout } from "../connection/Outage.ts"
-import { concurrentIndexesOf, fileOf, type Migration } from "./Migration.ts"
-import { openSession, type Session } from "./Session.ts"
-import { statementsOf } from "./Statements.ts"
+import { concurrentIndexesOf, type Migration, migrationFileName } from "./Migration.ts"
+import { type MigrationSession, openMigrationSession } from "./Session.ts"
+import { splitStatements } from "./Statements.ts"
 
-export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
+export class MigrationError extends Data.TaggedError("MigrationError")<{
   readonly file: string
   readonly cause: unknown
 }> {
@@ -28,11 +28,11 @@ const createTable = `
 const recordQueryOf = ({ id, name }: Migration) =>
   ["insert into migrations (migration_id, name) values ($1, $2)", [id, name]] as const
 
-const applyInTransaction = (session: Session, migration: Migration) =>
+const applyInTransaction = (session: MigrationSession, migration: Migration) =>
   session.inTransaction(Effect.zipRight(session.run(migration.text), session.run(...recordQueryOf(migration))))
 
 /** An interrupted build leaves an unusable index, which `if not exists` would keep. */
-const dropInvalidIndexes = (session: Session, migration: Migration) =>
+const dropInvalidIndexes = (session: MigrationSession, migration: Migration) =>
   session
     .run(
       `select c.oid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -45,31 +45,31 @@ const dropInvalidIndexes = (session: Session, migration: Migration) =>
       )
     )
 
-const applyOneByOne = (session: Session, migration: Migration) =>
+const applyOneByOne = (session: MigrationSession, migration: Migration) =>
   dropInvalidIndexes(session, migration).pipe(
-    Effect.zipRight(Effect.forEach(statementsOf(migration.text), (statement) => session.run(statement))),
+    Effect.zipRight(Effect.forEach(splitStatements(migration.text), (statement) => session.run(statement))),
     Effect.zipRight(session.run(...recordQueryOf(migration))),
     session.withoutTimeouts
   )
 
-const applyOnce = (session: Session, migration: Migration) => {
+const applyOnce = (session: MigrationSession, migration: Migration) => {
   const applyStatements = migration.isTransactional ? applyInTransaction : applyOneByOne
   let attempt = 0
-  return Effect.suspend(() => Effect.zipRight(session.beginAttempt(++attempt), applyStatements(session, migration)))
+  return Effect.suspend(() => Effect.zipRight(session.setLockTimeout(++attempt), applyStatements(session, migration)))
 }
 
-const apply = (session: Session, migration: Migration) =>
+const apply = (session: MigrationSession, migration: Migration) =>
   applyOnce(session, migration).pipe(
     Effect.tapError((error) =>
       isLockTimeout(error)
-        ? Effect.logInfo(`${fileOf(migration)} timed out waiting for a table lock; retrying`)
+        ? Effect.logInfo(`${migrationFileName(migration)} timed out waiting for a table lock; retrying`)
         : Effect.void
     ),
     Effect.retry({ while: (error) => isLockTimeout(error) || isDeadlock(error), schedule: lockRetrySchedule }),
-    Effect.mapError((cause) => new MigrationFailed({ file: fileOf(migration), cause })),
+    Effect.mapError((cause) => new MigrationError({ file: migrationFileName(migration), cause })),
     Effect.timed,
     Effect.tap(([elapsed]) =>
-      Effect.logInfo(`Applied ${fileOf(migration)} in ${Math.ceil(Duration.toMillis(elapsed))} ms`)
+      Effect.logInfo(`Applied ${migrationFileName(migration)} in ${Math.ceil(Duration.toMillis(elapsed))} ms`)
     ),
     Effect.as(migration)
   )
@@ -81,8 +81,8 @@ const pendingOf = (all: ReadonlyArray<Migration>, rows: ReadonlyArray<Record<str
     for (const migration of all) {
       const name = applied.get(migration.id)
       if (name === undefined || name === migration.name) continue
-      const cause = `${fileOf({ id: migration.id, name })} has this number in the database; give the file the next one`
-      return yield* new MigrationFailed({ file: fileOf(migration), cause })
+      const cause = `${migrationFileName({ id: migration.id, name })} has this number in the database; give the file the next one`
+      return yield* new MigrationError({ file: migrationFileName(migration), cause })
     }
     return all.filter(({ id }) => !applied.has(id))
   })
@@ -93,7 +93,7 @@ const pendingOf = (all: ReadonlyArray<Migration>, rows: ReadonlyArray<Record<str
  */
 export const applyMigrations = (all: ReadonlyArray<Migration>) =>
   Effect.gen(function* () {
-    const session = yield* openSession
+    const session = yield* openMigrationSession
     yield* session.run(createTable)
     const pending = yield* pendingOf(all, yield* session.run("select migration_id, name from migrations"))
     return yield* Effect.forEach(pending, (migration) => apply(session, migration))

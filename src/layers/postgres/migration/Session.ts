@@ -1,5 +1,5 @@
 import { Duration, Effect, Schedule } from "effect"
-import { openOwnConnection } from "../connection/OwnConnection.ts"
+import { openDedicatedConnection } from "../connection/OwnConnection.ts"
 
 /**
  * Every statement on a table queues behind one that waits for an exclusive lock on it. A migration therefore gives up
@@ -19,8 +19,8 @@ const advisoryLockKey = "7206133517"
  * blocking: a blocked statement has a snapshot, and `create index concurrently` in the process with the lock waits for all
  * snapshots to end, which would be a deadlock.
  */
-export const openSession = Effect.gen(function* () {
-  const run = yield* openOwnConnection()
+export const openMigrationSession = Effect.gen(function* () {
+  const run = yield* openDedicatedConnection()
   yield* run(`set lock_timeout = ${lockTimeoutMs}`)
   yield* run(`select pg_try_advisory_lock(${advisoryLockKey}) as locked`).pipe(
     Effect.repeat({ until: ([row]) => row?.["locked"] === true, schedule: Schedule.spaced("200 millis") })
@@ -29,7 +29,7 @@ export const openSession = Effect.gen(function* () {
     run,
 
     /** Sets the lock timeout of an attempt. Every fourth attempt waits longer. */
-    beginAttempt: (attempt: number) =>
+    setLockTimeout: (attempt: number) =>
       run(`set lock_timeout = ${attempt % longAttemptInterval === 0 ? longLockTimeoutMs : lockTimeoutMs}`),
 
     /** The server rolls back a transaction whose connection is lost. */
@@ -49,4 +49,4 @@ export const openSession = Effect.gen(function* () {
   }
 })
 
-export type Session = Effect.Effect.Success<typeof openSession>
+export type MigrationSession = Effect.Effect.Success<typeof openMigrationSession>

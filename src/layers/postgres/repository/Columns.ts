@@ -1,18 +1,18 @@
 import type { Schema } from "effect"
 
 /** Maps a resource to its table: every field is a column, `createdAt` is `created_at`. */
-export interface Shape {
+export interface TableShape {
   readonly table: string
   readonly fields: Schema.Struct.Fields
   /** Fields that reference another resource: `client` is stored in `client_id`. */
   readonly relations?: ReadonlyArray<string>
 }
 
-export const columnOf = ({ relations = [] }: Shape, field: string) =>
+export const columnOf = ({ relations = [] }: TableShape, field: string) =>
   relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The select list in the field order of the schema. Each column is aliased to `prefix` plus the field name. */
-export const selectList = (shape: Shape, row = "this", prefix = "") =>
+export const selectList = (shape: TableShape, row = "this", prefix = "") =>
   Object.keys(shape.fields)
     .map((name) => `${row}."${columnOf(shape, name)}" as "${prefix}${name}"`)
     .join(", ")
@@ -20,7 +20,7 @@ export const selectList = (shape: Shape, row = "this", prefix = "") =>
 export type Row = Readonly<Record<string, unknown>>
 
 /** Drops null columns: an absent value is an absent field. */
-export const present = (row: Row) => {
+export const omitNulls = (row: Row) => {
   const entity: Record<string, unknown> = {}
   for (const name in row) {
     const value = row[name]
@@ -30,7 +30,7 @@ export const present = (row: Row) => {
 }
 
 /** Returns a function that picks the fields of a schema, in its order, from keys that start with `prefix`. */
-export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
+export const makeEntityMapper = ({ fields }: Pick<TableShape, "fields">, prefix = "") => {
   const names = Object.keys(fields).map((name) => [name, prefix + name] as const)
   return (entity: Row) => {
     const arranged: Record<string, unknown> = {}
@@ -43,7 +43,7 @@ export const arranger = ({ fields }: Pick<Shape, "fields">, prefix = "") => {
 }
 
 /** Returns a function from a resource to its row. Every column is set, so that the text of the statement is constant. */
-export const rowMaker = (shape: Shape) => {
+export const makeRowMapper = (shape: TableShape) => {
   const columns = Object.keys(shape.fields).map((name) => [name, columnOf(shape, name)] as const)
   return (entity: Row) => {
     const row: Record<string, unknown> = {}
@@ -53,9 +53,9 @@ export const rowMaker = (shape: Shape) => {
 }
 
 /** The JSON of a resource for the API, and that of its row for `json_populate_recordset`. */
-export interface Texts {
-  readonly shown: string
-  readonly row: string
+export interface EncodedResource {
+  readonly json: string
+  readonly rowJson: string
 }
 
 /**
@@ -63,9 +63,9 @@ export interface Texts {
  * beginning of the row's JSON without its brace. Each value is stringified once; temporary objects for `JSON.stringify`
  * cost several times as much.
  */
-export const textsMaker = (shape: Shape) => {
+export const makeResourceEncoder = (shape: TableShape) => {
   const names = Object.keys(shape.fields).map((name) => [name, `"${name}":`, `"${columnOf(shape, name)}":`] as const)
-  return (generated: Row, fields: Row, rowStart: string): Texts => {
+  return (generated: Row, fields: Row, rowStart: string): EncodedResource => {
     let json = ""
     let rowJson = rowStart
     for (const [name, key, column] of names) {
@@ -75,12 +75,12 @@ export const textsMaker = (shape: Shape) => {
       json += `${json === "" ? "" : ","}${key}${text}`
       rowJson += `,${column}${text}`
     }
-    return { shown: `{${json}}`, row: `{${rowJson}}` }
+    return { json: `{${json}}`, rowJson: `{${rowJson}}` }
   }
 }
 
 /** Encodes objects as JSON. The driver would encode an array as a PostgreSQL array instead. */
-export const driverRow = (row: Row) => {
+export const toDriverRow = (row: Row) => {
   const encoded: Record<string, unknown> = {}
   for (const name in row) {
     const value = row[name]

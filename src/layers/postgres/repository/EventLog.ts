@@ -2,7 +2,7 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { makeId } from "../Ids.ts"
 
-export interface Happening<Client = string | undefined, Sequence = number> {
+export interface EventRecord<Client = string | undefined, Sequence = number> {
   readonly tenant: string
   /** `<resource>.<action>` */
   readonly type: string
@@ -19,7 +19,7 @@ const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred
  * The insert of an event, for a CTE of the statement that makes the change. It inserts nothing when `source`, the changed
  * rows of that statement, is empty.
  */
-export const recording =
+export const insertEvent =
   (sql: SqlClient.SqlClient, source: Fragment) =>
   ({
     at,
@@ -29,7 +29,7 @@ export const recording =
     sequence,
     tenant,
     type
-  }: Happening<string | Fragment | undefined, number | Fragment>) =>
+  }: EventRecord<string | Fragment | undefined, number | Fragment>) =>
     sql`
       insert into events (${sql.literal(columns)})
       select ${tenant}, ${makeId("evt")}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer,
@@ -37,7 +37,7 @@ export const recording =
       from ${source}`
 
 /** The insert of several events of any type, in the given order. */
-export const recordingEach = (sql: SqlClient.SqlClient) => (events: ReadonlyArray<Happening>) => {
+export const insertEvents = (sql: SqlClient.SqlClient) => (events: ReadonlyArray<EventRecord>) => {
   const rows = events.map(({ at, client, data, resource, sequence, tenant, type }) => ({
     tenant_id: tenant,
     id: makeId("evt"),
@@ -54,12 +54,15 @@ export const recordingEach = (sql: SqlClient.SqlClient) => (events: ReadonlyArra
 }
 
 /** One of several events with the same type and time. `data` is encoded JSON. */
-export type Share = Pick<Happening, "resource" | "sequence"> & { readonly data: string }
+export type EventItem = Pick<EventRecord, "resource" | "sequence"> & { readonly data: string }
 
 /** The insert of several events with the same type and time. */
-export const recordingAll =
+export const insertEventsOfType =
   (sql: SqlClient.SqlClient) =>
-  ({ at, client, tenant, type }: Omit<Happening, "resource" | "sequence" | "data">, items: ReadonlyArray<Share>) => {
+  (
+    { at, client, tenant, type }: Omit<EventRecord, "resource" | "sequence" | "data">,
+    items: ReadonlyArray<EventItem>
+  ) => {
     const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
     const rows = items.map(
       ({ data, resource, sequence }) =>

@@ -39,7 +39,7 @@ const jsonValue = (name: string, field: Schema.Struct.Field, column: string): Js
  * order, an optional field omitted when its column is null. Columns of required fields, and of the first field, must be
  * `not null`; otherwise the whole text is null.
  */
-export const jsonSql = (fields: Schema.Struct.Fields, columnOf: (field: string) => string) => {
+export const buildJsonSql = (fields: Schema.Struct.Fields, columnOf: (field: string) => string) => {
   const parts: Array<string> = []
   let constant = "{"
   for (const [name, field] of Object.entries(fields)) {

@@ -1,20 +1,20 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import type { Position } from "../../../domain/Paging.ts"
-import type { Shape } from "./Columns.ts"
+import type { PagePosition } from "../../../domain/Paging.ts"
+import type { TableShape } from "./Columns.ts"
 
 /** The maximum of bigint stands for a missing order, so that such rows sort last. */
 const maxOrder = "9223372036854775807"
 
 /** Keyset pagination: the sort order of a list, rows without an order last, and the condition for rows after a position. */
-export const makeKeyset = (sql: SqlClient.SqlClient, shape: Shape) => {
+export const makeKeyset = (sql: SqlClient.SqlClient, shape: TableShape) => {
   const isOrdered = "order" in shape.fields
   const position = sql.literal(isOrdered ? `coalesce(this."order", ${maxOrder}), this.id` : "this.id")
 
   return {
-    inOrder: sql`order by ${position}`,
+    orderBy: sql`order by ${position}`,
 
-    after: (start: Position | undefined): Fragment => {
+    after: (start: PagePosition | undefined): Fragment => {
       if (start === undefined) return sql.literal("true")
       return isOrdered
         ? sql`(${position}) > (coalesce(${start.order ?? null}::bigint, ${sql.literal(maxOrder)}), ${start.id})`

@@ -1,25 +1,25 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { prefixOf } from "../../../domain/Ids.ts"
-import { JsonText } from "../../../domain/JsonText.ts"
+import { EncodedJson } from "../../../domain/JsonText.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
 import { makeId } from "../Ids.ts"
-import { rowMaker, type Shape, textsMaker } from "./Columns.ts"
-import { recordingAll } from "./EventLog.ts"
-import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
+import { makeResourceEncoder, makeRowMapper, type TableShape } from "./Columns.ts"
+import { insertEventsOfType } from "./EventLog.ts"
+import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
 
 /** Bulk writes: one statement for many resources of a table and their events. */
-export const makeBulk = <A extends Stamped, F extends Identified>(
+export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFields>(
   sql: SqlClient.SqlClient,
-  spec: Spec<A, F>,
-  shape: Shape
+  spec: ResourceSpec<A, F>,
+  shape: TableShape
 ) => {
   const table = sql.literal(spec.table)
-  const encode = textsMaker(shape)
+  const encode = makeResourceEncoder(shape)
   const prefix = prefixOf(spec.entity.fields.id)
-  const recordAll = recordingAll(sql)
+  const recordAll = insertEventsOfType(sql)
   const columns = sql.literal(
-    ["tenant_id", ...Object.keys(rowMaker(shape)({})), "sequence"].map((column) => `"${column}"`).join(", ")
+    ["tenant_id", ...Object.keys(makeRowMapper(shape)({})), "sequence"].map((column) => `"${column}"`).join(", ")
   )
 
   const eventType = (action: string) => `${spec.name}.${action}`
@@ -30,8 +30,8 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
      * concurrent inserts of the same unique keys do not deadlock. Each resource is encoded once for its row, its event and
      * the response.
      */
-    creatingMany: Effect.fnUntraced(function* (
-      all: ReadonlyArray<Omit<A, keyof Stamped>>,
+    buildBulkInsert: Effect.fnUntraced(function* (
+      all: ReadonlyArray<Omit<A, keyof GeneratedFields>>,
       client: string | undefined,
       sortColumns: string
     ) {
@@ -40,23 +40,23 @@ export const makeBulk = <A extends Stamped, F extends Identified>(
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
       const made = all.map((fields) => {
         const id = makeId(prefix)
-        const { row, shown } = encode({ id, createdAt: at, updatedAt: at }, fields, common)
-        return { id, row, shown }
+        const { rowJson, json } = encode({ id, createdAt: at, updatedAt: at }, fields, common)
+        return { id, row: rowJson, shown: json }
       })
       const items = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${made.map(({ row }) => row).join(",")}]`
       const events = recordAll({ tenant, client, at, type: eventType("created") }, items)
-      const part = sql`
+      const ctes = sql`
         made as (
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${rows}::json)
           order by ${sql.literal(sortColumns)}
         ), told as (${events})`
-      return { part, values: new JsonText<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
+      return { ctes, values: new EncodedJson<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
     }),
 
     /** The CTEs that delete locked resources as part of another write. */
-    discardingMany: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
+    buildBulkDelete: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
       const tenant = yield* CurrentTenant
       const items = all.map(({ sequence, value }) => ({
         resource: value.id,

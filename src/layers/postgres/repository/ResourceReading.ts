@@ -2,9 +2,9 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound } from "../../../domain/Errors.ts"
-import type { Window } from "../../../domain/Paging.ts"
+import type { PageRequest } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { columnOf, present, type Row, type Shape, selectList } from "./Columns.ts"
+import { columnOf, omitNulls, type Row, selectList, type TableShape } from "./Columns.ts"
 import { makeKeyset } from "./Keyset.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
@@ -12,20 +12,24 @@ import type { Versioned } from "./ResourceSpec.ts"
 type Filter<A> = { readonly [K in keyof A as A[K] extends string | undefined ? K : never]?: string | undefined }
 
 /** Restricts a table to the visible rows of a tenant. Statements alias the table as "this". */
-export interface Scope {
+export interface TenantScope {
   readonly tenantColumn: string
   readonly visible: string
 }
 
 /** Reads the resources of a table. */
-export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantColumn, visible }: Scope) => {
+export const makeResourceReader = <A>(
+  sql: SqlClient.SqlClient,
+  shape: TableShape,
+  { tenantColumn, visible }: TenantScope
+) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
   const noFilter = sql.literal("true")
-  const { after, inOrder } = makeKeyset(sql, shape)
+  const { after, orderBy } = makeKeyset(sql, shape)
 
   // The columns are named after the schema's fields, and the table checks their values.
-  const read = (row: Row) => present(row) as A
+  const read = (row: Row) => omitNulls(row) as A
 
   const inTenant = (tenant: string) => sql`this.${sql.literal(tenantColumn)} = ${tenant} and ${sql.literal(visible)}`
 
@@ -67,11 +71,11 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
     inTenant,
 
     /** The current version, without and with a row lock until the end of the transaction. */
-    current: findOne(""),
-    held: findOne("for update of this"),
+    getVersion: findOne(""),
+    lockForUpdate: findOne("for update of this"),
 
     /** Locks the row that `first` selects, then this resource, in one statement. Returns both. */
-    heldAfter: <B>(first: Fragment, id: string) =>
+    lockForUpdateAfter: <B>(first: Fragment, id: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
         Effect.orDie(sql<Row & { sequence: number; first: B }>`
           with first as materialized (${first})
@@ -81,17 +85,17 @@ export const makeReading = <A>(sql: SqlClient.SqlClient, shape: Shape, { tenantC
         Effect.flatMap(([row]) => {
           if (row === undefined) return Effect.fail(new NotFound())
           const { first, sequence, ...fields } = row
-          return Effect.succeed({ first, held: { sequence, value: read(fields) } satisfies Versioned<A> })
+          return Effect.succeed({ first, locked: { sequence, value: read(fields) } satisfies Versioned<A> })
         })
       ),
 
     /** All matching resources, in list order. */
-    all: (filter: Filter<A>) => selectVersions(matching(filter), inOrder),
+    listAll: (filter: Filter<A>) => selectVersions(matching(filter), orderBy),
 
     /** One page, plus one row if there are more. */
-    page: ({ after: start, limit }: Window, filter: Filter<A> = {}, more: Fragment = noFilter) =>
-      selectInTenant(sql`${matching(filter)} and ${more} and ${after(start)}`, sql`${inOrder} limit ${limit + 1}`)
+    page: ({ after: start, limit }: PageRequest, filter: Filter<A> = {}, more: Fragment = noFilter) =>
+      selectInTenant(sql`${matching(filter)} and ${more} and ${after(start)}`, sql`${orderBy} limit ${limit + 1}`)
   }
 }
 
-export type Reading<A> = ReturnType<typeof makeReading<A>>
+export type ResourceReader<A> = ReturnType<typeof makeResourceReader<A>>

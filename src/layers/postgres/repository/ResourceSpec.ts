@@ -1,13 +1,13 @@
 import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
 import type { ResourceName } from "../../../domain/events/Catalogue.ts"
-import type { Shape } from "./Columns.ts"
+import type { TableShape } from "./Columns.ts"
 
 /** The fields of an entity, including its identifier. */
-export type Identified = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
+export type IdentifiedFields = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
 
 /** The fields that the server sets. */
-export interface Stamped {
+export interface GeneratedFields {
   readonly id: string
   readonly createdAt: string
   readonly updatedAt: string
@@ -20,7 +20,8 @@ export interface Versioned<A> {
 }
 
 /** Describes a resource to the generic repository. */
-export interface Spec<A, F extends Identified, N extends ResourceName = ResourceName> extends Omit<Shape, "fields"> {
+export interface ResourceSpec<A, F extends IdentifiedFields, N extends ResourceName = ResourceName>
+  extends Omit<TableShape, "fields"> {
   /** The resource in event types, `<name>.<action>`. */
   readonly name: N
   readonly entity: Schema.Struct<F> & { readonly Type: A }
@@ -31,9 +32,9 @@ export interface Spec<A, F extends Identified, N extends ResourceName = Resource
   /** SQL condition of the rows that are not soft-deleted. Default `true`. */
   readonly visible?: string
   /** Converts to the data of events. Default: the entity itself. */
-  readonly shown?: (entity: A) => unknown
+  readonly toEventData?: (entity: A) => unknown
   /** Converts to the response body, from which ETags are computed. Default: as in events. */
-  readonly answered?: (entity: A) => unknown
+  readonly toResponseBody?: (entity: A) => unknown
   /** SQL that deletes a row, for a soft delete. Default `delete from`. */
-  readonly removal?: string
+  readonly deleteSql?: string
 }

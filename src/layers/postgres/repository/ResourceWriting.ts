@@ -5,48 +5,48 @@ import { PreconditionFailed } from "../../../domain/Errors.ts"
 import { etagOf } from "../../../domain/Etag.ts"
 import type { ActionOf, ResourceName } from "../../../domain/events/Catalogue.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
-import { type Change, patched } from "../../../domain/Schemas.ts"
+import { applyPatch, type Patch } from "../../../domain/Schemas.ts"
 import { CurrentTenant, IfMatch } from "../../../domain/tenancy/Caller.ts"
-import { atomically } from "../connection/Transaction.ts"
-import { finishing } from "../connection/Transactions.ts"
+import { inTransaction } from "../connection/Transaction.ts"
+import { commitWith } from "../connection/Transactions.ts"
 import { makeId } from "../Ids.ts"
-import { arranger, driverRow, type Row, rowMaker, type Shape } from "./Columns.ts"
-import { recording } from "./EventLog.ts"
-import type { Reading } from "./ResourceReading.ts"
-import type { Identified, Spec, Stamped, Versioned } from "./ResourceSpec.ts"
-import { refusing } from "./Violations.ts"
+import { makeEntityMapper, makeRowMapper, type Row, type TableShape, toDriverRow } from "./Columns.ts"
+import { insertEvent } from "./EventLog.ts"
+import type { ResourceReader } from "./ResourceReading.ts"
+import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
+import { mapConstraintErrors } from "./Violations.ts"
 
 const now = () => new Date().toISOString()
 
 /** Whether an If-Match header with these tags, or none, accepts this version. */
-export const isMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
+export const isPreconditionMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
 
 /** Options of a write. */
-export interface Along {
+export interface WriteOptions {
   /** Columns without a field. */
   readonly columns?: Row
   /** CTEs that write other tables, each `<name> as (<statement>)`. */
-  readonly besides?: ReadonlyArray<Fragment>
+  readonly extraCtes?: ReadonlyArray<Fragment>
   /** Commits with this statement, which must be the last of its transaction. */
-  readonly isLast?: boolean
+  readonly commit?: boolean
 }
 
 /** Writes resources of a table, each with its event in one statement. */
-export const makeWriting = <A extends Stamped, F extends Identified, N extends ResourceName>(
+export const makeResourceWriter = <A extends GeneratedFields, F extends IdentifiedFields, N extends ResourceName>(
   sql: SqlClient.SqlClient,
-  spec: Spec<A, F, N>,
-  shape: Shape,
-  { current, held, inTenant, read }: Reading<A>
+  spec: ResourceSpec<A, F, N>,
+  shape: TableShape,
+  { getVersion, lockForUpdate, inTenant, read }: ResourceReader<A>
 ) => {
   const table = sql.literal(spec.table)
-  const toEntity = arranger(shape)
-  const toRow = rowMaker(shape)
-  const toEventData = spec.shown ?? ((entity: A): unknown => entity)
-  const toResponseBody = spec.answered ?? toEventData
+  const toEntity = makeEntityMapper(shape)
+  const toRow = makeRowMapper(shape)
+  const toEventData = spec.toEventData ?? ((entity: A): unknown => entity)
+  const toResponseBody = spec.toResponseBody ?? toEventData
   const prefix = prefixOf(spec.entity.fields.id)
-  const withConstraintErrors = refusing(shape)
-  const insertChangeEvent = recording(sql, sql.literal("changed"))
+  const withConstraintErrors = mapConstraintErrors(shape)
+  const insertChangeEvent = insertEvent(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
   const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
@@ -60,13 +60,13 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
       data: toEventData(value)
     })
 
-  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof Stamped>, givenId?: string) {
+  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof GeneratedFields>, givenId?: string) {
     const tenant = yield* CurrentTenant
     const at = now()
     const id = givenId ?? makeId(prefix)
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(toEntity(entity))
-    const row = { [tenantColumn]: tenant, ...driverRow(toRow(entity)), sequence: 1 }
+    const row = { [tenantColumn]: tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
     const event = buildEventInsert(tenant, "created", value, 1, at)
     yield* withConstraintErrors(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
     return value
@@ -87,25 +87,27 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
    * Writes a locked row, and the extra CTEs, atomically. A locked row cannot change; if its version differs all the same,
    * `1 / count(*)` fails the statement.
    */
-  const applyLocked = (change: Fragment, { besides = [], isLast = false }: Along) => {
-    const ctes = besides.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, change)
+  const applyLocked = (change: Fragment, { extraCtes = [], commit = false }: WriteOptions) => {
+    const ctes = extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, change)
     const statement = withConstraintErrors(sql`with ${ctes} select 1 / count(*) from changed`)
-    return isLast ? finishing(statement) : statement
+    return commit ? commitWith(statement) : statement
   }
 
   /** Fails unless the If-Match header of the request accepts this version. */
-  const accepted = (version: Versioned<A>) =>
+  const requireIfMatch = (version: Versioned<A>) =>
     Effect.flatMap(IfMatch, (tags) =>
-      isMet(tags, toResponseBody(version.value)) ? Effect.succeed(version) : Effect.fail(new PreconditionFailed())
+      isPreconditionMet(tags, toResponseBody(version.value))
+        ? Effect.succeed(version)
+        : Effect.fail(new PreconditionFailed())
     )
-  const readForWrite = (id: string) => Effect.flatMap(current(id), accepted)
+  const readForWrite = (id: string) => Effect.flatMap(getVersion(id), requireIfMatch)
   /** Locks the row until the end of the transaction, and checks If-Match. */
-  const hold = (id: string) => Effect.flatMap(held(id), accepted)
+  const lockForWrite = (id: string) => Effect.flatMap(lockForUpdate(id), requireIfMatch)
 
   const buildUpdate = Effect.fnUntraced(function* (
     version: Versioned<A>,
     action: ActionOf<N>,
-    next: Omit<A, keyof Stamped>,
+    next: Omit<A, keyof GeneratedFields>,
     columns: Row = {}
   ) {
     const tenant = yield* CurrentTenant
@@ -115,14 +117,14 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
     const entity = { ...next, id, createdAt, updatedAt: at }
     const value = read(toEntity(entity))
     const event = buildEventInsert(tenant, action, value, sequence, at)
-    const update = sql`update ${table} this set ${sql.update({ ...driverRow(toRow(entity)), ...columns, sequence })}`
+    const update = sql`update ${table} this set ${sql.update({ ...toDriverRow(toRow(entity)), ...columns, sequence })}`
     return { change: buildChange(tenant, version, update, event), value }
   })
 
   const buildDelete = Effect.fnUntraced(function* (version: Versioned<A>) {
     const tenant = yield* CurrentTenant
     const event = buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
-    const removal = sql.literal(spec.removal ?? `delete from ${spec.table} this`)
+    const removal = sql.literal(spec.deleteSql ?? `delete from ${spec.table} this`)
     return { change: buildChange(tenant, version, removal, event), value: version.value }
   })
 
@@ -134,33 +136,38 @@ export const makeWriting = <A extends Stamped, F extends Identified, N extends R
     Effect.gen(function* () {
       const { change, value } = yield* Effect.flatMap(readForWrite(id), decide)
       if (yield* applyIfCurrent(change)) return value
-      return yield* Effect.flatMap(hold(id), decide).pipe(
-        Effect.flatMap(({ change, value }) => Effect.as(applyLocked(change, { isLast: true }), value)),
-        atomically(sql)
+      return yield* Effect.flatMap(lockForWrite(id), decide).pipe(
+        Effect.flatMap(({ change, value }) => Effect.as(applyLocked(change, { commit: true }), value)),
+        inTransaction(sql)
       )
     })
 
   /** Updates a resource with a function of its current version. */
-  const revise = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof Stamped>, E, R>) =>
+  const updateWith = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof GeneratedFields>, E, R>) =>
     withOptimisticRetry(id, (version) =>
       Effect.flatMap(change(version.value), (next) => buildUpdate(version, "updated", next))
     )
 
   return {
     create,
-    revise,
+    updateWith,
     remove: (id: string) => Effect.asVoid(withOptimisticRetry(id, buildDelete)),
-    accepted,
-    hold,
+    requireIfMatch,
+    lockForWrite,
     /** Updates a locked version, with an event named after the action. */
-    rewrite: (version: Versioned<A>, action: ActionOf<N>, next: Omit<A, keyof Stamped>, options: Along = {}) =>
+    updateLocked: (
+      version: Versioned<A>,
+      action: ActionOf<N>,
+      next: Omit<A, keyof GeneratedFields>,
+      options: WriteOptions = {}
+    ) =>
       Effect.flatMap(buildUpdate(version, action, next, options.columns), ({ change, value }) =>
         Effect.as(applyLocked(change, options), value)
       ),
     /** Deletes a locked version. */
-    discard: (version: Versioned<A>, options: Along = {}) =>
+    deleteLocked: (version: Versioned<A>, options: WriteOptions = {}) =>
       Effect.flatMap(buildDelete(version), ({ change }) => Effect.asVoid(applyLocked(change, options))),
     /** Sets the fields of a PATCH body; null removes one. */
-    patch: (id: string, change: Change<A>) => revise(id, (value) => Effect.succeed(patched(value, change)))
+    patch: (id: string, change: Patch<A>) => updateWith(id, (value) => Effect.succeed(applyPatch(value, change)))
   }
 }

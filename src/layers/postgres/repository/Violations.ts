@@ -1,8 +1,8 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
-import { breaks, NotFound, type ValidationError } from "../../../domain/Errors.ts"
-import { codeOf } from "../connection/Outage.ts"
-import { columnOf, type Shape } from "./Columns.ts"
+import { fieldError, NotFound, type ValidationError } from "../../../domain/Errors.ts"
+import { errorCodeOf } from "../connection/Outage.ts"
+import { columnOf, type TableShape } from "./Columns.ts"
 
 const toCamelCase = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -16,33 +16,33 @@ const fieldOf = (table: string, constraint: string) =>
   toCamelCase(constraint.replace(new RegExp(`^${table}_`), "").replace(/_(f?key|min)$/, ""))
 
 /** Whether the field references the parent of the resource, which does not exist. */
-const isParentReference = (shape: Shape, field: string) =>
+const isParentReference = (shape: TableShape, field: string) =>
   shape.relations?.some((relation) => toCamelCase(columnOf(shape, relation)) === field) === true
 
 /** The API error of a constraint violation, or undefined if the caller did not cause it. */
-const toApiError = (shape: Shape, { cause }: SqlError): ValidationError | NotFound | undefined => {
+const toApiError = (shape: TableShape, { cause }: SqlError): ValidationError | NotFound | undefined => {
   const table = stringFieldOf(cause, "table")
   const constraint = stringFieldOf(cause, "constraint")
   const field = fieldOf(table, constraint)
-  switch (codeOf(cause)) {
+  switch (errorCodeOf(cause)) {
     case "23503":
       if (table === shape.table)
         return isParentReference(shape, field)
           ? new NotFound()
-          : breaks(field, "exists", "names nothing in this tenant")
-      return breaks(constraint.endsWith("_id_fkey") ? "id" : field, "inUse", `is still referred to by ${table}`)
+          : fieldError(field, "exists", "names nothing in this tenant")
+      return fieldError(constraint.endsWith("_id_fkey") ? "id" : field, "inUse", `is still referred to by ${table}`)
     case "23505":
-      return breaks(field, "unique", "is taken")
+      return fieldError(field, "unique", "is taken")
     case "23514":
-      return constraint.endsWith("_min") ? breaks(field, "min", "is less than what is used up already") : undefined
+      return constraint.endsWith("_min") ? fieldError(field, "min", "is less than what is used up already") : undefined
     default:
       return undefined
   }
 }
 
 /** Maps constraint violations to a 400 or 404. Any other failed statement is a defect. */
-export const refusing =
-  (shape: Shape) =>
+export const mapConstraintErrors =
+  (shape: TableShape) =>
   <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, ValidationError | NotFound, R> =>
     Effect.catchAll(statement, (error) => {
       const apiError = toApiError(shape, error)

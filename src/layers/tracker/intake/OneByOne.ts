@@ -1,36 +1,36 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Cause, Effect } from "effect"
 import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
-import { eventOf, isDrift } from "../../../domain/tracker/Intake.ts"
-import { isOutage, isStatementTimeout } from "../../postgres/connection/Outage.ts"
-import { atomically } from "../../postgres/connection/Transaction.ts"
-import { makeDrift } from "../Drift.ts"
-import type { IssueKey } from "./IssueKey.ts"
-import { failure, readOutcome, resultsOf } from "./Outcome.ts"
-import type { Taking, Waiting } from "./Taking.ts"
-import type { Writing } from "./Writing.ts"
+import { hasDrifted, issueEventTypes } from "../../../domain/tracker/Intake.ts"
+import { isStatementTimeout, isTransient } from "../../postgres/connection/Outage.ts"
+import { inTransaction } from "../../postgres/connection/Transaction.ts"
+import { makeDriftRecorder } from "../Drift.ts"
+import type { IssueRef } from "./IssueKey.ts"
+import { evaluateWebhook, failedOutcome, toProcessingResults } from "./Outcome.ts"
+import type { BatchLoader, PendingWebhook } from "./Taking.ts"
+import type { SaveBatch } from "./Writing.ts"
 
 /** Processes one issue. Each webhook has its own savepoint, so that a failing webhook does not stop the others. */
-export const makeOneByOne = (sql: SqlClient.SqlClient, loader: Taking, saveBatch: Writing) => {
-  const recordDrift = makeDrift(sql)
+export const makeProcessOne = (sql: SqlClient.SqlClient, loader: BatchLoader, saveBatch: SaveBatch) => {
+  const recordDrift = makeDriftRecorder(sql)
 
-  const applyWebhook = Effect.fnUntraced(function* (key: IssueKey, webhook: Waiting) {
-    const before = (yield* loader.known([key])).get(0)
-    const { after, outcome, update } = yield* readOutcome(key, before, webhook)
-    const applied = after === undefined ? [] : [{ ...after, tenant: key.tenant, type: eventOf[update.kind] }]
+  const applyWebhook = Effect.fnUntraced(function* (key: IssueRef, webhook: PendingWebhook) {
+    const before = (yield* loader.loadKnownIssues([key])).get(0)
+    const { after, outcome, update } = yield* evaluateWebhook(key, before, webhook)
+    const applied = after === undefined ? [] : [{ ...after, tenant: key.tenant, type: issueEventTypes[update.kind] }]
     yield* saveBatch(applied, [outcome])
-    if (after !== undefined && isDrift(before?.issue, update.facts))
+    if (after !== undefined && hasDrifted(before?.issue, update.facts))
       yield* recordDrift(key.tenant, { site: webhook.site, before: before?.issue, after: after.issue })
     return outcome
   })
 
   /** Rolls back a failing webhook and saves only its error. An outage fails the whole issue instead. */
-  const applyOrFail = (key: IssueKey, webhook: Waiting) =>
+  const applyOrFail = (key: IssueRef, webhook: PendingWebhook) =>
     sql.withTransaction(applyWebhook(key, webhook)).pipe(
       Effect.catchAllCause((cause) => {
         const error = Cause.squash(cause)
-        if (isOutage(error) && !isStatementTimeout(error)) return Effect.failCause(cause)
-        const outcome = failure(key, webhook, error)
+        if (isTransient(error) && !isStatementTimeout(error)) return Effect.failCause(cause)
+        const outcome = failedOutcome(key, webhook, error)
         return Effect.as(saveBatch([], [outcome]), outcome)
       })
     )
@@ -39,11 +39,11 @@ export const makeOneByOne = (sql: SqlClient.SqlClient, loader: Taking, saveBatch
    * Returns the result of each webhook. `isBusy`: another worker has locked the issue. `hasMore`: more webhooks are
    * pending.
    */
-  return (key: IssueKey) =>
+  return (key: IssueRef) =>
     Effect.gen(function* () {
-      if ((yield* loader.hold([key])).length === 0) return { results: [], isBusy: true, hasMore: false }
-      const { mayHaveMore, webhooks } = yield* loader.waiting([key])
+      if ((yield* loader.lockIssues([key])).length === 0) return { results: [], isBusy: true, hasMore: false }
+      const { mayHaveMore, webhooks } = yield* loader.loadPending([key])
       const outcomes = yield* Effect.forEach(webhooks, (webhook) => applyOrFail(key, webhook))
-      return { results: resultsOf(outcomes), isBusy: false, hasMore: mayHaveMore(0) }
-    }).pipe(atomically(sql), Effect.provideService(CurrentTenant, key.tenant))
+      return { results: toProcessingResults(outcomes), isBusy: false, hasMore: mayHaveMore(0) }
+    }).pipe(inTransaction(sql), Effect.provideService(CurrentTenant, key.tenant))
 }

@@ -1,24 +1,29 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Effect } from "effect"
 import { prefixOf } from "../../../domain/Ids.ts"
-import { storableText } from "../../../domain/StorableText.ts"
-import { judge, readTold, type Told, type WorkResult } from "../../../domain/tracker/Intake.ts"
+import { toStorableText } from "../../../domain/StorableText.ts"
+import {
+  decideIssueUpdate,
+  type IssueUpdate,
+  type ProcessingResult,
+  parseIssueUpdate
+} from "../../../domain/tracker/Intake.ts"
 import { type TrackedIssue, TrackedIssueId } from "../../../domain/tracker/TrackedIssue.ts"
 import { makeId } from "../../postgres/Ids.ts"
-import { arranger } from "../../postgres/repository/Columns.ts"
+import { makeEntityMapper } from "../../postgres/repository/Columns.ts"
 import { issueShape } from "../TrackedIssues.ts"
-import type { IssueKey } from "./IssueKey.ts"
-import type { KnownIssue, Waiting } from "./Taking.ts"
+import type { IssueRef } from "./IssueKey.ts"
+import type { KnownIssue, PendingWebhook } from "./Taking.ts"
 
 /** The new status of a processed webhook. A failed one stays RECEIVED and is retried, up to the maximum of attempts. */
-export interface Outcome {
+export interface InboundOutcome {
   readonly tenant: string
   readonly id: string
   readonly status: "DONE" | "STALE" | "RECEIVED" | "FAILED"
   readonly error: string | null
 }
 
-const resultOf: Record<Outcome["status"], WorkResult> = {
+const resultOf: Record<InboundOutcome["status"], ProcessingResult> = {
   DONE: "DONE",
   STALE: "STALE",
   RECEIVED: "RETRIED",
@@ -26,14 +31,15 @@ const resultOf: Record<Outcome["status"], WorkResult> = {
 }
 
 /** Maps outcomes to the labels of the metric. */
-export const resultsOf = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ status }) => resultOf[status])
+export const toProcessingResults = (outcomes: ReadonlyArray<InboundOutcome>) =>
+  outcomes.map(({ status }) => resultOf[status])
 
-export class Unworkable extends Data.TaggedError("UnreadableWebhook")<{ readonly cause: unknown }> {}
+export class UnreadableWebhook extends Data.TaggedError("UnreadableWebhook")<{ readonly cause: unknown }> {}
 
 const maxAttempts = 5
 const maxErrorLength = 1000
 
-const arrange = arranger(issueShape)
+const arrange = makeEntityMapper(issueShape)
 
 const urlOf = (siteUrl: string | null, key: string) => {
   const url = `${siteUrl?.replace(/\/+$/, "")}/browse/${encodeURIComponent(key)}`
@@ -42,9 +48,9 @@ const urlOf = (siteUrl: string | null, key: string) => {
 
 /** The state of the issue after a webhook. */
 const nextIssue = (
-  { integration }: IssueKey,
+  { integration }: IssueRef,
   before: KnownIssue | undefined,
-  { facts }: Told,
+  { facts }: IssueUpdate,
   siteUrl: string | null
 ): TrackedIssue => {
   const at = new Date().toISOString()
@@ -57,12 +63,12 @@ const nextIssue = (
 /**
  * Decodes a webhook and decides its outcome. `after` is the new state of the issue, or undefined when nothing changes.
  */
-export const readOutcome = (key: IssueKey, before: KnownIssue | undefined, { body, id, siteUrl }: Waiting) =>
+export const evaluateWebhook = (key: IssueRef, before: KnownIssue | undefined, { body, id, siteUrl }: PendingWebhook) =>
   Effect.map(
-    Effect.mapError(readTold(body), (cause) => new Unworkable({ cause })),
+    Effect.mapError(parseIssueUpdate(body), (cause) => new UnreadableWebhook({ cause })),
     (update) => {
-      const decision = judge(before, update)
-      const outcome: Outcome = {
+      const decision = decideIssueUpdate(before, update)
+      const outcome: InboundOutcome = {
         tenant: key.tenant,
         id,
         status: decision === "stale" ? "STALE" : "DONE",
@@ -81,11 +87,15 @@ export const readOutcome = (key: IssueKey, before: KnownIssue | undefined, { bod
   )
 
 const errorText = (error: unknown): string => {
-  const cause = error instanceof Unworkable || error instanceof SqlError ? error.cause : error
-  return storableText(cause instanceof Error ? cause.message : String(cause), maxErrorLength)
+  const cause = error instanceof UnreadableWebhook || error instanceof SqlError ? error.cause : error
+  return toStorableText(cause instanceof Error ? cause.message : String(cause), maxErrorLength)
 }
 
-export const failure = ({ tenant }: IssueKey, { attempts, id }: Waiting, error: unknown): Outcome => ({
+export const failedOutcome = (
+  { tenant }: IssueRef,
+  { attempts, id }: PendingWebhook,
+  error: unknown
+): InboundOutcome => ({
   tenant,
   id,
   status: attempts + 1 < maxAttempts ? "RECEIVED" : "FAILED",

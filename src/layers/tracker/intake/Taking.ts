@@ -1,13 +1,13 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { Known } from "../../../domain/tracker/Intake.ts"
+import type { IssueVersion } from "../../../domain/tracker/Intake.ts"
 import type { TrackedIssue } from "../../../domain/tracker/TrackedIssue.ts"
-import { present, type Row, selectList } from "../../postgres/repository/Columns.ts"
+import { omitNulls, type Row, selectList } from "../../postgres/repository/Columns.ts"
 import { issueShape } from "../TrackedIssues.ts"
-import { type IssueKey, nameOf } from "./IssueKey.ts"
+import { type IssueRef, issueRefKey } from "./IssueKey.ts"
 
 /** A pending webhook. `place` is the index of its issue in the request. */
-export interface Waiting {
+export interface PendingWebhook {
   readonly place: number
   readonly id: string
   readonly body: string
@@ -17,37 +17,40 @@ export interface Waiting {
   readonly siteUrl: string | null
 }
 
-export interface KnownIssue extends Known {
+export interface KnownIssue extends IssueVersion {
   readonly sequence: number
 }
 
 type KnownRow = Row & { readonly place: number; readonly happenedAt: number; readonly sequence: number }
 
 /** Limits of one transaction. A body can have 5 MiB, so that the number of webhooks alone does not bound the memory. */
-export interface IntakeLimits {
+export interface BatchLimits {
   readonly maxWebhooks: number
   readonly maxBytes: number
 }
 
-export const intakeLimits: IntakeLimits = { maxWebhooks: 200, maxBytes: 16 * 1024 * 1024 }
+export const defaultBatchLimits: BatchLimits = { maxWebhooks: 200, maxBytes: 16 * 1024 * 1024 }
 
-type PendingRow = Omit<Waiting, "body"> & { readonly body: string | null }
+type PendingRow = Omit<PendingWebhook, "body"> & { readonly body: string | null }
 
 /** Locks issues and loads their pending webhooks and current state, for one transaction. */
-export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: IntakeLimits = intakeLimits) => {
+export const makeBatchLoader = (
+  sql: SqlClient.SqlClient,
+  { maxBytes, maxWebhooks }: BatchLimits = defaultBatchLimits
+) => {
   const columns = sql.literal(selectList(issueShape))
 
-  const requestedIssues = (keys: ReadonlyArray<IssueKey>) => sql`
+  const requestedIssues = (keys: ReadonlyArray<IssueRef>) => sql`
     json_to_recordset(${JSON.stringify(keys.map((key, place) => ({ ...key, place })))}::json)
       as given (place integer, tenant text, integration text, issue text)`
 
   return {
     /** Locks issues until the transaction ends. Returns those that no other worker has locked. */
-    hold: (keys: ReadonlyArray<IssueKey>) =>
+    lockIssues: (keys: ReadonlyArray<IssueRef>) =>
       Effect.map(
         sql<{ held: boolean }>`
           select pg_try_advisory_xact_lock(hashtextextended(given.name, 2)) as held
-          from json_array_elements_text(${JSON.stringify(keys.map(nameOf))}::json) with ordinality as given (name, place)
+          from json_array_elements_text(${JSON.stringify(keys.map(issueRefKey))}::json) with ordinality as given (name, place)
           order by given.place`,
         (rows) => keys.filter((_, place) => rows[place]?.held === true)
       ),
@@ -57,7 +60,7 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
      * ACTIVE. The byte limit applies to the first webhook of every issue, then to the second, so that an issue with
      * large bodies does not starve the others. `mayHaveMore` tells whether an issue can have more pending webhooks.
      */
-    waiting: (keys: ReadonlyArray<IssueKey>) => {
+    loadPending: (keys: ReadonlyArray<IssueRef>) => {
       const max = Math.ceil(maxWebhooks / keys.length)
       return Effect.map(
         sql<PendingRow>`
@@ -87,7 +90,7 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
           order by place, n`,
         (rows) => {
           const webhooks = rows.flatMap(
-            ({ body, ...rest }): ReadonlyArray<Waiting> => (body === null ? [] : [{ ...rest, body }])
+            ({ body, ...rest }): ReadonlyArray<PendingWebhook> => (body === null ? [] : [{ ...rest, body }])
           )
           const truncated = new Set(rows.flatMap(({ body, place }) => (body === null ? [place] : [])))
           const mayHaveMore = (place: number) =>
@@ -98,7 +101,7 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
     },
 
     /** Loads the saved state of issues, keyed by their index in the request. */
-    known: (keys: ReadonlyArray<IssueKey>) =>
+    loadKnownIssues: (keys: ReadonlyArray<IssueRef>) =>
       Effect.map(
         sql<KnownRow>`
           select given.place, ${columns}, this.happened_at as "happenedAt", this.sequence
@@ -110,11 +113,11 @@ export const makeTaking = (sql: SqlClient.SqlClient, { maxBytes, maxWebhooks }: 
             rows.map(({ happenedAt, place, sequence, ...fields }): readonly [number, KnownIssue] => [
               place,
               // The cast is safe: the columns have the names of the schema's fields, and the table checks the values.
-              { issue: present(fields) as TrackedIssue, happenedAt, sequence }
+              { issue: omitNulls(fields) as TrackedIssue, happenedAt, sequence }
             ])
           )
       )
   }
 }
 
-export type Taking = ReturnType<typeof makeTaking>
+export type BatchLoader = ReturnType<typeof makeBatchLoader>

@@ -1,24 +1,24 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Either } from "effect"
-import { eventOf, type WorkResult } from "../../../domain/tracker/Intake.ts"
-import { issueReference } from "../../../domain/tracker/IssueBilling.ts"
-import { wasMadeOf } from "../../invoicing/MayBill.ts"
-import { atomically } from "../../postgres/connection/Transaction.ts"
-import { finishing } from "../../postgres/connection/Transactions.ts"
-import type { IssueKey } from "./IssueKey.ts"
-import { failure, type Outcome, readOutcome, resultsOf } from "./Outcome.ts"
-import type { KnownIssue, Taking, Waiting } from "./Taking.ts"
-import type { Applied, Writing } from "./Writing.ts"
+import { issueEventTypes, type ProcessingResult } from "../../../domain/tracker/Intake.ts"
+import { jiraReferenceType } from "../../../domain/tracker/IssueBilling.ts"
+import { isCreatedFromIssue } from "../../invoicing/MayBill.ts"
+import { inTransaction } from "../../postgres/connection/Transaction.ts"
+import { commitWith } from "../../postgres/connection/Transactions.ts"
+import type { IssueRef } from "./IssueKey.ts"
+import { evaluateWebhook, failedOutcome, type InboundOutcome, toProcessingResults } from "./Outcome.ts"
+import type { BatchLoader, KnownIssue, PendingWebhook } from "./Taking.ts"
+import type { AppliedChange, SaveBatch } from "./Writing.ts"
 
 /** The results of the webhooks of a batch, and the issues that are not finished. */
-export interface Rest {
-  readonly results: ReadonlyArray<WorkResult>
+export interface BatchResult {
+  readonly results: ReadonlyArray<ProcessingResult>
   /** Issues with more pending webhooks. */
-  readonly left: ReadonlyArray<IssueKey>
+  readonly left: ReadonlyArray<IssueRef>
   /** Issues that another worker has locked. */
-  readonly busy: ReadonlyArray<IssueKey>
+  readonly busy: ReadonlyArray<IssueRef>
   /** Issues with billables. They are processed one by one, because a change also records events for the billables. */
-  readonly billed: ReadonlyArray<IssueKey>
+  readonly billed: ReadonlyArray<IssueRef>
 }
 
 interface BilledCandidate {
@@ -30,30 +30,30 @@ interface BilledCandidate {
 
 /** Applies the webhooks of one issue in order. */
 const applyWebhooks = Effect.fnUntraced(function* (
-  key: IssueKey,
+  key: IssueRef,
   known: KnownIssue | undefined,
-  webhooks: ReadonlyArray<Waiting>
+  webhooks: ReadonlyArray<PendingWebhook>
 ) {
-  const applied: Array<Applied> = []
-  const outcomes: Array<Outcome> = []
+  const applied: Array<AppliedChange> = []
+  const outcomes: Array<InboundOutcome> = []
   let before = known
   for (const webhook of webhooks) {
-    const evaluated = yield* Effect.either(readOutcome(key, before, webhook))
+    const evaluated = yield* Effect.either(evaluateWebhook(key, before, webhook))
     if (Either.isLeft(evaluated)) {
-      outcomes.push(failure(key, webhook, evaluated.left))
+      outcomes.push(failedOutcome(key, webhook, evaluated.left))
       continue
     }
     const { after, outcome, update } = evaluated.right
     outcomes.push(outcome)
     if (after === undefined) continue
-    applied.push({ ...after, tenant: key.tenant, type: eventOf[update.kind] })
+    applied.push({ ...after, tenant: key.tenant, type: issueEventTypes[update.kind] })
     before = after
   }
   return { applied, outcomes }
 })
 
 /** Processes many issues in one transaction with few statements. Any failure rolls back the whole batch. */
-export const makeTogether = (sql: SqlClient.SqlClient, loader: Taking, saveBatch: Writing) => {
+export const makeProcessBatch = (sql: SqlClient.SqlClient, loader: BatchLoader, saveBatch: SaveBatch) => {
   const findBilled = (candidates: ReadonlyArray<BilledCandidate>) =>
     Effect.map(
       sql<{ place: number }>`
@@ -62,18 +62,18 @@ export const makeTogether = (sql: SqlClient.SqlClient, loader: Taking, saveBatch
             (place integer, tenant text, id text, key text)
         )
         select given.place from given
-        join billables b on b.tenant_id = given.tenant and not b.released and b.reference_type = ${issueReference}
+        join billables b on b.tenant_id = given.tenant and not b.released and b.reference_type = ${jiraReferenceType}
           and b.reference_id = given.key
         union
         select given.place from given
-        join billables b on b.tenant_id = given.tenant and not b.released and ${wasMadeOf(sql, sql.literal("given.id"))}`,
+        join billables b on b.tenant_id = given.tenant and not b.released and ${isCreatedFromIssue(sql, sql.literal("given.id"))}`,
       (rows) => new Set(rows.map(({ place }) => place))
     )
 
-  const processLocked = Effect.fnUntraced(function* (keys: ReadonlyArray<IssueKey>) {
-    const { mayHaveMore, webhooks } = yield* loader.waiting(keys)
+  const processLocked = Effect.fnUntraced(function* (keys: ReadonlyArray<IssueRef>) {
+    const { mayHaveMore, webhooks } = yield* loader.loadPending(keys)
     if (webhooks.length === 0) return { results: [], left: [], billed: [] }
-    const before = yield* loader.known(keys)
+    const before = yield* loader.loadKnownIssues(keys)
     const evaluated = yield* Effect.forEach(keys, (key, place) => {
       const own = webhooks.filter((webhook) => webhook.place === place)
       return Effect.map(applyWebhooks(key, before.get(place), own), (applied) => ({ ...applied, key, place }))
@@ -91,19 +91,19 @@ export const makeTogether = (sql: SqlClient.SqlClient, loader: Taking, saveBatch
       unbilled.flatMap(({ applied }) => applied),
       outcomes
     )
-    yield* finishing(statement)
+    yield* commitWith(statement)
     return {
-      results: resultsOf(outcomes),
+      results: toProcessingResults(outcomes),
       left: unbilled.filter(({ place }) => mayHaveMore(place)).map(({ key }) => key),
       billed: evaluated.filter(({ place }) => billed.has(place)).map(({ key }) => key)
     }
   })
 
-  return (keys: ReadonlyArray<IssueKey>) =>
+  return (keys: ReadonlyArray<IssueRef>) =>
     Effect.gen(function* () {
-      const locked = yield* loader.hold(keys)
+      const locked = yield* loader.lockIssues(keys)
       const busy = keys.filter((key) => !locked.includes(key))
       const done = locked.length === 0 ? { results: [], billed: [], left: [] } : yield* processLocked(locked)
-      return { ...done, busy } satisfies Rest
-    }).pipe(atomically(sql))
+      return { ...done, busy } satisfies BatchResult
+    }).pipe(inTransaction(sql))
 }

@@ -1,32 +1,32 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { EventType } from "../../../domain/events/Catalogue.ts"
-import { rowMaker } from "../../postgres/repository/Columns.ts"
-import { recordingEach } from "../../postgres/repository/EventLog.ts"
+import { makeRowMapper } from "../../postgres/repository/Columns.ts"
+import { insertEvents } from "../../postgres/repository/EventLog.ts"
 import { issueShape } from "../TrackedIssues.ts"
-import type { Outcome } from "./Outcome.ts"
+import type { InboundOutcome } from "./Outcome.ts"
 import type { KnownIssue } from "./Taking.ts"
 
 /** The new state of an issue, and the type of its event. */
-export interface Applied extends KnownIssue {
+export interface AppliedChange extends KnownIssue {
   readonly tenant: string
   readonly type: EventType
 }
 
-const rowOf = rowMaker(issueShape)
+const rowOf = makeRowMapper(issueShape)
 const columns = [...Object.keys(rowOf({})), "tenant_id", "happened_at", "sequence"]
 const columnList = columns.join(", ")
 const assignments = columns.map((column) => `${column} = excluded.${column}`).join(", ")
 
 /** The last change of each issue is its final state. */
-const latestByIssue = (applied: ReadonlyArray<Applied>) => [
+const latestByIssue = (applied: ReadonlyArray<AppliedChange>) => [
   ...new Map(applied.map((change) => [`${change.tenant} ${change.issue.id}`, change])).values()
 ]
 
 /** Saves the issues, one event for every change, and the outcome of every webhook, in one statement. */
-export const makeWriting = (sql: SqlClient.SqlClient) => {
-  const record = recordingEach(sql)
+export const makeSaveBatch = (sql: SqlClient.SqlClient) => {
+  const record = insertEvents(sql)
 
-  return (applied: ReadonlyArray<Applied>, outcomes: ReadonlyArray<Outcome>) => {
+  return (applied: ReadonlyArray<AppliedChange>, outcomes: ReadonlyArray<InboundOutcome>) => {
     const rows = latestByIssue(applied).map(({ happenedAt, issue, sequence, tenant }) => ({
       ...rowOf(issue),
       tenant_id: tenant,
@@ -58,4 +58,4 @@ export const makeWriting = (sql: SqlClient.SqlClient) => {
   }
 }
 
-export type Writing = ReturnType<typeof makeWriting>
+export type SaveBatch = ReturnType<typeof makeSaveBatch>

@@ -3,8 +3,8 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Cause, Effect, Exit, ManagedRuntime } from "effect"
 import pg from "pg"
 import { assert, beforeAll, describe, it, vi } from "vitest"
-import { isOutage } from "../../../../src/layers/postgres/connection/Outage.ts"
-import { finishing } from "../../../../src/layers/postgres/connection/Transactions.ts"
+import { isTransient } from "../../../../src/layers/postgres/connection/Outage.ts"
+import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { forAll } from "../../../support/forAll.ts"
 import { liveOn } from "../../../support/live.ts"
 import { type OnlyConnection, startOnOnlyConnection } from "../../../support/onlyConnection.ts"
@@ -42,7 +42,7 @@ describe("a prepared statement on the only connection there is", () => {
       assert.deepStrictEqual(await run(select(1)), stored)
       assert.deepStrictEqual(await run(select(3)), [])
       assert.deepStrictEqual(await run(sql.withTransaction(select(2))), stored.slice(1))
-      assert.deepStrictEqual(await run(sql.withTransaction(finishing(select(1)))), stored)
+      assert.deepStrictEqual(await run(sql.withTransaction(commitWith(select(1)))), stored)
     }
   })
 
@@ -55,7 +55,7 @@ describe("a prepared statement on the only connection there is", () => {
   it("goes to the server in one piece, and is described the first time only", async () => {
     const told = vi.spyOn(pg.Query.prototype as object as { handleRowDescription: () => void }, "handleRowDescription") // untyped
     const written = vi.spyOn(Socket.prototype, "write")
-    const statement = () => sql.withTransaction(finishing(sql`select ${"described"}::text as word`))
+    const statement = () => sql.withTransaction(commitWith(sql`select ${"described"}::text as word`))
     try {
       await run(statement())
       assert.strictEqual(told.mock.calls.length, 1)
@@ -124,7 +124,7 @@ describe("a prepared statement on the only connection there is", () => {
     const alone = {
       alone: () => everything(),
       "first in a transaction": () => sql.withTransaction(everything().pipe(Effect.zipLeft(sql`select ${1}::int`))),
-      "as a whole transaction": () => sql.withTransaction(finishing(everything()))
+      "as a whole transaction": () => sql.withTransaction(commitWith(everything()))
     }
     for (const [where, ask] of Object.entries(alone))
       it(`is prepared anew ${where}, nobody notices, and the next connection knows nothing of it`, async () => {
@@ -143,7 +143,7 @@ describe("a prepared statement on the only connection there is", () => {
       const before = await backend()
       const later = sql.withTransaction(Effect.zipRight(sql`insert into things values (${77})`, everything()))
       const exit = await runtime.runPromiseExit(later)
-      assert.isTrue(Exit.isFailure(exit) && isOutage(Cause.squash(exit.cause)), `${exit}`)
+      assert.isTrue(Exit.isFailure(exit) && isTransient(Cause.squash(exit.cause)), `${exit}`)
       assert.notDeepEqual(await backend(), before)
       assert.isNotEmpty(await run(later))
     })

@@ -1,6 +1,6 @@
 import { Cause, Effect, Either, Exit, Fiber } from "effect"
 import { assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { finishing } from "../../../../src/layers/postgres/connection/Transactions.ts"
+import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { forAll } from "../../../support/forAll.ts"
 import { holdRow } from "../../../support/heldRow.ts"
 import { invoicingIn } from "../../../support/invoicing.ts"
@@ -45,7 +45,7 @@ describe("a transaction on the only connection there is", () => {
   /** The connection is outside of any transaction, and another can be made on it. */
   const assertUsable = async () => {
     const before = await kept()
-    assert.isTrue(Exit.isSuccess(await transact(Effect.zipRight(add(100), finishing(add(101))))))
+    assert.isTrue(Exit.isSuccess(await transact(Effect.zipRight(add(100), commitWith(add(101))))))
     assert.isTrue(Exit.isSuccess(await runtime.runPromiseExit(add(102))))
     assert.deepStrictEqual(await kept(), [...before, 100, 101, 102])
   }
@@ -58,11 +58,11 @@ describe("a transaction on the only connection there is", () => {
     ],
     [
       "that does",
-      () => Effect.zipRight(add(1), finishing(add(2))),
+      () => Effect.zipRight(add(1), commitWith(add(2))),
       ["begin: BEGIN", "insert", "insert", "commit: COMMIT"]
     ],
     ["of nothing", () => Effect.void, []],
-    ["that finishes without a statement", () => finishing(Effect.void), []]
+    ["that finishes without a statement", () => commitWith(Effect.void), []]
   ]
   for (const [name, work, statements] of succeeding)
     it(`${name} is committed`, async () => {
@@ -74,7 +74,7 @@ describe("a transaction on the only connection there is", () => {
     })
 
   it("of one statement takes one message, and has that statement's rows", async () => {
-    const one = finishing(sql<{ id: number }>`insert into things values (${1}), (${2}) returning id`)
+    const one = commitWith(sql<{ id: number }>`insert into things values (${1}), (${2}) returning id`)
     const logged = await database.during(async () =>
       assert.deepStrictEqual(await transact(one), Exit.succeed([{ id: 1 }, { id: 2 }]))
     )
@@ -90,12 +90,12 @@ describe("a transaction on the only connection there is", () => {
   const dangling = () => add(5, 999)
   const failing: ReadonlyArray<[string, string, () => Effect.Effect<unknown, unknown>]> = [
     ["its first statement fails", "23505", () => Effect.zipRight(broken(), add(2))],
-    ["its only statement fails", "23505", () => finishing(broken())],
-    ["a middle statement fails", "23505", () => Effect.all([add(2), broken(), finishing(add(3))])],
-    ["its closing statement fails", "23505", () => Effect.zipRight(add(2), finishing(broken()))],
+    ["its only statement fails", "23505", () => commitWith(broken())],
+    ["a middle statement fails", "23505", () => Effect.all([add(2), broken(), commitWith(add(3))])],
+    ["its closing statement fails", "23505", () => Effect.zipRight(add(2), commitWith(broken()))],
     ["a constraint fails at the commit", "23503", () => Effect.zipRight(add(2), dangling())],
-    ["one fails at the commit that rides along", "23503", () => Effect.zipRight(add(2), finishing(dangling()))],
-    ["one fails at the commit of its only statement", "23503", () => finishing(dangling())],
+    ["one fails at the commit that rides along", "23503", () => Effect.zipRight(add(2), commitWith(dangling()))],
+    ["one fails at the commit of its only statement", "23503", () => commitWith(dangling())],
     ["the work fails before any statement", refusal.message, () => Effect.fail(refusal)],
     ["the work fails after its statements", refusal.message, () => Effect.zipRight(add(2), Effect.fail(refusal))],
     ["the work dies after its statements", refusal.message, () => Effect.zipRight(add(2), Effect.die(refusal))]
@@ -122,8 +122,8 @@ describe("a transaction on the only connection there is", () => {
   })
 
   it("is not closed by who finishes a part of it", async () => {
-    const part = sql.withTransaction(Effect.zipRight(add(1), finishing(add(2))))
-    assert.isTrue(Exit.isSuccess(await transact(Effect.zipRight(part, finishing(add(3))))))
+    const part = sql.withTransaction(Effect.zipRight(add(1), commitWith(add(2))))
+    assert.isTrue(Exit.isSuccess(await transact(Effect.zipRight(part, commitWith(add(3))))))
     assert.deepStrictEqual(await kept(), [1, 2, 3])
     await pool.query("truncate things")
     await transact(Effect.zipRight(part, Effect.fail(refusal)))
@@ -132,8 +132,8 @@ describe("a transaction on the only connection there is", () => {
   })
 
   it("goes on without a part that failed", async () => {
-    const part = sql.withTransaction(Effect.zipRight(add(1), finishing(broken())))
-    const work = Effect.all([add(2), Effect.either(part), finishing(add(3))])
+    const part = sql.withTransaction(Effect.zipRight(add(1), commitWith(broken())))
+    const work = Effect.all([add(2), Effect.either(part), commitWith(add(3))])
     const exit = await transact(work)
     assert.isTrue(Exit.isSuccess(exit) && Either.isLeft(exit.value[1]))
     assert.deepStrictEqual(await kept(), [2, 3])
@@ -149,7 +149,7 @@ describe("a transaction on the only connection there is", () => {
       const late = [add(2), add(3), sql.unsafe("delete from things"), sql.withTransaction(add(4))]
       const refused: Array<unknown> = []
       const work = Effect.zipRight(
-        Effect.ignore(finishing(closing())),
+        Effect.ignore(commitWith(closing())),
         Effect.forEach(late, (statement) => Effect.map(Effect.flip(statement), (error) => refused.push(error)))
       )
       const logged = await database.during(async () =>
@@ -169,14 +169,14 @@ describe("a transaction on the only connection there is", () => {
   )
   const losing: ReadonlyArray<[string, () => Effect.Effect<unknown, unknown>]> = [
     ["with its first statement", () => Effect.zipRight(die(), add(1))],
-    ["with its only statement", () => finishing(die())],
-    ["with a middle statement", () => Effect.all([add(1), die(), finishing(add(2))])],
+    ["with its only statement", () => commitWith(die())],
+    ["with a middle statement", () => Effect.all([add(1), die(), commitWith(add(2))])],
     ["between two statements", () => Effect.all([add(1), cut, add(2)])],
-    ["before its closing statement", () => Effect.all([add(1), cut, finishing(add(2))])],
-    ["with its closing statement", () => Effect.zipRight(add(1), finishing(die()))],
+    ["before its closing statement", () => Effect.all([add(1), cut, commitWith(add(2))])],
+    ["with its closing statement", () => Effect.zipRight(add(1), commitWith(die()))],
     ["before its commit", () => Effect.zipRight(add(1), cut)],
     ["at its commit", () => Effect.zipRight(add(1), sql`insert into traps values (${1})`)],
-    ["at the commit that rides along", () => Effect.zipRight(add(1), finishing(sql`insert into traps values (${1})`))],
+    ["at the commit that rides along", () => Effect.zipRight(add(1), commitWith(sql`insert into traps values (${1})`))],
     ["before it is undone", () => Effect.all([add(1), cut, Effect.fail(refusal)])],
     ["in a part", () => Effect.zipRight(add(1), sql.withTransaction(die()))]
   ]
@@ -198,7 +198,7 @@ describe("a transaction on the only connection there is", () => {
   const interruptions: ReadonlyArray<[string, () => Effect.Effect<unknown, unknown>, ReadonlyArray<number>]> = [
     ["its first statement runs is undone", () => Effect.zipRight(wait(), add(1)), []],
     ["a middle statement runs is undone", () => Effect.all([add(1), wait(), add(2)]), []],
-    ["its closing statement runs is committed by it", () => Effect.zipRight(add(1), finishing(wait())), [1]]
+    ["its closing statement runs is committed by it", () => Effect.zipRight(add(1), commitWith(wait())), [1]]
   ]
   for (const [name, work, left] of interruptions)
     it(`that is interrupted while ${name}`, async () => {

@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import { Client } from "../../../../src/domain/contracting/Client.ts"
 import { eventFields } from "../../../../src/domain/events/Event.ts"
 import { columnOf } from "../../../../src/layers/postgres/repository/Columns.ts"
-import { jsonSql } from "../../../../src/layers/postgres/repository/JsonSql.ts"
+import { buildJsonSql } from "../../../../src/layers/postgres/repository/JsonSql.ts"
 import { forAll } from "../../../support/forAll.ts"
 import { startWithPool } from "../../../support/staging.ts"
 
@@ -43,7 +43,7 @@ describe("the SQL expression of a resource's JSON", () => {
     const connection = await at().pool.connect()
     await connection.query("set timezone = 'UTC'")
     const { rows } = await connection.query<{ json: string }>(
-      `select ${jsonSql(shape.fields, (field) => `this."${field}"`)} as json
+      `select ${buildJsonSql(shape.fields, (field) => `this."${field}"`)} as json
        from json_to_recordset($1) as this (id text, name text, description text, "order" bigint, media json,
          "createdAt" timestamptz(3), "updatedAt" timestamptz(3))`,
       [JSON.stringify(clients)]
@@ -79,6 +79,6 @@ describe("the SQL expression of a resource's JSON", () => {
   })
 
   it("is refused to fields that PostgreSQL would write otherwise", () => {
-    assert.throws(() => jsonSql({ quantity: Schema.Number }, (field) => field), "decimals of quantity")
+    assert.throws(() => buildJsonSql({ quantity: Schema.Number }, (field) => field), "decimals of quantity")
   })
 })

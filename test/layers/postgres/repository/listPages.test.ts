@@ -1,6 +1,6 @@
 import { Effect, ManagedRuntime } from "effect"
 import { assert, describe, it } from "vitest"
-import type { Position } from "../../../../src/domain/Paging.ts"
+import type { PagePosition } from "../../../../src/domain/Paging.ts"
 import { CurrentTenant } from "../../../../src/domain/tenancy/Caller.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
 import { Clients } from "../../../../src/layers/contracting/Clients.ts"
@@ -20,8 +20,8 @@ describe("the pages of a whole list", () => {
     Effect.gen(function* () {
       const { readListPage } = yield* Clients
       const pages: Array<number> = []
-      for (let next: Position | undefined | "first" = "first"; next !== undefined; ) {
-        const page: { readonly text: string; readonly next: Position | undefined } = yield* readListPage(
+      for (let next: PagePosition | undefined | "first" = "first"; next !== undefined; ) {
+        const page: { readonly text: string; readonly next: PagePosition | undefined } = yield* readListPage(
           next === "first" ? undefined : next
         )
         pages.push(JSON.parse(`[${page.text}]`).length)

@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { Asset, AssetId, CreateAsset, mostBytes, PatchAsset } from "../../../../domain/branding/Asset.ts"
+import { Asset, AssetId, CreateAsset, maxImageBytes, PatchAsset } from "../../../../domain/branding/Asset.ts"
 import { optional } from "../../../../domain/Schemas.ts"
-import { anyone, BodyLimit, inTenant, operation, Streamed } from "../../Access.ts"
+import { anyone, inTenant, MaxBodyBytes, operation, StreamedUpload } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { PageQuery } from "../../Paging.ts"
 
@@ -43,8 +43,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       .setPayload(HttpApiSchema.Uint8Array({ contentType: "application/octet-stream" }))
       .addSuccess(data(Asset))
       .annotateContext(operation("Upload the bytes of an image", inTenant("MEMBER")))
-      .annotate(Streamed, true)
-      .annotate(BodyLimit, mostBytes)
+      .annotate(StreamedUpload, true)
+      .annotate(MaxBodyBytes, maxImageBytes)
   )
   .add(
     HttpApiEndpoint.post("complete", "/assets/:assetId/complete")

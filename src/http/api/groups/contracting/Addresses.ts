@@ -5,7 +5,7 @@ import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { optional } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ addressId: AddressId })
 
@@ -13,7 +13,7 @@ export class AddressesApi extends HttpApiGroup.make("addresses")
   .annotate(OpenApi.Description, "Postal addresses of clients, and of the tenant itself")
   .add(
     HttpApiEndpoint.get("list", "/addresses")
-      .setUrlParams(Schema.Struct({ ...pageQuery, clientId: optional(ClientId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, clientId: optional(ClientId) }))
       .addSuccess(data(Schema.Array(Address)))
       .annotateContext(operation("List addresses", inTenant("VIEWER")))
   )

@@ -5,7 +5,7 @@ import { Contact, ContactId, CreateContact, PatchContact } from "../../../../dom
 import { optional } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ contactId: ContactId })
 
@@ -13,7 +13,7 @@ export class ContactsApi extends HttpApiGroup.make("contacts")
   .annotate(OpenApi.Description, "People to talk to at a client")
   .add(
     HttpApiEndpoint.get("list", "/contacts")
-      .setUrlParams(Schema.Struct({ ...pageQuery, clientId: optional(ClientId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, clientId: optional(ClientId) }))
       .addSuccess(data(Schema.Array(Contact)))
       .annotateContext(operation("List contacts", inTenant("VIEWER")))
   )

@@ -5,7 +5,7 @@ import { Contract, ContractId, CreateContract, PatchContract } from "../../../..
 import { optional } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ contractId: ContractId })
 
@@ -13,7 +13,7 @@ export class ContractsApi extends HttpApiGroup.make("contracts")
   .annotate(OpenApi.Description, "What was agreed with a client")
   .add(
     HttpApiEndpoint.get("list", "/contracts")
-      .setUrlParams(Schema.Struct({ ...pageQuery, clientId: optional(ClientId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, clientId: optional(ClientId) }))
       .addSuccess(data(Schema.Array(Contract)))
       .annotateContext(operation("List contracts", inTenant("VIEWER")))
   )

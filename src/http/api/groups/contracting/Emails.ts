@@ -5,7 +5,7 @@ import { CreateEmail, Email, EmailId, PatchEmail } from "../../../../domain/cont
 import { optional } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ emailId: EmailId })
 
@@ -13,7 +13,7 @@ export class EmailsApi extends HttpApiGroup.make("emails")
   .annotate(OpenApi.Description, "Email addresses of contacts")
   .add(
     HttpApiEndpoint.get("list", "/emails")
-      .setUrlParams(Schema.Struct({ ...pageQuery, contactId: optional(ContactId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, contactId: optional(ContactId) }))
       .addSuccess(data(Schema.Array(Email)))
       .annotateContext(operation("List emails", inTenant("VIEWER")))
   )

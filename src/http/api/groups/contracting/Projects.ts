@@ -3,26 +3,26 @@ import { Schema } from "effect"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import {
   CreateProject,
+  ExpandedProject,
   PatchProject,
   Project,
   ProjectId,
-  ProjectInFull,
   projectRelations
 } from "../../../../domain/contracting/Project.ts"
 import { optional } from "../../../../domain/Schemas.ts"
-import { insiders, inTenant, operation } from "../../Access.ts"
+import { inTenant, operation, resourceMember } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { expansion } from "../../Expand.ts"
-import { pageQuery } from "../../Paging.ts"
+import { expandParameter } from "../../Expand.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ projectId: ProjectId })
-const Expand = expansion(...projectRelations)
+const Expand = expandParameter(...projectRelations)
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .annotate(OpenApi.Description, "Pieces of work under a contract")
   .add(
     HttpApiEndpoint.get("list", "/projects")
-      .setUrlParams(Schema.Struct({ ...pageQuery, contractId: optional(ContractId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, contractId: optional(ContractId) }))
       .addSuccess(data(Schema.Array(Project)))
       .annotateContext(operation("List projects", inTenant("VIEWER")))
   )
@@ -36,8 +36,8 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("get", "/projects/:projectId")
       .setPath(path)
       .setUrlParams(Schema.Struct({ expand: optional(Expand) }))
-      .addSuccess(data(ProjectInFull))
-      .annotateContext(operation("Get one project, with its contract and client if asked for", insiders))
+      .addSuccess(data(ExpandedProject))
+      .annotateContext(operation("Get one project, with its contract and client if asked for", resourceMember))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/projects/:projectId")

@@ -3,17 +3,17 @@ import { Schema } from "effect"
 import {
   Delivery,
   DeliveryId,
-  DeliveryInFull,
   DeliveryStatus,
+  DeliveryWithAttempts,
   EventTypeFilter,
-  Redelivered,
-  Redelivery
+  Redelivery,
+  RedeliveryResult
 } from "../../../../domain/delivery/Delivery.ts"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { Moment, optional } from "../../../../domain/Schemas.ts"
+import { optional, UtcDateTime } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const integrationPath = Schema.Struct({ integrationId: IntegrationId })
 const path = Schema.Struct({ integrationId: IntegrationId, deliveryId: DeliveryId })
@@ -25,11 +25,11 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       .setPath(integrationPath)
       .setUrlParams(
         Schema.Struct({
-          ...pageQuery,
+          ...pageQueryFields,
           status: optional(DeliveryStatus),
           eventType: optional(EventTypeFilter),
-          since: optional(Moment),
-          until: optional(Moment)
+          since: optional(UtcDateTime),
+          until: optional(UtcDateTime)
         })
       )
       .addSuccess(data(Schema.Array(Delivery)))
@@ -38,19 +38,19 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId/deliveries/:deliveryId")
       .setPath(path)
-      .addSuccess(data(DeliveryInFull))
+      .addSuccess(data(DeliveryWithAttempts))
       .annotateContext(operation("Get one delivery with its attempts", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.post("redeliver", "/integrations/:integrationId/deliveries/:deliveryId/redeliver")
       .setPath(path)
-      .addSuccess(data(DeliveryInFull))
+      .addSuccess(data(DeliveryWithAttempts))
       .annotateContext(operation("Send a delivery again, now", inTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.post("redeliverAll", "/integrations/:integrationId/redeliver")
       .setPath(integrationPath)
       .setPayload(Redelivery)
-      .addSuccess(data(Redelivered))
+      .addSuccess(data(RedeliveryResult))
       .annotateContext(operation("Send every finished delivery of a time again", inTenant("ADMIN")))
   ) {}

@@ -17,7 +17,7 @@ import {
 import { RotateSecret } from "../../../../domain/integrations/SecretRotation.ts"
 import { CreateSubscription } from "../../../../domain/integrations/Subscribing.ts"
 import { Subscription, SubscriptionId } from "../../../../domain/integrations/Subscription.ts"
-import { External, inTenant, OnceOnly, operation, visitors } from "../../Access.ts"
+import { External, inTenant, operation, optionalAuth, UnsafeGet } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { PageQuery } from "../../Paging.ts"
 
@@ -95,8 +95,8 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
     HttpApiEndpoint.get("callback", "/integrations/oauth/callback")
       .setUrlParams(CallbackQuery)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/html" }))
-      .annotateContext(operation("Finish what somebody authorized with a provider", visitors))
-      .annotate(OnceOnly, true)
+      .annotateContext(operation("Finish what somebody authorized with a provider", optionalAuth))
+      .annotate(UnsafeGet, true)
       .annotate(External, true)
   )
   .add(

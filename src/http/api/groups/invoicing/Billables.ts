@@ -4,9 +4,9 @@ import { Billable, BillableId, CreateBillables, PatchBillable } from "../../../.
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { optional } from "../../../../domain/Schemas.ts"
 import { CreateBillablesFromIssues } from "../../../../domain/tracker/IssueBilling.ts"
-import { BodyLimit, inTenant, operation } from "../../Access.ts"
+import { inTenant, MaxBodyBytes, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ billableId: BillableId })
 
@@ -14,7 +14,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
   .annotate(OpenApi.Description, "The lines of invoices, changed only while the invoice is a draft")
   .add(
     HttpApiEndpoint.get("list", "/billables")
-      .setUrlParams(Schema.Struct({ ...pageQuery, invoiceId: optional(InvoiceId) }))
+      .setUrlParams(Schema.Struct({ ...pageQueryFields, invoiceId: optional(InvoiceId) }))
       .addSuccess(data(Schema.Array(Billable)))
       .annotateContext(operation("List billables", inTenant("VIEWER")))
   )
@@ -23,7 +23,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
       .setPayload(CreateBillables)
       .addSuccess(data(Schema.Array(Billable)), created)
       .annotateContext(operation("Add lines to a draft invoice, all or none", inTenant("MEMBER")))
-      .annotate(BodyLimit, 4 * 1024 * 1024)
+      .annotate(MaxBodyBytes, 4 * 1024 * 1024)
   )
   .add(
     HttpApiEndpoint.post("createFromIssues", "/invoices/:invoiceId/billables/from-issues")

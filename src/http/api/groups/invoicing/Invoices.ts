@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
-import { InvoiceStatus, invoiceMoves } from "../../../../domain/invoicing/InvoiceStatus.ts"
-import { booleanText, optional } from "../../../../domain/Schemas.ts"
+import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
+import { optional, queryBoolean } from "../../../../domain/Schemas.ts"
 import { External, inTenant, LongRead, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ invoiceId: InvoiceId })
 
@@ -17,10 +17,10 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     HttpApiEndpoint.get("list", "/invoices")
       .setUrlParams(
         Schema.Struct({
-          ...pageQuery,
+          ...pageQueryFields,
           contractId: optional(ContractId),
           status: optional(InvoiceStatus),
-          overdue: optional(booleanText("Finalized, due, and not paid yet"))
+          overdue: optional(queryBoolean("Finalized, due, and not paid yet"))
         })
       )
       .addSuccess(data(Schema.Array(Invoice)))
@@ -55,19 +55,21 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     HttpApiEndpoint.post("finalize", "/invoices/:invoiceId/finalize")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Finalize an invoice: number it and freeze it", inTenant(invoiceMoves.finalize.role)))
+      .annotateContext(
+        operation("Finalize an invoice: number it and freeze it", inTenant(invoiceTransitions.finalize.role))
+      )
   )
   .add(
     HttpApiEndpoint.post("pay", "/invoices/:invoiceId/pay")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Mark an invoice as paid", inTenant(invoiceMoves.pay.role)))
+      .annotateContext(operation("Mark an invoice as paid", inTenant(invoiceTransitions.pay.role)))
   )
   .add(
     HttpApiEndpoint.post("void", "/invoices/:invoiceId/void")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Void an invoice, for good", inTenant(invoiceMoves.void.role)))
+      .annotateContext(operation("Void an invoice, for good", inTenant(invoiceTransitions.void.role)))
   )
   .add(
     HttpApiEndpoint.get("explain", "/invoices/:invoiceId/explain")

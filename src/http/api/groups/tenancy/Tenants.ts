@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
 import { CreateTenant, PatchTenant, Tenant, TenantId } from "../../../../domain/tenancy/Tenant.ts"
-import { anyCaller, ofTenant, operation } from "../../Access.ts"
+import { anyCaller, inPathTenant, operation } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { PageQuery } from "../../Paging.ts"
 
@@ -27,31 +27,31 @@ export class TenantsApi extends HttpApiGroup.make("tenants")
     HttpApiEndpoint.get("get", "/tenants/:tenantId")
       .setPath(path)
       .addSuccess(data(Tenant))
-      .annotateContext(operation("Get one tenant", ofTenant("VIEWER")))
+      .annotateContext(operation("Get one tenant", inPathTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/tenants/:tenantId")
       .setPath(path)
       .setPayload(PatchTenant)
       .addSuccess(data(Tenant))
-      .annotateContext(operation("Change a tenant", ofTenant("ADMIN")))
+      .annotateContext(operation("Change a tenant", inPathTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.del("remove", "/tenants/:tenantId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Delete a tenant", ofTenant("OWNER", { hidden: true })))
+      .annotateContext(operation("Delete a tenant", inPathTenant("OWNER", { hidden: true })))
   )
   .add(
     HttpApiEndpoint.put("attach", "/tenants/:tenantId/media/:slot")
       .setPath(mediaPath)
       .setPayload(AttachMedia)
       .addSuccess(data(Tenant))
-      .annotateContext(operation("Hang an image on a tenant", ofTenant("ADMIN")))
+      .annotateContext(operation("Hang an image on a tenant", inPathTenant("ADMIN")))
   )
   .add(
     HttpApiEndpoint.del("detach", "/tenants/:tenantId/media/:slot")
       .setPath(mediaPath)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Take an image off a tenant", ofTenant("ADMIN")))
+      .annotateContext(operation("Take an image off a tenant", inPathTenant("ADMIN")))
   ) {}

@@ -1,16 +1,16 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { Moment, optional } from "../../../../domain/Schemas.ts"
+import { optional, UtcDateTime } from "../../../../domain/Schemas.ts"
 import {
   InboundStatus,
   InboundWebhook,
   InboundWebhookId,
-  InboundWebhookInFull
+  InboundWebhookWithBody
 } from "../../../../domain/tracker/InboundWebhook.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ integrationId: IntegrationId, webhookId: InboundWebhookId })
 
@@ -21,10 +21,10 @@ export class InboundApi extends HttpApiGroup.make("inbound")
       .setPath(Schema.Struct({ integrationId: IntegrationId }))
       .setUrlParams(
         Schema.Struct({
-          ...pageQuery,
+          ...pageQueryFields,
           status: optional(InboundStatus),
-          since: optional(Moment),
-          until: optional(Moment)
+          since: optional(UtcDateTime),
+          until: optional(UtcDateTime)
         })
       )
       .addSuccess(data(Schema.Array(InboundWebhook)))
@@ -33,13 +33,13 @@ export class InboundApi extends HttpApiGroup.make("inbound")
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId/inbound/:webhookId")
       .setPath(path)
-      .addSuccess(data(InboundWebhookInFull))
+      .addSuccess(data(InboundWebhookWithBody))
       .annotateContext(operation("Get one webhook with its body", inTenant("VIEWER")))
   )
   .add(
     HttpApiEndpoint.post("replay", "/integrations/:integrationId/inbound/:webhookId/replay")
       .setPath(path)
-      .addSuccess(data(InboundWebhookInFull))
+      .addSuccess(data(InboundWebhookWithBody))
       .annotateContext(
         operation(
           "Work a webhook again; what is older still changes nothing newer, and without its body it is refused",

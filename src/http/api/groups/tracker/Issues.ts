@@ -1,11 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { booleanText, optional, text } from "../../../../domain/Schemas.ts"
-import { mostKept, TrackedIssue, TrackedIssueId } from "../../../../domain/tracker/TrackedIssue.ts"
+import { optional, queryBoolean, text } from "../../../../domain/Schemas.ts"
+import { maxIssueTextLength, TrackedIssue, TrackedIssueId } from "../../../../domain/tracker/TrackedIssue.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
-import { pageQuery } from "../../Paging.ts"
+import { pageQueryFields } from "../../Paging.ts"
 
 export class IssuesApi extends HttpApiGroup.make("issues")
   .annotate(OpenApi.Description, "The issues of a tracker, as far as its webhooks told of them")
@@ -14,11 +14,11 @@ export class IssuesApi extends HttpApiGroup.make("issues")
       .setPath(Schema.Struct({ integrationId: IntegrationId }))
       .setUrlParams(
         Schema.Struct({
-          ...pageQuery,
+          ...pageQueryFields,
           projectKey: optional(text(1, 100)),
           key: optional(text(1, 100)),
-          state: optional(text(1, mostKept.state)),
-          deleted: optional(booleanText("Whether the tracker deleted it"))
+          state: optional(text(1, maxIssueTextLength.state)),
+          deleted: optional(queryBoolean("Whether the tracker deleted it"))
         })
       )
       .addSuccess(data(Schema.Array(TrackedIssue)))

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { EndpointKey, IssueWebhook, WebhookHeaders, WebhookReceipt } from "../../../../domain/tracker/IssueWebhook.ts"
-import { BodyLimit, Eventless, operation, SentAgain, trackers } from "../../Access.ts"
+import { MaxBodyBytes, NoEvents, operation, RetriedBySender, trackerOrAdmin } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
@@ -12,8 +12,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setHeaders(WebhookHeaders)
       .setPayload(IssueWebhook)
       .addSuccess(data(WebhookReceipt))
-      .annotateContext(operation("Receive a webhook of an issue tracker", trackers))
-      .annotate(BodyLimit, 5 * 1024 * 1024)
-      .annotate(SentAgain, true)
-      .annotate(Eventless, true)
+      .annotateContext(operation("Receive a webhook of an issue tracker", trackerOrAdmin))
+      .annotate(MaxBodyBytes, 5 * 1024 * 1024)
+      .annotate(RetriedBySender, true)
+      .annotate(NoEvents, true)
   ) {}
