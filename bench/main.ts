@@ -1,6 +1,6 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
+import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
-import { printLine, withProgress } from "../src/layers/local/Say.ts"
 import { measureAgainst } from "./against/measureAgainst.ts"
 import { startIssuer } from "./caller.ts"
 import { costTable } from "./costReport.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { withProgress } from "../src/layers/local/Say.ts"
+import { withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { load, type Sample } from "./load.ts"
 import { median } from "./median.ts"
 import type { Options } from "./options.ts"

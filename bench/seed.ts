@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 import { caller } from "./caller.ts"
 import { connected, settle } from "./database.ts"
 import type { Row } from "./row.ts"

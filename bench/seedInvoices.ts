@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 import type { Tenant } from "./tenants.ts"
 
 /** What each line is of, and comes to. */

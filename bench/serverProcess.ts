@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
-import { waitUntilApiReady } from "../src/layers/local/ApiReady.ts"
+import { waitUntilApiReady } from "../src/layers/local/ApiReadiness.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
 import { cpuMillis, peakResidentMiB, residentMiB } from "./processFacts.ts"
 

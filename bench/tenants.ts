@@ -1,4 +1,4 @@
-import { makeIdSuffix } from "../src/layers/postgres/Ids.ts"
+import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 
 const idOf = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 import { Effect } from "effect"
+import { printLine, withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { printLine, withProgress } from "../../src/layers/local/Say.ts"
 import { load, type Sample } from "../load.ts"
 import { type Column, markdown } from "../markdown.ts"
 import { median } from "../median.ts"

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { AckPolicy, type Consumer, connect, StorageType } from "nats"
 import pg from "pg"
 import { Pool } from "undici"
-import { withProgress } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { rateOf } from "../running/pace.ts"
 import type { Receivers } from "./receivers.ts"
 

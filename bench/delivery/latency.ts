@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { withProgress } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { steadily } from "../running/pace.ts"
 import { type Spread, spreadOf, told } from "../running/spread.ts"
 import type { BenchTenant } from "../running/tenant.ts"

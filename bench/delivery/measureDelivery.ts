@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { printLine, withProgress } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { connected } from "../database.ts"
 import type { Options } from "../options.ts"
 import { machine } from "../report.ts"

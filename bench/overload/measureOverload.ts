@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { printLine, withProgress } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { connected, settle } from "../database.ts"
 import type { Options } from "../options.ts"
 import { hardware } from "../report.ts"

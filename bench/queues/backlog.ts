@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { withProgress } from "../../src/layers/local/Say.ts"
+import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { settle } from "../database.ts"
 import type { Part, ReceivingTenant, Scene } from "./scene.ts"
 

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import type pg from "pg"
-import { printLine, withProgress } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { connected, settle } from "../database.ts"
 import { median } from "../median.ts"
 import { inTurns } from "../running/inTurns.ts"

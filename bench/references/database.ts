@@ -1,5 +1,5 @@
 import pg from "pg"
-import { plannerOptions } from "../../src/layers/postgres/connection/Planning.ts"
+import { plannerOptions } from "../../src/layers/postgres/connection/QueryPlans.ts"
 import { toIso } from "../../src/layers/postgres/connection/Timestamps.ts"
 import { environment } from "./environment.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import { printLine, withProgress } from "../../src/layers/local/Say.ts"
+import { printLine, withProgress } from "../../src/layers/local/ConsoleProgress.ts"
 import { connected } from "../database.ts"
 import { measure } from "../measure.ts"
 import type { Options } from "../options.ts"

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { settings } from "../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
+import { supervisedFlag } from "../../src/layers/local/process/ParentWatch.ts"
 
 const program = join(projectRoot, "dist", "main.js")
 

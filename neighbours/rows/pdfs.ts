@@ -1,5 +1,5 @@
 import { insertInvoices } from "../../bench/seedInvoices.ts"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
 

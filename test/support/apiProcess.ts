@@ -9,7 +9,7 @@ import { bundle } from "../../scripts/bundle.mjs"
 import { signDevelopmentToken } from "../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
+import { supervisedFlag } from "../../src/layers/local/process/ParentWatch.ts"
 import { freshDatabase } from "./database.ts"
 
 // Beside `dist`, whose bundle may be older than the sources, or of use to others at this moment.

@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import type { OpenApiDocument } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
 import { prefixOf } from "./minimalBodies.ts"
 import { type JsonSchema, type Operation, operationsOf } from "./operations.ts"
 

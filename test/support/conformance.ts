@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { assert } from "vitest"
-import type { OpenApiDocument } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
 
 interface Exchange {
   readonly method: string

@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 
 /** Puts an integration into the database, with a secret and a subscription; tells its id. */
 export const plantIntegration = async (pool: pg.Pool, tenant: string, client?: string) => {

@@ -1,6 +1,6 @@
 import type { InvoiceDocument } from "../../src/domain/invoicing/InvoiceDocument.ts"
 import { loadFonts } from "../../src/layers/pdf/drawing/Fonts.ts"
-import { drawInvoice } from "../../src/layers/pdf/drawing/Invoice.ts"
+import { drawInvoice } from "../../src/layers/pdf/drawing/InvoiceLayout.ts"
 import { readPdf } from "./pdfText.ts"
 
 export const fonts = loadFonts(new URL("../../node_modules/dejavu-fonts-ttf/ttf/", import.meta.url))

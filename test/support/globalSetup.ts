@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import type { TestProject } from "vitest/node"
 import { bundle } from "../../scripts/bundle.mjs"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { supervisedFlag } from "../../src/layers/local/process/Supervised.ts"
+import { supervisedFlag } from "../../src/layers/local/process/ParentWatch.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type pg from "pg"
 import { Settings } from "../../src/layers/config/Settings.ts"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 import { Secrets } from "../../src/layers/secrets/Secrets.ts"
 import type { Service } from "./service.ts"
 

@@ -1,6 +1,6 @@
 import { Effect, Layer, Logger } from "effect"
 import { readSettings, Settings } from "../../src/layers/config/Settings.ts"
-import { SqlLive } from "../../src/layers/postgres/connection/Client.ts"
+import { SqlLive } from "../../src/layers/postgres/connection/PostgresClient.ts"
 
 /** Settings and a database for a program that is tested without the HTTP side; nothing is logged. */
 export const liveOn = (databaseUrl: string, environment: Readonly<Record<string, string>> = {}) =>

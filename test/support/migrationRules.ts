@@ -1,5 +1,5 @@
 import { type Migration, migrationFileName } from "../../src/layers/postgres/migration/Migration.ts"
-import { splitStatements, stripComments } from "../../src/layers/postgres/migration/Statements.ts"
+import { splitStatements, stripComments } from "../../src/layers/postgres/migration/SqlStatements.ts"
 
 /** What a statement may be judged by: the tables its own file makes, which nobody uses yet, and what ran before it. */
 interface Surroundings {

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
 import type { JsonSchema } from "./operations.ts"
 
 /** Where values come from that a schema alone cannot tell. */

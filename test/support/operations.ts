@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from "../../src/http/api/Document.ts"
+import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
 
 /** The part of JSON Schema that the contract's bodies and parameters are described with. */
 export interface JsonSchema {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import type pg from "pg"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 import { startReceiver } from "./receiver.ts"
 
 /** A receiver that answers nobody until it is released, and then everybody. */

@@ -6,7 +6,7 @@ import { Console, Effect } from "effect"
 import { findNatsProgram } from "../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../src/layers/local/postgres/Postgres.ts"
-import { exitWithParent } from "../../src/layers/local/process/Supervised.ts"
+import { exitWithParent } from "../../src/layers/local/process/ParentWatch.ts"
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "contracting-test-"))),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import type pg from "pg"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 
 /** Puts issues into the database, called WORLD-0 and so on unless told otherwise; tells the id of the first. */
 export const plantIssues = async (pool: pg.Pool, tenant: string, integration: string, count = 1, name = "WORLD") => {

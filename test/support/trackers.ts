@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { makeId } from "../../src/layers/postgres/Ids.ts"
+import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 
 /** One row in every table that authorizations, trackers and drives need, as if each had been used. */
 export const plantTracker = async (pool: pg.Pool, tenant: string, integration: string, delivery: string) => {

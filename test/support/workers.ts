@@ -1,7 +1,7 @@
 import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
 import { MetricsLive } from "../../src/http/Metrics.ts"
 import { Settings } from "../../src/layers/config/Settings.ts"
-import { SqlLive } from "../../src/layers/postgres/connection/Client.ts"
+import { SqlLive } from "../../src/layers/postgres/connection/PostgresClient.ts"
 import { type WorkerName, workers } from "../../src/workers/registry.ts"
 import type { Service } from "./service.ts"
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { assert } from "vitest"
-import { eventTypes } from "../../src/domain/events/Catalogue.ts"
+import { eventTypes } from "../../src/domain/events/EventCatalogue.ts"
 import { openPool } from "./database.ts"
 import { plantDelivery, plantIntegration, plantParts } from "./deliveries.ts"
 import { minimalBodies, prefixOf, type Source } from "./minimalBodies.ts"

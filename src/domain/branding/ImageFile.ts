@@ -1,13 +1,13 @@
 import { Either } from "effect"
 import { textAt } from "./image/Bytes.ts"
+import { sniffFileType } from "./image/FileType.ts"
 import { gifSignatures, inspectGif } from "./image/Gif.ts"
-import { type ImageInfo, type ImageType, rejectFile } from "./image/ImageFacts.ts"
+import { type ImageInfo, type ImageType, rejectFile } from "./image/ImageInfo.ts"
 import { inspectJpeg, jpegSignature } from "./image/Jpeg.ts"
-import { sniffFileType } from "./image/OtherFile.ts"
 import { inspectPng, pngSignature } from "./image/Png.ts"
 import { inspectWebp, isWebp } from "./image/Webp.ts"
 
-export type { ImageInfo, ImageType } from "./image/ImageFacts.ts"
+export type { ImageInfo, ImageType } from "./image/ImageInfo.ts"
 
 const maxPixels = 40_000_000
 const maxSide = 20_000

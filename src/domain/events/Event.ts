@@ -3,7 +3,7 @@ import { ClientId } from "../contracting/Client.ts"
 import { id } from "../Ids.ts"
 import { integer, optional, Timestamp } from "../Schemas.ts"
 import { TenantId } from "../tenancy/Tenant.ts"
-import { type EventType, eventTypes } from "./Catalogue.ts"
+import { type EventType, eventTypes } from "./EventCatalogue.ts"
 
 export const EventId = id("evt", "event")
 

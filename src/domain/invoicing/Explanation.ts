@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EncodedJson } from "../JsonText.ts"
+import { EncodedJson } from "../EncodedJson.ts"
 import { currencyDecimals } from "../money/Currency.ts"
 import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { Billable } from "./Billable.ts"

@@ -1,9 +1,15 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, type Stream } from "effect"
+import type { EncodedJson, EncodedPage } from "../../domain/EncodedJson.ts"
 import type { ApiError } from "../../domain/Errors.ts"
-import type { EncodedJson, EncodedPage } from "../../domain/JsonText.ts"
-import type { CurrentMember, CurrentTenant, IfMatch, InboundRequest, Principal } from "../../domain/tenancy/Caller.ts"
-import type { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./response/Reply.ts"
+import type {
+  CurrentMember,
+  CurrentTenant,
+  IfMatch,
+  InboundRequest,
+  Principal
+} from "../../domain/tenancy/RequestContext.ts"
+import type { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./response/HandlerResult.ts"
 
 /** Services of the request that the pipeline provides to a handler. */
 export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundRequest | IfMatch

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Effect, type Scope } from "effect"
-import { respondToClientError } from "./Unreadable.ts"
+import { respondToClientError } from "./ClientError.ts"
 
 /** A slow client has a minute for its request. Idle connections outlive the usual 60 seconds of proxies. */
 const serverOptions = {

@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
-import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/Caller.ts"
+import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRefusal.ts"
-import { makeCoalescer } from "./SharedAnswers.ts"
+import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { makeCoalescer } from "./Coalescer.ts"
 
 type Member = CurrentMember["Type"]
 

@@ -3,7 +3,7 @@ import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { makeFairSemaphore, type PermitRejection } from "../concurrency/FairSemaphore.ts"
 import { Settings } from "../config/Settings.ts"
 import { type BlobLocation, BlobStore } from "./BlobStore.ts"
-import { BlobStoreUnavailable } from "./StoreUnavailable.ts"
+import { BlobStoreUnavailable } from "./BlobStoreUnavailable.ts"
 
 /** A download outlives the admission of its request. Its statements get a share of the pool, limited per tenant. */
 const readLimits = (connections: number) => {

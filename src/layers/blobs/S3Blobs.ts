@@ -3,9 +3,9 @@ import { type Cause, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { Settings } from "../config/Settings.ts"
 import { type BlobLocation, BlobStore } from "./BlobStore.ts"
+import { BlobStoreUnavailable, toStoreDefect } from "./BlobStoreUnavailable.ts"
 import { connectS3 } from "./S3Connection.ts"
 import { collectBytes, writeExactly } from "./SizedBody.ts"
-import { BlobStoreUnavailable, toStoreDefect } from "./StoreUnavailable.ts"
 
 /** A body without an announced size is buffered whole, because S3 needs the size first. */
 const maxBufferedBytes = 5 * 1024 * 1024

@@ -12,7 +12,7 @@ import {
 import { validateImage } from "../../domain/branding/ImageFile.ts"
 import { fieldError, NotFound, type ValidationError } from "../../domain/Errors.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { SignedUrls } from "../blobs/SignedUrls.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"

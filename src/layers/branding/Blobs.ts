@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Option, Stream } from "effect"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
-import { makeId } from "../postgres/Ids.ts"
+import { makeId } from "../postgres/IdGenerator.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 
 /** Bytes in the store that are not a blob yet. */

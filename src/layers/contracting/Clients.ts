@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Client, type CreateClient } from "../../domain/contracting/Client.ts"
-import { makeListPageReader } from "../postgres/repository/ListPages.ts"
+import { makeListPageReader } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 
 export const clientTable = { table: "clients", entity: Client }

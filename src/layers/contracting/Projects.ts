@@ -2,10 +2,10 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Record } from "effect"
 import { type ExpandedProject, Project, type ProjectRelation } from "../../domain/contracting/Project.ts"
 import { NotFound } from "../../domain/Errors.ts"
-import { Principal } from "../../domain/tenancy/Caller.ts"
+import { Principal } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList } from "../postgres/repository/Columns.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
-import { deepestRelation, projectExpansions } from "./ProjectRelations.ts"
+import { deepestRelation, projectExpansions } from "./ProjectExpansions.ts"
 
 const projectTable = { table: "projects", entity: Project, relations: ["contract"] }
 

@@ -1,10 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
-import type { SendPool } from "../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { commitWith } from "../postgres/connection/Transactions.ts"
-import { type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
+import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { type ClaimLimits, type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
 
 /** A delivery leased to this worker, with everything needed to send it. */
 export interface ClaimedDelivery {
@@ -28,18 +27,6 @@ export interface ClaimedDelivery {
   readonly data: string
   /** The integration's concurrency limit at the time of the claim. */
   readonly sendLimit: number
-}
-
-/** Limits of one claim. */
-export interface ClaimLimits {
-  /** The claim takes only deliveries to receivers of this pool. */
-  readonly pool: SendPool
-  readonly max: number
-  readonly maxPerTenant: number
-  /** Overrides of `maxPerTenant`, by tenant. */
-  readonly allowanceByTenant: Readonly<Record<string, number>>
-  /** Concurrency limits that differ from the pool's initial limit, by integration. */
-  readonly sendLimitByIntegration: Readonly<Record<string, number>>
 }
 
 export const leaseSeconds = 30

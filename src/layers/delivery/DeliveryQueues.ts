@@ -1,6 +1,17 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { initialLimit, maxInFlightPerIntegration, type SendPool } from "../../domain/delivery/SendLimits.ts"
-import type { ClaimLimits } from "./Claims.ts"
+
+/** Limits of one claim. */
+export interface ClaimLimits {
+  /** The claim takes only deliveries to receivers of this pool. */
+  readonly pool: SendPool
+  readonly max: number
+  readonly maxPerTenant: number
+  /** Overrides of `maxPerTenant`, by tenant. */
+  readonly allowanceByTenant: Readonly<Record<string, number>>
+  /** Concurrency limits that differ from the pool's initial limit, by integration. */
+  readonly sendLimitByIntegration: Readonly<Record<string, number>>
+}
 
 /** The queue of one integration. The transaction has locked its row. */
 export interface DueQueue {

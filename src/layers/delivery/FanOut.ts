@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { commitWith } from "../postgres/connection/Transactions.ts"
-import { makeId } from "../postgres/Ids.ts"
+import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { makeId } from "../postgres/IdGenerator.ts"
+import { lockOrderingExclusive, orderingKeySql } from "./DeliveryOrder.ts"
 import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"
-import { lockOrderingExclusive, orderingKeySql } from "./Lanes.ts"
 
 export interface EventKey {
   readonly tenant: string

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { validationError } from "../../domain/Errors.ts"
-import type { EventType } from "../../domain/events/Catalogue.ts"
+import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import {
   applyConfigChange,
   type CreateIntegration,
@@ -27,16 +27,16 @@ import {
 import type { Provider } from "../../domain/integrations/Provider.ts"
 import { requireSecretQuota } from "../../domain/integrations/SecretRotation.ts"
 import { applyPatch } from "../../domain/Schemas.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Events } from "../events/Events.ts"
-import { OAuthApps } from "../oauth/Apps.ts"
+import { OAuthApps } from "../oauth/OAuthApps.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { insertEvent } from "../postgres/repository/EventLog.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { SsrfGuard } from "../webhook/Target.ts"
+import { SsrfGuard } from "../webhook/SsrfGuard.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 

@@ -7,13 +7,13 @@ import {
   requireNewSubscription,
   requireSupportedEvent,
   resolveScopeKey
-} from "../../domain/integrations/Subscribing.ts"
+} from "../../domain/integrations/CreateSubscription.ts"
 import { type Subscription, SubscriptionId } from "../../domain/integrations/Subscription.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import { CurrentTenant, IfMatch } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { makeId } from "../postgres/Ids.ts"
-import { isPreconditionMet } from "../postgres/repository/ResourceWriting.ts"
+import { makeId } from "../postgres/IdGenerator.ts"
+import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { Integrations } from "./Integrations.ts"
 

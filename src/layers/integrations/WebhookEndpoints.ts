@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
-import { toRequestError } from "../concurrency/RequestRefusal.ts"
+import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 

@@ -10,9 +10,9 @@ import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { ContractCap, type LockedInvoice } from "./ContractGuard.ts"
+import { BillingReferences } from "./BillingReferences.ts"
+import { ContractCap, type LockedInvoice } from "./ContractCap.ts"
 import { Invoices } from "./Invoices.ts"
-import { BillingReferences } from "./References.ts"
 
 type Line = ReturnType<typeof toLine>
 

@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 
 export interface InvoiceFileJob {

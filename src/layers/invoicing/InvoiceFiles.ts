@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Stream } from "effect"
 import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
 

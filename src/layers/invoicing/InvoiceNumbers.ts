@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { EventType } from "../../domain/events/Catalogue.ts"
+import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import {
   defaultNumberPattern,
   formatInvoiceNumber,
@@ -8,7 +8,7 @@ import {
   numberingPeriod,
   seriesIdOf
 } from "../../domain/invoicing/InvoiceNumber.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { insertEvent } from "../postgres/repository/EventLog.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]

@@ -2,11 +2,11 @@ import { Effect, Stream } from "effect"
 import type { NotFound, ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { asVariant, type FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeSingleFlight } from "../concurrency/SingleFlight.ts"
-import { PdfRenderer } from "../pdf/Drawing.ts"
+import { PdfRenderer } from "../pdf/PdfRenderer.ts"
+import { InvoiceDetails } from "./InvoiceDetails.ts"
 import { type InvoiceFile, InvoiceFiles } from "./InvoiceFiles.ts"
-import { InvoiceDetails } from "./WholeInvoices.ts"
 
 type InvoiceRef = Pick<Invoice, "id" | "billableCount">
 

@@ -5,7 +5,7 @@ import { type CreateInvoice, Invoice } from "../../domain/invoicing/Invoice.ts"
 import { type InvoiceStatus, requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 

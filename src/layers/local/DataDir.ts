@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { Data, Effect, Schedule } from "effect"
 import { type Lock, tryLock } from "../../../scripts/pidLock.mjs"
-import { tryFileAccess } from "./Disk.ts"
+import { tryFileAccess } from "./FileAccess.ts"
 
 export class AlreadyRunning extends Data.TaggedError("AlreadyRunning")<{
   readonly folder: string

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { Data, Effect, Option } from "effect"
-import { tryFileAccess } from "./Disk.ts"
+import { tryFileAccess } from "./FileAccess.ts"
 
 export const localhost = "127.0.0.1"
 

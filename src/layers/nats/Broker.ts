@@ -2,8 +2,8 @@ import { Effect, Schedule } from "effect"
 import { type ConnectionOptions, connect, type JetStreamManager, type NatsConnection } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { BrokerError } from "./BrokerError.ts"
-import { throttle } from "./Spaced.ts"
-import { makeNatsNames } from "./Subjects.ts"
+import { makeNatsNames } from "./NatsNames.ts"
+import { throttle } from "./Throttle.ts"
 
 /** Runs a NATS call and maps its failure to a `BrokerError`. */
 export const callBroker = <A>(request: () => Promise<A>) =>

@@ -1,10 +1,10 @@
 import { Clock, Duration, Effect } from "effect"
 import { headers } from "nats"
-import type { SendResult } from "../../domain/delivery/Sent.ts"
+import type { SendResult } from "../../domain/delivery/SendResult.ts"
 import { Settings } from "../config/Settings.ts"
 import { Broker, brokerTimeoutMs, callBroker } from "./Broker.ts"
 import { BrokerError } from "./BrokerError.ts"
-import { deleteConsumer, type IntegrationConsumer, listConsumers, upsertConsumer } from "./Consumers.ts"
+import { deleteConsumer, type IntegrationConsumer, listConsumers, upsertConsumer } from "./IntegrationConsumers.ts"
 import { declareStreams } from "./Streams.ts"
 
 export interface NatsMessage {

@@ -11,7 +11,7 @@ import {
 } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { Broker, callBroker } from "./Broker.ts"
-import type { NatsNames } from "./Subjects.ts"
+import type { NatsNames } from "./NatsNames.ts"
 
 interface Declaration {
   readonly stream: Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>

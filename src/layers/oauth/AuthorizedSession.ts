@@ -1,6 +1,6 @@
 import { Data, type Effect } from "effect"
-import type { NoResponse, ProviderRequest, ProviderResponse } from "../providerHttp/Calls.ts"
-import type { ProviderUnavailable } from "./Ask.ts"
+import type { NoResponse, ProviderRequest, ProviderResponse } from "../providerHttp/ProviderRequest.ts"
+import type { ProviderUnavailable } from "./OAuthRequest.ts"
 
 /** The integration has no usable token. It stays unusable until a person authorizes it again. */
 export class GrantLost extends Data.TaggedError("GrantLost")<{ readonly reason: string }> {}

@@ -1,6 +1,6 @@
 import { Data, Effect, Option, Redacted, Schema } from "effect"
-import type { OAuthApp } from "./Apps.ts"
-import { type OAuthResponse, ProviderUnavailable, sendOAuthRequest } from "./Ask.ts"
+import type { OAuthApp } from "./OAuthApps.ts"
+import { type OAuthResponse, ProviderUnavailable, sendOAuthRequest } from "./OAuthRequest.ts"
 
 /** The provider rejected the grant permanently. A retry gets the same response. */
 export class TokenRequestRejected extends Data.TaggedError("TokenRequestRejected")<{ readonly code: string }> {}

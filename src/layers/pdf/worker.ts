@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads"
 import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
+import { prepareImages } from "./drawing/DrawableImages.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
-import { prepareImages } from "./drawing/Images.ts"
-import { drawInvoice } from "./drawing/Invoice.ts"
-import type { RenderResult } from "./Outcome.ts"
+import { drawInvoice } from "./drawing/InvoiceLayout.ts"
+import type { RenderResult } from "./RenderResult.ts"
 
 // Runs in a worker thread, so that rendering does not block requests. The build copies the fonts next to this file.
 const fonts = loadFonts(new URL("./fonts/", import.meta.url))

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer, Schedule } from "effect"
-import { isStatementTimeout, isTransient } from "./connection/Outage.ts"
+import { isStatementTimeout, isTransient } from "./connection/TransientErrors.ts"
 import { type Migration, parseMigration } from "./migration/Migration.ts"
-import { applyMigrations, MigrationError } from "./migration/Runner.ts"
+import { applyMigrations, MigrationError } from "./migration/MigrationRunner.ts"
 
 /** The build copies the folder next to its bundle, so this path is valid in both. */
 const migrationsFolder = new URL("./migrations/", import.meta.url)

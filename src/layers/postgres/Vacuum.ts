@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { openDedicatedConnection } from "./connection/OwnConnection.ts"
+import { openDedicatedConnection } from "./connection/DedicatedConnection.ts"
 
 /**
  * Removes dead rows from a table's indexes. Until then look-ups may scan all of them, and so do foreign key checks when

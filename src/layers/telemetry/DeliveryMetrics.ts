@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Counter, Gauge } from "prom-client"
 import { AttemptOutcome } from "../../domain/delivery/Delivery.ts"
 import { type SendPool, sendPools } from "../../domain/delivery/SendLimits.ts"
-import { makeBacklogGauges } from "./Backlog.ts"
+import { makeBacklogGauges } from "./BacklogGauges.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {

@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Counter } from "prom-client"
-import { type ProcessingResult, processingResults } from "../../domain/tracker/Intake.ts"
-import { makeBacklogGauges } from "./Backlog.ts"
+import { type ProcessingResult, processingResults } from "../../domain/tracker/IssueUpdate.ts"
+import { makeBacklogGauges } from "./BacklogGauges.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
 const backlog = {

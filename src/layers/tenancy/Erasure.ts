@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Settings } from "../config/Settings.ts"
-import { TenantOffboarding } from "../integrations/authorization/TenantFarewell.ts"
+import { TenantOffboarding } from "../integrations/authorization/TenantOffboarding.ts"
 import {
   type BatchCursor,
   batchSize,

@@ -4,13 +4,13 @@ import { Effect } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
 import { maxBillablesPerRequest } from "../../domain/invoicing/Billable.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import { CurrentTenant } from "../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { jiraReferenceType } from "../../domain/tracker/IssueBilling.ts"
 import { TrackedIssue } from "../../domain/tracker/TrackedIssue.ts"
-import { integrationExistsSql, makeRequireIntegration } from "../integrations/IsThere.ts"
-import { canBillSite, isCreatedFromIssue } from "../invoicing/MayBill.ts"
+import { integrationExistsSql, makeRequireIntegration } from "../integrations/IntegrationGuard.ts"
+import { canBillSite, isCreatedFromIssue } from "../invoicing/BillingPredicates.ts"
 import type { TableShape } from "../postgres/repository/Columns.ts"
-import { makeResourceReader } from "../postgres/repository/ResourceReading.ts"
+import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 
 export const issueShape: TableShape = {
   table: "tracked_issues",

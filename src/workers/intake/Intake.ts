@@ -3,12 +3,12 @@ import type { JsMsg } from "nats"
 import { Broker, callBroker } from "../../layers/nats/Broker.ts"
 import { InboundStream } from "../../layers/nats/InboundStream.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
-import { InboundProcessor } from "../../layers/tracker/Intake.ts"
-import { runForever } from "../ForEver.ts"
-import { decodeRowKey, nakWithBackoff } from "../Messages.ts"
+import { InboundProcessor } from "../../layers/tracker/InboundProcessor.ts"
+import { decodeRowKey, nakWithBackoff } from "../BrokerMessages.ts"
+import { runForever } from "../RunForever.ts"
 import { makeTenantQueues } from "../TenantQueues.ts"
-import { makeWakeSignal } from "../Wakes.ts"
-import { type IssueProcessor, makeIssueProcessor } from "./Working.ts"
+import { makeWakeSignal } from "../WakeSignal.ts"
+import { type IssueProcessor, makeIssueProcessor } from "./IssueProcessor.ts"
 
 const maxFetched = 200
 const fetchTimeoutMs = 1000

@@ -6,8 +6,8 @@ import { Broker } from "../../layers/nats/Broker.ts"
 import type { FeedEvent } from "../../layers/nats/EventStream.ts"
 import { EventStream } from "../../layers/nats/EventStream.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
-import { runForever } from "../ForEver.ts"
-import { makeWakeSignal, notifyOnWake } from "../Wakes.ts"
+import { runForever } from "../RunForever.ts"
+import { makeWakeSignal, notifyOnWake } from "../WakeSignal.ts"
 
 const batchSize = 500
 const pollMillis = 250

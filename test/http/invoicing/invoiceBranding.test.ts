@@ -1,6 +1,6 @@
 import sharp from "sharp"
 import { assert, beforeAll, describe, it } from "vitest"
-import { prepareImages } from "../../../src/layers/pdf/drawing/Images.ts"
+import { prepareImages } from "../../../src/layers/pdf/drawing/DrawableImages.ts"
 import { forAll } from "../../support/forAll.ts"
 import { holdRow } from "../../support/heldRow.ts"
 import { makerIn, type Shown } from "../../support/resources.ts"

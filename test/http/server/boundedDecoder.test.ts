@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 import { maxDetails } from "../../../src/domain/Errors.ts"
 import { body, integer, maxItems, maxProperties, oneOf, optional, patch } from "../../../src/domain/Schemas.ts"
 import { makeBoundedDecoder } from "../../../src/http/server/request/BoundedDecoder.ts"
-import { toValidationDetails } from "../../../src/http/server/request/Issues.ts"
+import { toValidationDetails } from "../../../src/http/server/request/ValidationDetails.ts"
 
 /** An integer that counts how often it is decoded. */
 const counting = () => {

@@ -5,7 +5,7 @@ import { body, integer, maxItems, oneOf, optional, text } from "../../../src/dom
 import { anyCaller, MaxBodyBytes, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
 import { PageQuery } from "../../../src/http/api/Paging.ts"
-import { handlerGroups } from "../../../src/http/Mount.ts"
+import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { assertInvalid, type Fault } from "../../support/failure.ts"
 import { type Service, startService } from "../../support/service.ts"

@@ -3,9 +3,9 @@ import type { ServerResponse } from "node:http"
 import { connect } from "node:net"
 import { Effect, Exit } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { EncodedPage } from "../../../src/domain/JsonText.ts"
+import { EncodedPage } from "../../../src/domain/EncodedJson.ts"
+import { PagedList } from "../../../src/http/server/response/HandlerResult.ts"
 import { writeList } from "../../../src/http/server/response/ListWriter.ts"
-import { PagedList } from "../../../src/http/server/response/Reply.ts"
 import { serveOnLoopback } from "../../support/loopback.ts"
 
 /** More than the buffers between two sockets of a machine hold. */

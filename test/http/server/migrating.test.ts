@@ -1,7 +1,7 @@
 import { Effect, Exit } from "effect"
 import { assert, describe, it, vi } from "vitest"
 import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
-import { applyMigrations } from "../../../src/layers/postgres/migration/Runner.ts"
+import { applyMigrations } from "../../../src/layers/postgres/migration/MigrationRunner.ts"
 import { openPool } from "../../support/database.ts"
 import { forAll } from "../../support/forAll.ts"
 import { liveOn } from "../../support/live.ts"

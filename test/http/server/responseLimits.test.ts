@@ -4,7 +4,7 @@ import { Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, Scope } from "effec
 import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { anyCaller, operation } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
-import { handlerGroups } from "../../../src/http/Mount.ts"
+import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { RequestMetrics } from "../../../src/http/server/pages/RequestMetrics.ts"
 import { makeResponseLimits } from "../../../src/http/server/response/ResponseLimits.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { eventTypes } from "../../../src/domain/events/Catalogue.ts"
+import { eventTypes } from "../../../src/domain/events/EventCatalogue.ts"
 import { type QuotaName, quotaNames, quotas } from "../../../src/domain/Quotas.ts"
 import { leastAsset } from "../../support/assets.ts"
 import { leastDrive, leastJira } from "../../support/authorizing.ts"

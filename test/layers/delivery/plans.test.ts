@@ -1,6 +1,6 @@
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import type { ClaimLimits } from "../../../src/layers/delivery/Claims.ts"
-import { makeId } from "../../../src/layers/postgres/Ids.ts"
+import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
+import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { plantHistory } from "../../support/history.ts"
 import { type OpenLedger, openLedger } from "../../support/ledger.ts"
 import { outlivePlans } from "../../support/plans.ts"

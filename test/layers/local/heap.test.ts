@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, it } from "vitest"
-import { apiHeapOptions } from "../../../src/layers/local/process/Heap.ts"
+import { apiHeapOptions } from "../../../src/layers/local/process/HeapOptions.ts"
 
 it("npm run api gives its process the same room as npm start does", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))

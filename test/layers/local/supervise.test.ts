@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import type { Program } from "../../../src/layers/local/process/Child.ts"
 import { runProgram } from "../../../src/layers/local/process/Child.ts"
-import { runWithRestarts, supervise } from "../../../src/layers/local/process/Supervise.ts"
+import { runWithRestarts, supervise } from "../../../src/layers/local/process/Supervisor.ts"
 import { listening, temporaryFolder, until } from "./temporary.ts"
 
 const script = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({

@@ -1,4 +1,4 @@
-import { makeNatsNames } from "../../../src/layers/nats/Subjects.ts"
+import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
 
 const { subjectFilter, subject } = makeNatsNames("contracting").integrations
 

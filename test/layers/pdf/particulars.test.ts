@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import type { InvoiceStatus } from "../../../src/domain/invoicing/InvoiceStatus.ts"
-import { drawInvoice } from "../../../src/layers/pdf/drawing/Invoice.ts"
+import { drawInvoice } from "../../../src/layers/pdf/drawing/InvoiceLayout.ts"
 import { drawnInvoice, fonts } from "../../support/drawnInvoice.ts"
 import { documentOf, everydayLines, usualParties } from "../../support/invoiceDocuments.ts"
 import { readPdf, rowsOf, textsOf } from "../../support/pdfText.ts"

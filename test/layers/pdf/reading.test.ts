@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { toVisualOrder } from "../../../src/layers/pdf/drawing/Reading.ts"
+import { toVisualOrder } from "../../../src/layers/pdf/drawing/BidiText.ts"
 
 describe("a line as it is seen", () => {
   it.each([

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { migrations } from "../../../src/layers/postgres/Migrations.ts"
 import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
-import { splitStatements } from "../../../src/layers/postgres/migration/Statements.ts"
+import { splitStatements } from "../../../src/layers/postgres/migration/SqlStatements.ts"
 import { faultsOf } from "../../support/migrationRules.ts"
 
 /** These ran before there was a live system to spare. */

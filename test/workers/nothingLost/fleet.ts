@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { chooseStablePort } from "../../../src/layers/local/Ports.ts"
-import { supervisedFlag } from "../../../src/layers/local/process/Supervised.ts"
+import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
 import { program } from "../../support/apiProcess.ts"
 import type { KillableServers } from "./killableServers.ts"
 

@@ -7,7 +7,7 @@ import {
   rejectTrailingData,
   rejectTruncated,
   type Size
-} from "./ImageFacts.ts"
+} from "./ImageInfo.ts"
 
 export const gifSignatures = ["GIF87a", "GIF89a"]
 

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { byteAt, uint16be } from "./Bytes.ts"
-import { type ImageInfo, rejectFile, rejectTruncated, type Size } from "./ImageFacts.ts"
+import { type ImageInfo, rejectFile, rejectTruncated, type Size } from "./ImageInfo.ts"
 
 export const jpegSignature = "\xff\xd8\xff"
 

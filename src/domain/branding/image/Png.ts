@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { textAt, uint32be } from "./Bytes.ts"
 import { crc32 } from "./Crc32.ts"
-import { hasOnlyZeroPadding, type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated } from "./ImageFacts.ts"
+import { hasOnlyZeroPadding, type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated } from "./ImageInfo.ts"
 
 export const pngSignature = "\x89PNG\r\n\x1a\n"
 

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { byteAt, textAt, uint16le, uint24le, uint32le } from "./Bytes.ts"
-import { type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated, type Size } from "./ImageFacts.ts"
+import { type ImageInfo, rejectFile, rejectTrailingData, rejectTruncated, type Size } from "./ImageInfo.ts"
 
 const firstChunk = 12
 const chunkHeader = 8

@@ -3,8 +3,8 @@ import { SignedUrls } from "../../../layers/blobs/SignedUrls.ts"
 import { Assets } from "../../../layers/branding/Assets.ts"
 import { AssetsApi } from "../../api/groups/branding/Assets.ts"
 import { handleGroup } from "../../server/Handlers.ts"
+import { CommittedFailure, HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
-import { CommittedFailure, HandlerResult, StreamedBody } from "../../server/response/Reply.ts"
 
 /** The sandbox keeps a browser from running scripts in an uploaded file. */
 const imageHeaders = (image: { readonly access: string; readonly contentType: string; readonly etag: string }) => ({

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Deliveries } from "../../../layers/delivery/Ledger.ts"
+import { Deliveries } from "../../../layers/delivery/Deliveries.ts"
 import { DeliveriesApi } from "../../api/groups/integrations/Deliveries.ts"
 import { handleGroup } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"

@@ -3,7 +3,7 @@ import { pageLimit } from "../../../domain/Paging.ts"
 import { Events } from "../../../layers/events/Events.ts"
 import { EventsApi } from "../../api/groups/integrations/Events.ts"
 import { handleGroup } from "../../server/Handlers.ts"
-import { HandlerResult } from "../../server/response/Reply.ts"
+import { HandlerResult } from "../../server/response/HandlerResult.ts"
 
 /** The `Link` to the events after the last one of this page. */
 const linkAfter = (params: { readonly type?: string; readonly limit?: number }, after: string) => {

@@ -1,12 +1,12 @@
 import { Effect, Layer } from "effect"
+import type { EncodedJson } from "../../../domain/EncodedJson.ts"
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import type { EncodedJson } from "../../../domain/JsonText.ts"
 import { Billables } from "../../../layers/invoicing/Billables.ts"
 import { IssueBilling } from "../../../layers/tracker/IssueBilling.ts"
 import { BillablesApi } from "../../api/groups/invoicing/Billables.ts"
 import { handleGroup } from "../../server/Handlers.ts"
+import { HandlerResult } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
-import { HandlerResult } from "../../server/response/Reply.ts"
 
 const dependencies = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
   Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))

@@ -2,15 +2,15 @@ import { Effect, Layer, Stream } from "effect"
 import { etagOfDigest } from "../../../domain/Etag.ts"
 import { variantOf } from "../../../domain/invoicing/InvoiceFile.ts"
 import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
-import { CurrentTenant, callerKey, Principal } from "../../../domain/tenancy/Caller.ts"
+import { CurrentTenant, callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanations.ts"
-import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceMoves.ts"
+import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handleGroup } from "../../server/Handlers.ts"
+import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
-import { HandlerResult, StreamedBody } from "../../server/response/Reply.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,

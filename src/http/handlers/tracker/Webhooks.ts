@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { identifierHeader } from "../../../domain/tracker/IssueWebhook.ts"
 import { InboundStream } from "../../../layers/nats/InboundStream.ts"
 import { IntakeMetrics } from "../../../layers/telemetry/IntakeMetrics.ts"
-import { InboundStore } from "../../../layers/tracker/Receiving.ts"
+import { InboundStore } from "../../../layers/tracker/InboundStore.ts"
 import { WebhooksApi } from "../../api/groups/tracker/Webhooks.ts"
 import { handleGroup } from "../../server/Handlers.ts"
 

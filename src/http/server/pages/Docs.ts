@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import type { OpenApiDocument } from "../../api/Document.ts"
+import type { OpenApiDocument } from "../../api/OpenApi.ts"
 import type { PlainRoute } from "../Listener.ts"
-import { type HttpResponse, jsonResponse } from "../response/Answer.ts"
+import { type HttpResponse, jsonResponse } from "../response/HttpResponse.ts"
 
 const startScript = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null })`
 

@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Broker } from "../../../layers/nats/Broker.ts"
-import { makeSqlClient } from "../../../layers/postgres/connection/Client.ts"
-import { isReadOnly } from "../../../layers/postgres/connection/Outage.ts"
+import { makeSqlClient } from "../../../layers/postgres/connection/PostgresClient.ts"
+import { isReadOnly } from "../../../layers/postgres/connection/TransientErrors.ts"
 import { isMigrated } from "../../../layers/postgres/Migrations.ts"
 import type { PlainRoute } from "../Listener.ts"
-import { jsonResponse } from "../response/Answer.ts"
+import { jsonResponse } from "../response/HttpResponse.ts"
 
 const noStore = { "cache-control": "no-store" }
 

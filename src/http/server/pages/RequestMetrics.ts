@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
 import type { PermitRejection } from "../../../layers/concurrency/FairSemaphore.ts"
-import { toRequestError } from "../../../layers/concurrency/RequestRefusal.ts"
+import { toRequestError } from "../../../layers/concurrency/RequestRejection.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */

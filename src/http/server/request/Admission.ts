@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
-import { callerKey, type Principal } from "../../../domain/tenancy/Caller.ts"
+import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
+import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import {
   type AcquireOptions,
   type FairSemaphoreLimits,
@@ -8,14 +9,19 @@ import {
 } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { errorResponse, type HttpResponse } from "../response/Answer.ts"
-import { PagedList } from "../response/Reply.ts"
-import type { Identity } from "./Authorize.ts"
+import { PagedList } from "../response/HandlerResult.ts"
+import { errorResponse, type HttpResponse } from "../response/HttpResponse.ts"
 import { addRateLimitHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
+/** The caller and the tenant whose limits a request counts against. */
+interface LimitSubject {
+  readonly principal: Principal["Type"] | undefined
+  readonly tenant: TenantId | undefined
+}
+
 /** The keys that a request's limits count under. A tracker's token names no caller, so only the tenant counts. */
-export const limitKeysOf = ({ principal, tenant }: Identity, address: () => string): ReadonlyArray<string> => {
+export const limitKeysOf = ({ principal, tenant }: LimitSubject, address: () => string): ReadonlyArray<string> => {
   const tenantKey = `tenant ${tenant}`
   if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), tenantKey]
   return [tenant === undefined ? `address ${address()}` : tenantKey]
@@ -140,7 +146,7 @@ export const makeAdmission = Effect.gen(function* () {
     },
 
     /** Returns the error if the tenant's rate limit is exceeded. */
-    checkTenantRate: ({ tenant }: Identity, headers: Record<string, string>) =>
+    checkTenantRate: ({ tenant }: LimitSubject, headers: Record<string, string>) =>
       tenant === undefined ? undefined : checkRateLimit(tenantRateLimit, tenant, headers),
 
     /** Runs the work of a request as soon as it gets its permits. */

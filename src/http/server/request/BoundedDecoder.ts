@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { maxDetails } from "../../../domain/Errors.ts"
 import { yieldToEventLoop } from "../../../layers/concurrency/EventLoop.ts"
-import { toValidationDetails } from "./Issues.ts"
+import { toValidationDetails } from "./ValidationDetails.ts"
 
 type Issue = ParseResult.ParseIssue
 type Parser = (input: unknown, options: SchemaAST.ParseOptions) => Effect.Effect<unknown, Issue>

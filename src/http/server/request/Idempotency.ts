@@ -6,8 +6,8 @@ import { type ApiError, Conflict, fieldError, ServiceUnavailable } from "../../.
 import { inTransaction } from "../../../layers/postgres/connection/Transaction.ts"
 import { type IdempotencyKeyScope, IdempotencyKeys } from "../../../layers/tenancy/IdempotencyKeys.ts"
 import { idempotencyKeyPattern } from "../../api/Idempotency.ts"
-import type { HttpResponse } from "../response/Answer.ts"
-import type { Identity } from "./Authorize.ts"
+import type { HttpResponse } from "../response/HttpResponse.ts"
+import type { Identity } from "./Authorizer.ts"
 
 const StoredResponse = Schema.parseJson(
   Schema.Struct({

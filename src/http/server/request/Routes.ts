@@ -16,7 +16,7 @@ import {
 } from "../../api/Access.ts"
 import type { HandlerGroup, RequestServices, RequestUpload } from "../Handlers.ts"
 import { makeBoundedDecoder } from "./BoundedDecoder.ts"
-import { toValidationDetails } from "./Issues.ts"
+import { toValidationDetails } from "./ValidationDetails.ts"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint<string, HttpMethod.HttpMethod>
 type Params = Readonly<Record<string, string | undefined>>

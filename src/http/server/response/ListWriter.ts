@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ApiError } from "../../../domain/Errors.ts"
 import type { PagePosition } from "../../../domain/Paging.ts"
 import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
-import type { PagedList } from "./Reply.ts"
+import type { PagedList } from "./HandlerResult.ts"
 
 const writeFurtherPages = Effect.fnUntraced(function* (
   response: ServerResponse,

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
+import type { EncodedPage } from "../../../domain/EncodedJson.ts"
 import type { ApiError } from "../../../domain/Errors.ts"
-import type { EncodedPage } from "../../../domain/JsonText.ts"
 import { type PagePosition, type PageRequest, pageLimit } from "../../../domain/Paging.ts"
 import { encodeCursor } from "../../api/Paging.ts"
-import { HandlerResult, PagedList } from "./Reply.ts"
+import { HandlerResult, PagedList } from "./HandlerResult.ts"
 
 /** The requested page. `read` returns one row more than the page, if there is a next one. */
 export const listPage = <A extends PagePosition, E, R>(

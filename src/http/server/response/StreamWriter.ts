@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
 import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
-import type { StreamedBody } from "./Reply.ts"
+import type { StreamedBody } from "./HandlerResult.ts"
 
 /**
  * Writes a body while it is read, after the head that `writeHead` writes. The head waits for the first bytes: until

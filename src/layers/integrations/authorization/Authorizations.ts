@@ -8,19 +8,19 @@ import {
   requireSameSite
 } from "../../../domain/integrations/Integration.ts"
 import { requireIntegrationTransition } from "../../../domain/integrations/IntegrationStatus.ts"
-import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
+import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { hasRole } from "../../../domain/tenancy/Roles.ts"
 import { Memberships } from "../../auth/Memberships.ts"
 import { Settings } from "../../config/Settings.ts"
-import { buildAuthorizationUrl, OAuthApps } from "../../oauth/Apps.ts"
+import { buildAuthorizationUrl, OAuthApps } from "../../oauth/OAuthApps.ts"
 import { inTransaction } from "../../postgres/connection/Transaction.ts"
 import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
 import { Integrations } from "../Integrations.ts"
-import { AuthorizationTransitions } from "./AuthorizationMoves.ts"
-import { type AuthorizationFailed, authorizationFailed, TokenExchange } from "./Exchanging.ts"
-import { GrantStore } from "./GrantRows.ts"
+import { AuthorizationTransitions } from "./AuthorizationTransitions.ts"
+import { GrantStore } from "./GrantStore.ts"
 import { type OAuthState, OAuthStates } from "./OAuthStates.ts"
 import { type OAuthGrant, PendingGrants } from "./PendingGrants.ts"
+import { type AuthorizationFailed, authorizationFailed, TokenExchange } from "./TokenExchange.ts"
 
 type Query = typeof CallbackQuery.Type
 type Person = Principal["Type"]

@@ -1,17 +1,17 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Effect, Fiber } from "effect"
 import { isOAuthProvider, type OAuthProvider } from "../../../domain/integrations/Authorization.ts"
-import { CurrentTenant } from "../../../domain/tenancy/Caller.ts"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { OAuthApps } from "../../oauth/Apps.ts"
-import { ProviderUnavailable } from "../../oauth/Ask.ts"
 import { GrantLost } from "../../oauth/AuthorizedSession.ts"
+import { OAuthApps } from "../../oauth/OAuthApps.ts"
+import { ProviderUnavailable } from "../../oauth/OAuthRequest.ts"
 import { refreshTokens } from "../../oauth/TokenEndpoint.ts"
 import { inTransaction } from "../../postgres/connection/Transaction.ts"
-import { hashOf } from "../../secrets/OneTime.ts"
+import { hashOf } from "../../secrets/OneTimeTokens.ts"
 import { Integrations } from "../Integrations.ts"
-import { AuthorizationTransitions } from "./AuthorizationMoves.ts"
-import { GrantStore, type StoredGrant } from "./GrantRows.ts"
+import { AuthorizationTransitions } from "./AuthorizationTransitions.ts"
+import { GrantStore, type StoredGrant } from "./GrantStore.ts"
 
 /** Access to the provider's API. */
 export interface ProviderAccess {

@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { OAuthProvider } from "../../../domain/integrations/Authorization.ts"
-import { CurrentTenant, Principal } from "../../../domain/tenancy/Caller.ts"
+import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { inTransaction } from "../../postgres/connection/Transaction.ts"
 import { Quotas } from "../../quotas/Quotas.ts"
-import { hashOf, makeOneTimeToken } from "../../secrets/OneTime.ts"
+import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 
 type Person = Principal["Type"]

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
-import { reasonOf } from "../Disk.ts"
+import { reasonOf } from "../FileAccess.ts"
 
 export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reasons: ReadonlyArray<string> }> {}
 

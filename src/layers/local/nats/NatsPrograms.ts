@@ -3,8 +3,8 @@ import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
+import { withProgress } from "../ConsoleProgress.ts"
 import { projectRoot } from "../ProjectRoot.ts"
-import { withProgress } from "../Say.ts"
 import { fetchNats } from "./NatsFetch.ts"
 
 export interface NatsProgram {

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { Data, Effect, Schedule } from "effect"
-import { tryFileAccess } from "../Disk.ts"
+import { tryFileAccess } from "../FileAccess.ts"
 import { chooseStablePort, localhost } from "../Ports.ts"
-import { stopOrphan } from "../process/ForeignProcess.ts"
-import { supervise } from "../process/Supervise.ts"
+import { stopOrphan } from "../process/OrphanProcess.ts"
+import { supervise } from "../process/Supervisor.ts"
 import type { NatsProgram } from "./NatsPrograms.ts"
 
 export class BrokerNotReady extends Data.TaggedError("BrokerNotReady")<{ readonly reason: string }> {

@@ -13,7 +13,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { Data, Effect } from "effect"
-import { tryFileAccess } from "../Disk.ts"
+import { tryFileAccess } from "../FileAccess.ts"
 import { describeExit, runProgram } from "../process/Child.ts"
 import { lastLines } from "../process/LogFile.ts"
 import { isRoot, type Launch, launchAs, launchAsCurrentUser, unprivilegedAccount } from "./Account.ts"

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { tryFileAccess } from "../Disk.ts"
-import { stopOrphan } from "../process/ForeignProcess.ts"
+import { tryFileAccess } from "../FileAccess.ts"
+import { stopOrphan } from "../process/OrphanProcess.ts"
 
 /** Fast shutdown, which aborts the sessions; then immediate shutdown, which needs crash recovery at the next start. */
 export const postgresStopSignals = [

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { Data, Duration, Effect } from "effect"
-import { reasonOf } from "../Disk.ts"
+import { reasonOf } from "../FileAccess.ts"
 import { openLog } from "./LogFile.ts"
 
 /** A program to run. `stop` lists the signals with their timeouts; after the last one follows SIGKILL. */

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { Effect } from "effect"
-import { tryFileAccess } from "../Disk.ts"
+import { tryFileAccess } from "../FileAccess.ts"
 
 const maxBytes = 10 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import { formatAmount } from "../../../domain/money/Money.ts"
-import { contentArea, inset } from "./Page.ts"
-import type { PdfCanvas } from "./Sheet.ts"
+import { contentArea, inset } from "./PageGeometry.ts"
+import type { PdfCanvas } from "./PdfCanvas.ts"
 
 const plain = { size: 9 } as const
 const strong = { size: 11, bold: true } as const

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { MessageBuffer } from "./Letter.ts"
+import { MessageBuffer } from "./MessageBuffer.ts"
 
 /** The driver's parsed RowDescription; its types omit all of this. */
 interface RowDescription {

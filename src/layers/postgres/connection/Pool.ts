@@ -1,7 +1,7 @@
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
 import { Settings, SettingsError } from "../../config/Settings.ts"
-import { plannerOptions } from "./Planning.ts"
+import { plannerOptions } from "./QueryPlans.ts"
 import { toIso } from "./Timestamps.ts"
 
 /** Converts to domain types: timestamps to ISO text, integers and decimals to numbers. */

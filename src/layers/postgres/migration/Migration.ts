@@ -1,4 +1,4 @@
-import { splitStatements } from "./Statements.ts"
+import { splitStatements } from "./SqlStatements.ts"
 
 export interface Migration {
   readonly id: number

@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
-import { makeId } from "../Ids.ts"
+import { makeId } from "../IdGenerator.ts"
 
 export interface EventRecord<Client = string | undefined, Sequence = number> {
   readonly tenant: string

@@ -1,6 +1,6 @@
 import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
-import type { ResourceName } from "../../../domain/events/Catalogue.ts"
+import type { ResourceName } from "../../../domain/events/EventCatalogue.ts"
 import type { TableShape } from "./Columns.ts"
 
 /** The fields of an entity, including its identifier. */

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { EventPattern } from "../../../../domain/events/Catalogue.ts"
 import { Event, EventId } from "../../../../domain/events/Event.ts"
+import { EventPattern } from "../../../../domain/events/EventCatalogue.ts"
 import { optional } from "../../../../domain/Schemas.ts"
 import { inTenant, operation } from "../../Access.ts"
 import { data } from "../../Envelope.ts"

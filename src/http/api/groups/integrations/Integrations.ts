@@ -7,6 +7,7 @@ import {
   CallbackQuery,
   ConfirmAuthorization
 } from "../../../../domain/integrations/Authorization.ts"
+import { CreateSubscription } from "../../../../domain/integrations/CreateSubscription.ts"
 import {
   CreateIntegration,
   Integration,
@@ -15,7 +16,6 @@ import {
   PatchIntegration
 } from "../../../../domain/integrations/Integration.ts"
 import { RotateSecret } from "../../../../domain/integrations/SecretRotation.ts"
-import { CreateSubscription } from "../../../../domain/integrations/Subscribing.ts"
 import { Subscription, SubscriptionId } from "../../../../domain/integrations/Subscription.ts"
 import { External, inTenant, operation, optionalAuth, UnsafeGet } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"

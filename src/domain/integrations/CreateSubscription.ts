@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import { ClientId } from "../contracting/Client.ts"
+import { fieldError } from "../Errors.ts"
+import { EventPattern } from "../events/EventCatalogue.ts"
+import { requireQuota } from "../Quotas.ts"
+import { body, optional, text } from "../Schemas.ts"
+import type { Provider } from "./Provider.ts"
+import type { Subscription } from "./Subscription.ts"
+
+export const CreateSubscription = body({
+  eventType: EventPattern,
+  clientId: optional(ClientId),
+  scopeKey: optional(text(1, 100).annotations({ description: "Follows from clientId; one that is given must agree" }))
+}).annotations({ identifier: "CreateSubscription" })
+export type CreateSubscription = typeof CreateSubscription.Type
+
+/** The scope key of a subscription: the whole tenant, or subscription client. */
+const scopeOf = (clientId: string | undefined) => (clientId === undefined ? "tenant" : `client:${clientId}`)
+
+/** Derives the scope key of a request. Fails when the request contains a different subscription. */
+export const resolveScopeKey = ({ clientId, scopeKey }: CreateSubscription) => {
+  const scope = scopeOf(clientId)
+  return scopeKey === undefined || scopeKey === scope
+    ? Effect.succeed(scope)
+    : Effect.fail(fieldError("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
+}
+
+/** Fails for event types that the provider does not support. */
+export const requireSupportedEvent = (provider: Provider, eventType: string) =>
+  provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
+    ? Effect.fail(fieldError("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
+    : Effect.void
+
+type NewSubscription = Omit<Subscription, "id">
+
+/** Fails for a duplicate subscription, and when the quota of subscriptions is exhausted. */
+export const requireNewSubscription = (
+  existing: ReadonlyArray<Subscription>,
+  { eventType, scopeKey }: NewSubscription,
+  max: number
+) => {
+  if (existing.some((subscription) => subscription.eventType === eventType && subscription.scopeKey === scopeKey)) {
+    return Effect.fail(fieldError("eventType", "unique", `is subscribed to already for ${scopeKey}`))
+  }
+  return requireQuota("subscriptions", { max, used: existing.length, field: "eventType" })
+}

@@ -1,0 +1,143 @@
+import type { IncomingHttpHeaders } from "node:http"
+import { Context, Effect, Option, Schema } from "effect"
+import {
+  type ApiError,
+  Forbidden,
+  fieldError,
+  NotFound,
+  type TooManyRequests,
+  Unauthorized
+} from "../../../domain/Errors.ts"
+import {
+  CurrentMember,
+  CurrentTenant,
+  callerKey,
+  InboundRequest,
+  Principal
+} from "../../../domain/tenancy/RequestContext.ts"
+import { hasRole } from "../../../domain/tenancy/Roles.ts"
+import { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { EndpointKey } from "../../../domain/tracker/IssueWebhook.ts"
+import { isJiraToken, JiraTokenVerifier } from "../../../layers/auth/JiraTokenVerifier.ts"
+import { Memberships } from "../../../layers/auth/Memberships.ts"
+import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
+import { WebhookEndpoints } from "../../../layers/integrations/WebhookEndpoints.ts"
+import type { AccessRule } from "../../api/Access.ts"
+import type { Admission } from "./Admission.ts"
+
+type MemberRule = Extract<AccessRule, { for: "member" }>
+
+interface Credentials {
+  readonly headers: IncomingHttpHeaders
+  readonly params: Readonly<Record<string, string | undefined>>
+  /** Response headers; authorization adds those of the rate limits. */
+  readonly responseHeaders: Record<string, string>
+}
+
+/** The authenticated caller and its tenant, for handlers and the log. */
+export interface Identity {
+  readonly principal: Principal["Type"] | undefined
+  readonly tenant: TenantId | undefined
+  readonly services: Context.Context<IdentityServices>
+}
+
+type IdentityServices = Principal | CurrentTenant | CurrentMember | InboundRequest
+
+export const bearerTokenOf = (header: string | undefined) => /^Bearer +([\w~+/.=-]+)$/i.exec(header ?? "")?.[1]
+const decodeTenantId = Schema.decodeUnknownOption(TenantId)
+const decodeEndpointKey = Schema.decodeUnknownOption(EndpointKey)
+
+const requireTenantInHeader = (headers: IncomingHttpHeaders) =>
+  headers["tenant-id"] === undefined
+    ? Effect.fail(fieldError("tenant-id", "required", "names the tenant to work in; this operation needs the header"))
+    : Option.match(decodeTenantId(headers["tenant-id"]), {
+        onNone: () => Effect.fail(fieldError("tenant-id", "format", "must be a tenant identifier (tnt_…)")),
+        onSome: Effect.succeed
+      })
+
+const requireKeyInPath = ({ params }: Credentials) =>
+  Effect.mapError(decodeEndpointKey(params["endpointKey"]), () =>
+    fieldError("endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -")
+  )
+
+const requireTenantInPath = ({ params }: Credentials) =>
+  Effect.mapError(decodeTenantId(params["tenantId"]), () => new NotFound())
+
+// Cast because the access rule is a value, so the compiler cannot know which services an operation has: a public
+// operation has no Principal. The tests call every operation and would find a handler that uses a missing service.
+const toServices = <A>(context: Context.Context<A>) => context as unknown as Context.Context<IdentityServices>
+
+const anonymous: Identity = { principal: undefined, tenant: undefined, services: toServices(Context.empty()) }
+
+/** Checks the bearer token, then the tenant, then the role, before any other part of the request is read. */
+export const makeAuthorizer = Effect.fnUntraced(function* (admission: Admission) {
+  const tokens = yield* TokenVerifier
+  const trackerTokens = yield* JiraTokenVerifier
+  const memberships = yield* Memberships
+  const endpoints = yield* WebhookEndpoints
+
+  /** Verifies the token and continues, unless the caller is over its limits. */
+  const withPrincipal = <A, E>(
+    token: string,
+    { responseHeaders }: Credentials,
+    next: (principal: Principal["Type"]) => Effect.Effect<A, E>
+  ) =>
+    Effect.flatMap(tokens.verify(token), (principal): Effect.Effect<A, E | TooManyRequests> => {
+      const rejection = admission.checkCallerLimits(principal, responseHeaders)
+      return rejection === undefined ? next(principal) : Effect.fail(rejection)
+    })
+
+  const authorizeMember = Effect.fnUntraced(function* (
+    rule: MemberRule,
+    principal: Principal["Type"],
+    credentials: Credentials
+  ) {
+    const tenant = yield* rule.tenant === "header"
+      ? requireTenantInHeader(credentials.headers)
+      : requireTenantInPath(credentials)
+    const member = yield* memberships.find(tenant, principal)
+    if (member === undefined) return yield* Effect.fail(rule.tenant === "header" ? new Forbidden() : new NotFound())
+    if (!hasRole(member.role, rule.role)) return yield* Effect.fail(rule.hidden ? new NotFound() : new Forbidden())
+    const context = Context.make(Principal, principal).pipe(
+      Context.add(CurrentTenant, tenant),
+      Context.add(CurrentMember, member)
+    )
+    return { principal, tenant, services: toServices(context) } satisfies Identity
+  })
+
+  /**
+   * The algorithm in the token's header selects the verifier. For callers other than the tracker and administrators of
+   * the tenant, an existing endpoint key gives the same 404 as an unknown one.
+   */
+  const authorizeTracker = Effect.fnUntraced(function* (token: string, credentials: Credentials) {
+    const isTracker = isJiraToken(token)
+    const principal = isTracker
+      ? yield* Effect.as(trackerTokens.verify(token), undefined)
+      : yield* withPrincipal(token, credentials, Effect.succeed)
+    const key = yield* requireKeyInPath(credentials)
+    const endpoint = yield* endpoints.find(key, principal === undefined ? key : callerKey(principal))
+    if (endpoint === undefined) return yield* Effect.fail(new NotFound())
+    if (principal !== undefined) {
+      const member = yield* memberships.find(endpoint.tenant, principal)
+      if (member === undefined || !hasRole(member.role, "ADMIN")) return yield* Effect.fail(new NotFound())
+    }
+    const context = Context.make(InboundRequest, { ...endpoint, isTracker })
+    return { principal, tenant: endpoint.tenant, services: toServices(context) } satisfies Identity
+  })
+
+  return (rule: AccessRule, credentials: Credentials): Effect.Effect<Identity, ApiError> => {
+    if (rule.for === "anyone") return Effect.succeed(anonymous)
+    if (rule.for === "optionalAuth" && credentials.headers.authorization === undefined) return Effect.succeed(anonymous)
+    const token = bearerTokenOf(credentials.headers.authorization)
+    if (token === undefined) return Effect.fail(new Unauthorized())
+    if (rule.for === "tracker") return authorizeTracker(token, credentials)
+    return withPrincipal(
+      token,
+      credentials,
+      (principal): Effect.Effect<Identity, ApiError> =>
+        rule.for === "member"
+          ? authorizeMember(rule, principal, credentials)
+          : Effect.succeed({ principal, tenant: undefined, services: toServices(Context.make(Principal, principal)) })
+    )
+  }
+})

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from "node:http"
+import { type Cause, Context, Effect, Stream } from "effect"
+import {
+  type ApiError,
+  type PayloadTooLarge,
+  ServiceUnavailable,
+  type TooManyRequests
+} from "../../../domain/Errors.ts"
+import { IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
+import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
+import { provideContext } from "../../../layers/concurrency/ProvideContext.ts"
+import { Settings } from "../../../layers/config/Settings.ts"
+import { Broker } from "../../../layers/nats/Broker.ts"
+import { RequestMetrics } from "../pages/RequestMetrics.ts"
+import { PagedList } from "../response/HandlerResult.ts"
+import { type HttpResponse, parseEntityTags, toHttpResponse } from "../response/HttpResponse.ts"
+import type { ResponseLimits } from "../response/ResponseLimits.ts"
+import { toWireError } from "../response/WireErrors.ts"
+import { limitKeysOf, makeAdmission } from "./Admission.ts"
+import { bearerTokenOf, type Identity, makeAuthorizer } from "./Authorizer.ts"
+import { discardBody, parseJsonBody, readBody, streamBody } from "./Body.ts"
+import { makeClientAddress } from "./ClientAddress.ts"
+import { hasIdempotencyKey, makeIdempotency } from "./Idempotency.ts"
+import type { Route } from "./Routes.ts"
+
+/** State of one request. The pipeline fills in what the log and the response need. */
+export interface RequestState {
+  readonly responseHeaders: Record<string, string>
+  readonly request: IncomingMessage
+  readonly params: Readonly<Record<string, string | undefined>>
+  identity: Identity | undefined
+  /** The keys that the request's limits count under. */
+  keys: ReadonlyArray<string>
+  /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
+  readonly onEnd: (finalizer: () => void) => void
+}
+
+const emptyBuffer = Buffer.alloc(0)
+
+/** Bytes of bodies in memory, while they arrive and while they wait. */
+const bodyMemoryLimits = { maxPerKey: 64 * 1024 * 1024, max: 256 * 1024 * 1024 }
+
+const emptyUpload = { bytes: Stream.empty, size: 0 }
+
+const contentLengthOf = ({ headers }: IncomingMessage) =>
+  headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
+
+/** The most bytes a body can have: its Content-Length, the limit for a chunked body, or none without either header. */
+const maxSizeOf = (request: IncomingMessage, maxBytes: number) =>
+  Math.min(contentLengthOf(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : maxBytes), maxBytes)
+
+/** Turns a 500 into a 503, so that the sender retries. */
+const toRetryable = (cause: Cause.Cause<ApiError>) =>
+  Effect.flatMap(toWireError(cause), (error) =>
+    Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
+  )
+
+/** Runs every operation: authorization, path, body, idempotency, handler, response. */
+export const makePipeline = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
+  const { TRUSTED_PROXIES } = yield* Settings
+  const clientAddress = makeClientAddress(TRUSTED_PROXIES)
+  const admission = yield* makeAdmission
+  const authorize = yield* makeAuthorizer(admission)
+  const runOnce = yield* makeIdempotency
+  const metrics = yield* RequestMetrics
+  const tokens = yield* TokenVerifier
+  const bodyBudget = new KeyedBudget(bodyMemoryLimits)
+  const { wake } = yield* Broker
+
+  const runHandler = Effect.fnUntraced(function* (
+    route: Route,
+    call: RequestState,
+    identity: Identity,
+    path: unknown,
+    bytes: Buffer
+  ) {
+    const { keys, request } = call
+    const body = route.hasPayload && !route.isStreamedUpload ? yield* parseJsonBody(request, bytes) : undefined
+    const rest = yield* route.decodeRest(request.url ?? "", request.headers, body)
+    const upload = route.isStreamedUpload
+      ? { bytes: streamBody(request, route.maxBodyBytes), size: contentLengthOf(request) }
+      : emptyUpload
+    const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
+    const result = yield* provideContext(route.run({ path, ...rest, bytes, upload }), services)
+    const response = toHttpResponse(request, route.status, result)
+    return response.body instanceof PagedList
+      ? { ...response, body: admission.admitPages(keys, response.body) }
+      : response
+  })
+
+  /** Reads the whole body for `work`, within the memory budget of the request's keys. */
+  const withBody = <A, E>(
+    { maxBodyBytes }: Route,
+    { keys, onEnd, request }: RequestState,
+    work: (bytes: Buffer) => Effect.Effect<A, E>
+  ) =>
+    Effect.suspend((): Effect.Effect<A, E | PayloadTooLarge | TooManyRequests | ServiceUnavailable> => {
+      const size = maxSizeOf(request, maxBodyBytes)
+      const full = bodyBudget.rejectionFor(keys, size)
+      if (full !== undefined) return Effect.fail(metrics.reject(full, "memory"))
+      bodyBudget.acquire(keys, size)
+      onEnd(() => bodyBudget.release(keys, size))
+      return Effect.flatMap(readBody(request, maxBodyBytes), work)
+    })
+
+  const runRoute = Effect.fnUntraced(function* (
+    route: Route,
+    call: RequestState
+  ): Effect.fn.Return<HttpResponse, ApiError> {
+    const { params, request, responseHeaders } = call
+    const identity = yield* authorize(route.access, { headers: request.headers, params, responseHeaders })
+    const keys = limitKeysOf(identity, () => clientAddress(request))
+    call.identity = identity
+    call.keys = keys
+    const rejection = admission.checkTenantRate(identity, responseHeaders) ?? responseLimits.checkUnread(keys)
+    if (rejection !== undefined) return yield* Effect.fail(rejection)
+    const path = yield* route.decodePath(params)
+    const runAdmitted = (bytes: Buffer) =>
+      admission.admit(
+        route,
+        { keys, onEnd: call.onEnd, isInTransaction: hasIdempotencyKey(request) },
+        runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path, bytes))
+      )
+    const isGet = request.method === "GET" || request.method === "HEAD"
+    if (isGet && !route.isUnsafeGet) return yield* runAdmitted(emptyBuffer)
+    const run = isGet || route.isStreamedUpload ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
+    return yield* route.hasNoEvents ? run : Effect.zipLeft(run, wake)
+  })
+
+  return {
+    /** The response to a request that is rejected before any work starts, if it is. */
+    rejectEarly: (route: Route, { headers }: IncomingMessage) =>
+      admission.rejectIfQueueFull(route, () => {
+        const token = bearerTokenOf(headers.authorization)
+        return token === undefined ? undefined : tokens.findCached(token)
+      }),
+
+    run: (route: Route, call: RequestState) => {
+      const response = runRoute(route, call)
+      if (route.isRetriedBySender) return Effect.catchAllCause(response, toRetryable)
+      return route.isStreamedUpload ? Effect.tapErrorCause(response, () => discardBody(call.request)) : response
+    }
+  }
+})
+
+export type Pipeline = Effect.Effect.Success<ReturnType<typeof makePipeline>>

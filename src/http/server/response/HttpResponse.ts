@@ -1,0 +1,103 @@
+import type { IncomingMessage } from "node:http"
+import { EncodedJson, EncodedPage } from "../../../domain/EncodedJson.ts"
+import type { ApiError } from "../../../domain/Errors.ts"
+import { etagOfContent } from "../../../domain/Etag.ts"
+import { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./HandlerResult.ts"
+import { nextPageLink } from "./Paging.ts"
+import { errorBodyOf, errorHeadersOf, errorStatusOf } from "./WireErrors.ts"
+
+/** A response that is ready to be written. */
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | StreamedBody | PagedList<unknown> | undefined
+}
+
+const jsonHeaders = { "content-type": "application/json" }
+
+/** A JSON response without the `data` envelope. */
+export const jsonResponse = (
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {}
+): HttpResponse => ({
+  status,
+  headers: { ...jsonHeaders, ...headers },
+  body: text
+})
+
+export const errorResponse = (error: ApiError): HttpResponse =>
+  jsonResponse(errorStatusOf(error), errorBodyOf(error), errorHeadersOf(error))
+
+/** Parses an If-Match or If-None-Match header. */
+export const parseEntityTags = (header: string | undefined) => header?.split(",").map((tag) => tag.trim())
+
+const pathOf = (url: string) => url.split("?", 1)[0] ?? url
+
+const idOf = (value: unknown) =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : undefined
+
+/** ETag of one resource, and the Location of a new one. */
+const resourceHeaders = (request: IncomingMessage, status: number, value: unknown, text: string) => {
+  if (!text.startsWith("{")) return {}
+  const id = status === 201 ? idOf(value) : undefined
+  const etag = etagOfContent(text)
+  return id === undefined ? { etag } : { etag, location: `${pathOf(request.url ?? "")}/${id}` }
+}
+
+const matchesIfNoneMatch = (request: IncomingMessage, etag: string | undefined) => {
+  const tags =
+    request.method === "GET" || request.method === "HEAD"
+      ? parseEntityTags(request.headers["if-none-match"])
+      : undefined
+  return (
+    etag !== undefined &&
+    tags !== undefined &&
+    (tags.includes("*") || tags.some((tag) => tag.replace(/^W\//, "") === etag))
+  )
+}
+
+const notModifiedIfMatched = (request: IncomingMessage, response: HttpResponse): HttpResponse =>
+  matchesIfNoneMatch(request, response.headers["etag"]) ? { ...response, status: 304, body: undefined } : response
+
+const [listStart, listEnd] = ['{"data":[', "]}"]
+
+/** Encodes a whole list. Concatenating the strings first would copy a long text once more. */
+const encodeList = ({ text }: EncodedPage<unknown>) => {
+  const bytes = Buffer.allocUnsafe(listStart.length + Buffer.byteLength(text) + listEnd.length)
+  bytes.write(listStart)
+  const end = listStart.length + bytes.write(text, listStart.length)
+  bytes.write(listEnd, end)
+  return bytes
+}
+
+/** Turns a handler's result into a response. */
+export const toHttpResponse = (request: IncomingMessage, status: number, result: unknown): HttpResponse => {
+  if (result instanceof CommittedFailure) return errorResponse(result.error)
+  if (status === 204) return { status, headers: {}, body: undefined }
+  const { headers: extraHeaders, next, value } = result instanceof HandlerResult ? result : new HandlerResult(result)
+  if (value instanceof StreamedBody)
+    return notModifiedIfMatched(request, { status, headers: extraHeaders, body: value })
+  if (value instanceof PagedList) return { status, headers: { ...jsonHeaders, ...extraHeaders }, body: value }
+  if (value instanceof EncodedPage)
+    return { status, headers: { ...jsonHeaders, ...extraHeaders }, body: encodeList(value) }
+  if (value instanceof HtmlPage) {
+    return { status, headers: { "content-type": "text/html; charset=utf-8", ...extraHeaders }, body: value.html }
+  }
+  if (value instanceof Uint8Array) {
+    return notModifiedIfMatched(request, {
+      status,
+      headers: { etag: etagOfContent(value), ...extraHeaders },
+      body: value
+    })
+  }
+  const text: string | undefined = value instanceof EncodedJson ? value.text : JSON.stringify(value)
+  if (text === undefined) throw new TypeError("A handler returned no value")
+  const headers = {
+    ...jsonHeaders,
+    ...resourceHeaders(request, status, value, text),
+    ...(next === undefined ? {} : { link: nextPageLink(request.url ?? "", next) }),
+    ...extraHeaders
+  }
+  return notModifiedIfMatched(request, { status, headers, body: `{"data":${text}}` })
+}

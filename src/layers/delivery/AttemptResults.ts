@@ -1,0 +1,191 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Array, Effect } from "effect"
+import type { SendPool } from "../../domain/delivery/SendLimits.ts"
+import { toStorableText } from "../../domain/StorableText.ts"
+import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { lockOrderingShared, type OrderingKey, promoteNextDeliveries, tryLockOrderingShared } from "./DeliveryOrder.ts"
+
+/** The result of one attempt. */
+export interface AttemptResult {
+  readonly tenant: TenantId
+  readonly integration: string
+  readonly id: string
+  readonly lease: string
+  readonly delivered: boolean
+  readonly attemptedAt: string
+  readonly latencyMs: number
+  readonly status?: number | undefined
+  readonly body?: string | undefined
+  readonly error?: string | undefined
+  /** Time of the next attempt; undefined after the last one. */
+  readonly nextAttemptAt?: string | undefined
+  /** Why the integration must stop until a person fixes the cause. */
+  readonly stopReason?: string | undefined
+  /** The latency class of the receiver, as measured so far. */
+  readonly pool?: SendPool | undefined
+}
+
+/** Removes what PostgreSQL cannot store, so that no response of a receiver can prevent the insert. */
+const toStorable = (result: AttemptResult): AttemptResult => ({
+  ...result,
+  nextAttemptAt: result.delivered ? undefined : result.nextAttemptAt,
+  stopReason: undefined,
+  body: result.body === undefined ? undefined : toStorableText(result.body),
+  error: result.error === undefined ? undefined : toStorableText(result.error)
+})
+
+/** How a result was written: the delivery is finished, the attempt failed, or another transaction has the row locked. */
+interface Written extends OrderingKey {
+  readonly row: string
+  readonly id: string
+  readonly lease: string
+  readonly now: "FINISHED" | "FAILED" | "BUSY"
+}
+
+/** The stored fields of a failed attempt that has a next one, and the `ctid` of its delivery. */
+type Failed = Pick<AttemptResult, "status" | "error" | "nextAttemptAt"> & Pick<Written, "row">
+
+const keyOf = ({ id, lease }: Pick<AttemptResult, "id" | "lease">) => `${lease} ${id}`
+
+const failedRowsOf = (
+  results: ReadonlyArray<AttemptResult>,
+  written: ReadonlyArray<Written>
+): ReadonlyArray<Failed> => {
+  const rows = new Map(written.map((each) => [keyOf(each), each.row]))
+  return results.flatMap((result) => {
+    const row = rows.get(keyOf(result))
+    const { error, nextAttemptAt, status } = result
+    return row === undefined ? [] : [{ row, status, error, nextAttemptAt }]
+  })
+}
+
+/** Records the results of attempts, and makes the next deliveries of the same ordering keys due. */
+export class AttemptResults extends Effect.Service<AttemptResults>()("layers/AttemptResults", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    const resultRows = (
+      results: ReadonlyArray<AttemptResult>
+    ) => sql`json_to_recordset(${JSON.stringify(results)}::json) as given
+      (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
+       "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
+
+    /** The columns of a delivery that every attempt updates. */
+    const attemptColumns = sql.literal(`attempts = attempts + 1, lease = null, leased_until = null,
+      next_attempt_at = "nextAttemptAt", response_status = given.status, error = given.error, updated_at = now()`)
+
+    /**
+     * Writes results whose worker still has the lease. It skips rows that another transaction has locked, for example the
+     * deletion of the integration. Deliveries with a next attempt stay locked for the statement that schedules it.
+     */
+    const write = (results: ReadonlyArray<AttemptResult>) => sql<Written>`
+      with ours as materialized (
+        select given.*, delivery.row, delivery.tenant_id, delivery.integration_id, delivery.resource_id,
+          delivery.attempts + 1 as number
+        from ${resultRows(results)} cross join lateral (
+          select ctid as row, * from deliveries where tenant_id = given.tenant and id = given.id limit 1
+        ) delivery
+        where delivery.lease = given.lease
+      ), held as materialized (
+        select ours.* from ours cross join lateral (
+          select lease from deliveries where ctid = ours.row for update skip locked
+        ) locked
+        where locked.lease = ours.lease
+      ), logged as (
+        insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, latency_ms,
+          response_status, response_body, error)
+        select tenant_id, id, number, "attemptedAt", case when delivered then 'DELIVERED' else 'FAILED' end,
+          "latencyMs", status, body, error
+        from held
+      ), settled as (
+        update deliveries set status = case when delivered then 'DELIVERED' else 'EXHAUSTED' end,
+          delivered_at = case when delivered then now() end, ${attemptColumns}
+        from held as given
+        where deliveries.ctid = any (array(select row from held where "nextAttemptAt" is null))
+          and deliveries.ctid = given.row
+      )
+      select row::text, tenant_id as tenant, integration_id as integration, resource_id as resource, id, lease, case
+        when not exists (select 1 from held where held.row = ours.row) then 'BUSY'
+        when "nextAttemptAt" is null then 'FINISHED' else 'FAILED' end as now
+      from ours`
+
+    /**
+     * Schedules the next attempts, and the deliveries that waited for finished ones. Both can lock rows of queues, so they
+     * are one statement: all transactions then lock the queues in the same order.
+     */
+    const scheduleNext = (finished: ReadonlyArray<OrderingKey>, failed: ReadonlyArray<Failed>) => sql`
+      with given as materialized (
+        select * from json_to_recordset(${JSON.stringify(failed)}::json)
+          as given (row tid, status integer, error text, "nextAttemptAt" timestamptz)
+      ), again as (
+        update deliveries set ${attemptColumns} from given
+        where deliveries.ctid = any (array(select row from given)) and deliveries.ctid = given.row
+      ) ${promoteNextDeliveries(sql)(finished)}`
+
+    /**
+     * Updates since when an integration fails, and the latency class of its receiver. It writes changes only, and skips
+     * integrations that another transaction has locked: the next result updates them.
+     */
+    const updateHealth = (results: ReadonlyArray<AttemptResult>) => sql`
+      with told as (
+        select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
+      ), changed as (
+        select integrations.tenant_id, integrations.id, works,
+          case when pool is null then latency_class else nullif(pool, 'NEW') end as class
+        from told join integrations on tenant_id = told.tenant and id = told.integration
+        where (failing_since is null) <> works
+          or (pool is not null and latency_class is distinct from nullif(pool, 'NEW'))
+        for no key update of integrations skip locked
+      )
+      update integrations set latency_class = class,
+        failing_since = case when works then null else coalesce(failing_since, now()) end
+      from changed where integrations.tenant_id = changed.tenant_id and integrations.id = changed.id`
+
+    /** Takes the shared lock of integrations. Returns those it has locked: all of them with `shouldWait`. */
+    const lockIntegrations = (results: ReadonlyArray<AttemptResult>, shouldWait: boolean) =>
+      shouldWait
+        ? Effect.as(lockOrderingShared(sql)(results), new Set(results.map(({ integration }) => integration)))
+        : tryLockOrderingShared(sql)(results)
+
+    /** Returns the keys of the results that it could not record. */
+    const recordLocked = (results: ReadonlyArray<AttemptResult>, shouldWait: boolean) =>
+      inTransaction(sql)(
+        Effect.gen(function* () {
+          const locked = yield* lockIntegrations(results, shouldWait)
+          const [busy, open] = Array.partition(results, ({ integration }) => locked.has(integration))
+          if (open.length === 0) return busy.map(keyOf)
+          const written = yield* write(open)
+          const {
+            BUSY: skipped = [],
+            FAILED: failed = [],
+            FINISHED: finished = []
+          } = Array.groupBy(written, (each) => each.now)
+          if (finished.length + failed.length > 0) yield* commitWith(scheduleNext(finished, failedRowsOf(open, failed)))
+          return [...busy, ...skipped].map(keyOf)
+        })
+      )
+
+    return {
+      /**
+       * Records results. Returns those that it could not record because another transaction has their integration or
+       * delivery locked. With `shouldWait` it waits for the lock of the integration. The health of the integration is
+       * best effort: a failure to update it does not fail the call.
+       */
+      record: (
+        results: ReadonlyArray<AttemptResult>,
+        shouldWait = false
+      ): Effect.Effect<ReadonlyArray<AttemptResult>> => {
+        const rows = results.map(toStorable)
+        return Effect.zipLeft(recordLocked(rows, shouldWait), Effect.ignoreLogged(updateHealth(rows)), {
+          concurrent: true
+        }).pipe(
+          Effect.orDie,
+          Effect.map((keys) => {
+            const left = new Set(keys)
+            return results.filter((result) => left.has(keyOf(result)))
+          })
+        )
+      }
+    }
+  })
+}) {}

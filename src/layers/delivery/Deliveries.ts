@@ -1,0 +1,115 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import {
+  Delivery,
+  DeliveryAttempt,
+  type DeliveryStatus,
+  type DeliveryWithAttempts,
+  maxShownAttempts,
+  type Redelivery
+} from "../../domain/delivery/Delivery.ts"
+import { fieldError, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import { etagOf } from "../../domain/Etag.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
+import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
+import { integrationExistsSql, makeRequireIntegration } from "../integrations/IntegrationGuard.ts"
+import { inSnapshot, inTransaction } from "../postgres/connection/Transaction.ts"
+import { omitNulls, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
+import { makeBulkRedeliveries } from "./BulkRedeliveries.ts"
+import { makeSingleRedelivery } from "./SingleRedelivery.ts"
+
+interface Filter {
+  readonly status?: DeliveryStatus | undefined
+  /** An event type, or `<resource>.*`. */
+  readonly eventType?: string | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+const deliveryShape: TableShape = { table: "deliveries", fields: Delivery.fields, relations: ["integration", "event"] }
+const attemptShape: TableShape = { table: "delivery_attempts", fields: DeliveryAttempt.fields }
+
+/** The deliveries of an integration with their attempts, and their redelivery. */
+export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reading = makeResourceReader<Delivery>(sql, deliveryShape, {
+      tenantColumn: "tenant_id",
+      visible: integrationExistsSql
+    })
+    const singleRedelivery = makeSingleRedelivery(sql)
+    const bulkRedeliveries = makeBulkRedeliveries(sql)
+    const attemptColumns = sql.literal(selectList(attemptShape))
+
+    const requireIntegration = makeRequireIntegration(sql)
+
+    const eventTypeSql = (eventType: string) =>
+      eventType.endsWith(".*")
+        ? sql`starts_with(this.event_type, ${eventType.slice(0, -1)})`
+        : sql`this.event_type = ${eventType}`
+
+    const filterSql = ({ eventType, since, until }: Filter) =>
+      [
+        ...(eventType === undefined ? [] : [eventTypeSql(eventType)]),
+        ...(since === undefined ? [] : [sql`this.created_at >= ${since}::timestamptz`]),
+        ...(until === undefined ? [] : [sql`this.created_at <= ${until}::timestamptz`])
+      ].reduce<Fragment>((all, one) => sql`${all} and ${one}`, sql.literal("true"))
+
+    const loadAttempts = (tenant: string, id: string) =>
+      Effect.map(
+        sql<Row>`
+          select ${attemptColumns} from (
+            select * from delivery_attempts where tenant_id = ${tenant} and delivery_id = ${id}
+            order by number desc limit ${maxShownAttempts}
+          ) this order by number`,
+        // The columns have the names of the schema's fields, and constraints of the table check their values.
+        (rows) => rows.map((row) => omitNulls(row) as DeliveryAttempt)
+      )
+
+    const loadExpanded = Effect.fnUntraced(function* (integration: string, id: string) {
+      const tenant = yield* CurrentTenant
+      const [delivery] = yield* reading.select(sql`
+        deliveries this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and this.id = ${id}`)
+      if (delivery === undefined) return yield* Effect.fail(new NotFound())
+      const attemptLog = yield* Effect.orDie(loadAttempts(tenant, id))
+      return { ...delivery, attemptLog } satisfies DeliveryWithAttempts
+    })
+
+    const requireMatch = (delivery: DeliveryWithAttempts) =>
+      Effect.filterOrFail(
+        IfMatch,
+        (tags) => tags === undefined || tags.includes("*") || tags.includes(etagOf(delivery)),
+        () => new PreconditionFailed()
+      )
+
+    return {
+      page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
+        reading
+          .page(window, { integration, status }, filterSql(filter))
+          .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
+
+      get: (integration: string, id: string) => inSnapshot(sql)(loadExpanded(integration, id)),
+
+      /** Redelivers one delivery. An unfinished one becomes due at once. */
+      redeliver: (integration: string, id: string) =>
+        Effect.gen(function* () {
+          const tenant = yield* CurrentTenant
+          yield* loadExpanded(integration, id)
+          const orderingKey = yield* singleRedelivery.lock(tenant, integration, id)
+          yield* Effect.flatMap(loadExpanded(integration, id), requireMatch)
+          yield* singleRedelivery.redeliver(orderingKey, id)
+          return yield* loadExpanded(integration, id)
+        }).pipe(inTransaction(sql)),
+
+      /** Redelivers all finished deliveries of a period. Returns the number so far, and whether that is complete. */
+      redeliverAll: Effect.fnUntraced(function* (integration: string, which: Redelivery) {
+        if (which.until !== undefined && which.until < which.since) {
+          return yield* Effect.fail(fieldError("until", "min", "must not be before since"))
+        }
+        return yield* bulkRedeliveries.start(yield* CurrentTenant, integration, which)
+      })
+    }
+  })
+}) {}

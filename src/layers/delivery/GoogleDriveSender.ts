@@ -1,0 +1,106 @@
+import { Duration, Effect, Fiber, Schema } from "effect"
+import type { SendResult } from "../../domain/delivery/SendResult.ts"
+import { Invoice } from "../../domain/invoicing/Invoice.ts"
+import { pdfNameOf } from "../../domain/invoicing/PdfName.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { Settings } from "../config/Settings.ts"
+import { DriveError } from "../googleDrive/DriveError.ts"
+import { makeGoogleDriveClient } from "../googleDrive/GoogleDriveClient.ts"
+import { type FileIdStore, uploadOnce } from "../googleDrive/IdempotentUpload.ts"
+import { Grants } from "../integrations/authorization/Grants.ts"
+import { openProviderSession } from "../integrations/authorization/ProviderSession.ts"
+import { InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
+import { type ProviderResponse, trimTrailingSlashes } from "../providerHttp/ProviderRequest.ts"
+import { DeliveryFiles } from "./DeliveryFiles.ts"
+
+export interface DriveDelivery {
+  readonly tenant: TenantId
+  readonly integration: string
+  readonly delivery: string
+  readonly type: string
+  /** The data of the event, as JSON. */
+  readonly data: string
+  readonly folder?: string | undefined
+}
+
+/** Shorter than the lease of a claim, so that no other worker sends the same delivery meanwhile. */
+const attemptTimeout = Duration.seconds(25)
+/** Timeout of the wait for the PDF. It leaves time for the upload. */
+const pdfTimeout = Duration.seconds(15)
+const maxStoredCharacters = 4 * 1024
+
+const decodeInvoice = Schema.decodeUnknown(Schema.parseJson(Invoice))
+
+const responseFieldsOf = (reply: ProviderResponse | undefined) =>
+  reply === undefined ? {} : { status: reply.status, body: reply.text.slice(0, maxStoredCharacters) }
+
+const toFailedResult = (failure: { readonly message: string }) => {
+  const { reply, retryAfter, stop } = failure instanceof DriveError ? failure : new DriveError({ message: "" })
+  return { delivered: false, error: failure.message, retryAfter, stop, ...responseFieldsOf(reply) }
+}
+
+/** Uploads the PDFs of finalized invoices to Google Drive. */
+export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("layers/GoogleDriveSender", {
+  dependencies: [InvoicePdfs.Default, DeliveryFiles.Default, Grants.Default],
+  scoped: Effect.gen(function* () {
+    const { GOOGLE_API_URL } = yield* Settings
+    const scope = yield* Effect.scope
+    const api = trimTrailingSlashes(GOOGLE_API_URL)
+    const pdfs = yield* InvoicePdfs
+    const files = yield* DeliveryFiles
+    const grants = yield* Grants
+
+    /** Rendering continues after this attempt times out: the next attempt finds the PDF. */
+    const renderPdf = (invoice: Invoice) =>
+      pdfs.getIssued(invoice, "ISSUED").pipe(
+        Effect.forkIn(scope),
+        Effect.flatMap(Fiber.join),
+        Effect.timeoutFail({
+          duration: pdfTimeout,
+          onTimeout: () => new DriveError({ message: "The PDF is still being drawn; the next attempt sends it" })
+        }),
+        Effect.flatMap(pdfs.readAll)
+      )
+
+    /** Builds the file from the event, not from the current invoice: later changes must not change the PDF. */
+    const buildFile = ({ data, folder, tenant }: DriveDelivery) =>
+      Effect.gen(function* () {
+        const invoice = yield* Effect.orDie(decodeInvoice(data))
+        const pdf = yield* renderPdf(invoice)
+        return { name: pdfNameOf(invoice), pdf, folder, appProperties: { invoiceId: invoice.id, tenantId: tenant } }
+      }).pipe(Effect.provideService(CurrentTenant, tenant))
+
+    const upload = (delivery: DriveDelivery) =>
+      Effect.gen(function* () {
+        const { delivery: deliveryId, integration, tenant } = delivery
+        const file = yield* buildFile(delivery)
+        const session = yield* Effect.provideService(openProviderSession(tenant, integration), Grants, grants)
+        const fileIds: FileIdStore = {
+          current: files.find(tenant, deliveryId),
+          save: (id: string) => files.assign(tenant, deliveryId, id),
+          replace: (gone: string, id: string) => files.replace(tenant, deliveryId, gone, id)
+        }
+        return yield* uploadOnce(makeGoogleDriveClient(session, api), fileIds, file)
+      })
+
+    return {
+      /** Makes one attempt. Other event types count as delivered: this provider offers no subscription to them. */
+      send: (delivery: DriveDelivery): Effect.Effect<SendResult> =>
+        delivery.type !== "invoice.finalized"
+          ? Effect.succeed({ delivered: true, latencyMs: 0 })
+          : upload(delivery).pipe(
+              Effect.timeoutFail({
+                duration: attemptTimeout,
+                onTimeout: () => new DriveError({ message: `It took longer than ${Duration.format(attemptTimeout)}` })
+              }),
+              Effect.match({
+                onFailure: toFailedResult,
+                onSuccess: (reply) => ({ delivered: true, ...responseFieldsOf(reply) })
+              }),
+              Effect.timed,
+              Effect.map(([latency, result]) => ({ ...result, latencyMs: Math.round(Duration.toMillis(latency)) }))
+            )
+    }
+  })
+}) {}

@@ -1,0 +1,163 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { fieldError } from "../../domain/Errors.ts"
+import type { Invoice } from "../../domain/invoicing/Invoice.ts"
+import {
+  type InvoiceTransition,
+  invoiceTransitions,
+  requireEditableInvoice,
+  requireInvoiceTransition
+} from "../../domain/invoicing/InvoiceStatus.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { inTransaction } from "../postgres/connection/Transaction.ts"
+import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
+import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
+import { Billables } from "./Billables.ts"
+import { ContractCap, type LockedContract } from "./ContractCap.ts"
+import { InvoiceFileQueue } from "./InvoiceFileQueue.ts"
+import { InvoiceImageStore } from "./InvoiceImageStore.ts"
+import { InvoiceNumbers } from "./InvoiceNumbers.ts"
+import { InvoiceParties } from "./InvoiceParties.ts"
+import { Invoices } from "./Invoices.ts"
+
+const millisPerDay = 86_400_000
+
+const addDays = (issuedAt: string, days: number) => new Date(Date.parse(issuedAt) + days * millisPerDay).toISOString()
+
+/**
+ * Transitions of an invoice: finalize, pay, void, and the deletion of a draft. Each one locks the contract, then the
+ * invoice.
+ */
+export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers/InvoiceLifecycle", {
+  dependencies: [
+    Billables.Default,
+    ContractCap.Default,
+    InvoiceNumbers.Default,
+    Invoices.Default,
+    InvoiceParties.Default,
+    InvoiceImageStore.Default,
+    InvoiceFileQueue.Default
+  ],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const billables = yield* Billables
+    const contractCap = yield* ContractCap
+    const numbers = yield* InvoiceNumbers
+    const invoices = yield* Invoices
+    const parties = yield* InvoiceParties
+    const images = yield* InvoiceImageStore
+    const files = yield* InvoiceFileQueue
+
+    /** Locks the contract and the invoice, checks `If-Match`, and runs `transition` in the same transaction. */
+    const withLocked = <A, E, R>(
+      id: string,
+      transition: (contract: LockedContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
+    ) =>
+      contractCap.lockContractAndInvoice(id).pipe(
+        Effect.flatMap(({ contract, invoice }) =>
+          Effect.flatMap(invoices.requireIfMatch(invoice), (current) => transition(contract, current))
+        ),
+        inTransaction(sql)
+      )
+
+    const applyTransition = (
+      name: InvoiceTransition,
+      current: Versioned<Invoice>,
+      changes: Partial<Invoice> = {},
+      options: WriteOptions = {}
+    ) => {
+      const { event, to } = invoiceTransitions[name]
+      return invoices.updateLocked(
+        current,
+        event,
+        { ...current.value, ...changes, status: to },
+        { ...options, commit: true }
+      )
+    }
+
+    const requireComplete = ({ billableCount, totalMinor }: Invoice) => {
+      if (billableCount === 0)
+        return Effect.fail(fieldError("billableCount", "min", "must be at least 1 to be finalized"))
+      return totalMinor < 0
+        ? Effect.fail(fieldError("totalMinor", "min", "must not be negative to be finalized"))
+        : Effect.void
+    }
+
+    /**
+     * Allocates the number late, because that locks the tenant's series until the transaction ends. A failure rolls the
+     * number back, so that the series stays without gaps.
+     */
+    const finalize = Effect.fnUntraced(function* (contract: LockedContract, current: Versioned<Invoice>) {
+      const { value } = current
+      yield* requireInvoiceTransition(value.status, "finalize")
+      yield* requireComplete(value)
+      const frozen = yield* parties.loadByContract(value.contract)
+      yield* images.freeze(value.id, value.contract)
+      const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate
+      const dueAt = value.dueAt ?? addDays(issuedAt, contract.paymentTermDays)
+      if (dueAt < issuedAt)
+        return yield* Effect.fail(fieldError("dueAt", "min", "must not be before the invoice is issued"))
+      return yield* applyTransition(
+        "finalize",
+        current,
+        { invoiceNumber, issuedAt, dueAt },
+        {
+          columns: { period, place, parties: JSON.stringify(frozen) },
+          extraCtes: [yield* files.buildEnqueue(value.id, "ISSUED")]
+        }
+      )
+    })
+
+    /** Builds the CTE that releases the references of an invoice's lines, so that they can be billed again. */
+    const buildRelease = (invoice: string) =>
+      Effect.map(
+        CurrentTenant,
+        (tenant) =>
+          sql`released as (
+          update billables set released = true
+          where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
+      )
+
+    return {
+      finalize: (id: string) => withLocked(id, finalize),
+
+      pay: (id: string) =>
+        withLocked(id, (_, current) =>
+          Effect.zipRight(
+            requireInvoiceTransition(current.value.status, "pay"),
+            applyTransition("pay", current, { paidAt: new Date().toISOString() })
+          )
+        ),
+
+      void: (id: string) =>
+        withLocked(id, (contract, current) =>
+          Effect.gen(function* () {
+            yield* requireInvoiceTransition(current.value.status, "void")
+            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-current.value.totalMinor], "status")
+            const wasIssued = current.value.invoiceNumber !== undefined
+            const fileJobs = wasIssued ? [yield* files.buildEnqueue(id, "VOID")] : []
+            return yield* applyTransition(
+              "void",
+              current,
+              {},
+              { extraCtes: [yield* buildRelease(id), ...billedUpdate, ...fileJobs] }
+            )
+          })
+        ),
+
+      /** Deletes a draft with its lines. */
+      remove: (id: string) =>
+        withLocked(id, (contract, current) =>
+          Effect.gen(function* () {
+            yield* requireEditableInvoice(current.value.status)
+            const linesDeletion = yield* billables.buildBulkDelete(
+              yield* billables.listAll({ invoice: id }),
+              contract.client
+            )
+            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-current.value.totalMinor], "status")
+            yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion, ...billedUpdate], commit: true })
+          })
+        )
+    }
+  })
+}) {}

@@ -1,0 +1,59 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { Address } from "../../domain/contracting/Address.ts"
+import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+
+const address: TableShape = { table: "addresses", fields: Address.fields, relations: ["client"] }
+
+const sides = {
+  tenant: { row: "ours", owner: "is null" },
+  client: { row: "theirs", owner: "= contract.client_id" }
+} as const
+
+const columnsOf = (side: keyof typeof sides) => selectList(address, sides[side].row, `${side}.`)
+
+/** Joins the first address in the owner's order. */
+const joinOf = (side: keyof typeof sides) => {
+  const { owner, row } = sides[side]
+  return `left join lateral (
+    select * from addresses where tenant_id = contract.tenant_id and client_id ${owner}
+    order by coalesce("order", 9223372036854775807), id limit 1
+  ) ${row} on true`
+}
+
+const makeAddressReader = (side: keyof typeof sides) => {
+  const read = makeEntityMapper(address, `${side}.`)
+  // The cast is safe: the columns have the names of the schema's fields, and the table checks the values.
+  return (row: Row) => (row[`${side}.id`] === null ? {} : { address: read(row) as unknown as typeof Address.Type })
+}
+const readTenantAddress = makeAddressReader("tenant")
+const readClientAddress = makeAddressReader("client")
+
+/** Reads the current parties of a contract: the tenant and the client, each with its first address. */
+export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/InvoiceParties", {
+  effect: Effect.map(SqlClient.SqlClient, (sql) => ({
+    loadByContract: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<Row & { tenantName: string; clientName: string; contractName: string }>`
+          select tenants.name as "tenantName", clients.name as "clientName", contract.name as "contractName",
+            ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
+          from contracts contract
+          join tenants on tenants.id = contract.tenant_id
+          join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
+          ${sql.literal(`${joinOf("tenant")} ${joinOf("client")}`)}
+          where contract.tenant_id = ${tenant} and contract.id = ${contract}`)
+      ).pipe(
+        Effect.flatMap(([row]) =>
+          row === undefined
+            ? Effect.dieMessage("The contract of the invoice does not exist")
+            : Effect.succeed({
+                tenant: { name: row.tenantName, ...readTenantAddress(row) },
+                client: { name: row.clientName, ...readClientAddress(row) },
+                contract: { name: row.contractName }
+              })
+        )
+      )
+  }))
+}) {}

@@ -1,0 +1,100 @@
+import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
+import type { DrawableImages } from "./DrawableImages.ts"
+import type { Fonts } from "./Fonts.ts"
+import { drawLineTable } from "./LineTable.ts"
+import { contentArea } from "./PageGeometry.ts"
+import { partyLines } from "./PartyBlock.ts"
+import { leadingOf, PdfCanvas } from "./PdfCanvas.ts"
+import { drawTextColumns } from "./TextColumns.ts"
+import { drawTotals, totalsHeight } from "./Totals.ts"
+
+const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
+
+const watermarks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOID" }
+
+/** Minimum height of the title. The left halfWidth is reserved for the tenant's logo. */
+const letterheadHeight = 64
+
+const halfWidth = contentArea.width / 2
+
+type DocumentContent = Omit<InvoiceDocument, "images">
+
+const drawTitle = (canvas: PdfCanvas, { invoice }: DocumentContent) => {
+  const end = canvas.y + letterheadHeight
+  const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
+  const width = halfWidth - 16
+  for (const line of [
+    ...canvas.wrapText("INVOICE", { size: 22, bold: true }, width),
+    ...canvas.wrapText(number, { size: 11 }, width)
+  ]) {
+    canvas.y += leadingOf(line)
+    canvas.drawTextRight(line, contentArea.right, canvas.y - line.style.size * 0.5)
+  }
+  canvas.y = Math.max(canvas.y, end) + 16
+}
+
+/** Size of the client's logo next to the client's address. */
+const clientLogo = { width: 96, height: 48 }
+
+const drawParties = (canvas: PdfCanvas, { parties }: DocumentContent, logo: Buffer | undefined) => {
+  const width = halfWidth - 16
+  canvas.drawImage(logo, { x: contentArea.right - clientLogo.width, y: canvas.y, ...clientLogo }, "right")
+  drawTextColumns(canvas, [
+    { x: contentArea.left, lines: partyLines(canvas, "FROM", parties.tenant, width) },
+    {
+      x: contentArea.left + halfWidth,
+      lines: partyLines(canvas, "BILL TO", parties.client, logo ? width - clientLogo.width : width)
+    }
+  ])
+  canvas.y += 20
+}
+
+/** Dates, currency and contract, between two rules. */
+const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => {
+  const columnWidth = halfWidth / 3
+  const term = (x: number, title: string, text: string, width = columnWidth - 12) => ({
+    x: contentArea.left + x,
+    lines: [...canvas.wrapText(title, { size: 7, faint: true }, width), ...canvas.wrapText(text, { size: 9 }, width)]
+  })
+  if (!canvas.hasRoom(60)) canvas.newPage()
+  canvas.drawRule()
+  canvas.y += 6
+  drawTextColumns(canvas, [
+    term(0, "ISSUE DATE", dayOf(invoice.issuedAt)),
+    term(columnWidth, "DUE DATE", dayOf(invoice.dueAt)),
+    term(2 * columnWidth, "CURRENCY", invoice.currencyCode),
+    term(halfWidth, "CONTRACT", parties.contract.name, halfWidth)
+  ])
+  canvas.y += 8
+  canvas.drawRule()
+  canvas.y += 20
+}
+
+/** Draws an invoice on A4 pages. The output is deterministic: equal documents give equal bytes. */
+export const drawInvoice = (
+  fonts: Fonts,
+  document: Omit<InvoiceDocument, "images">,
+  images: DrawableImages = {}
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const { invoice, parties } = document
+  const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
+  const canvas = new PdfCanvas(fonts, {
+    title: name,
+    author: parties.tenant.name,
+    date: new Date(invoice.issuedAt ?? invoice.updatedAt),
+    watermark: watermarks[invoice.status],
+    // The client's background overrides the tenant's.
+    background: images["client-background"] ?? images["tenant-background"]
+  })
+  canvas.drawImage(
+    images["tenant-logo"],
+    { x: contentArea.left, y: canvas.y, width: halfWidth - 16, height: letterheadHeight },
+    "left"
+  )
+  drawTitle(canvas, document)
+  drawParties(canvas, document, images["client-logo"])
+  drawTerms(canvas, document)
+  drawLineTable(canvas, document, totalsHeight)
+  drawTotals(canvas, invoice)
+  return canvas.finish(`${name} · ${parties.tenant.name}`)
+}

@@ -1,0 +1,173 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { PreconditionFailed } from "../../../domain/Errors.ts"
+import { etagOf } from "../../../domain/Etag.ts"
+import type { ActionOf, ResourceName } from "../../../domain/events/EventCatalogue.ts"
+import { prefixOf } from "../../../domain/Ids.ts"
+import { applyPatch, type Patch } from "../../../domain/Schemas.ts"
+import { CurrentTenant, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import { inTransaction } from "../connection/Transaction.ts"
+import { commitWith } from "../connection/TransactionRunner.ts"
+import { makeId } from "../IdGenerator.ts"
+import { makeEntityMapper, makeRowMapper, type Row, type TableShape, toDriverRow } from "./Columns.ts"
+import { mapConstraintErrors } from "./ConstraintErrors.ts"
+import { insertEvent } from "./EventLog.ts"
+import type { ResourceReader } from "./ResourceReader.ts"
+import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
+
+const now = () => new Date().toISOString()
+
+/** Whether an If-Match header with these tags, or none, accepts this version. */
+export const isPreconditionMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
+  tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
+
+/** Options of a write. */
+export interface WriteOptions {
+  /** Columns without a field. */
+  readonly columns?: Row
+  /** CTEs that write other tables, each `<name> as (<statement>)`. */
+  readonly extraCtes?: ReadonlyArray<Fragment>
+  /** Commits with this statement, which must be the last of its transaction. */
+  readonly commit?: boolean
+}
+
+/** Writes resources of a table, each with its event in one statement. */
+export const makeResourceWriter = <A extends GeneratedFields, F extends IdentifiedFields, N extends ResourceName>(
+  sql: SqlClient.SqlClient,
+  spec: ResourceSpec<A, F, N>,
+  shape: TableShape,
+  { getVersion, lockForUpdate, inTenant, read }: ResourceReader<A>
+) => {
+  const table = sql.literal(spec.table)
+  const toEntity = makeEntityMapper(shape)
+  const toRow = makeRowMapper(shape)
+  const toEventData = spec.toEventData ?? ((entity: A): unknown => entity)
+  const toResponseBody = spec.toResponseBody ?? toEventData
+  const prefix = prefixOf(spec.entity.fields.id)
+  const withConstraintErrors = mapConstraintErrors(shape)
+  const insertChangeEvent = insertEvent(sql, sql.literal("changed"))
+  const tenantColumn = spec.tenantColumn ?? "tenant_id"
+
+  const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
+    insertChangeEvent({
+      tenant,
+      type: `${spec.name}.${action}`,
+      resource: value.id,
+      client: spec.clientOf?.(value, tenant),
+      sequence,
+      at,
+      data: toEventData(value)
+    })
+
+  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof GeneratedFields>, givenId?: string) {
+    const tenant = yield* CurrentTenant
+    const at = now()
+    const id = givenId ?? makeId(prefix)
+    const entity = { ...fields, id, createdAt: at, updatedAt: at }
+    const value = read(toEntity(entity))
+    const row = { [tenantColumn]: tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
+    const event = buildEventInsert(tenant, "created", value, 1, at)
+    yield* withConstraintErrors(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
+    return value
+  })
+
+  /** The CTEs that change a row, if its version is still current, and insert the event. */
+  const buildChange = (tenant: string, version: Versioned<A>, change: Fragment, event: Fragment) => sql`
+    changed as (
+      ${change} where ${inTenant(tenant)} and this.id = ${version.value.id} and this.sequence = ${version.sequence}
+      returning 1
+    ), event as (${event})`
+
+  /** Optimistic write. Returns false if a concurrent write has changed the row. */
+  const applyIfCurrent = (change: Fragment) =>
+    Effect.map(withConstraintErrors(sql<object>`with ${change} select 1 from changed`), (rows) => rows.length === 1)
+
+  /**
+   * Writes a locked row, and the extra CTEs, atomically. A locked row cannot change; if its version differs all the same,
+   * `1 / count(*)` fails the statement.
+   */
+  const applyLocked = (change: Fragment, { extraCtes = [], commit = false }: WriteOptions) => {
+    const ctes = extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, change)
+    const statement = withConstraintErrors(sql`with ${ctes} select 1 / count(*) from changed`)
+    return commit ? commitWith(statement) : statement
+  }
+
+  /** Fails unless the If-Match header of the request accepts this version. */
+  const requireIfMatch = (version: Versioned<A>) =>
+    Effect.flatMap(IfMatch, (tags) =>
+      isPreconditionMet(tags, toResponseBody(version.value))
+        ? Effect.succeed(version)
+        : Effect.fail(new PreconditionFailed())
+    )
+  const readForWrite = (id: string) => Effect.flatMap(getVersion(id), requireIfMatch)
+  /** Locks the row until the end of the transaction, and checks If-Match. */
+  const lockForWrite = (id: string) => Effect.flatMap(lockForUpdate(id), requireIfMatch)
+
+  const buildUpdate = Effect.fnUntraced(function* (
+    version: Versioned<A>,
+    action: ActionOf<N>,
+    next: Omit<A, keyof GeneratedFields>,
+    columns: Row = {}
+  ) {
+    const tenant = yield* CurrentTenant
+    const at = now()
+    const sequence = version.sequence + 1
+    const { createdAt, id } = version.value
+    const entity = { ...next, id, createdAt, updatedAt: at }
+    const value = read(toEntity(entity))
+    const event = buildEventInsert(tenant, action, value, sequence, at)
+    const update = sql`update ${table} this set ${sql.update({ ...toDriverRow(toRow(entity)), ...columns, sequence })}`
+    return { change: buildChange(tenant, version, update, event), value }
+  })
+
+  const buildDelete = Effect.fnUntraced(function* (version: Versioned<A>) {
+    const tenant = yield* CurrentTenant
+    const event = buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
+    const removal = sql.literal(spec.deleteSql ?? `delete from ${spec.table} this`)
+    return { change: buildChange(tenant, version, removal, event), value: version.value }
+  })
+
+  /** Runs `decide` on the current version. After a conflict it locks the row and runs `decide` again. */
+  const withOptimisticRetry = <E, R>(
+    id: string,
+    decide: (version: Versioned<A>) => Effect.Effect<{ readonly change: Fragment; readonly value: A }, E, R>
+  ) =>
+    Effect.gen(function* () {
+      const { change, value } = yield* Effect.flatMap(readForWrite(id), decide)
+      if (yield* applyIfCurrent(change)) return value
+      return yield* Effect.flatMap(lockForWrite(id), decide).pipe(
+        Effect.flatMap(({ change, value }) => Effect.as(applyLocked(change, { commit: true }), value)),
+        inTransaction(sql)
+      )
+    })
+
+  /** Updates a resource with a function of its current version. */
+  const updateWith = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof GeneratedFields>, E, R>) =>
+    withOptimisticRetry(id, (version) =>
+      Effect.flatMap(change(version.value), (next) => buildUpdate(version, "updated", next))
+    )
+
+  return {
+    create,
+    updateWith,
+    remove: (id: string) => Effect.asVoid(withOptimisticRetry(id, buildDelete)),
+    requireIfMatch,
+    lockForWrite,
+    /** Updates a locked version, with an event named after the action. */
+    updateLocked: (
+      version: Versioned<A>,
+      action: ActionOf<N>,
+      next: Omit<A, keyof GeneratedFields>,
+      options: WriteOptions = {}
+    ) =>
+      Effect.flatMap(buildUpdate(version, action, next, options.columns), ({ change, value }) =>
+        Effect.as(applyLocked(change, options), value)
+      ),
+    /** Deletes a locked version. */
+    deleteLocked: (version: Versioned<A>, options: WriteOptions = {}) =>
+      Effect.flatMap(buildDelete(version), ({ change }) => Effect.asVoid(applyLocked(change, options))),
+    /** Sets the fields of a PATCH body; null removes one. */
+    patch: (id: string, change: Patch<A>) => updateWith(id, (value) => Effect.succeed(applyPatch(value, change)))
+  }
+}

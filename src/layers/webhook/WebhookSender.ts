@@ -1,0 +1,116 @@
+import { Effect, Either, identity } from "effect"
+import type { Dispatcher } from "undici"
+import type { SendResult } from "../../domain/delivery/SendResult.ts"
+import { makeFairSemaphore, type PermitRejection } from "../concurrency/FairSemaphore.ts"
+import { describeNetworkError, describeStatusError } from "./NetworkErrors.ts"
+import { dispatchRequest, type RequestFailed } from "./RequestDispatch.ts"
+import { ResponseCapture } from "./ResponseCapture.ts"
+import { buildSignatureHeaders } from "./Signature.ts"
+import { SsrfGuard } from "./SsrfGuard.ts"
+import { makeWebhookAgent, maxConnectionsPerOrigin } from "./WebhookAgent.ts"
+
+/** One attempt to deliver an event. The newest secret comes first; `now` is in epoch milliseconds. */
+export interface WebhookDelivery {
+  readonly tenant: string
+  readonly url: string
+  readonly id: string
+  readonly body: Uint8Array
+  readonly secrets: ReadonlyArray<string>
+  readonly now: number
+  readonly timeoutMs?: number
+}
+
+const buildRequest = ({ body, id, now, secrets }: WebhookDelivery, url: URL): Dispatcher.DispatchOptions => ({
+  origin: url.origin,
+  path: `${url.pathname}${url.search}`,
+  method: "POST",
+  headers: {
+    "content-type": "application/json",
+    "user-agent": "contracting-webhooks/0.1",
+    ...buildSignatureHeaders(id, now, body, secrets)
+  },
+  body
+})
+
+const makeUnsent = (error: string): SendResult => ({ delivered: false, latencyMs: 0, error })
+
+const toResult = (response: ResponseCapture, startedAt: number, error: string | undefined): SendResult => ({
+  delivered: error === undefined,
+  ...(response.status === undefined ? {} : { status: response.status, body: response.text }),
+  latencyMs: Math.round(performance.now() - startedAt),
+  ...(error === undefined ? {} : { error }),
+  ...(response.retryAfter === undefined ? {} : { retryAfter: response.retryAfter }),
+  ...(response.status === 410 ? { stop: "The receiver answered 410: it wants no more deliveries" } : {})
+})
+
+const describeTimeout = ({ status }: ResponseCapture, host: string, timeoutMs: number) =>
+  status === undefined
+    ? `${host} did not answer within ${timeoutMs / 1000} s`
+    : `${host} answered ${status} but did not come to an end within ${timeoutMs / 1000} s`
+
+const describeFailure = (failure: RequestFailed | PermitRejection, host: string) =>
+  failure._tag === "RequestFailed"
+    ? describeNetworkError(failure.cause, host)
+    : `Earlier deliveries to ${host} take too long`
+
+const defaultTimeoutMs = 15_000
+
+/** Fails an attempt in the queue when too little of its timeout would remain for the response. */
+const maxQueueWaitOf = (timeoutMs: number) => timeoutMs / 3
+
+const make = Effect.gen(function* () {
+  const guard = yield* SsrfGuard
+  const agent = yield* makeWebhookAgent
+  // The worker's slots already bound the queue.
+  const limits = {
+    permits: Number.POSITIVE_INFINITY,
+    maxPerKey: maxConnectionsPerOrigin,
+    maxQueuedPerKey: Number.POSITIVE_INFINITY,
+    maxQueued: Number.POSITIVE_INFINITY,
+    timeout: defaultTimeoutMs
+  }
+  const originSemaphore = makeFairSemaphore(limits, identity)
+
+  const post = (attempt: WebhookDelivery, url: URL) => {
+    const { tenant, timeoutMs = defaultTimeoutMs } = attempt
+    const host = url.hostname
+    const response = new ResponseCapture()
+    let startedAt = performance.now()
+
+    const sending = Effect.suspend(() => {
+      startedAt = performance.now()
+      return dispatchRequest(agent, buildRequest(attempt, url), response)
+    })
+    // The second key shares the connections of an origin fairly among tenants.
+    const keys = [url.origin, `${url.origin} ${tenant}`]
+    return originSemaphore.withPermit(keys, sending, { timeout: maxQueueWaitOf(timeoutMs) }).pipe(
+      Effect.match({
+        onFailure: (failure) => describeFailure(failure, host),
+        onSuccess: () => describeStatusError(response.status ?? 0, host)
+      }),
+      Effect.timeoutTo({
+        duration: timeoutMs,
+        onSuccess: (error) => error,
+        onTimeout: () => describeTimeout(response, host, timeoutMs)
+      }),
+      Effect.map((error) => toResult(response, startedAt, error))
+    )
+  }
+
+  return {
+    /** Makes one attempt. Never fails, and ends within the timeout. */
+    send: (attempt: WebhookDelivery): Effect.Effect<SendResult> =>
+      Effect.suspend(() =>
+        Either.match(guard.parseUrl(attempt.url), {
+          onLeft: ({ message }) => Effect.succeed(makeUnsent(message)),
+          onRight: (url) => post(attempt, url)
+        })
+      )
+  }
+})
+
+/** Sends events over HTTP, signed according to Standard Webhooks. */
+export class WebhookSender extends Effect.Service<WebhookSender>()("layers/WebhookSender", {
+  dependencies: [SsrfGuard.Default],
+  scoped: make
+}) {}

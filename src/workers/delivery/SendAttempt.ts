@@ -1,0 +1,117 @@
+import { Effect, Random } from "effect"
+import { computeNextAttempt, parseRetryAfter } from "../../domain/delivery/RetrySchedule.ts"
+import type { SendResult } from "../../domain/delivery/SendResult.ts"
+import { encodeEventPayload } from "../../domain/events/EventPayload.ts"
+import type { AttemptResult } from "../../layers/delivery/AttemptResults.ts"
+import type { ClaimedDelivery } from "../../layers/delivery/Claims.ts"
+import { GoogleDriveSender } from "../../layers/delivery/GoogleDriveSender.ts"
+import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
+import { NatsSender } from "../../layers/nats/NatsSender.ts"
+import { WebhookSender } from "../../layers/webhook/WebhookSender.ts"
+
+const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: ClaimedDelivery) =>
+  encodeEventPayload({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
+
+/** The result of an attempt that failed with a defect. The log has the cause; the receiver's owner must not see it. */
+const internalFailure: SendResult = { delivered: false, latencyMs: 0, error: "The service could not send it" }
+
+/** The time of the next attempt. With `stop` it is now: the integration fails, and a person resumes it. */
+const nextAttemptAt = (
+  { delivered, retryAfter, stop }: SendResult,
+  attemptsInRound: number,
+  now: number,
+  random: number
+) => {
+  if (delivered) return undefined
+  if (stop !== undefined) return now
+  return computeNextAttempt({ attemptsInRound, now, random, retryAfter: parseRetryAfter(retryAfter, now) })
+}
+
+/** One attempt to send a delivery, for every provider. */
+export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAttempt", {
+  dependencies: [WebhookSender.Default, NatsSender.Default, GoogleDriveSender.Default, IntegrationSecrets.Default],
+  effect: Effect.gen(function* () {
+    const webhooks = yield* WebhookSender
+    const nats = yield* NatsSender
+    const googleDrive = yield* GoogleDriveSender
+    const secrets = yield* IntegrationSecrets
+
+    const secretsOf = ({ integration, secrets: sealed, tenant }: ClaimedDelivery) =>
+      secrets.unseal(
+        tenant,
+        integration,
+        (sealed ?? []).map(({ generation, sealed }) => ({ generation, sealed: Buffer.from(sealed, "base64") }))
+      )
+
+    const sendTo: Record<ClaimedDelivery["provider"], (claimed: ClaimedDelivery) => Effect.Effect<SendResult>> = {
+      WEBHOOK: (claimed) =>
+        Effect.suspend(() =>
+          webhooks.send({
+            tenant: claimed.tenant,
+            url: String(claimed.config["url"]),
+            id: claimed.event,
+            body: Buffer.from(bodyOf(claimed)),
+            secrets: secretsOf(claimed),
+            now: Date.now()
+          })
+        ),
+      NATS: (claimed) =>
+        nats.send({
+          tenant: claimed.tenant,
+          integration: claimed.integration,
+          type: claimed.type,
+          id: claimed.event,
+          redeliveryRound: claimed.spent,
+          body: bodyOf(claimed)
+        }),
+      GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
+        googleDrive.send({
+          tenant,
+          integration,
+          delivery: id,
+          type,
+          data,
+          folder: typeof config["folderId"] === "string" ? config["folderId"] : undefined
+        })
+    }
+
+    const outcomeOf = (
+      { attempts, id, integration, lease, spent, tenant }: ClaimedDelivery,
+      sent: SendResult,
+      startedAt: number,
+      random: number
+    ): AttemptResult => {
+      const now = Date.now()
+      const next = nextAttemptAt(sent, attempts + 1 - spent, now, random)
+      return {
+        tenant,
+        integration,
+        id,
+        lease,
+        delivered: sent.delivered,
+        attemptedAt: new Date(startedAt).toISOString(),
+        latencyMs: Math.round(sent.latencyMs),
+        status: sent.status,
+        body: sent.body,
+        error: sent.error,
+        nextAttemptAt: next === undefined ? undefined : new Date(next).toISOString(),
+        stopReason: sent.stop
+      }
+    }
+
+    return {
+      /** Sends the delivery once. Never fails: a failure to send is an outcome too. */
+      run: (claimed: ClaimedDelivery) =>
+        Effect.gen(function* () {
+          const startedAt = Date.now()
+          const random = yield* Random.next
+          const sent = yield* sendTo[claimed.provider](claimed).pipe(
+            Effect.catchAllCause((cause) =>
+              Effect.as(Effect.logError("A delivery attempt failed with an internal error", cause), internalFailure)
+            )
+          )
+          return outcomeOf(claimed, sent, startedAt, random)
+        })
+    }
+  })
+}) {}

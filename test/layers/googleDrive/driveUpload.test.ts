@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { maxMultipartBytes } from "../../../src/layers/googleDrive/DriveUpload.ts"
+import { makeGoogleDriveClient } from "../../../src/layers/googleDrive/GoogleDriveClient.ts"
+import { sendProviderRequest } from "../../../src/layers/providerHttp/ProviderRequest.ts"
+import { type DriveServer, refuse, startDrive } from "../../support/driveServer.ts"
+
+describe("a file that is uploaded", () => {
+  let server: DriveServer
+  beforeAll(async () => {
+    server = await startDrive("folder")
+  })
+  afterAll(() => server.stop())
+
+  const session = {
+    siteId: undefined,
+    send: (one: Parameters<typeof sendProviderRequest>[0]) =>
+      sendProviderRequest({ ...one, headers: { ...one.headers, authorization: "Bearer valid" } })
+  }
+  const fileOf = (bytes: number) => ({
+    name: "large.pdf",
+    pdf: new Uint8Array(randomBytes(bytes)),
+    folder: "folder",
+    appProperties: { invoiceId: "inv" }
+  })
+  const create = (id: string, file: ReturnType<typeof fileOf>) =>
+    Effect.runPromise(Effect.either(makeGoogleDriveClient(session, server.url).create(id, file)))
+
+  it.each([1, maxMultipartBytes, maxMultipartBytes + 1, 12_000_000])("with %i bytes arrives whole", async (bytes) => {
+    const file = fileOf(bytes)
+    await create(`file-of-${bytes}`, file)
+    const stored = server.files.get(`file-of-${bytes}`)
+    assert.isTrue(stored?.bytes.equals(file.pdf))
+    assert.deepInclude(stored, { name: "large.pdf", parents: ["folder"], appProperties: { invoiceId: "inv" } })
+  })
+
+  it("in two steps hands no token to where the second leads", async () => {
+    await create("quiet", fileOf(maxMultipartBytes + 1))
+    const put = server.asked.findLast(({ method }) => method === "PUT")
+    assert.isDefined(put)
+    assert.isUndefined(put?.headers.authorization)
+  })
+
+  it.each([404, 410])("in two steps is nothing for a person to mend when the second is answered %i", async (status) => {
+    server.meet(({ method }, response) => {
+      if (method !== "PUT") return false
+      refuse(response, status, "notFound")
+      return true
+    })
+    const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))
+    server.meet(undefined)
+    assert.strictEqual(result._tag, "Left")
+    if (result._tag === "Left") assert.deepInclude({ stop: undefined, ...result.left }, { stop: undefined })
+    assert.isFalse(server.files.has(`lost-${status}`))
+  })
+})

@@ -1,0 +1,51 @@
+import { Effect, ManagedRuntime } from "effect"
+import { assert, describe, it } from "vitest"
+import type { PagePosition } from "../../../../src/domain/Paging.ts"
+import { CurrentTenant } from "../../../../src/domain/tenancy/RequestContext.ts"
+import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
+import { Clients } from "../../../../src/layers/contracting/Clients.ts"
+import { maxPageRows } from "../../../../src/layers/postgres/repository/ListPageReader.ts"
+import { plantClients } from "../../../support/clients.ts"
+import { forAll } from "../../../support/forAll.ts"
+import { liveOn } from "../../../support/live.ts"
+import { outlivePlans } from "../../../support/plans.ts"
+import { countReads } from "../../../support/reads.ts"
+import { startInTenant } from "../../../support/staging.ts"
+
+describe("the pages of a whole list", () => {
+  const at = forAll(startInTenant)
+
+  /** Reads a list to its end on the only connection there is; tells how many clients each page holds. */
+  const readAll = (tenant: string) =>
+    Effect.gen(function* () {
+      const { readListPage } = yield* Clients
+      const pages: Array<number> = []
+      for (let next: PagePosition | undefined | "first" = "first"; next !== undefined; ) {
+        const page: { readonly text: string; readonly next: PagePosition | undefined } = yield* readListPage(
+          next === "first" ? undefined : next
+        )
+        pages.push(JSON.parse(`[${page.text}]`).length)
+        next = page.next
+      }
+      return pages
+    }).pipe(Effect.provide(Clients.Default), Effect.provideService(CurrentTenant, TenantId.make(tenant)))
+
+  it("are each read by their own rows of the index in the list's order, also on a plan of when there were few", async () => {
+    const { pool, service, tenant } = at()
+    const runtime = ManagedRuntime.make(liveOn(service.database.url, { DATABASE_POOL: "1" }))
+    await plantClients(pool, tenant, 3)
+    await pool.query("analyze clients")
+    // More often than it takes for a plan to be kept.
+    for (let n = 0; n < 8; n++) assert.deepStrictEqual(await runtime.runPromise(readAll(tenant)), [3])
+    const many = await service.newTenant()
+    await plantClients(pool, many, 3 * maxPageRows)
+    const restore = outlivePlans()
+    const reader = { runIn: runtime.runPromise, sql: pool }
+    const before = await countReads(reader)
+    assert.deepStrictEqual(await runtime.runPromise(readAll(many)), [maxPageRows, maxPageRows, maxPageRows, 0])
+    // Each page costs its rows; the service beside it looks for work meanwhile.
+    assert.isAtMost((await countReads(reader)) - before, 4 * maxPageRows)
+    restore()
+    await runtime.dispose()
+  })
+})
