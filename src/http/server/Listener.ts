@@ -95,7 +95,7 @@ const makeListenerWith = (
     const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
     const metrics = yield* RequestMetrics
     const findRoute = makeRouter(routes, plainRoutes, pipeline)
-    const cors = makeCors(CORS_ORIGINS)
+    const addCorsHeaders = makeCors(CORS_ORIGINS)
     // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
     // fiber metrics are not exported, so counting fibers is switched off.
     const runtime = (yield* Effect.runtime<never>()).pipe(
@@ -113,11 +113,13 @@ const makeListenerWith = (
         for (let finalize = finalizers.pop(); finalize !== undefined; finalize = finalizers.pop()) finalize()
       }
       const onEnd = (finalizer: () => void) => void finalizers.push(finalizer)
-      const call: RequestState = { request, params, responseHeaders: {}, identity: undefined, keys: [], onEnd }
+      const responseHeaders: Record<string, string> = { "x-request-id": requestId }
+      addCorsHeaders(request, responseHeaders)
+      const call: RequestState = { request, params, responseHeaders, identity: undefined, keys: [], onEnd }
       metrics.requestStarted()
       const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(request)
       if (rejection !== undefined) {
-        writeResponse(response, rejection, { "x-request-id": requestId, ...cors(request) })
+        writeResponse(response, rejection, responseHeaders)
         return metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
       }
       const finish = (status: number) => {
@@ -134,8 +136,7 @@ const makeListenerWith = (
       const respond = (result: HttpResponse): Effect.Effect<void, ApiError> => {
         runFinalizers()
         const { body, status } = result
-        const writeHead = () =>
-          writeResponse(response, result, { "x-request-id": requestId, ...call.responseHeaders, ...cors(request) })
+        const writeHead = () => writeResponse(response, result, responseHeaders)
         if (body instanceof StreamedBody && request.method !== "HEAD") {
           const writing = responseLimits.writeLimited("files", call.keys, writeStream(response, body, writeHead))
           return Effect.flatMap(writing, () => finish(status))

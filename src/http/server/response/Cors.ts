@@ -8,21 +8,16 @@ const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 /** Adds CORS headers for an allowed origin, and none for any other. */
 export const makeCors = (origins: ReadonlyArray<string>) => {
   const allowedOrigins = new Set(origins)
-  return (request: IncomingMessage): Record<string, string> => {
+  return (request: IncomingMessage, headers: Record<string, string>) => {
+    if (allowedOrigins.size === 0) return
+    headers["vary"] = "Origin"
     const { origin } = request.headers
-    if (origin === undefined || !allowedOrigins.has(origin)) return allowedOrigins.size === 0 ? {} : { vary: "Origin" }
-    const corsHeaders = {
-      "access-control-allow-origin": origin,
-      "access-control-expose-headers": exposedHeaders,
-      vary: "Origin"
-    }
-    return request.method === "OPTIONS"
-      ? {
-          ...corsHeaders,
-          "access-control-allow-headers": allowedHeaders,
-          "access-control-allow-methods": allowedMethods,
-          "access-control-max-age": "600"
-        }
-      : corsHeaders
+    if (origin === undefined || !allowedOrigins.has(origin)) return
+    headers["access-control-allow-origin"] = origin
+    headers["access-control-expose-headers"] = exposedHeaders
+    if (request.method !== "OPTIONS") return
+    headers["access-control-allow-headers"] = allowedHeaders
+    headers["access-control-allow-methods"] = allowedMethods
+    headers["access-control-max-age"] = "600"
   }
 }

@@ -15,6 +15,11 @@ export interface HttpResponse {
 
 const jsonHeaders = { "content-type": "application/json" }
 
+/** Copies headers one by one: a spread behind other properties costs V8 several times as much. */
+export const assignHeaders = (target: Record<string, string | number>, headers: Readonly<Record<string, string>>) => {
+  for (const name in headers) target[name] = headers[name] ?? ""
+}
+
 /** A JSON response without the `data` envelope. */
 export const jsonResponse = (
   status: number,
@@ -37,12 +42,18 @@ const pathOf = (url: string) => url.split("?", 1)[0] ?? url
 const idOf = (value: unknown) =>
   typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : undefined
 
-/** ETag of one resource, and the Location of a new one. */
-const resourceHeaders = (request: IncomingMessage, status: number, value: unknown, text: string) => {
-  if (!text.startsWith("{")) return {}
+/** Adds the ETag of one resource, and the Location of a new one. */
+const addResourceHeaders = (
+  headers: Record<string, string>,
+  request: IncomingMessage,
+  status: number,
+  value: unknown,
+  text: string
+) => {
+  if (!text.startsWith("{")) return
+  headers["etag"] = etagOfContent(text)
   const id = status === 201 ? idOf(value) : undefined
-  const etag = etagOfContent(text)
-  return id === undefined ? { etag } : { etag, location: `${pathOf(request.url ?? "")}/${id}` }
+  if (id !== undefined) headers["location"] = `${pathOf(request.url ?? "")}/${id}`
 }
 
 const matchesIfNoneMatch = (request: IncomingMessage, etag: string | undefined) => {
@@ -93,11 +104,9 @@ export const toHttpResponse = (request: IncomingMessage, status: number, result:
   }
   const text: string | undefined = value instanceof EncodedJson ? value.text : JSON.stringify(value)
   if (text === undefined) throw new TypeError("A handler returned no value")
-  const headers = {
-    ...jsonHeaders,
-    ...resourceHeaders(request, status, value, text),
-    ...(next === undefined ? {} : { link: nextPageLink(request.url ?? "", next) }),
-    ...extraHeaders
-  }
+  const headers: Record<string, string> = { ...jsonHeaders }
+  addResourceHeaders(headers, request, status, value, text)
+  if (next !== undefined) headers["link"] = nextPageLink(request.url ?? "", next)
+  assignHeaders(headers, extraHeaders)
   return notModifiedIfMatched(request, { status, headers, body: `{"data":${text}}` })
 }
