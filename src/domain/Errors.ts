@@ -1,5 +1,5 @@
 import { HttpApiSchema } from "@effect/platform"
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
 import type { Constraint } from "./Schemas.ts"
 
 /** The `_tag` of an error. In the response body it is the field `error`. */
@@ -106,3 +106,7 @@ export const validationError = (...details: ReadonlyArray<ErrorDetail>) =>
 /** Builds the 400 error of a business rule that one field violates. */
 export const fieldError = (field: string, constraint: Constraint, message: string) =>
   validationError({ field, constraint, message })
+
+/** Fails with all validation errors of a request, if there are any. */
+export const requireNoErrors = (details: ReadonlyArray<ErrorDetail>): Either.Either<void, ValidationError> =>
+  details.length === 0 ? Either.void : Either.left(validationError(...details))

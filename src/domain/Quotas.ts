@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "./Errors.ts"
 import { maxInvoiceLines } from "./invoicing/Invoice.ts"
 import { oneOf, optional } from "./Schemas.ts"
@@ -166,9 +166,9 @@ interface Addition {
 export const requireQuota = (
   name: QuotaName,
   { adding = 1, field, max, used }: Addition
-): Effect.Effect<void, ValidationError> => {
-  if (adding <= 0 || used + adding <= max) return Effect.void
+): Either.Either<void, ValidationError> => {
+  if (adding <= 0 || used + adding <= max) return Either.void
   const { counts, remedy, setting } = quotas[name]
   const message = `exceeds the quota ${name} of ${max} ${counts}: ${remedy}, or ask the operator to raise ${setting}`
-  return Effect.fail(fieldError(field, "quota", message))
+  return Either.left(fieldError(field, "quota", message))
 }

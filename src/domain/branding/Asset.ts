@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
+import { fieldError, type ValidationError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { body, integer, oneOf, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 
@@ -77,3 +78,9 @@ export const toAsset = ({ id: assetId, ...asset }: StoredAsset, url: string | un
   createdAt: asset.createdAt,
   updatedAt: asset.updatedAt
 })
+
+/** Fails for an asset whose bytes are verified: they never change. */
+export const requireUploadable = ({ status }: Pick<StoredAsset, "status">): Either.Either<void, ValidationError> =>
+  status === "READY"
+    ? Either.left(fieldError("status", "state", "is READY; its bytes cannot change. Make another asset"))
+    : Either.void

@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
+import { fieldError, type ValidationError } from "../Errors.ts"
 import { body, Order, optional, rule } from "../Schemas.ts"
 import { AssetId, AssetKind, AssetStatus, imagePath } from "./Asset.ts"
 
@@ -40,3 +41,15 @@ export const toMediaItem = (item: Omit<MediaItem, "url" | "status">): MediaItem 
   status: "READY",
   url: imagePath(item.assetId)
 })
+
+type AttachableAsset = Pick<MediaItem, "kind" | "status">
+
+/** The asset, if it exists and its bytes are verified. */
+export const requireAttachable = (
+  asset: AttachableAsset | undefined
+): Either.Either<AttachableAsset, ValidationError> => {
+  if (asset === undefined) return Either.left(fieldError("assetId", "exists", "names nothing in this tenant"))
+  return asset.status === "READY"
+    ? Either.right(asset)
+    : Either.left(fieldError("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
+}

@@ -1,5 +1,5 @@
-import { Schema } from "effect"
-import type { ErrorDetail } from "../Errors.ts"
+import { Either, Schema } from "effect"
+import { type ErrorDetail, requireNoErrors, type ValidationError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import {
@@ -87,3 +87,7 @@ export const contractErrors = (after: Terms, before: Terms = after): ReadonlyArr
   ...transitionErrors(before.status, after.status),
   ...periodErrors(after)
 ]
+
+/** The contract, if it has no validation errors. */
+export const requireValidContract = <A extends Terms>(contract: A, before?: Terms): Either.Either<A, ValidationError> =>
+  Either.map(requireNoErrors(contractErrors(contract, before)), () => contract)

@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { fieldError } from "../Errors.ts"
+import { Either, Schema } from "effect"
+import { fieldError, type ValidationError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import { body, integer, oneOf, optional, rule, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
@@ -79,6 +79,12 @@ export const Redelivery = body({
 }).annotations({ identifier: "Redelivery" })
 export type Redelivery = typeof Redelivery.Type
 
+/** Fails if the period of a redelivery ends before it starts. */
+export const requirePeriod = ({ since, until }: Redelivery): Either.Either<void, ValidationError> =>
+  until !== undefined && until < since
+    ? Either.left(fieldError("until", "min", "must not be before since"))
+    : Either.void
+
 export const RedeliveryResult = Schema.Struct({
   redelivered: integer(0, Number.MAX_SAFE_INTEGER).annotations({
     description: "How many were put back before this answer"
@@ -94,8 +100,8 @@ export const maxOpenRedeliveries = 10
 
 export const requireRedeliveryCapacity = (open: number) =>
   open < maxOpenRedeliveries
-    ? Effect.void
-    : Effect.fail(
+    ? Either.void
+    : Either.left(
         fieldError(
           "integrationId",
           "state",

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Either, Schema } from "effect"
 import { fieldError } from "../Errors.ts"
 import { body, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
@@ -12,8 +12,8 @@ export const isOAuthProvider = (provider: Provider): provider is OAuthProvider =
 /** Returns the provider of an integration. Fails unless it uses OAuth. */
 export const requireOAuthProvider = ({ provider }: { readonly provider: Provider }) =>
   isOAuthProvider(provider)
-    ? Effect.succeed(provider)
-    : Effect.fail(fieldError("provider", "state", `is ${provider}, which needs no authorization`))
+    ? Either.right(provider)
+    : Either.left(fieldError("provider", "state", `is ${provider}, which needs no authorization`))
 
 export const BeginAuthorization = body({
   origin: text(1, 300).annotations({ description: "Origin of the page that opens the popup; it must be a trusted one" })

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Either } from "effect"
 import { ClientId } from "../contracting/Client.ts"
 import { fieldError } from "../Errors.ts"
 import { EventPattern } from "../events/EventCatalogue.ts"
@@ -21,15 +21,15 @@ const scopeOf = (clientId: string | undefined) => (clientId === undefined ? "ten
 export const resolveScopeKey = ({ clientId, scopeKey }: CreateSubscription) => {
   const scope = scopeOf(clientId)
   return scopeKey === undefined || scopeKey === scope
-    ? Effect.succeed(scope)
-    : Effect.fail(fieldError("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
+    ? Either.right(scope)
+    : Either.left(fieldError("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
 }
 
 /** Fails for event types that the provider does not support. */
 export const requireSupportedEvent = (provider: Provider, eventType: string) =>
   provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
-    ? Effect.fail(fieldError("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
-    : Effect.void
+    ? Either.left(fieldError("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
+    : Either.void
 
 type NewSubscription = Omit<Subscription, "id">
 
@@ -40,7 +40,7 @@ export const requireNewSubscription = (
   max: number
 ) => {
   if (existing.some((subscription) => subscription.eventType === eventType && subscription.scopeKey === scopeKey)) {
-    return Effect.fail(fieldError("eventType", "unique", `is subscribed to already for ${scopeKey}`))
+    return Either.left(fieldError("eventType", "unique", `is subscribed to already for ${scopeKey}`))
   }
   return requireQuota("subscriptions", { max, used: existing.length, field: "eventType" })
 }

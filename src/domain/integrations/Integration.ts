@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Either, Schema } from "effect"
 import { type ErrorDetail, fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { body, optional, patch, text, timestamps } from "../Schemas.ts"
@@ -98,23 +98,23 @@ export const configErrors = (provider: Provider, config: IntegrationConfig): Rea
  */
 export const applyConfigChange = ({ config, status }: Integration, requested: IntegrationConfig) => {
   const { siteId } = config
-  if (status === "PENDING_AUTH" || siteId === undefined) return Effect.succeed(requested)
-  if (requested.siteId === undefined || requested.siteId === siteId) return Effect.succeed({ ...requested, siteId })
+  if (status === "PENDING_AUTH" || siteId === undefined) return Either.right(requested)
+  if (requested.siteId === undefined || requested.siteId === siteId) return Either.right({ ...requested, siteId })
   const message = `is ${siteId} since the integration was authorized; make another integration for another site`
-  return Effect.fail(fieldError("config.siteId", "state", message))
+  return Either.left(fieldError("config.siteId", "state", message))
 }
 
 /** Fails when the settings changed to another site while the authorization was in progress. */
 export const requireSameSite = ({ config }: Integration, siteId: string | undefined) =>
   siteId === undefined || config.siteId === undefined || config.siteId === siteId
-    ? Effect.void
-    : Effect.fail(fieldError("config.siteId", "state", "was changed since the authorization began; authorize again"))
+    ? Either.void
+    : Either.left(fieldError("config.siteId", "state", "was changed since the authorization began; authorize again"))
 
 /** Fails when the server lacks settings of the provider. `missing` names them. */
 export const requireProviderConfigured = (provider: Provider, missing: ReadonlyArray<string>) =>
   missing.length === 0
-    ? Effect.void
-    : Effect.fail(
+    ? Either.void
+    : Either.left(
         fieldError("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
       )
 
@@ -127,14 +127,14 @@ export const initialIntegrationState = (provider: Provider) =>
 /** Fails unless the integration is authorized. Without authorization it cannot resume. */
 export const requireAuthorized = ({ isAuthorized }: Integration) =>
   isAuthorized
-    ? Effect.void
-    : Effect.fail(fieldError("isAuthorized", "state", "is false; authorize the integration first"))
+    ? Either.void
+    : Either.left(fieldError("isAuthorized", "state", "is false; authorize the integration first"))
 
 /** Fails unless the provider supports ping events. */
 export const requirePingable = ({ provider }: Integration) =>
   provider === "WEBHOOK" || provider === "NATS"
-    ? Effect.void
-    : Effect.fail(fieldError("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
+    ? Either.void
+    : Either.left(fieldError("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
 
 /** Whether deliveries to the provider are signed with a secret of the integration. */
 export const hasSigningSecret = (provider: Provider) => provider === "WEBHOOK"
@@ -145,5 +145,5 @@ export const isTracker = (provider: Provider) => provider === "JIRA"
 /** Fails unless the integration has a signing secret or a webhook URL to rotate. */
 export const requireRotatableSecret = ({ provider }: Integration) =>
   hasSigningSecret(provider) || isTracker(provider)
-    ? Effect.void
-    : Effect.fail(fieldError("provider", "state", `is ${provider}, which has no secret`))
+    ? Either.void
+    : Either.left(fieldError("provider", "state", `is ${provider}, which has no secret`))

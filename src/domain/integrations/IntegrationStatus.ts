@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Either } from "effect"
 import { fieldError } from "../Errors.ts"
 import { oneOf } from "../Schemas.ts"
 
@@ -33,6 +33,6 @@ export const canTransitionIntegration = (status: IntegrationStatus, name: Integr
 export const requireIntegrationTransition = (status: IntegrationStatus, name: IntegrationTransition) => {
   const { from, to } = integrationTransitions[name]
   return canTransitionIntegration(status, name)
-    ? Effect.void
-    : Effect.fail(fieldError("status", "state", `is ${status}; only ${from.join(" or ")} can become ${to}`))
+    ? Either.void
+    : Either.left(fieldError("status", "state", `is ${status}; only ${from.join(" or ")} can become ${to}`))
 }

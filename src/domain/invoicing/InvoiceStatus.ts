@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { fieldError } from "../Errors.ts"
+import { Either } from "effect"
+import { fieldError, type ValidationError } from "../Errors.ts"
 import { oneOf } from "../Schemas.ts"
 import type { Role } from "../tenancy/Roles.ts"
 
@@ -25,14 +25,17 @@ export const invoiceTransitions = {
 export type InvoiceTransition = keyof typeof invoiceTransitions
 
 const failWithStatus = (status: InvoiceStatus, rule: string) =>
-  Effect.fail(fieldError("status", "state", `is ${status}; ${rule}`))
+  Either.left(fieldError("status", "state", `is ${status}; ${rule}`))
 
 /** Fails unless the transition is allowed from the current status. */
-export const requireInvoiceTransition = (status: InvoiceStatus, name: InvoiceTransition) => {
+export const requireInvoiceTransition = (
+  status: InvoiceStatus,
+  name: InvoiceTransition
+): Either.Either<void, ValidationError> => {
   const { event, from }: Transition = invoiceTransitions[name]
-  return from.includes(status) ? Effect.void : failWithStatus(status, `only ${from.join(" or ")} can be ${event}`)
+  return from.includes(status) ? Either.void : failWithStatus(status, `only ${from.join(" or ")} can be ${event}`)
 }
 
 /** Fails unless the invoice and its lines can be changed or deleted. */
-export const requireEditableInvoice = (status: InvoiceStatus) =>
-  status === "DRAFT" ? Effect.void : failWithStatus(status, "only a DRAFT and its lines can be changed or deleted")
+export const requireEditableInvoice = (status: InvoiceStatus): Either.Either<void, ValidationError> =>
+  status === "DRAFT" ? Either.void : failWithStatus(status, "only a DRAFT and its lines can be changed or deleted")

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Either, Schema } from "effect"
 import { fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
@@ -43,5 +43,5 @@ export type InboundWebhookWithBody = typeof InboundWebhookWithBody.Type
 /** Fails when the body of the webhook is no longer stored. */
 export const requireReplayable = ({ body }: InboundWebhookWithBody) =>
   body === undefined
-    ? Effect.fail(fieldError("body", "state", "is not kept any more, so there is nothing to be worked again"))
-    : Effect.void
+    ? Either.left(fieldError("body", "state", "is not kept any more, so there is nothing to be worked again"))
+    : Either.void

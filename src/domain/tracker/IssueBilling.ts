@@ -1,5 +1,5 @@
-import { Schema } from "effect"
-import { fieldError, ValidationError } from "../Errors.ts"
+import { Either, Schema } from "effect"
+import { fieldError, requireNoErrors, ValidationError } from "../Errors.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import {
   billableFields,
@@ -51,13 +51,39 @@ export const CreateBillablesFromIssues = body({
 }).annotations({ identifier: "CreateBillablesFromIssues" })
 export type CreateBillablesFromIssues = typeof CreateBillablesFromIssues.Type
 
-/** The validation error of the issue selection, if there is one. It needs exactly one of `issueKeys` and `filter`. */
-export const selectionError = ({ filter, issueKeys }: CreateBillablesFromIssues) => {
+/** Fails unless the request selects its issues by exactly one of `issueKeys` and `filter`. */
+export const requireSelection = ({
+  filter,
+  issueKeys
+}: Pick<CreateBillablesFromIssues, "filter" | "issueKeys">): Either.Either<void, ValidationError> => {
   if (issueKeys === undefined && filter === undefined)
-    return fieldError("issueKeys", "required", "is required, unless filter is given")
+    return Either.left(fieldError("issueKeys", "required", "is required, unless filter is given"))
   return issueKeys !== undefined && filter !== undefined
-    ? fieldError("filter", "unknown", "means nothing beside issueKeys")
-    : undefined
+    ? Either.left(fieldError("filter", "unknown", "means nothing beside issueKeys"))
+    : Either.void
+}
+
+/** The issues with these keys, in their order. Fails with an error for each key without an issue. */
+export const requireAllFound = <Issue>(
+  keys: ReadonlyArray<string>,
+  found: ReadonlyMap<string, Issue>
+): Either.Either<ReadonlyArray<Issue>, ValidationError> => {
+  const missing = keys.flatMap((key, index) =>
+    found.has(key)
+      ? []
+      : [{ field: `issueKeys[${index}]`, constraint: "exists", message: "names no issue that is there" } as const]
+  )
+  return Either.map(requireNoErrors(missing), () => keys.flatMap((key) => found.get(key) ?? []))
+}
+
+/** The issues that a filter matches. Fails unless one request can bill them all. */
+export const requireBillableCount = <Issue>(
+  found: ReadonlyArray<Issue>
+): Either.Either<ReadonlyArray<Issue>, ValidationError> => {
+  if (found.length === 0) return Either.left(fieldError("filter", "minItems", "leaves no issue that is not billed yet"))
+  return found.length > maxBillablesPerRequest
+    ? Either.left(fieldError("filter", "maxItems", `leaves more than ${maxBillablesPerRequest} issues`))
+    : Either.right(found)
 }
 
 const truncate = (value: string, maxLength: number) => [...value].slice(0, maxLength).join("")

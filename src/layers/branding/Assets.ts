@@ -6,6 +6,7 @@ import {
   type CreateAsset,
   imagePath,
   type PatchAsset,
+  requireUploadable,
   StoredAsset,
   toAsset
 } from "../../domain/branding/Asset.ts"
@@ -77,11 +78,6 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         Effect.orDie(sql<{ digest: string | null }>`
           select digest from assets where tenant_id = ${tenant} and id = ${id}`)
       ).pipe(Effect.map(([row]) => row?.digest ?? undefined))
-
-    const requireUploadable = ({ status }: StoredAsset) =>
-      status === "READY"
-        ? Effect.fail(fieldError("status", "state", "is READY; its bytes cannot change. Make another asset"))
-        : Effect.void
 
     /** Replaces the bytes of an asset. A FAILED asset becomes PENDING again. */
     const replaceBytes = Effect.fnUntraced(function* (current: Versioned<StoredAsset>, uploaded: StagedUpload) {

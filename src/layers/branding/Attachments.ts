@@ -1,7 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { type AttachMedia, type MediaItem, sortMedia, toMediaItem } from "../../domain/branding/Media.ts"
-import { type ApiError, fieldError, NotFound } from "../../domain/Errors.ts"
+import {
+  type AttachMedia,
+  type MediaItem,
+  requireAttachable,
+  sortMedia,
+  toMediaItem
+} from "../../domain/branding/Media.ts"
+import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { requireQuota } from "../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
@@ -43,13 +49,6 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
           select kind, status from assets where tenant_id = ${tenant} and id = ${assetId} for key share`)
       ).pipe(Effect.map(([asset]) => asset))
 
-    const requireReady = (asset: Pick<MediaItem, "kind" | "status"> | undefined) => {
-      if (asset === undefined) return Effect.fail(fieldError("assetId", "exists", "names nothing in this tenant"))
-      return asset.status === "READY"
-        ? Effect.succeed(asset)
-        : Effect.fail(fieldError("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))
-    }
-
     const upsertAttachment = (client: string | undefined, slot: string, assetId: string) =>
       Effect.gen(function* () {
         const tenant = yield* CurrentTenant
@@ -78,7 +77,7 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
           // event.
           const asset = yield* lockAsset(assetId)
           const current = yield* owner.lockForWrite(slot.id)
-          const { kind } = yield* requireReady(asset)
+          const { kind } = yield* requireAttachable(asset)
           const others = withoutSlot(current.value.media, slot.slot)
           const adding = others.length === current.value.media.length ? 1 : 0
           yield* requireQuota("mediaSlots", { max: maxSlots, used: others.length, adding, field: "slot" })

@@ -1,13 +1,7 @@
 import { Effect } from "effect"
-import { Contract, contractErrors } from "../../domain/contracting/Contract.ts"
-import { validationError } from "../../domain/Errors.ts"
+import { Contract, requireValidContract } from "../../domain/contracting/Contract.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
-
-const requireValidContract = <A extends Parameters<typeof contractErrors>[0]>(contract: A, before?: Contract) => {
-  const errors = contractErrors(contract, before)
-  return errors.length === 0 ? Effect.succeed(contract) : Effect.fail(validationError(...errors))
-}
 
 export const contractTable = { table: "contracts", entity: Contract, relations: ["client"] }
 

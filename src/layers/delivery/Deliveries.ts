@@ -7,9 +7,10 @@ import {
   type DeliveryStatus,
   type DeliveryWithAttempts,
   maxShownAttempts,
-  type Redelivery
+  type Redelivery,
+  requirePeriod
 } from "../../domain/delivery/Delivery.ts"
-import { fieldError, NotFound, PreconditionFailed } from "../../domain/Errors.ts"
+import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
@@ -105,9 +106,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
 
       /** Redelivers all finished deliveries of a period. Returns the number so far, and whether that is complete. */
       redeliverAll: Effect.fnUntraced(function* (integration: string, which: Redelivery) {
-        if (which.until !== undefined && which.until < which.since) {
-          return yield* Effect.fail(fieldError("until", "min", "must not be before since"))
-        }
+        yield* requirePeriod(which)
         return yield* bulkRedeliveries.start(yield* CurrentTenant, integration, which)
       })
     }

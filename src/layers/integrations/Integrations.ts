@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { validationError } from "../../domain/Errors.ts"
+import { requireNoErrors } from "../../domain/Errors.ts"
 import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import {
   applyConfigChange,
@@ -83,8 +83,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
 
     /** Fails unless the config fits the provider, and its URL passes the SSRF guard. */
     const requireUsableConfig = Effect.fnUntraced(function* (provider: Provider, config: IntegrationConfig) {
-      const faults = configErrors(provider, config)
-      if (faults.length > 0) return yield* Effect.fail(validationError(...faults))
+      yield* requireNoErrors(configErrors(provider, config))
       if (config.url !== undefined) yield* targets.requireAllowedUrl(config.url)
     })
 

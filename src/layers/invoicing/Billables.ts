@@ -1,11 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { type ErrorDetail, fieldError, validationError } from "../../domain/Errors.ts"
+import { type ErrorDetail, requireNoErrors } from "../../domain/Errors.ts"
 import { Billable, type CreateBillables, hasTotal, lineErrors, toLine } from "../../domain/invoicing/Billable.ts"
 import { requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
-import { lineTotal, maxMinor, sumMinor } from "../../domain/money/Money.ts"
-import { requireQuota } from "../../domain/Quotas.ts"
+import { type LineChange, totalsAfter } from "../../domain/invoicing/InvoiceTotals.ts"
+import { lineTotal } from "../../domain/money/Money.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
@@ -15,14 +15,6 @@ import { ContractCap, type LockedInvoice } from "./ContractCap.ts"
 import { Invoices } from "./Invoices.ts"
 
 type Line = ReturnType<typeof toLine>
-
-/** A change of an invoice's total and line count. `field` names the request field in an error. */
-interface TotalsChange {
-  readonly amounts: ReadonlyArray<number>
-  readonly lineDelta: number
-  readonly field: string
-  readonly extraCtes?: ReadonlyArray<Fragment>
-}
 
 /**
  * Repository of the lines of invoices. Every change updates the invoice's total and line count in the same transaction.
@@ -56,17 +48,12 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
     /** Adds to the total and line count of an invoice. The cost does not depend on the number of existing lines. */
     const updateTotals = Effect.fnUntraced(function* (
       { contract, invoice }: LockedInvoice,
-      { amounts, extraCtes = [], field, lineDelta }: TotalsChange
+      change: LineChange,
+      extraCtes: ReadonlyArray<Fragment> = []
     ) {
-      const { value } = invoice
-      const total = sumMinor(value.totalMinor, ...amounts)
-      const billableCount = value.billableCount + lineDelta
-      if (total === undefined) {
-        return yield* Effect.fail(fieldError(field, "max", `would take the total beyond ±${maxMinor}`))
-      }
-      yield* requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding: lineDelta, field })
-      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, amounts, field)
-      const next = { ...value, subtotalMinor: total, totalMinor: total, billableCount }
+      const totals = yield* totalsAfter(invoice.value, change, maxLines)
+      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, change.amounts, change.field)
+      const next = { ...invoice.value, ...totals }
       yield* invoices.updateLocked(invoice, "updated", next, {
         extraCtes: [...extraCtes, ...billedUpdate],
         commit: true
@@ -79,14 +66,11 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
         lineErrors(fields, currencyCode).map((error) => ({ ...error, field: `billables[${index}].${error.field}` }))
       )
 
-    const requireNone = (errors: ReadonlyArray<ErrorDetail>) =>
-      errors.length === 0 ? Effect.void : Effect.fail(validationError(...errors))
-
     const create = Effect.fnUntraced(function* ({ billables: given, invoiceId }: typeof CreateBillables.Type) {
       const locked = yield* lockDraft(invoiceId)
       const { contract, invoice } = locked
       const lines = given.map((line) => toLine(invoice.value, line))
-      yield* requireNone([
+      yield* requireNoErrors([
         ...validateLines(lines, invoice.value.currencyCode),
         ...(yield* references.findDuplicates(lines, (index) => `billables[${index}].referenceId`))
       ])
@@ -97,12 +81,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
         "reference_type, reference_id, metadata ->> 'siteId'"
       )
       const amounts = validLines.map(({ lineTotalMinor }) => lineTotalMinor)
-      yield* updateTotals(locked, {
-        amounts,
-        lineDelta: validLines.length,
-        field: "billables",
-        extraCtes: [ctes]
-      })
+      yield* updateTotals(locked, { amounts, lineDelta: validLines.length, field: "billables" }, [ctes])
       return values
     })
 
@@ -126,7 +105,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
           const next = { ...fields, lineTotalMinor: lineTotal(fields.quantity, fields.amountMinor) }
           const isSameReference =
             next.referenceId === line.value.referenceId && next.referenceType === line.value.referenceType
-          yield* requireNone([
+          yield* requireNoErrors([
             ...lineErrors(next, line.value.currencyCode),
             ...(isSameReference ? [] : yield* references.findDuplicates([next], () => "referenceId"))
           ])

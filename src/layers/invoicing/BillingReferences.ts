@@ -1,49 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { ApiError, ErrorDetail } from "../../domain/Errors.ts"
+import type { ApiError } from "../../domain/Errors.ts"
+import { hasReference, type ReferenceFields, ReferenceIndex } from "../../domain/invoicing/ReferenceIndex.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { canBeSameSite, issueOfLine, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
+import { issueOfLine, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
 import { isCreatedFromIssue } from "./BillingPredicates.ts"
 
-interface ReferenceFields {
-  readonly referenceType?: string | undefined
-  readonly referenceId?: string | undefined
-  readonly metadata?: Readonly<Record<string, string>> | undefined
-}
-
-const hasReference = ({ referenceId, referenceType }: ReferenceFields) =>
-  referenceId !== undefined && referenceType !== undefined
-
 type BilledLine = ReferenceFields & { readonly invoice: string }
-
-/** A line that uses a reference. `invoice` is undefined for a line of the current request. */
-interface ReferenceUse {
-  readonly site: string | undefined
-  readonly invoice: string | undefined
-}
-
-const keyOf = ({ referenceId, referenceType }: ReferenceFields) => JSON.stringify([referenceType, referenceId])
-
-/** Index of lines by reference, and by the tracked issue that they were created from. */
-class ReferenceIndex {
-  readonly #byKey = new Map<string, Array<ReferenceUse>>()
-  readonly #byIssue = new Map<string, ReferenceUse>()
-
-  add(line: ReferenceFields, invoice?: string) {
-    const use = { site: siteOfLine(line), invoice }
-    const issue = issueOfLine(line)
-    const sameKey = this.#byKey.get(keyOf(line))
-    if (sameKey === undefined) this.#byKey.set(keyOf(line), [use])
-    else sameKey.push(use)
-    if (issue !== undefined) this.#byIssue.set(issue, use)
-  }
-
-  find(line: ReferenceFields) {
-    const site = siteOfLine(line)
-    const sameReference = this.#byKey.get(keyOf(line))?.find((use) => canBeSameSite(use.site, site))
-    return sameReference ?? this.#byIssue.get(issueOfLine(line) ?? "")
-  }
-}
 
 /**
  * Rejects a reference that is billed already, until its invoice is void. The unique index decides. This service finds
@@ -107,15 +70,7 @@ export class BillingReferences extends Effect.Service<BillingReferences>()("laye
         const wanted = lines.filter(hasReference)
         if (wanted.length === 0) return []
         const billed = yield* loadBilled(wanted)
-        return lines.flatMap((line, index): ReadonlyArray<ErrorDetail> => {
-          if (!hasReference(line)) return []
-          const use = billed.find(line)
-          billed.add(line)
-          if (use === undefined) return []
-          const { invoice } = use
-          const message = invoice === undefined ? "is on a line before" : `is billed already, on invoice ${invoice}`
-          return [{ field: fieldOf(index), constraint: "unique", message }]
-        })
+        return billed.addRequest(lines, fieldOf)
       }),
 
       /**

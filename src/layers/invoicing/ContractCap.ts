@@ -1,33 +1,21 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { fieldError } from "../../domain/Errors.ts"
+import { type BilledContract, billedAfter } from "../../domain/contracting/ContractCap.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
-import { formatAmount, sumMinor } from "../../domain/money/Money.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Invoices } from "./Invoices.ts"
 
 /** The fields of a locked contract that invoicing needs. */
-export interface LockedContract {
-  readonly id: string
+export interface LockedContract extends BilledContract {
   readonly client: string
-  readonly currencyCode: string
   readonly paymentTermDays: number
-  readonly capMinor: number | null
-  readonly billedMinor: number
 }
 
 /** An invoice and its contract, both locked. */
 export interface LockedInvoice {
   readonly contract: LockedContract
   readonly invoice: Versioned<Invoice>
-}
-
-const capExceeded = (field: string, { capMinor, currencyCode, id }: LockedContract, total: number | undefined) => {
-  const amount = (minor: number) => `${formatAmount(minor, currencyCode)} ${currencyCode}`
-  const cap = capMinor === null ? "what can be told exactly" : `its capMinor, ${amount(capMinor)}`
-  const billed = total === undefined ? "more" : amount(total)
-  return fieldError(field, "max", `would bill ${billed} under contract ${id}, beyond ${cap}`)
 }
 
 /**
@@ -59,11 +47,8 @@ export class ContractCap extends Effect.Service<ContractCap>()("layers/ContractC
       field: string
     ) {
       const tenant = yield* CurrentTenant
-      const { billedMinor, capMinor } = contract
-      const total = sumMinor(billedMinor, ...changes)
-      if (total === billedMinor) return []
-      if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
-        return yield* Effect.fail(capExceeded(field, contract, total))
+      const total = yield* billedAfter(contract, changes, field)
+      if (total === contract.billedMinor) return []
       return [
         sql`billed as (
           update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id})`

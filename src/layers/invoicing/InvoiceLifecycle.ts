@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { fieldError } from "../../domain/Errors.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
+import { dueDateOf, requireFinalizable } from "../../domain/invoicing/InvoiceFinalization.ts"
 import {
   type InvoiceTransition,
   invoiceTransitions,
@@ -19,10 +19,6 @@ import { InvoiceImageStore } from "./InvoiceImageStore.ts"
 import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { InvoiceParties } from "./InvoiceParties.ts"
 import { Invoices } from "./Invoices.ts"
-
-const millisPerDay = 86_400_000
-
-const addDays = (issuedAt: string, days: number) => new Date(Date.parse(issuedAt) + days * millisPerDay).toISOString()
 
 /**
  * Transitions of an invoice: finalize, pay, void, and the deletion of a draft. Each one locks the contract, then the
@@ -75,28 +71,17 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
       )
     }
 
-    const requireComplete = ({ billableCount, totalMinor }: Invoice) => {
-      if (billableCount === 0)
-        return Effect.fail(fieldError("billableCount", "min", "must be at least 1 to be finalized"))
-      return totalMinor < 0
-        ? Effect.fail(fieldError("totalMinor", "min", "must not be negative to be finalized"))
-        : Effect.void
-    }
-
     /**
      * Allocates the number late, because that locks the tenant's series until the transaction ends. A failure rolls the
      * number back, so that the series stays without gaps.
      */
     const finalize = Effect.fnUntraced(function* (contract: LockedContract, current: Versioned<Invoice>) {
       const { value } = current
-      yield* requireInvoiceTransition(value.status, "finalize")
-      yield* requireComplete(value)
+      yield* requireFinalizable(value)
       const frozen = yield* parties.loadByContract(value.contract)
       yield* images.freeze(value.id, value.contract)
       const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate
-      const dueAt = value.dueAt ?? addDays(issuedAt, contract.paymentTermDays)
-      if (dueAt < issuedAt)
-        return yield* Effect.fail(fieldError("dueAt", "min", "must not be before the invoice is issued"))
+      const dueAt = yield* dueDateOf(value, issuedAt, contract.paymentTermDays)
       return yield* applyTransition(
         "finalize",
         current,

@@ -1,15 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { fieldError } from "../../domain/Errors.ts"
 import { type CreateInvoice, Invoice } from "../../domain/invoicing/Invoice.ts"
+import { draftOf } from "../../domain/invoicing/InvoiceDraft.ts"
 import { type InvoiceStatus, requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
-
-const emptyDraft = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
 
 interface Filter {
   readonly contractId?: string | undefined
@@ -37,32 +35,14 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
     }
 
-    /** Needs no lock: a contract that has left DRAFT never returns to it and never changes its currency. */
-    const requireInvoiceable = (id: string) =>
-      contracts.get(id).pipe(
-        Effect.filterOrFail(
-          ({ status }) => status !== "DRAFT",
-          () => fieldError("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced")
-        )
-      )
-
     return {
       ...invoices,
 
-      create: Effect.fnUntraced(function* ({ contractId, currencyCode, ...fields }: typeof CreateInvoice.Type) {
-        const contract = yield* requireInvoiceable(contractId)
-        if (currencyCode !== undefined && currencyCode !== contract.currencyCode) {
-          return yield* Effect.fail(
-            fieldError("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`)
-          )
-        }
-        return yield* invoices.create({
-          ...emptyDraft,
-          ...fields,
-          contract: contractId,
-          currencyCode: contract.currencyCode
-        })
-      }),
+      create: (request: typeof CreateInvoice.Type) =>
+        contracts.get(request.contractId).pipe(
+          Effect.flatMap((contract) => draftOf(contract, request)),
+          Effect.flatMap(invoices.create)
+        ),
 
       list: (window: PageRequest, { contractId, overdue, status }: Filter) =>
         invoices.page(window, { contract: contractId, status }, overdueFilter(overdue)),

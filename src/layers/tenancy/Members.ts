@@ -1,14 +1,13 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Forbidden, fieldError } from "../../domain/Errors.ts"
+import { Forbidden } from "../../domain/Errors.ts"
 import { type CreateMember, Member, type MemberId } from "../../domain/tenancy/Member.ts"
+import { losesOwner, requireCanManage, requireOtherOwner } from "../../domain/tenancy/MemberRules.ts"
 import { CurrentMember, CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
-import { hasRole, type Role } from "../../domain/tenancy/Roles.ts"
+import type { Role } from "../../domain/tenancy/Roles.ts"
 import { inTransaction } from "../postgres/connection/Transaction.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-
-const lastOwnerError = fieldError("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first")
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
   dependencies: [Quotas.Default],
@@ -38,18 +37,8 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
       Effect.catchTag("NotFound", () => Effect.fail(new Forbidden()))
     )
 
-    /** Only an OWNER may grant the role OWNER or change a member with that role. */
-    const canManage = (actorRole: Role, ...roles: ReadonlyArray<Role>) =>
-      hasRole(actorRole, roles.includes("OWNER") ? "OWNER" : "ADMIN")
-
     const requireRemainingOwner = (before: Role, after: Role | undefined) =>
-      before === "OWNER" && after !== "OWNER"
-        ? Effect.filterOrFail(
-            countOwners,
-            (owners) => owners > 1,
-            () => lastOwnerError
-          )
-        : Effect.void
+      losesOwner(before, after) ? Effect.flatMap(countOwners, requireOtherOwner) : Effect.void
 
     return {
       ...members,
@@ -58,7 +47,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
         withTenantLock(
           Effect.gen(function* () {
             const { role } = yield* loadActor
-            if (!canManage(role, fields.role)) return yield* Effect.fail(new Forbidden())
+            yield* requireCanManage(role, fields.role)
             yield* quotas.requireTenantQuota("members", "subject")
             const { issuer } = yield* Principal
             return yield* members.create({ issuer, ...fields })
@@ -76,7 +65,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
             members.updateWith(id, (member) =>
               Effect.gen(function* () {
                 const next = role ?? member.role
-                if (!canManage(actor.role, member.role, next)) return yield* Effect.fail(new Forbidden())
+                yield* requireCanManage(actor.role, member.role, next)
                 yield* requireRemainingOwner(member.role, next)
                 return { ...member, role: next }
               })
@@ -90,7 +79,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
           Effect.gen(function* () {
             const actor = yield* loadActor
             const member = yield* members.get(id)
-            if (actor.id !== id && !canManage(actor.role, member.role)) return yield* Effect.fail(new Forbidden())
+            if (actor.id !== id) yield* requireCanManage(actor.role, member.role)
             yield* requireRemainingOwner(member.role, undefined)
             yield* members.remove(id)
           })

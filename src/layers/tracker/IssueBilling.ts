@@ -1,11 +1,12 @@
 import { Effect } from "effect"
-import { fieldError, validationError } from "../../domain/Errors.ts"
-import { maxBillablesPerRequest } from "../../domain/invoicing/Billable.ts"
+import { fieldError } from "../../domain/Errors.ts"
 import { InvoiceId } from "../../domain/invoicing/Invoice.ts"
 import {
   type CreateBillablesFromIssues,
   issueToLine,
-  selectionError,
+  requireAllFound,
+  requireBillableCount,
+  requireSelection,
   toIssueErrors
 } from "../../domain/tracker/IssueBilling.ts"
 import { Billables } from "../invoicing/Billables.ts"
@@ -24,32 +25,20 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
 
     const findByKeys = Effect.fnUntraced(function* (integration: string, keys: ReadonlyArray<string>) {
       const found = yield* issues.findByKeys(integration, keys)
-      const missing = keys.flatMap((key, index) =>
-        found.has(key)
-          ? []
-          : [{ field: `issueKeys[${index}]`, constraint: "exists", message: "names no issue that is there" } as const]
-      )
-      if (missing.length > 0) return yield* Effect.fail(validationError(...missing))
-      return keys.flatMap((key) => found.get(key) ?? [])
+      return yield* requireAllFound(keys, found)
     })
 
     const findByFilter = Effect.fnUntraced(function* (
       integration: string,
       filter: NonNullable<BillingRequest["filter"]>
     ) {
-      const found = yield* issues.findUnbilled(integration, filter)
-      if (found.length === 0)
-        return yield* Effect.fail(fieldError("filter", "minItems", "leaves no issue that is not billed yet"))
-      if (found.length > maxBillablesPerRequest)
-        return yield* Effect.fail(fieldError("filter", "maxItems", `leaves more than ${maxBillablesPerRequest} issues`))
-      return found
+      return yield* requireBillableCount(yield* issues.findUnbilled(integration, filter))
     })
 
     return {
       createBillables: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
         const invoice = yield* invoices.get(invoiceId)
-        const error = selectionError(request)
-        if (error !== undefined) return yield* Effect.fail(error)
+        yield* requireSelection(request)
         const { filter = {}, integrationId, issueKeys } = request
         const site = yield* Effect.catchTag(issues.getSiteId(integrationId), "NotFound", () =>
           Effect.fail(fieldError("integrationId", "exists", "names nothing in this tenant"))

@@ -42,7 +42,7 @@ describe("claims", () => {
     const [first = "", second = "", third = ""] = tenants
     for (const tenant of tenants) for (let n = 0; n < 4; n++) await plant(tenant, 5)
     const byTenant = (rows: Awaited<ReturnType<typeof claim>>) => countBy(rows, ({ tenant }) => tenant)
-    const allowances = { maxPerTenant: 3, tenants: { [second]: 0, [third]: 1 } }
+    const allowances = { maxPerTenant: 3, allowanceByTenant: { [second]: 0, [third]: 1 } }
     assert.deepStrictEqual(byTenant(await claim("", allowances)), { [first]: 3, [third]: 1 })
     assert.deepStrictEqual(byTenant(await claim("", { maxPerTenant: 2, max: 3 })), { [first]: 2, [second]: 1 })
     assert.deepStrictEqual(byTenant(await claim(second, { maxPerTenant: 2 })), { [third]: 2 })

@@ -79,6 +79,6 @@ describe("the SQL expression of a resource's JSON", () => {
   })
 
   it("is refused to fields that PostgreSQL would write otherwise", () => {
-    assert.throws(() => buildJsonSql({ quantity: Schema.Number }, (field) => field), "decimals of quantity")
+    assert.throws(() => buildJsonSql({ quantity: Schema.Number }, (field) => field), "Field quantity")
   })
 })

@@ -1,0 +1,23 @@
+import { Either } from "effect"
+import type { Contract } from "../contracting/Contract.ts"
+import { fieldError, type ValidationError } from "../Errors.ts"
+import type { CreateInvoice, Invoice } from "./Invoice.ts"
+
+type DraftFields = Pick<
+  Invoice,
+  "contract" | "status" | "currencyCode" | "subtotalMinor" | "totalMinor" | "billableCount" | "dueAt"
+>
+
+const emptyDraft = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
+
+/** The empty draft that a request creates under a contract, in the contract's currency. */
+export const draftOf = (
+  contract: Pick<Contract, "id" | "status" | "currencyCode">,
+  { contractId: _, currencyCode, ...fields }: typeof CreateInvoice.Type
+): Either.Either<DraftFields, ValidationError> => {
+  if (contract.status === "DRAFT")
+    return Either.left(fieldError("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"))
+  if (currencyCode !== undefined && currencyCode !== contract.currencyCode)
+    return Either.left(fieldError("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`))
+  return Either.right({ ...emptyDraft, ...fields, contract: contract.id, currencyCode: contract.currencyCode })
+}

@@ -1,0 +1,50 @@
+import { Either } from "effect"
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import { billedAfter } from "../../../src/domain/contracting/ContractCap.ts"
+import { assertPasses, errorsOf } from "../../support/decision.ts"
+
+const contract = { id: "ctr_1", currencyCode: "EUR", capMinor: 100_00, billedMinor: 60_00 }
+
+describe("the cap of a contract", () => {
+  const amount = fc.maxSafeInteger()
+  const cap = fc.option(fc.maxSafeNat())
+
+  it("passes the exact sum, and fails exactly beyond the cap or the exact range", () => {
+    fc.assert(
+      fc.property(cap, amount, fc.array(amount, { maxLength: 5 }), (capMinor, billedMinor, changes) => {
+        const exact = changes.reduce((sum, change) => sum + BigInt(change), BigInt(billedMinor))
+        const isExact = Number.isSafeInteger(Number(exact))
+        const isBeyondCap = capMinor !== null && exact > BigInt(capMinor) && exact > BigInt(billedMinor)
+        const decision = billedAfter({ ...contract, capMinor, billedMinor }, changes, "billables")
+        if (!isExact || isBeyondCap) assert.deepStrictEqual(errorsOf(decision), ["billables max"])
+        else assertPasses(decision, Number(exact))
+      })
+    )
+  })
+
+  it("lets a contract reach its cap and no further", () => {
+    assertPasses(billedAfter(contract, [40_00], "billables"), 100_00)
+    assert.deepStrictEqual(errorsOf(billedAfter(contract, [40_01], "billables")), ["billables max"])
+  })
+
+  it("lets a contract above a lowered cap bill less, and not a cent more", () => {
+    const lowered = { ...contract, capMinor: 10_00 }
+    assertPasses(billedAfter(lowered, [-20_00], "id"), 40_00)
+    assertPasses(billedAfter(lowered, [], "id"), 60_00)
+    assert.deepStrictEqual(errorsOf(billedAfter(lowered, [1], "quantity")), ["quantity max"])
+  })
+
+  it("names the contract, the sum and the cap in the error", () => {
+    const decision = billedAfter(contract, [50_00], "billables")
+    const message = Either.isLeft(decision) ? decision.left.details?.[0]?.message : ""
+    assert.strictEqual(message, "would bill 110.00 EUR under contract ctr_1, beyond its capMinor, 100.00 EUR")
+  })
+
+  it("names the exact range when a contract has no cap", () => {
+    const uncapped = { ...contract, capMinor: null, billedMinor: Number.MAX_SAFE_INTEGER }
+    const decision = billedAfter(uncapped, [1], "billables")
+    const message = Either.isLeft(decision) ? decision.left.details?.[0]?.message : ""
+    assert.strictEqual(message, "would bill more under contract ctr_1, beyond what can be told exactly")
+  })
+})

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "vitest"
+import { ContractId } from "../../../src/domain/contracting/Contract.ts"
+import { draftOf } from "../../../src/domain/invoicing/InvoiceDraft.ts"
+import { assertPasses, errorsOf } from "../../support/decision.ts"
+
+const id = ContractId.make("ctr_000000000000000000000001")
+const contract = { id, status: "ACTIVE", currencyCode: "EUR" } as const
+
+describe("a draft of an invoice", () => {
+  it("is empty, in the currency of its contract, and keeps the requested due date", () => {
+    const dueAt = "2026-12-01T00:00:00.000Z"
+    assertPasses(draftOf(contract, { contractId: id, dueAt }), {
+      contract: id,
+      status: "DRAFT",
+      currencyCode: "EUR",
+      subtotalMinor: 0,
+      totalMinor: 0,
+      billableCount: 0,
+      dueAt
+    })
+  })
+
+  it("can name the currency of its contract and no other", () => {
+    assert.isUndefined(errorsOf(draftOf(contract, { contractId: id, currencyCode: "EUR" })))
+    const decision = draftOf(contract, { contractId: id, currencyCode: "USD" })
+    assert.deepStrictEqual(errorsOf(decision), ["currencyCode currency"])
+  })
+
+  it("is made under an ACTIVE or ENDED contract, and not under a DRAFT", () => {
+    assert.isUndefined(errorsOf(draftOf({ ...contract, status: "ENDED" }, { contractId: id })))
+    const decision = draftOf({ ...contract, status: "DRAFT" }, { contractId: id })
+    assert.deepStrictEqual(errorsOf(decision), ["contractId state"])
+  })
+})

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "vitest"
+import { maxBillablesPerRequest } from "../../../src/domain/invoicing/Billable.ts"
+import { requireAllFound, requireBillableCount, requireSelection } from "../../../src/domain/tracker/IssueBilling.ts"
+import { assertPasses, errorsOf } from "../../support/decision.ts"
+
+const issues = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+describe("billing issues", () => {
+  it("needs exactly one of issueKeys and filter", () => {
+    assert.isUndefined(errorsOf(requireSelection({ issueKeys: ["A-1"] })))
+    assert.isUndefined(errorsOf(requireSelection({ filter: {} })))
+    assert.deepStrictEqual(errorsOf(requireSelection({})), ["issueKeys required"])
+    assert.deepStrictEqual(errorsOf(requireSelection({ issueKeys: ["A-1"], filter: {} })), ["filter unknown"])
+  })
+
+  it("takes the issues in the order of their keys", () => {
+    const found = new Map([
+      ["A-1", 1],
+      ["A-2", 2]
+    ])
+    assertPasses(requireAllFound(["A-2", "A-1"], found), [2, 1])
+  })
+
+  it("names every key without an issue", () => {
+    const decision = requireAllFound(["A-1", "A-2", "A-3"], new Map([["A-2", 2]]))
+    assert.deepStrictEqual(errorsOf(decision), ["issueKeys[0] exists", "issueKeys[2] exists"])
+  })
+
+  it("takes what a filter matches, up to the lines of one request", () => {
+    assert.deepStrictEqual(errorsOf(requireBillableCount([])), ["filter minItems"])
+    assert.isUndefined(errorsOf(requireBillableCount(issues(1))))
+    assert.isUndefined(errorsOf(requireBillableCount(issues(maxBillablesPerRequest))))
+    assert.deepStrictEqual(errorsOf(requireBillableCount(issues(maxBillablesPerRequest + 1))), ["filter maxItems"])
+  })
+})
