@@ -19,7 +19,7 @@ const GoogleError = Schema.Struct({
 const decodeError = Schema.decodeUnknownOption(GoogleError)
 
 const permissionStop =
-  "The drive does not let us write into the folder: give whoever authorized it that right or choose another folder, then resume"
+  "The drive does not let us write into the folder: give the account that authorized it that right or choose another folder, then resume"
 
 /** Errors that no retry resolves, by Google's `reason`. */
 const stopByReason: Readonly<Record<string, string>> = {
