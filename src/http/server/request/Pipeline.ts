@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { type Cause, Context, Effect, Stream } from "effect"
+import { type Cause, Context, Effect, Option, Stream } from "effect"
 import {
   type ApiError,
   type PayloadTooLarge,
@@ -58,7 +58,8 @@ const toRetryable = (cause: Cause.Cause<ApiError>) =>
 
 /** Runs every operation: authorization, path, body, idempotency, handler, response. */
 export const makePipeline = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
-  const { TRUSTED_PROXIES } = yield* Settings
+  const { NODE_ENV, TRUSTED_PROXIES } = yield* Settings
+  const isProduction = NODE_ENV === "production"
   const clientAddress = makeClientAddress(TRUSTED_PROXIES)
   const admission = yield* makeAdmission
   const authorize = yield* makeAuthorizer(admission)
@@ -84,6 +85,10 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
     const result = yield* provideContext(route.run({ path, ...rest, bytes, upload }), services)
     const response = toHttpResponse(request, route.status, result)
+    if (!isProduction && response.status === route.status) {
+      const mismatch = route.checkResponse(response)
+      if (Option.isSome(mismatch)) return yield* Effect.die(mismatch.value)
+    }
     return response.body instanceof PagedList
       ? { ...response, body: admission.admitPages(keys, response.body) }
       : response

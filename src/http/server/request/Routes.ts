@@ -15,6 +15,7 @@ import {
   UnsafeGet
 } from "../../api/Access.ts"
 import type { HandlerGroup, RequestServices, RequestUpload } from "../Handlers.ts"
+import { makeResponseCheck } from "../response/ResponseCheck.ts"
 import { makeBoundedDecoder } from "./BoundedDecoder.ts"
 import { toValidationDetails } from "./ValidationDetails.ts"
 
@@ -53,6 +54,7 @@ export interface Route {
     payload: unknown
   ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, ApiError>
   readonly run: (input: Input) => Effect.Effect<unknown, ApiError, RequestServices>
+  readonly checkResponse: ReturnType<typeof makeResponseCheck>
 }
 
 type Decode = (value: unknown) => Either.Either<unknown, ParseResult.ParseIssue>
@@ -124,7 +126,8 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     isLongRead: Context.get(endpoint.annotations, LongRead),
     decodePath: makePathDecoder(endpoint),
     decodeRest: makeRestDecoder(endpoint),
-    run
+    run,
+    checkResponse: makeResponseCheck(name, endpoint.successSchema.ast)
   }
 }
 
