@@ -1,10 +1,25 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
+/** Tests that need no server. `npm run test:quick` runs only these. */
+const quick = [
+  "test/domain/**/*.test.ts",
+  "test/neighbours/*.test.ts",
+  "test/bench/ratio.test.ts",
+  "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck}.test.ts",
+  "test/layers/{concurrency,config,secrets}/*.test.ts",
+  "test/layers/auth/{coalescer,tokenCache}.test.ts",
+  "test/layers/nats/throttle.test.ts",
+  "test/layers/pdf/{layout,particulars,reading}.test.ts",
+  "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
+  "test/layers/postgres/connection/timestamps.test.ts",
+  "test/layers/tracker/intake/*.test.ts",
+  "test/layers/webhook/refused.test.ts",
+  "test/workers/delivery/sendSlots.test.ts"
+]
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: "test/support/globalSetup.ts",
     pool: "forks",
     // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
     isolate: false,
@@ -12,6 +27,18 @@ export default defineConfig({
     minWorkers: 1,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
-    hookTimeout: 60_000
+    hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: "quick", include: quick } },
+      {
+        extends: true,
+        test: {
+          name: "servers",
+          include: ["test/**/*.test.ts"],
+          exclude: quick,
+          globalSetup: "test/support/globalSetup.ts"
+        }
+      }
+    ]
   }
 })

@@ -7,6 +7,7 @@ import { inProject, npm, orExplain, root } from "./project.mjs"
 
 const help = `npm test                      type check, lint, and all tests with a temporary PostgreSQL and NATS server
 npm test -- --only <words>    only the test files whose path contains one of the words; no type check, no lint
+npm run test:quick            only the tests that need no server; no type check, no lint
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
 
 const run = (title, { command, args }, env = process.env) =>
@@ -41,6 +42,7 @@ const runVitest = async (args) => {
 const runAll = async (args) => {
   const [first, ...rest] = args
   if (first === "--only") return runVitest(rest)
+  if (first === "--quick") return runVitest(["--project", "quick", ...rest])
   if (!(await run("type check", npm("run", "-s", "typecheck")))) return { passed: 0, failed: 1 }
   if (!(await run("lint", npm("run", "-s", "lint")))) return { passed: 0, failed: 1 }
   return runVitest(args)
