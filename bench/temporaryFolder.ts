@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { lockDataDir } from "../src/layers/local/DataDir.ts"
 import { stopOrphanedNats } from "../src/layers/local/nats/NatsServer.ts"
-import { stopOrphanedPostgres } from "../src/layers/local/postgres/PostmasterPid.ts"
+import { stopOrphanedPostgres } from "../src/layers/local/postgres/Postgres.ts"
 
 const prefix = "contracting-bench-"
 

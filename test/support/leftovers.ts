@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { lockDataDir } from "../../src/layers/local/DataDir.ts"
 import { stopOrphanedNats } from "../../src/layers/local/nats/NatsServer.ts"
-import { stopOrphanedPostgres } from "../../src/layers/local/postgres/PostmasterPid.ts"
+import { stopOrphanedPostgres } from "../../src/layers/local/postgres/Postgres.ts"
 
 /** Ends the servers that a killed process left at work in its data folder. Fails when that process still lives. */
 export const endLeftovers = (folder: string) =>

@@ -13,8 +13,7 @@ import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "./response/HttpResponse.ts"
 import { writeList } from "./response/ListWriter.ts"
 import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
-import { writeResponse } from "./response/ResponseWriter.ts"
-import { writeStream } from "./response/StreamWriter.ts"
+import { writeResponse, writeStream } from "./response/ResponseWriter.ts"
 import { toWireError } from "./response/WireErrors.ts"
 
 /** A public route outside of the API, such as health or documentation. */

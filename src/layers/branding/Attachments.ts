@@ -10,7 +10,7 @@ import {
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { requireQuota } from "../../domain/Quotas.ts"
 import { CurrentTenant, type IfMatch } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"

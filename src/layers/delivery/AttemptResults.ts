@@ -3,8 +3,7 @@ import { Array, Effect } from "effect"
 import type { SendPool } from "../../domain/delivery/SendLimits.ts"
 import { toStorableText } from "../../domain/StorableText.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { lockOrderingShared, type OrderingKey, promoteNextDeliveries, tryLockOrderingShared } from "./DeliveryOrder.ts"
 
 /** The result of one attempt. */

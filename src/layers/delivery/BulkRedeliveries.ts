@@ -8,7 +8,7 @@ import {
 } from "../../domain/delivery/Delivery.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import { prefixOf } from "../../domain/Ids.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId, minIdAt } from "../postgres/IdGenerator.ts"
 import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "./DeliveryOrder.ts"
 import { redeliverySetClause } from "./SingleRedelivery.ts"

@@ -1,8 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { type ClaimLimits, type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
 
 /** A delivery leased to this worker, with everything needed to send it. */

@@ -1,7 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
-import { commitWith } from "../postgres/connection/TransactionRunner.ts"
+import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { lockOrderingExclusive, orderingKeySql } from "./DeliveryOrder.ts"
 import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"

@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Secrets } from "../secrets/Secrets.ts"
-import { generateSigningSecret } from "../webhook/Signature.ts"
+import { generateSigningSecret } from "../webhook/WebhookSender.ts"
 
 interface Sealed {
   readonly generation: number

@@ -11,7 +11,7 @@ import {
 import { type Subscription, SubscriptionId } from "../../domain/integrations/Subscription.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
 import { Quotas } from "../quotas/Quotas.ts"

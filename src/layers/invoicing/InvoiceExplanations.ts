@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { encodeExplanation, makeLineExplainer } from "../../domain/invoicing/Explanation.ts"
 import type { PagePosition } from "../../domain/Paging.ts"
-import { inSnapshot } from "../postgres/connection/Transaction.ts"
+import { inSnapshot } from "../postgres/connection/Transactions.ts"
 import { Billables } from "./Billables.ts"
 import { Invoices } from "./Invoices.ts"
 

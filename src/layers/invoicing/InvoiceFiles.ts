@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 
 /** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {

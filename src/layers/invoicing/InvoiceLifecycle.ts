@@ -9,7 +9,7 @@ import {
   requireInvoiceTransition
 } from "../../domain/invoicing/InvoiceStatus.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
 import { Billables } from "./Billables.ts"

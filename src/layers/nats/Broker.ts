@@ -1,9 +1,45 @@
-import { Effect, Schedule } from "effect"
-import { type ConnectionOptions, connect, type JetStreamManager, type NatsConnection } from "nats"
+import { Data, Effect, Schedule } from "effect"
+import { type ConnectionOptions, connect, ErrorCode, type JetStreamManager, type NatsConnection, NatsError } from "nats"
 import { Settings } from "../config/Settings.ts"
-import { BrokerError } from "./BrokerError.ts"
 import { makeNatsNames } from "./NatsNames.ts"
 import { throttle } from "./Throttle.ts"
+
+/** The JetStream error codes that callers handle. */
+export const jetStreamErrorCodes = {
+  consumerNotFound: 10014,
+  streamNameInUse: 10058,
+  streamNotFound: 10059,
+  consumerExists: 10148
+} as const
+
+const messages: Readonly<Record<string, string>> = {
+  [ErrorCode.Timeout]: "The message broker did not answer in time",
+  [ErrorCode.NoResponders]: "The message broker keeps no stream for it",
+  [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker takes"
+}
+
+const describeCause = (cause: unknown) => {
+  if (cause instanceof NatsError)
+    return cause.api_error?.description ?? messages[cause.code] ?? `The message broker failed: ${cause.message}`
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly cause: unknown }> {
+  override get message() {
+    return describeCause(this.cause)
+  }
+
+  /** JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". */
+  get isStreamMissing() {
+    return (
+      this.hasCode("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
+    )
+  }
+
+  hasCode(name: keyof typeof jetStreamErrorCodes) {
+    return this.cause instanceof NatsError && this.cause.api_error?.err_code === jetStreamErrorCodes[name]
+  }
+}
 
 /** Runs a NATS call and maps its failure to a `BrokerError`. */
 export const callBroker = <A>(request: () => Promise<A>) =>

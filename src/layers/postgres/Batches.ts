@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { Data, Duration, Effect } from "effect"
-import { inTransaction } from "./connection/Transaction.ts"
+import { inTransaction } from "./connection/Transactions.ts"
 
 /** Maximum number of rows per maintenance transaction. */
 export const batchSize = 200

@@ -5,7 +5,7 @@ import { type CreateMember, Member, type MemberId } from "../../domain/tenancy/M
 import { losesOwner, requireCanManage, requireOtherOwner } from "../../domain/tenancy/MemberRules.ts"
 import { CurrentMember, CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
 import type { Role } from "../../domain/tenancy/Roles.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 

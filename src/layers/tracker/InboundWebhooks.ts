@@ -11,7 +11,7 @@ import {
   requireReplayable
 } from "../../domain/tracker/InboundWebhook.ts"
 import { integrationExistsSql, makeRequireIntegration } from "../integrations/IntegrationGuard.ts"
-import { inTransaction } from "../postgres/connection/Transaction.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
 import type { TableShape } from "../postgres/repository/Columns.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"

@@ -1,5 +1,5 @@
 import { errors } from "undici"
-import { UrlRejected } from "./UrlPolicy.ts"
+import { UrlRejected } from "./SsrfGuard.ts"
 
 type MessageFormatter = (host: string) => string
 

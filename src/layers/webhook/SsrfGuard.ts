@@ -1,17 +1,86 @@
+import { Resolver as Dns } from "node:dns/promises"
 import { isIP } from "node:net"
-import { Effect, Either } from "effect"
+import { Context, Data, Effect, Either } from "effect"
 import { fieldError } from "../../domain/Errors.ts"
-import { isInRanges, parseRange } from "../config/AddressRange.ts"
+import { isInRanges, parseAddress, parseRange } from "../config/AddressRange.ts"
 import { Settings } from "../config/Settings.ts"
-import { Resolver } from "./Resolver.ts"
-import {
-  type Destination,
-  findProtocolOrPortError,
-  hostOf,
-  isPublicAddress,
-  parseWebhookUrl,
-  UrlRejected
-} from "./UrlPolicy.ts"
+
+/** The policy rejects a URL. The reason completes a sentence that starts with "The URL". */
+export class UrlRejected extends Data.TaggedError("UrlRejected")<{ readonly reason: string }> {
+  override get message() {
+    return `The URL ${this.reason}`
+  }
+}
+
+/** The fields that a `URL` and undici's connect options share. */
+export interface Destination {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port: string
+}
+
+export const hostOf = ({ hostname }: Destination) => hostname.replace(/^\[|\]$/g, "")
+
+/** IPv6 outside of 2000::/3 is not global unicast, even where ipaddr.js knows no special range. */
+export const isPublicAddress = (text: string) => {
+  const address = parseAddress(text)
+  if (address?.range() !== "unicast") return false
+  return !("parts" in address) || ((address.parts[0] ?? 0) & 0xe000) === 0x2000
+}
+
+const allowedPorts = new Set(["", "443", "8443"])
+
+/** The error of a protocol or port that only addresses in `DELIVERY_ALLOW` may use. */
+export const findProtocolOrPortError = ({ port, protocol }: Destination) => {
+  if (protocol !== "https:") return "must start with https:// since what is sent is confidential"
+  return allowedPorts.has(port) ? undefined : `must use port 443 or 8443, not ${port}`
+}
+
+const isInternalName = (host: string) => /(^|\.)(localhost|local|internal)$/.test(host) || !host.includes(".")
+
+const findHostError = (host: string) => {
+  if (isIP(host) !== 0) return undefined
+  if (host.endsWith(".")) return "must not have a dot at the end of its host: leave it out"
+  return isInternalName(host) ? `must have a public host such as hooks.example.com, which ${host} is not` : undefined
+}
+
+const findUrlError = (url: URL) => {
+  if (!/^https?:$/.test(url.protocol)) return "must start with https://"
+  if (url.username !== "" || url.password !== "") {
+    return "must not contain a user name or password: check the signature to know who sends"
+  }
+  return findHostError(hostOf(url))
+}
+
+/** Parses a URL and checks every rule that needs no DNS lookup. */
+export const parseWebhookUrl = (text: string): Either.Either<URL, UrlRejected> => {
+  if (!URL.canParse(text)) {
+    return Either.left(new UrlRejected({ reason: "must be complete, such as https://hooks.example.com/incoming" }))
+  }
+  const url = new URL(text)
+  const reason = findUrlError(url)
+  return reason === undefined ? Either.right(url) : Either.left(new UrlRejected({ reason }))
+}
+
+const dns = new Dns({ timeout: 1_500, tries: 2 })
+
+/** Treats a failed lookup as no addresses: the author of the URL cannot act on the cause. */
+const orNone = (lookup: Promise<Array<string>>) => lookup.catch((): Array<string> => [])
+
+/**
+ * Queries the name servers directly. `dns.lookup` would also read the hosts file, and it runs in libuv's pool of four
+ * threads: a few slow names would block all other lookups.
+ */
+export const resolveByDns = (name: string): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.promise(() => Promise.all([orNone(dns.resolve4(name)), orNone(dns.resolve6(name))])).pipe(
+    Effect.map((families) => families.flat()),
+    Effect.timeoutTo({ duration: "4 seconds", onSuccess: (found) => found, onTimeout: () => [] })
+  )
+
+/** Resolves a host name to its current addresses. */
+export class Resolver extends Context.Reference<Resolver>()("layers/webhook/Resolver", {
+  defaultValue: () => resolveByDns
+}) {}
 
 const unresolvedHostError = (host: string) => `must have a host that can be found: no address is known for ${host}`
 

@@ -1,3 +1,4 @@
+import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
 import { BlobStoreLive } from "../../layers/blobs/BlobStoreLive.ts"
 import { AttemptResults } from "../../layers/delivery/AttemptResults.ts"
@@ -5,14 +6,32 @@ import { Claims } from "../../layers/delivery/Claims.ts"
 import { FanOut } from "../../layers/delivery/FanOut.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
+import type { IntegrationConsumer } from "../../layers/nats/IntegrationConsumers.ts"
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
+import { runForever } from "../RunForever.ts"
 import { makeWakeSignal } from "../WakeSignal.ts"
-import { startConsumerReconciler } from "./ConsumerReconciler.ts"
 import { startDispatcher } from "./Dispatcher.ts"
 import { startFanOutConsumer } from "./FanOutConsumer.ts"
 import { startRedeliveryLoop } from "./RedeliveryLoop.ts"
 import { SendAttempt } from "./SendAttempt.ts"
+
+const interval = "5 seconds"
+
+/**
+ * Reconciles the JetStream consumers with the NATS integrations, so that a new integration has one before its first
+ * event.
+ */
+export const startConsumerReconciler = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const nats = yield* NatsSender
+  const wanted = sql<IntegrationConsumer>`
+    select tenant_id as tenant, integrations.id from integrations
+    join tenants on tenants.id = tenant_id and tenants.deleted_at is null
+    where provider = 'NATS'`
+  const round = Effect.zipRight(nats.reconcile(wanted), Effect.sleep(interval))
+  yield* Effect.forkScoped(runForever("Consumer reconciliation", round))
+})
 
 /** Fans events of the stream out into deliveries, and sends these to the receivers. */
 export const DeliveryLive = Layer.scopedDiscard(

@@ -14,7 +14,7 @@ import {
   type OrderingKey,
   promoteNextDeliveries
 } from "../../../src/layers/delivery/DeliveryOrder.ts"
-import { inTransaction } from "../../../src/layers/postgres/connection/Transaction.ts"
+import { inTransaction } from "../../../src/layers/postgres/connection/Transactions.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { freshDatabase, openPool } from "../../support/database.ts"

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { maxConnectionsPerOrigin } from "../../../src/layers/webhook/WebhookAgent.ts"
+import { maxConnectionsPerOrigin } from "../../../src/layers/webhook/WebhookClient.ts"
 import { receiver } from "./receiver.ts"
 import { webhooksFor } from "./rig.ts"
 

@@ -3,11 +3,13 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { onTestFinished, vi } from "vitest"
 import type { ValidationError } from "../../../src/domain/Errors.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { Resolver } from "../../../src/layers/webhook/Resolver.ts"
-import { generateSigningSecret } from "../../../src/layers/webhook/Signature.ts"
-import { SsrfGuard } from "../../../src/layers/webhook/SsrfGuard.ts"
-import { TrustedRoots } from "../../../src/layers/webhook/WebhookAgent.ts"
-import { type WebhookDelivery, WebhookSender } from "../../../src/layers/webhook/WebhookSender.ts"
+import { Resolver, SsrfGuard } from "../../../src/layers/webhook/SsrfGuard.ts"
+import { TrustedRoots } from "../../../src/layers/webhook/WebhookClient.ts"
+import {
+  generateSigningSecret,
+  type WebhookDelivery,
+  WebhookSender
+} from "../../../src/layers/webhook/WebhookSender.ts"
 
 /** What each name resolves to at each look; the last answer is given for ever after. */
 type Names = Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>

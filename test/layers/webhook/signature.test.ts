@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { assert, describe, it } from "vitest"
-import { buildSignatureHeaders, generateSigningSecret } from "../../../src/layers/webhook/Signature.ts"
+import { buildSignatureHeaders, generateSigningSecret } from "../../../src/layers/webhook/WebhookSender.ts"
 import { receiver } from "./receiver.ts"
 import { webhooksFor } from "./rig.ts"
 

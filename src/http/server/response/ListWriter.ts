@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 import type { ApiError } from "../../../domain/Errors.ts"
 import type { PagePosition } from "../../../domain/Paging.ts"
-import { awaitDrain, destroyWhenStalled } from "./Backpressure.ts"
 import type { PagedList } from "./HandlerResult.ts"
+import { awaitDrain, destroyWhenStalled } from "./ResponseWriter.ts"
 
 const writeFurtherPages = Effect.fnUntraced(function* (
   response: ServerResponse,

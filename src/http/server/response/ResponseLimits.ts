@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { destroyWhenStalled } from "./Backpressure.ts"
+import { destroyWhenStalled } from "./ResponseWriter.ts"
 
 /** Bytes in write buffers that clients have not read yet. */
 const unreadLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }

@@ -1,6 +1,60 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { Effect, Stream } from "effect"
 import { PagedList, StreamedBody } from "./HandlerResult.ts"
 import { assignHeaders, type HttpResponse } from "./HttpResponse.ts"
+
+/** A client that reads nothing for this long is disconnected, because its unread response stays in memory. */
+const stallTimeoutMs = 60_000
+
+export const destroyWhenStalled = (response: ServerResponse, timeoutMs = stallTimeoutMs) =>
+  response.setTimeout(timeoutMs, () => response.destroy())
+
+/** Waits until the write buffer has drained or the connection has closed. */
+export const awaitDrain = (response: ServerResponse) =>
+  Effect.async<void>((resume) => {
+    if (!response.writableNeedDrain) return resume(Effect.void)
+    const settle = () => {
+      response.off("drain", settle).off("close", settle)
+      resume(Effect.void)
+    }
+    response.on("drain", settle).on("close", settle)
+  })
+
+/**
+ * Writes a body while it is read, after the head that `writeHead` writes. The head waits for the first bytes: until
+ * then a failure can still get an error response. A later failure closes the connection, so that the body is shorter
+ * than its Content-Length.
+ */
+export const writeStream = (
+  response: ServerResponse,
+  { bytes }: StreamedBody,
+  writeHead: () => void
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (response.destroyed) return Effect.void
+    const ensureHead = () => {
+      if (response.headersSent) return
+      destroyWhenStalled(response)
+      writeHead()
+    }
+    const writeChunk = (chunk: Uint8Array) => {
+      ensureHead()
+      response.write(chunk)
+      return Effect.map(awaitDrain(response), () => !response.destroyed)
+    }
+    const end = Effect.sync(() => {
+      ensureHead()
+      response.end()
+    })
+    return Stream.runForEachWhile(bytes, writeChunk).pipe(
+      Effect.zipRight(end),
+      Effect.onError(() =>
+        Effect.sync(() => {
+          if (response.headersSent) response.destroy()
+        })
+      )
+    )
+  })
 
 /** Headers of every response, unless a handler overrides them: no shared caching, no content sniffing. */
 const defaultHeaders = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }

@@ -4,7 +4,7 @@ import { type Integration, toStatusReason } from "../../../domain/integrations/I
 import { canTransitionIntegration, integrationTransitions } from "../../../domain/integrations/IntegrationStatus.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import { inTransaction } from "../../postgres/connection/Transaction.ts"
+import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../../postgres/repository/ResourceWriter.ts"
 import { Integrations } from "../Integrations.ts"

@@ -1,12 +1,88 @@
+import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
+import type { Parties } from "../../../domain/invoicing/Parties.ts"
+import { formatAmount } from "../../../domain/money/Money.ts"
 import type { DrawableImages } from "./DrawableImages.ts"
 import type { Fonts } from "./Fonts.ts"
 import { drawLineTable } from "./LineTable.ts"
-import { contentArea } from "./PageGeometry.ts"
-import { partyLines } from "./PartyBlock.ts"
-import { leadingOf, PdfCanvas } from "./PdfCanvas.ts"
-import { drawTextColumns } from "./TextColumns.ts"
-import { drawTotals, totalsHeight } from "./Totals.ts"
+import { contentArea, inset } from "./PageGeometry.ts"
+import { leadingOf, PdfCanvas, type TextLine } from "./PdfCanvas.ts"
+
+export interface TextColumn {
+  readonly x: number
+  readonly lines: ReadonlyArray<TextLine>
+}
+
+/** Draws columns of text row by row and continues on a new page when needed. */
+export const drawTextColumns = (canvas: PdfCanvas, columns: ReadonlyArray<TextColumn>) => {
+  const rows = Math.max(...columns.map(({ lines }) => lines.length))
+  for (let row = 0; row < rows; row++) {
+    const cells = columns.flatMap(({ lines, x }) => {
+      const line = lines[row]
+      return line === undefined ? [] : [{ x, line }]
+    })
+    const leading = Math.max(...cells.map(({ line }) => leadingOf(line)))
+    if (!canvas.hasRoom(leading)) canvas.newPage()
+    canvas.y += leading
+    for (const { line, x } of cells) canvas.drawText(line, x, canvas.y - leading * 0.26)
+  }
+}
+
+type Party = Parties["tenant"]
+
+/** The postal address, followed by the registration and VAT numbers. */
+const addressLines = ({ address }: Party) =>
+  address === undefined
+    ? []
+    : [
+        address.address1,
+        address.address2,
+        `${address.zip} ${address.city}`,
+        address.region,
+        address.country,
+        address.registrationNumber && `Reg. no. ${address.registrationNumber}`,
+        address.vatNumber && `VAT ${address.vatNumber}`
+      ].filter((line) => line !== undefined)
+
+/** The text block of a party: the legal name first, then its other name if that differs. */
+export const partyLines = (canvas: PdfCanvas, title: string, party: Party, width: number): ReadonlyArray<TextLine> => {
+  const name = party.address?.name ?? party.name
+  const otherName = name === party.name ? [] : [party.name]
+  return [
+    ...canvas.wrapText(title, { size: 7, faint: true }, width),
+    ...canvas.wrapText(name, { size: 10, bold: true }, width),
+    ...[...otherName, ...addressLines(party)].flatMap((line) => canvas.wrapText(line ?? "", { size: 9 }, width))
+  ]
+}
+
+const plain = { size: 9 } as const
+const strong = { size: 11, bold: true } as const
+
+/** Height of the totals. The last line of the table stays on the same page. */
+export const totalsHeight = 56
+
+/** Draws the totals below the table. The amount to pay comes last, in large type. */
+export const drawTotals = (canvas: PdfCanvas, { currencyCode, subtotalMinor, totalMinor }: Invoice) => {
+  const rows = [
+    {
+      label: canvas.layOutLine("Subtotal", plain),
+      amount: canvas.layOutLine(formatAmount(subtotalMinor, currencyCode), plain)
+    },
+    {
+      label: canvas.layOutLine(`Total ${currencyCode}`, strong),
+      amount: canvas.layOutLine(formatAmount(totalMinor, currencyCode), strong)
+    }
+  ]
+  const maxWidth = Math.max(...rows.map(({ amount, label }) => label.width + amount.width))
+  const left = contentArea.right - inset - Math.max(maxWidth + 24, 190)
+  canvas.y += 20
+  for (const { amount, label } of rows) {
+    canvas.drawText(label, left, canvas.y)
+    canvas.drawTextRight(amount, contentArea.right - inset, canvas.y)
+    if (label.style === plain) canvas.drawRule(canvas.y + 8, left)
+    canvas.y += 24
+  }
+}
 
 const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
 

@@ -1,11 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { ResourceName } from "../../../domain/events/EventCatalogue.ts"
-import { makeBulkWriter } from "./BulkWriter.ts"
 import type { TableShape } from "./Columns.ts"
 import { makeResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec } from "./ResourceSpec.ts"
-import { makeResourceWriter } from "./ResourceWriter.ts"
+import { makeBulkWriter, makeResourceWriter } from "./ResourceWriter.ts"
 
 /**
  * The generic repository over one table of a tenant: list, read, create, update and delete. Updates use an optimistic lock

@@ -5,7 +5,7 @@ import { NotFound } from "../../../domain/Errors.ts"
 import type { PageRequest } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { columnOf, omitNulls, type Row, selectList, type TableShape } from "./Columns.ts"
-import { makeKeyset } from "./Keyset.ts"
+import { makeKeyset } from "./ListPageReader.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
 /** Equality filter on string fields. */

@@ -1,7 +1,74 @@
 import { isIPv6 } from "node:net"
-import { Context, Effect, Runtime } from "effect"
-import { Agent, buildConnector } from "undici"
+import { Context, Data, Effect, Runtime } from "effect"
+import { Agent, buildConnector, type Dispatcher } from "undici"
 import { SsrfGuard } from "./SsrfGuard.ts"
+
+const maxReadBytes = 64 * 1024
+const maxStoredBytes = 4 * 1024
+
+/** The part of a receiver's response that has arrived so far. */
+export class ResponseCapture {
+  status: number | undefined
+  retryAfter: string | undefined
+  readonly #chunks: Array<Uint8Array> = []
+  #size = 0
+
+  start(status: number, retryAfter: string | ReadonlyArray<string> | undefined) {
+    this.status = status
+    this.retryAfter = typeof retryAfter === "string" ? retryAfter : retryAfter?.[0]
+  }
+
+  /** Appends a chunk. Returns false once the response exceeds the read limit. */
+  append(chunk: Uint8Array) {
+    if (this.#size < maxStoredBytes) this.#chunks.push(chunk)
+    this.#size += chunk.length
+    return this.#size <= maxReadBytes
+  }
+
+  /** The start of the body. PostgreSQL text cannot contain NUL; a character cut at the end is dropped. */
+  get text() {
+    const stored = Buffer.concat(this.#chunks).subarray(0, maxStoredBytes)
+    return new TextDecoder().decode(stored, { stream: this.#size > maxStoredBytes }).replaceAll("\u0000", "")
+  }
+}
+
+/** No complete response arrived. */
+export class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly cause: unknown }> {}
+
+const makeAbortError = () => new Error("The request was aborted")
+
+/** Sends one request and captures its response as it arrives. Follows no redirects. */
+export const dispatchRequest = (agent: Dispatcher, request: Dispatcher.DispatchOptions, response: ResponseCapture) =>
+  Effect.async<void, RequestFailed>((resume) => {
+    let activeController: Dispatcher.DispatchController | undefined
+    let isDone = false
+    const finish = (result: Effect.Effect<void, RequestFailed>) => {
+      isDone = true
+      resume(result)
+    }
+
+    agent.dispatch(request, {
+      onRequestStart: (controller) => {
+        activeController = controller
+        if (isDone) controller.abort(makeAbortError())
+      },
+      onResponseStart: (_, status, headers) => {
+        if (status >= 200) response.start(status, headers["retry-after"])
+      },
+      onResponseData: (controller, chunk) => {
+        if (response.append(chunk)) return
+        finish(Effect.void)
+        controller.abort(makeAbortError())
+      },
+      onResponseEnd: () => finish(Effect.void),
+      onResponseError: (_, cause) => finish(Effect.fail(new RequestFailed({ cause })))
+    })
+
+    return Effect.sync(() => {
+      isDone = true
+      activeController?.abort(makeAbortError())
+    })
+  })
 
 /**
  * Open connections and concurrent requests per origin. It exceeds the limit of one integration, since several

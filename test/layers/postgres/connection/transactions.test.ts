@@ -1,6 +1,6 @@
 import { Cause, Effect, Either, Exit, Fiber } from "effect"
 import { assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { commitWith } from "../../../../src/layers/postgres/connection/TransactionRunner.ts"
+import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { forAll } from "../../../support/forAll.ts"
 import { holdRow } from "../../../support/heldRow.ts"
 import { invoicingIn } from "../../../support/invoicing.ts"

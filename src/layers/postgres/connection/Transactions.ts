@@ -1,0 +1,181 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import { Context, Effect, Option } from "effect"
+import type pg from "pg"
+import { provideContext } from "../../concurrency/ProvideContext.ts"
+import {
+  DriverConnection,
+  type DriverQuery,
+  isPrepared,
+  isUnusable,
+  type QueryCallback,
+  submitQuery
+} from "./DriverConnection.ts"
+import { transactionStatements } from "./PipelinedQuery.ts"
+import { isConnectionFatal } from "./TransientErrors.ts"
+
+/** Connections on which BEGIN and COMMIT are prepared. */
+const preparedClients = new WeakSet<pg.ClientBase>()
+
+/** Prepares BEGIN and COMMIT by running an empty transaction, once per connection. */
+export const prepareTransactionStatements = (client: pg.ClientBase, done: (error?: Error) => void) => {
+  if (preparedClients.has(client)) return done()
+  submitQuery(client, transactionStatements.begin, (error) => {
+    if (error !== undefined) return done(error)
+    submitQuery(client, transactionStatements.commit, (error) => {
+      if (error === undefined) preparedClients.add(client)
+      done(error)
+    })
+  })
+}
+
+const transactionClosed = new Error("This transaction is closed already")
+const rolledBack = new Error("A statement of this transaction failed, so the server rolled it back")
+
+const endError = (cause: Error) => new SqlError({ cause, message: "Failed to end the transaction" })
+
+/** The connection of one transaction. BEGIN goes out with the first statement. */
+export class PipelinedTransaction extends DriverConnection {
+  readonly #client: pg.ClientBase
+  readonly #release: (destroy: boolean) => void
+  #isOpen = false
+  #commitsWithNext = false
+  /** Rejects further statements. The transaction may still be open, if its commit failed. */
+  #isClosed = false
+  #isFailed = false
+  #isConnectionBroken = false
+
+  constructor(client: pg.ClientBase, release: (destroy: boolean) => void) {
+    super()
+    this.#client = client
+    this.#release = release
+  }
+
+  /** Pipelines COMMIT with the next statement, which must be the last one. */
+  commitWithNext() {
+    this.#commitsWithNext = true
+  }
+
+  protected send(query: DriverQuery, done: QueryCallback) {
+    if (this.#isClosed) return done(transactionClosed)
+    const begins = !this.#isOpen
+    const commits = this.#commitsWithNext && isPrepared(query)
+    this.#isOpen = true
+    this.#isClosed ||= commits
+    const settle: QueryCallback = (error, result) => {
+      if (error !== undefined) this.#isConnectionBroken ||= isConnectionFatal(error)
+      if (commits) this.#isOpen = this.#isFailed = error !== undefined
+      done(error, result)
+    }
+    if (isPrepared(query)) {
+      return submitQuery(this.#client, query, settle, begins || commits ? { begins, commits } : undefined, begins)
+    }
+    // The driver sends both in order. If BEGIN fails, so does the query, and reports the error.
+    if (begins) submitQuery(this.#client, transactionStatements.begin, () => {})
+    submitQuery(this.#client, query, settle)
+  }
+
+  #sendEnd(how: "COMMIT" | "ROLLBACK") {
+    return Effect.async<void, SqlError>((resume) =>
+      submitQuery(this.#client, { text: this.#isFailed ? "ROLLBACK" : how }, (error, result) => {
+        // A COMMIT that fails with an SQLSTATE has ended the transaction as well.
+        if (error !== undefined) this.#isConnectionBroken ||= how === "ROLLBACK" || isConnectionFatal(error)
+        const cause = error ?? (result?.command === how ? undefined : rolledBack)
+        resume(cause === undefined ? Effect.void : Effect.fail(endError(cause)))
+      })
+    )
+  }
+
+  /** Ends the transaction if it is still open. Fails if the server answers COMMIT with ROLLBACK. */
+  end(how: "COMMIT" | "ROLLBACK"): Effect.Effect<void, SqlError> {
+    this.#isClosed = true
+    return this.#isOpen ? this.#sendEnd(how) : Effect.void
+  }
+
+  /** Returns the connection to the pool, which destroys it if it is unusable. */
+  release() {
+    this.#release(this.#isConnectionBroken || isUnusable(this.#client))
+  }
+}
+
+const send = (connection: Connection, text: string) => connection.executeUnprepared(text, [], undefined)
+
+/**
+ * Runs a top-level transaction. If ROLLBACK fails too, the failure of the work is reported. The caller makes this
+ * uninterruptible, so the connection always returns to the pool.
+ */
+const runTransaction = <A, E, R>(transaction: PipelinedTransaction, work: Effect.Effect<A, E, R>) => {
+  const release = <B, E2>(exit: Effect.Effect<B, E2>) => {
+    transaction.release()
+    return exit
+  }
+  return Effect.matchCauseEffect(work, {
+    onSuccess: (value) =>
+      Effect.matchCauseEffect(transaction.end("COMMIT"), {
+        onSuccess: () => release(Effect.succeed(value)),
+        onFailure: (cause) => release(Effect.failCause(cause))
+      }),
+    onFailure: (cause) =>
+      Effect.flatMap(Effect.exit(transaction.end("ROLLBACK")), () => release(Effect.failCause(cause)))
+  })
+}
+
+/** Runs a nested transaction as a savepoint. */
+const runSavepoint = <A, E, R>(connection: Connection, name: string, work: Effect.Effect<A, E, R>) =>
+  Effect.zipRight(
+    send(connection, `SAVEPOINT ${name}`),
+    Effect.matchCauseEffect(work, {
+      onSuccess: (value) => Effect.as(send(connection, `RELEASE SAVEPOINT ${name}`), value),
+      onFailure: (cause) =>
+        Effect.zipRight(Effect.ignore(send(connection, `ROLLBACK TO SAVEPOINT ${name}`)), Effect.failCause(cause))
+    })
+  )
+
+/**
+ * Implements `withTransaction`: the same semantics and nesting as the library's, without its span and scope, which cost
+ * more than the statements in between.
+ */
+export const makeWithTransaction =
+  (acquire: Effect.Effect<PipelinedTransaction, SqlError>) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
+        const runOn = (connection: Connection, depth: number) =>
+          provideContext(restore(work), Context.make(SqlClient.TransactionConnection, [connection, depth]))
+        const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+        if (Option.isSome(outer)) {
+          const [connection, depth] = outer.value
+          return runSavepoint(connection, `s${depth + 1}`, runOn(connection, depth + 1))
+        }
+        return Effect.flatMap(acquire, (transaction) => runTransaction(transaction, runOn(transaction, 0)))
+      })
+    )
+
+/**
+ * Runs the last statement of a transaction together with COMMIT, in one round trip, which releases locks sooner. Inside a
+ * savepoint or outside of a transaction it only runs the statement.
+ */
+export const commitWith = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiberRuntime((fiber) => {
+    const current = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+    if (Option.isNone(current)) return statement
+    const [connection, depth] = current.value
+    if (depth === 0 && connection instanceof PipelinedTransaction) connection.commitWithNext()
+    return statement
+  })
+
+/** Runs work in a transaction. A failure of the transaction itself is a defect, not an error of the caller. */
+export const inTransaction =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, SqlError>, R> =>
+    Effect.catchAll(
+      sql.withTransaction(work),
+      (error) => (error instanceof SqlError ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>)) // narrowed by the condition
+    )
+
+/** Runs reads in one snapshot, unaffected by concurrent writes. */
+export const inSnapshot =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    inTransaction(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))
