@@ -36,7 +36,7 @@ export default defineConfig({
           name: "servers",
           include: ["test/**/*.test.ts"],
           exclude: quick,
-          globalSetup: "test/support/globalSetup.ts"
+          globalSetup: "test/support/servers/globalSetup.ts"
         }
       }
     ]

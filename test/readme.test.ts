@@ -5,9 +5,9 @@ import { promisify } from "node:util"
 import sharp from "sharp"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { settingRows } from "../src/help.ts"
-import { startReceiver } from "./support/receiver.ts"
-import { type Service, startService } from "./support/service.ts"
-import { eventually, startWorker } from "./support/workers.ts"
+import { startReceiver } from "./support/servers/receiver.ts"
+import { type Service, startService } from "./support/servers/service.ts"
+import { eventually, startWorker } from "./support/servers/worker.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { makeProgramFolder, type ProgramFolder } from "./support/programFolder.ts"
-import { type Service, startService } from "./support/service.ts"
+import { makeProgramFolder, type ProgramFolder } from "./support/servers/programFolder.ts"
+import { type Service, startService } from "./support/servers/service.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { Webhook } from "standardwebhooks"
 import { assert, describe, it, onTestFinished } from "vitest"
-import { makeProgramFolder } from "./support/programFolder.ts"
-import { closedPort } from "./support/proxy.ts"
-import { eventually } from "./support/workers.ts"
+import { makeProgramFolder } from "./support/servers/programFolder.ts"
+import { findClosedPort } from "./support/servers/proxy.ts"
+import { eventually } from "./support/servers/worker.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 const program = readme.split("## Events and integrations\n")[1]?.split("```ts\n")[1]?.split("```")[0] ?? ""
@@ -16,7 +16,7 @@ describe("the README's receiver of webhooks", () => {
     onTestFinished(() => folder.remove())
     folder.write("receiver.ts", program)
     assert.deepStrictEqual(await folder.typeFaults(), [])
-    const port = await closedPort()
+    const port = await findClosedPort()
     const env = { ...process.env, SECRET: secret, PORT: String(port) }
     const child = spawn(process.execPath, [folder.build("receiver.ts")], { env, stdio: ["ignore", "pipe", "inherit"] })
     onTestFinished(() => void child.kill("SIGKILL"))

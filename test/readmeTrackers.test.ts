@@ -7,9 +7,9 @@ import { apiAt } from "../examples/walkthrough/api.ts"
 import { authorize } from "../examples/walkthrough/integrations.ts"
 import { tellOfIssue, tracked } from "../examples/walkthrough/issues.ts"
 import { type StandIns, startStandIns } from "../examples/walkthrough/standIns.ts"
-import { closedPort } from "./support/proxy.ts"
-import { type Service, startService } from "./support/service.ts"
-import { type RunningWorker, startWorker } from "./support/workers.ts"
+import { findClosedPort } from "./support/servers/proxy.ts"
+import { type Service, startService } from "./support/servers/service.ts"
+import { type RunningWorker, startWorker } from "./support/servers/worker.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 
@@ -26,7 +26,7 @@ describe("the README's tracker and drive", { timeout: 90_000 }, () => {
   let workers: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
     standIns = await startStandIns()
-    const port = await closedPort()
+    const port = await findClosedPort()
     service = await startService({ ...standIns.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
     workers = [await startWorker(service, "intake"), await startWorker(service, "janitor")]
   })

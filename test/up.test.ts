@@ -10,7 +10,7 @@ import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { commandLineOf } from "../src/layers/local/process/OrphanProcess.ts"
 import { supervisedFlag } from "../src/layers/local/process/ParentWatch.ts"
 import { temporaryFolder, until } from "./layers/local/temporary.ts"
-import { endLeftovers } from "./support/leftovers.ts"
+import { stopOrphans } from "./support/servers/orphans.ts"
 
 interface Instance {
   readonly process: ChildProcess
@@ -96,7 +96,7 @@ const allGone = (pids: ReadonlyArray<number>) => until(() => pids.every((pid) =>
 const place = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   // For a test that fails after it has killed the process its servers belong to.
-  yield* Effect.addFinalizer(() => Effect.ignore(endLeftovers(dataOf(folder))))
+  yield* Effect.addFinalizer(() => Effect.ignore(stopOrphans(dataOf(folder))))
   return { folder, port: yield* chooseStablePort(join(folder, "port")) }
 })
 

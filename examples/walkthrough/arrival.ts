@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks"
-import type { Received } from "../../test/support/receiver.ts"
+import type { ReceivedRequest } from "../../test/support/servers/receiver.ts"
 import type { Api, Made } from "./api.ts"
 import type { Integration } from "./integrations.ts"
 import type { StandIns } from "./standIns.ts"
@@ -29,7 +29,7 @@ export const arriveAtReceiver = async (
   hook: Made & { readonly secret: string },
   { receiver }: StandIns,
   seconds: number
-): Promise<Received> => {
+): Promise<ReceivedRequest> => {
   await delivered(api, hook, seconds)
   const [received] = receiver.received
   if (received === undefined) throw new Error("It is delivered, but the receiver got nothing")

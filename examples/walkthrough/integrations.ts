@@ -1,4 +1,4 @@
-import { dataIn } from "../../test/support/callbackPage.ts"
+import { parseCallbackPage } from "../../test/support/assertions/callbackPage.ts"
 import type { Api, Made } from "./api.ts"
 import { applicationOrigin } from "./standIns.ts"
 
@@ -22,7 +22,7 @@ export const authorize = async (api: Api, integration: Made) => {
   if (!callback.ok) throw new Error(`The callback was answered ${callback.status}: ${await callback.text()}`)
 
   // The popup hands what it was told to the page that opened it, and closes.
-  const { message } = dataIn({ text: await callback.text() })
+  const { message } = parseCallbackPage({ text: await callback.text() })
   if (message?.status !== "success") throw new Error(`Nothing was authorized: ${message?.code ?? "no reason given"}`)
 
   // The page confirms it in the name of the user who began.

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
-import type { Hook } from "../../test/support/trackerServer.ts"
-import { trackerToken, webhookOf } from "../../test/support/trackerWebhook.ts"
+import { makeWebhookBody, signJiraToken } from "../../test/support/fixtures/jiraWebhookBody.ts"
+import type { RegisteredWebhook } from "../../test/support/servers/jira.ts"
 import type { Api, Made } from "./api.ts"
 import { type StandIns, trackerSecret } from "./standIns.ts"
 import { until } from "./steps.ts"
@@ -10,15 +10,15 @@ const registered = ({ tracker }: StandIns, seconds: number) =>
   until("the service registers with the tracker", seconds, async () => [...tracker.hooks.values()][0])
 
 /** Tells of a new issue as the tracker does. */
-const tell = async (hook: Hook, key: string, title: string) => {
+const tell = async (hook: RegisteredWebhook, key: string, title: string) => {
   const response = await fetch(hook.url, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${await trackerToken({}, trackerSecret)}`,
+      authorization: `Bearer ${await signJiraToken({}, trackerSecret)}`,
       "content-type": "application/json",
       "x-atlassian-webhook-identifier": randomUUID()
     },
-    body: JSON.stringify(webhookOf("created", { key, title, timestamp: Date.now(), webhookIds: [hook.id] }))
+    body: JSON.stringify(makeWebhookBody("created", { key, title, timestamp: Date.now(), webhookIds: [hook.id] }))
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`The webhook was answered ${response.status}: ${text}`)

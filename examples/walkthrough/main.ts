@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { closedPort } from "../../test/support/proxy.ts"
+import { findClosedPort } from "../../test/support/servers/proxy.ts"
 import { launchService } from "./service.ts"
 import { startStandIns } from "./standIns.ts"
 import { makeStep } from "./steps.ts"
@@ -32,7 +32,7 @@ const stopAsked = () =>
 const run = async (out: string) => {
   const step = makeStep(say)
   const standIns = await startStandIns()
-  const port = await closedPort()
+  const port = await findClosedPort()
   const url = `http://127.0.0.1:${port}`
   const service = launchService(port, standIns.settingsFor(url))
   const go = async () => {

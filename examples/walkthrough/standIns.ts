@@ -1,12 +1,12 @@
+import { startGoogleDrive } from "../../test/support/servers/googleDrive.ts"
+import { startJira } from "../../test/support/servers/jira.ts"
 import {
   clientSecret,
-  providersAt,
-  startAuthorizationServer,
+  oauthSettings,
+  startOAuthProvider,
   trustedOrigin
-} from "../../test/support/authorizationServer.ts"
-import { startDrive } from "../../test/support/driveServer.ts"
-import { startReceiver } from "../../test/support/receiver.ts"
-import { startTracker } from "../../test/support/trackerServer.ts"
+} from "../../test/support/servers/oauthProvider.ts"
+import { startReceiver } from "../../test/support/servers/receiver.ts"
 
 /** The folder there is in the drive. */
 export const driveFolder = "invoices-2026"
@@ -19,9 +19,9 @@ export const trackerSecret = clientSecret
 
 /** Those who are elsewhere in earnest: where people consent, a tracker, a drive, and a receiver of webhooks. */
 export const startStandIns = async () => {
-  const consent = await startAuthorizationServer()
-  const tracker = await startTracker()
-  const drive = await startDrive(driveFolder)
+  const consent = await startOAuthProvider()
+  const tracker = await startJira()
+  const drive = await startGoogleDrive(driveFolder)
   const receiver = await startReceiver()
   const isIssued = (token: string) => consent.issued.includes(token)
   tracker.trust(isIssued)
@@ -34,7 +34,7 @@ export const startStandIns = async () => {
 
     /** What a service at this address is told to find them. */
     settingsFor: (publicUrl: string) => ({
-      ...providersAt(consent.url),
+      ...oauthSettings(consent.url),
       PUBLIC_URL: publicUrl,
       JIRA_API_URL: tracker.url,
       GOOGLE_API_URL: drive.url,

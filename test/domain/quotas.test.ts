@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { quotaNames, quotas, requireQuota } from "../../src/domain/Quotas.ts"
 import { readSettings } from "../../src/layers/config/Settings.ts"
-import { quotaFault } from "../support/failure.ts"
+import { quotaError } from "../support/assertions/failures.ts"
 
 const decide = (...addition: Parameters<typeof requireQuota>) =>
   Effect.runSync(Effect.either(requireQuota(...addition)))
@@ -27,7 +27,7 @@ describe("a quota", () => {
 
   it.each(quotaNames)("is named by the refusal, with its maximum, a remedy and its setting: %s", (name) => {
     const error = Either.getOrNull(Either.flip(decide(name, { max: 7, used: 7, field: "field" })))
-    const [field, constraint, message] = quotaFault(name, 7, "field")
+    const [field, constraint, message] = quotaError(name, 7, "field")
     assert.deepStrictEqual(error?.details, [{ field, constraint, message }])
     for (const word of [name, " 7 ", quotas[name].setting]) assert.include(message, word)
   })

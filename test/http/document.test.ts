@@ -6,10 +6,14 @@ import { promisify } from "node:util"
 import { HttpApi } from "@effect/platform"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Api } from "../../src/http/HandlerGroups.ts"
-import { assertFailure, assertInvalid, notFoundText, unauthorizedText } from "../support/failure.ts"
-import { type Listed, served, stillToCome } from "../support/interface.ts"
-import { addressOf, type Operation, operationsOf } from "../support/operations.ts"
-import { type Service, startService } from "../support/service.ts"
+import { assertFailure, assertValidationError, notFoundText, unauthorizedText } from "../support/assertions/failures.ts"
+import {
+  type InterfaceOperation,
+  implementedOperations,
+  pendingOperations
+} from "../support/assertions/givenInterface.ts"
+import { addressOf, type Operation, operationsOf } from "../support/assertions/operations.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 interface Header {
   readonly schema: { readonly type: string }
@@ -29,7 +33,7 @@ interface Described {
 
 const lint = async (file: string) => {
   const program = join(dirname(createRequire(import.meta.url).resolve("@redocly/cli/package.json")), "bin/cli.js")
-  const config = join(import.meta.dirname, "../support/redocly.yaml")
+  const config = join(import.meta.dirname, "../support/assertions/redocly.yaml")
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [program, "lint", file, "--config", config, "--format", "json"],
@@ -58,7 +62,7 @@ describe("the OpenAPI document", () => {
   })
   afterAll(() => service.stop())
 
-  const find = ({ method, path }: Pick<Listed, "method" | "path">) =>
+  const find = ({ method, path }: Pick<InterfaceOperation, "method" | "path">) =>
     operations.find((operation) => operation.method === method && operation.path === path)
   const address = (operation: Operation) => addressOf(operation, (name) => `unknown-${name}`)
 
@@ -158,7 +162,11 @@ describe("the OpenAPI document", () => {
       if (header === undefined) assert.notInclude(answer.text, "tenant-id", operation.name)
       else {
         assert.deepInclude(header, { in: "header", required: true })
-        assertInvalid(answer, ["tenant-id", "required", "names the tenant to work in; this operation needs the header"])
+        assertValidationError(answer, [
+          "tenant-id",
+          "required",
+          "names the tenant to work in; this operation needs the header"
+        ])
       }
     }
   })
@@ -197,7 +205,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it.each(served)(
+  it.each(implementedOperations)(
     "has $method $path as the interface lists it",
     ({ failures, method, path, success, tenantHeader }) => {
       const operation = find({ method, path })?.described ?? assert.fail("it is gone")
@@ -211,11 +219,14 @@ describe("the OpenAPI document", () => {
     }
   )
 
-  it.each(stillToCome)("has not yet $method $path", (listed) => {
-    assert.isUndefined(find(listed), "it is there: move its line to `served` in test/support/interface.ts")
+  it.each(pendingOperations)("has not yet $method $path", (listed) => {
+    assert.isUndefined(
+      find(listed),
+      "it is there: move its line to `implementedOperations` in test/support/assertions/givenInterface.ts"
+    )
   })
 
   it("is held to 13 operations in all", () => {
-    assert.lengthOf([...served, ...stillToCome], 13)
+    assert.lengthOf([...implementedOperations, ...pendingOperations], 13)
   })
 })

@@ -11,7 +11,7 @@ import { ContractsApi } from "../../src/http/api/groups/contracting/Contracts.ts
 import { ProjectsApi } from "../../src/http/api/groups/contracting/Projects.ts"
 import { TenantsApi } from "../../src/http/api/groups/tenancy/Tenants.ts"
 import { Api } from "../../src/http/HandlerGroups.ts"
-import { type Service, startService } from "../support/service.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 /** The contract without what serves it, as another program would take it. */
 const Contracting = makeApi([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])

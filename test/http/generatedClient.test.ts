@@ -4,8 +4,8 @@ import openapiTypeScript, { astToString } from "openapi-typescript"
 import ts from "typescript"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { makeProgramFolder, type ProgramFolder } from "../support/programFolder.ts"
-import { type Service, startService } from "../support/service.ts"
+import { makeProgramFolder, type ProgramFolder } from "../support/servers/programFolder.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 const program = readFileSync(join(projectRoot, "examples/generatedClient.ts"), "utf8")
 

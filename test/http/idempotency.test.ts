@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../support/database.ts"
-import { type Service, startService } from "../support/service.ts"
+import { openPool } from "../support/servers/database.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 describe("Idempotency-Key", () => {
   let service: Service

@@ -1,14 +1,14 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assetsIn, leastAsset } from "../support/assets.ts"
-import { assertInvalid, type Fault } from "../support/failure.ts"
-import { type JsonSchema, operationsOf } from "../support/operations.ts"
-import { type Kind, makerIn } from "../support/resources.ts"
-import { type Service, startService } from "../support/service.ts"
+import { assertValidationError, type ExpectedError } from "../support/assertions/failures.ts"
+import { type JsonSchema, operationsOf } from "../support/assertions/operations.ts"
+import { assetClient, minimalAsset } from "../support/fixtures/assets.ts"
+import { type ResourceKind, resourceMaker } from "../support/fixtures/resources.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 type Bounds = Readonly<Record<string, readonly [least: number, most: number]>>
 
 /** The fewest and the most characters of every text. */
-const texts: Partial<Record<Kind, Bounds>> = {
+const texts: Partial<Record<ResourceKind, Bounds>> = {
   tenants: { name: [1, 200], description: [0, 1024] },
   clients: { name: [1, 200], description: [0, 1024] },
   addresses: {
@@ -28,7 +28,7 @@ const texts: Partial<Record<Kind, Bounds>> = {
 }
 
 /** The least and the greatest of every number. */
-const numbers: Partial<Record<Kind, Bounds>> = {
+const numbers: Partial<Record<ResourceKind, Bounds>> = {
   clients: { order: [0, 9007199254740991] },
   addresses: { order: [0, 9007199254740991] },
   contacts: { order: [0, 9007199254740991] },
@@ -40,14 +40,18 @@ const numbers: Partial<Record<Kind, Bounds>> = {
 const wide = "\u{1F600}"
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
-const tooShort = (field: string, least: number): Fault => [
+const tooShort = (field: string, least: number): ExpectedError => [
   field,
   "minLength",
   `must have at least ${characters(least)}`
 ]
-const tooLong = (field: string, most: number): Fault => [field, "maxLength", `must have at most ${characters(most)}`]
-const tooSmall = (field: string, least: number): Fault => [field, "min", `must be at least ${least}`]
-const tooGreat = (field: string, most: number): Fault => [field, "max", `must be at most ${most}`]
+const tooLong = (field: string, most: number): ExpectedError => [
+  field,
+  "maxLength",
+  `must have at most ${characters(most)}`
+]
+const tooSmall = (field: string, least: number): ExpectedError => [field, "min", `must be at least ${least}`]
+const tooGreat = (field: string, most: number): ExpectedError => [field, "max", `must be at most ${most}`]
 
 /** An email address of so many characters. */
 const address = (length: number, letter = "a") => {
@@ -56,15 +60,15 @@ const address = (length: number, letter = "a") => {
 }
 
 interface Limit {
-  readonly kind: Kind
+  readonly kind: ResourceKind
   readonly field: string
   readonly right: ReadonlyArray<unknown>
-  readonly wrong: ReadonlyArray<readonly [value: unknown, fault: Fault]>
+  readonly wrong: ReadonlyArray<readonly [value: unknown, fault: ExpectedError]>
 }
 
-const eachOf = (table: Partial<Record<Kind, Bounds>>) =>
+const eachOf = (table: Partial<Record<ResourceKind, Bounds>>) =>
   Object.entries(table).flatMap(([kind, bounds]) =>
-    Object.entries(bounds).map(([field, [least, most]]) => ({ kind: kind as Kind, field, least, most }))
+    Object.entries(bounds).map(([field, [least, most]]) => ({ kind: kind as ResourceKind, field, least, most }))
   )
 
 const limits: ReadonlyArray<Limit> = [
@@ -100,11 +104,11 @@ const limits: ReadonlyArray<Limit> = [
 describe("limits", () => {
   let service: Service
   let tenant: string
-  const existing = new Map<Kind, { readonly path: string; readonly body: object }>()
+  const existing = new Map<ResourceKind, { readonly path: string; readonly body: object }>()
   beforeAll(async () => {
     service = await startService()
     tenant = await service.newTenant()
-    const { bodyOf, make } = makerIn(service, tenant)
+    const { bodyOf, make } = resourceMaker(service, tenant)
     for (const kind of new Set(limits.map(({ kind }) => kind))) {
       const body = await bodyOf(kind)
       existing.set(kind, { path: `/${kind}/${(await make(kind, body)).id}`, body })
@@ -114,7 +118,7 @@ describe("limits", () => {
 
   const call = (method: string, path: string, body?: unknown) =>
     service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-  const of = (kind: Kind) => existing.get(kind) ?? assert.fail(kind)
+  const of = (kind: ResourceKind) => existing.get(kind) ?? assert.fail(kind)
 
   for (const { field, kind, right, wrong } of limits) {
     it(`of ${field} in ${kind} hold when one is created`, async () => {
@@ -126,7 +130,7 @@ describe("limits", () => {
         assert.deepStrictEqual((await call("GET", `/${kind}/${made.body.data.id}`)).body, made.body)
       }
       for (const [value, fault] of wrong) {
-        assertInvalid(await call("POST", `/${kind}`, { ...body, [field]: value }), fault)
+        assertValidationError(await call("POST", `/${kind}`, { ...body, [field]: value }), fault)
       }
     })
 
@@ -138,7 +142,7 @@ describe("limits", () => {
         assert.strictEqual(changed.body.data[field], value)
         const read = await call("GET", path)
         assert.deepStrictEqual(read.body, changed.body)
-        for (const [other, fault] of wrong) assertInvalid(await call("PATCH", path, { [field]: other }), fault)
+        for (const [other, fault] of wrong) assertValidationError(await call("PATCH", path, { [field]: other }), fault)
         assert.deepStrictEqual((await call("GET", path)).body, read.body, "is left alone by what was refused")
       }
     })
@@ -153,41 +157,45 @@ describe("limits", () => {
   ] as const
 
   it("of the file name and size of assets hold when one is declared", async () => {
-    const declare = (fields: object) => call("POST", "/assets", { ...leastAsset, ...fields })
+    const declare = (fields: object) => call("POST", "/assets", { ...minimalAsset, ...fields })
     for (const originalFileName of fileNames) {
       const { body, status } = await declare({ originalFileName })
       assert.deepStrictEqual([status, body.data.originalFileName], [201, originalFileName])
     }
-    for (const [originalFileName, fault] of badFileNames) assertInvalid(await declare({ originalFileName }), fault)
+    for (const [originalFileName, fault] of badFileNames)
+      assertValidationError(await declare({ originalFileName }), fault)
     for (const sizeBytes of [1, 2, 9007199254740990, 9007199254740991]) {
       const { body, status } = await declare({ sizeBytes })
       assert.deepStrictEqual([status, body.data.sizeBytes], [201, sizeBytes])
       assert.deepStrictEqual((await call("GET", `/assets/${body.data.assetId}/record`)).body, body)
     }
-    assertInvalid(await declare({ sizeBytes: 0 }), tooSmall("sizeBytes", 1))
-    assertInvalid(await declare({ sizeBytes: 9007199254740992 }), tooGreat("sizeBytes", 9007199254740991))
-    assertInvalid(await declare({ sizeBytes: 1.5 }), ["sizeBytes", "type", "must be an integer"])
+    assertValidationError(await declare({ sizeBytes: 0 }), tooSmall("sizeBytes", 1))
+    assertValidationError(await declare({ sizeBytes: 9007199254740992 }), tooGreat("sizeBytes", 9007199254740991))
+    assertValidationError(await declare({ sizeBytes: 1.5 }), ["sizeBytes", "type", "must be an integer"])
   })
 
   it("of the file name of assets hold when one is changed", async () => {
-    const { assetId } = await assetsIn(service, tenant).declare()
+    const { assetId } = await assetClient(service, tenant).declare()
     const change = (originalFileName: string) => call("PATCH", `/assets/${assetId}`, { originalFileName })
     for (const name of fileNames) assert.strictEqual((await change(name)).body.data.originalFileName, name)
-    for (const [name, fault] of badFileNames) assertInvalid(await change(name), fault)
+    for (const [name, fault] of badFileNames) assertValidationError(await change(name), fault)
     const { body } = await call("GET", `/assets/${assetId}/record`)
     assert.strictEqual(body.data.originalFileName, fileNames.at(-1))
   })
 
   for (const kind of ["clients", "tenants"] as const) {
     it(`of the order of what hangs on ${kind} hold`, async () => {
-      const { assetId } = await assetsIn(service, tenant).ready()
+      const { assetId } = await assetClient(service, tenant).ready()
       const path = `${kind === "tenants" ? `/tenants/${tenant}` : of(kind).path}/media/logo`
       for (const order of [0, 1, 9007199254740990, 9007199254740991]) {
         const { body, status } = await call("PUT", path, { assetId, order })
         assert.deepStrictEqual([status, body.data.media[0].order], [200, order])
       }
-      assertInvalid(await call("PUT", path, { assetId, order: -1 }), tooSmall("order", 0))
-      assertInvalid(await call("PUT", path, { assetId, order: 9007199254740992 }), tooGreat("order", 9007199254740991))
+      assertValidationError(await call("PUT", path, { assetId, order: -1 }), tooSmall("order", 0))
+      assertValidationError(
+        await call("PUT", path, { assetId, order: 9007199254740992 }),
+        tooGreat("order", 9007199254740991)
+      )
     })
   }
 
@@ -217,7 +225,7 @@ describe("limits", () => {
       const [kind = ""] = path.replace("/api/v1/", "").split("/", 1)
       return Object.entries(resolved(body).properties ?? {}).flatMap(([field, property]) => {
         const { maximum, maxLength } = resolved(property)
-        const isTried = kind === "assets" || existing.has(kind as Kind)
+        const isTried = kind === "assets" || existing.has(kind as ResourceKind)
         return isTried && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
       })
     })

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { makerIn, type Shown } from "../support/resources.ts"
-import { type Service, startService } from "../support/service.ts"
+import { type ResourceBody, resourceMaker } from "../support/fixtures/resources.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 /** A row to be made: where it sorts, and whether it belongs to the contract the filtered list is of. */
 interface Row {
@@ -22,13 +22,13 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
-const inOrder = (a: Shown, b: Shown) => {
+const inOrder = (a: ResourceBody, b: ResourceBody) => {
   const [first, second] = [a, b].map(({ order }) => (order === undefined ? Number.POSITIVE_INFINITY : Number(order)))
   if (first !== second) return Number(first) - Number(second)
   return a.id < b.id ? -1 : 1
 }
 
-const ids = (rows: Iterable<Shown>) => [...rows].map(({ id }) => id)
+const ids = (rows: Iterable<ResourceBody>) => [...rows].map(({ id }) => id)
 
 describe("pages", () => {
   let service: Service
@@ -40,10 +40,10 @@ describe("pages", () => {
   /** A tenant of its own with projects under two contracts. */
   const stage = async () => {
     const tenant = await service.newTenant()
-    const { make } = makerIn(service, tenant)
+    const { make } = resourceMaker(service, tenant)
     const { client, id: chosen } = await make("contracts")
     const other = (await make("contracts", { clientId: client })).id
-    const present = new Map<string, Shown>()
+    const present = new Map<string, ResourceBody>()
     return {
       tenant,
       chosen,
@@ -72,7 +72,7 @@ describe("pages", () => {
     url.searchParams.set("limit", String(limit))
     const { body, headers, status } = await service.call("GET", url.pathname + url.search, { as: "owner", tenant })
     assert.strictEqual(status, 200)
-    const rows: ReadonlyArray<Shown> = body.data
+    const rows: ReadonlyArray<ResourceBody> = body.data
     assert.isAtMost(rows.length, limit)
     const next = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1]
     if (next !== undefined) assert.lengthOf(rows, limit)
@@ -84,7 +84,7 @@ describe("pages", () => {
     await insert(before)
     const everThere = new Map(present)
     const throughout = new Map(present)
-    const seen: Array<Shown> = []
+    const seen: Array<ResourceBody> = []
     let address: string | undefined = `/api/v1/projects${filter ? `?contractId=${chosen}` : ""}`
     for (let n = 0; address !== undefined; n++) {
       const { deleted, inserted, limit } = steps[n] ?? { deleted: [], inserted: [], limit: 5 }
@@ -97,7 +97,7 @@ describe("pages", () => {
       for (const id of throughout.keys()) if (!present.has(id)) throughout.delete(id)
       assert.isBelow(n, 100, "the pages do not end")
     }
-    const belongs = ({ contract }: Shown) => !filter || contract === chosen
+    const belongs = ({ contract }: ResourceBody) => !filter || contract === chosen
     assert.lengthOf(new Set(ids(seen)), seen.length, "no row comes twice")
     for (const one of seen) assert.deepStrictEqual(one, everThere.get(one.id))
     assert.isTrue(seen.every(belongs))

@@ -2,15 +2,15 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { makeOpenApiDocument } from "../../src/http/api/OpenApi.ts"
 import { Api } from "../../src/http/HandlerGroups.ts"
-import { assetsIn } from "../support/assets.ts"
-import { openPool } from "../support/database.ts"
-import { assertFailure, assertInvalid, notFoundText } from "../support/failure.ts"
-import { placeEvents } from "../support/integrationRows.ts"
-import { integrationsIn } from "../support/integrations.ts"
-import { prefixOf } from "../support/minimalBodies.ts"
-import { type JsonSchema, operationsOf } from "../support/operations.ts"
-import { type Service, startService } from "../support/service.ts"
-import { makeWorld, type World } from "../support/world.ts"
+import { assertFailure, assertValidationError, notFoundText } from "../support/assertions/failures.ts"
+import { type JsonSchema, operationsOf } from "../support/assertions/operations.ts"
+import { assetClient } from "../support/fixtures/assets.ts"
+import { assignFeedPositions } from "../support/fixtures/integrationRows.ts"
+import { integrationClient } from "../support/fixtures/integrations.ts"
+import { prefixOf } from "../support/fixtures/minimalBodies.ts"
+import { makeTenantFixture, type TenantFixture } from "../support/fixtures/tenantFixture.ts"
+import { openPool } from "../support/servers/database.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 const document = makeOpenApiDocument(Api)
 
@@ -94,8 +94,8 @@ const cursors = ["redeliveries.after_id", "redeliveries.last_id"]
 describe("references", () => {
   let service: Service
   let pool: pg.Pool
-  let theirs: World
-  let ours: World
+  let theirs: TenantFixture
+  let ours: TenantFixture
   let keys: ReadonlyArray<ForeignKey>
   beforeAll(async () => {
     service = await startService()
@@ -110,8 +110,8 @@ describe("references", () => {
   })
 
   /** Leaves one event that is placed and sent to the integration and, so that there is one, still to be looked at. */
-  const deliver = async ({ idOf, tenant }: World) => {
-    await placeEvents(pool, tenant)
+  const deliver = async ({ idOf, tenant }: TenantFixture) => {
+    await assignFeedPositions(pool, tenant)
     for (const statement of [
       `delete from event_feed where tenant_id = $1 and event_id <> $2`,
       `insert into outbox (tenant_id, event_id, resource_id, sequence)
@@ -135,7 +135,7 @@ describe("references", () => {
    * is told of the client.
    */
   const fullWorld = async (owner: string) => {
-    const world = await makeWorld(service, owner)
+    const world = await makeTenantFixture(service, owner)
     const send = async (method: string, path: string, body?: object) => {
       const { status, text } = await service.api(method, path, {
         as: owner,
@@ -144,11 +144,11 @@ describe("references", () => {
       })
       assert.strictEqual(status, 200, text)
     }
-    const { assetId } = await assetsIn(service, world.tenant, owner).ready()
+    const { assetId } = await assetClient(service, world.tenant, owner).ready()
     await send("PUT", `/clients/${world.idOf("clnt")}/media/logo`, { assetId })
     await send("POST", `/invoices/${world.idOf("inv")}/finalize`)
     await send("GET", `/invoices/${world.idOf("inv")}/pdf`)
-    await integrationsIn(service, world.tenant, owner).madeSubscription(world.idOf("int"), {
+    await integrationClient(service, world.tenant, owner).madeSubscription(world.idOf("int"), {
       eventType: "client.*",
       clientId: world.idOf("clnt")
     })
@@ -182,7 +182,7 @@ describe("references", () => {
       const unknown = await send(`${prefix}_${"0".repeat(26)}`)
       for (const answer of [foreign, unknown]) {
         if (parents.has(`${operation.name} ${field}`)) assertFailure(answer, 404, notFoundText)
-        else assertInvalid(answer, [field, "exists", "names nothing in this tenant"])
+        else assertValidationError(answer, [field, "exists", "names nothing in this tenant"])
       }
       const own = await send(ours.idOf(prefix))
       // What is there may still not be far enough to be referred to.

@@ -9,9 +9,9 @@ import { anyCaller, operation } from "../../src/http/api/Access.ts"
 import { data } from "../../src/http/api/Envelope.ts"
 import { handlerGroups } from "../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../src/http/server/Handlers.ts"
-import { closedPort } from "../support/proxy.ts"
-import { send } from "../support/rawHttp.ts"
-import { type Service, startService } from "../support/service.ts"
+import { findClosedPort } from "../support/servers/proxy.ts"
+import { sendRaw } from "../support/servers/rawHttp.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 /** An operation that says when it has begun and goes on only when it is let. */
 const makeGates = () => {
@@ -120,7 +120,7 @@ describe("a service that stops", () => {
   })
 
   it("says first that it is not ready, and goes on for a while for those who have not heard it", async () => {
-    const metricsPort = await closedPort()
+    const metricsPort = await findClosedPort()
     const service = await startService({ SHUTDOWN_DELAY_SECONDS: "3", METRICS_PORT: String(metricsPort) })
     const tenant = await service.newTenant()
     const ready = async () => (await service.call("GET", "/readyz")).status
@@ -146,7 +146,7 @@ describe("a service that stops", () => {
     const body = `{"name":"Northwind"}`
     // The head is in, the body is not: the service has begun and waits for the rest.
     busy.write(`POST /api/v1/clients HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 20\r\n\r\n`)
-    assert.strictEqual((await send(service.url, { path: "/healthz" })).status, 200)
+    assert.strictEqual((await sendRaw(service.url, { path: "/healthz" })).status, 200)
     const stopped = service.stop()
     const answered = once(busy, "data")
     busy.write(body)

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Service, startService } from "../support/service.ts"
+import { type Service, startService } from "../support/servers/service.ts"
 
 describe("ETag, If-Match and If-None-Match", () => {
   let service: Service

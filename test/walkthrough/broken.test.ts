@@ -2,11 +2,11 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { type StandIns, startStandIns } from "../../examples/walkthrough/standIns.ts"
 import { makeStep } from "../../examples/walkthrough/steps.ts"
 import { walk } from "../../examples/walkthrough/walk.ts"
-import { refuse } from "../support/driveServer.ts"
-import { answerJson } from "../support/jsonServer.ts"
-import { closedPort } from "../support/proxy.ts"
-import { type Service, startService } from "../support/service.ts"
-import { type RunningWorker, startWorker } from "../support/workers.ts"
+import { sendDriveError } from "../support/servers/googleDrive.ts"
+import { answerJson } from "../support/servers/jsonServer.ts"
+import { findClosedPort } from "../support/servers/proxy.ts"
+import { type Service, startService } from "../support/servers/service.ts"
+import { type RunningWorker, startWorker } from "../support/servers/worker.ts"
 
 describe("the walk-through, when something is broken,", { timeout: 60_000 }, () => {
   let service: Service
@@ -15,7 +15,7 @@ describe("the walk-through, when something is broken,", { timeout: 60_000 }, () 
   let said: Array<string>
   beforeAll(async () => {
     standIns = await startStandIns()
-    const port = await closedPort()
+    const port = await findClosedPort()
     service = await startService({ ...standIns.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
     workers = await Promise.all(
       (["relay", "delivery", "intake", "janitor"] as const).map((name) => startWorker(service, name))
@@ -64,7 +64,7 @@ describe("the walk-through, when something is broken,", { timeout: 60_000 }, () 
   it("stops when the drive is full", async () => {
     standIns.drive.meet((asked, response) => {
       if (asked.method === "GET") return false
-      refuse(response, 403, "storageQuotaExceeded")
+      sendDriveError(response, 403, "storageQuotaExceeded")
       return true
     })
     const { at, why } = await failure()

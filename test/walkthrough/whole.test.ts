@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
-import { readPdf, rowsOf } from "../support/pdfText.ts"
+import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
 
 const shownInReadme = readFileSync(join(projectRoot, "README.md"), "utf8")
   .split("```\n")

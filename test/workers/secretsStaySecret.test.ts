@@ -1,21 +1,26 @@
 import type { ServerResponse } from "node:http"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { type AuthorizationServer, clientSecret, startAuthorizationServer } from "../support/authorizationServer.ts"
-import { type Authorizing, authorizingIn, leastDrive, leastJira } from "../support/authorizing.ts"
-import { openPool } from "../support/database.ts"
-import { type DriveServer, startDrive } from "../support/driveServer.ts"
-import { leastNats } from "../support/integrations.ts"
-import { invoicingIn } from "../support/invoicing.ts"
-import { type Asked, answerJson, bearerOf } from "../support/jsonServer.ts"
-import { everyMessage, everyRow, formsOf, leaksIn } from "../support/leaks.ts"
-import { type Receiver, startReceiver } from "../support/receiver.ts"
-import { type Service, startService } from "../support/service.ts"
-import { keyOf, trackerOf } from "../support/tracker.ts"
-import { startTracker, type TrackerServer } from "../support/trackerServer.ts"
-import { trackerToken, webhookOf } from "../support/trackerWebhook.ts"
-import { startUpkeep } from "../support/upkeep.ts"
-import { eventually, type RunningWorker, startWorker } from "../support/workers.ts"
+import { dumpMessages, dumpTables, encodingsOf, findLeaks } from "../support/assertions/leaks.ts"
+import {
+  type AuthorizationClient,
+  authorizationClient,
+  minimalDrive,
+  minimalJira
+} from "../support/fixtures/authorizations.ts"
+import { minimalNats } from "../support/fixtures/integrations.ts"
+import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { makeWebhookBody, signJiraToken } from "../support/fixtures/jiraWebhookBody.ts"
+import { jiraSender, webhookKeyOf } from "../support/fixtures/jiraWebhooks.ts"
+import { openPool } from "../support/servers/database.ts"
+import { type GoogleDriveServer, startGoogleDrive } from "../support/servers/googleDrive.ts"
+import { type JiraServer, startJira } from "../support/servers/jira.ts"
+import { startReconciler } from "../support/servers/jiraWebhookReconciler.ts"
+import { type Asked, answerJson, bearerOf } from "../support/servers/jsonServer.ts"
+import { clientSecret, type OAuthProviderServer, startOAuthProvider } from "../support/servers/oauthProvider.ts"
+import { type Receiver, startReceiver } from "../support/servers/receiver.ts"
+import { type Service, startService } from "../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../support/servers/worker.ts"
 
 const site = { id: "site-1", name: "One", url: "https://one.example.test" }
 
@@ -27,15 +32,15 @@ const echo = (status: number) => (asked: Asked, response: ServerResponse) => {
 }
 
 describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
-  let server: AuthorizationServer
-  let tracker: TrackerServer
-  let drive: DriveServer
+  let server: OAuthProviderServer
+  let tracker: JiraServer
+  let drive: GoogleDriveServer
   let receiver: Receiver
   let service: Service
   let pool: pg.Pool
   const workers: Array<RunningWorker> = []
   let tenant: string
-  let ours: Authorizing
+  let ours: AuthorizationClient
   const secrets = [clientSecret]
   const answers: Array<string> = []
   const upkeepLines: Array<string> = []
@@ -67,9 +72,9 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
   }
 
   beforeAll(async () => {
-    server = await startAuthorizationServer()
-    tracker = await startTracker()
-    drive = await startDrive("folder-1")
+    server = await startOAuthProvider()
+    tracker = await startJira()
+    drive = await startGoogleDrive("folder-1")
     receiver = await startReceiver()
     service = listening(
       await startService({ ...server.environment, JIRA_API_URL: tracker.url, GOOGLE_API_URL: drive.url })
@@ -77,7 +82,7 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
     pool = openPool(service.database.url)
     for (const name of ["relay", "delivery", "intake"] as const) workers.push(await startWorker(service, name))
     tenant = await service.newTenant()
-    ours = authorizingIn(service, server, tenant)
+    ours = authorizationClient(service, server, tenant)
     behave()
   })
   afterAll(async () => {
@@ -109,7 +114,7 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
   }
 
   const rounds = async (many: number) => {
-    const upkeep = startUpkeep(service, upkeepLines)
+    const upkeep = startReconciler(service, upkeepLines)
     for (let n = 0; n < many; n++) await upkeep.round()
     await upkeep.stop()
   }
@@ -137,14 +142,14 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
   }
 
   const send = async (key: string) => {
-    const bearer = await trackerToken({ iat: Math.floor(Date.now() / 1000), jti: "planted" }, clientSecret)
+    const bearer = await signJiraToken({ iat: Math.floor(Date.now() / 1000), jti: "planted" }, clientSecret)
     secrets.push(bearer)
     const [hook] = tracker.at(site.id)
-    const webhook = webhookOf("created", { webhookIds: [hook?.id ?? 0] })
-    const sent = await trackerOf(service).send(key, webhook, { as: bearer })
+    const webhook = makeWebhookBody("created", { webhookIds: [hook?.id ?? 0] })
+    const sent = await jiraSender(service).send(key, webhook, { as: bearer })
     assert.deepStrictEqual(sent.body, { data: { accepted: true } })
-    await trackerOf(service).send(key, { nothing: true }, { as: bearer })
-    await trackerOf(service).send(key, webhook, { as: `${bearer}x` })
+    await jiraSender(service).send(key, { nothing: true }, { as: bearer })
+    await jiraSender(service).send(key, webhook, { as: `${bearer}x` })
     await eventually(async () => {
       const { rows: worked } = await pool.query("select 1 from inbound_webhooks where status = 'DONE'")
       return worked.length === 1
@@ -177,7 +182,7 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
   const deliver = async (drives: string, hooks: string) => {
     receiver.answer(({ headers }, response) => response.writeHead(500).end(`echo ${JSON.stringify(headers)}`))
     drive.meet(echo(400))
-    await invoicingIn(service, tenant).invoiceIn("FINALIZED")
+    await invoiceClient(service, tenant).invoiceIn("FINALIZED")
     await tried(drives, 1)
     drive.meet(echo(500))
     await tried(drives, 2)
@@ -201,7 +206,7 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
       }
     }
     answers.push(await (await fetch(`${service.url}/metrics`)).text())
-    rows.push(...(await everyRow(pool)))
+    rows.push(...(await dumpTables(pool)))
   }
 
   it("is used in every way there is", async () => {
@@ -209,13 +214,13 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
       const { body } = await ours.create(fields, { "idempotency-key": JSON.stringify(fields) })
       const { id, secret, webhookUrl } = body.data
       if (secret !== undefined) secrets.push(secret, secret.replace("whsec_", ""))
-      if (webhookUrl !== undefined) secrets.push(keyOf(webhookUrl))
+      if (webhookUrl !== undefined) secrets.push(webhookKeyOf(webhookUrl))
       return { id: String(id), webhookUrl: String(webhookUrl) }
     }
-    const jira = await made(leastJira)
-    const drives = await made(leastDrive)
+    const jira = await made(minimalJira)
+    const drives = await made(minimalDrive)
     const hooks = await made({ provider: "WEBHOOK", name: "Hook", config: { url: receiver.url } })
-    const stream = await made(leastNats)
+    const stream = await made(minimalNats)
     for (const { id } of [hooks, stream])
       for (const eventType of ["integration.*", "invoice.*", "issue.*"]) await ours.madeSubscription(id, { eventType })
     await ours.madeSubscription(drives.id, { eventType: "invoice.finalized" })
@@ -223,13 +228,13 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
     await authorize(jira.id)
     await authorize(drives.id)
     await register(jira.id)
-    await send(keyOf(jira.webhookUrl))
+    await send(webhookKeyOf(jira.webhookUrl))
     await expire(drives.id)
     await deliver(drives.id, hooks.id)
     await delivered(stream.id)
     for (const { id } of [jira, hooks]) {
       const { body } = await ours.rotate(id)
-      secrets.push(body.data.secret ?? keyOf(body.data.webhookUrl))
+      secrets.push(body.data.secret ?? webhookKeyOf(body.data.webhookUrl))
     }
     await look()
 
@@ -249,8 +254,8 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
       Buffer.from(`${before}${secret}, and more`).toString("base64"),
       Buffer.from(`${before}${secret}`).toString("hex")
     ])
-    for (const text of hidden) assert.deepStrictEqual(leaksIn(text, secrets), [secret], text)
-    assert.isTrue(secrets.every((one) => formsOf(one).every((form) => form.length >= 16)))
+    for (const text of hidden) assert.deepStrictEqual(findLeaks(text, secrets), [secret], text)
+    assert.isTrue(secrets.every((one) => encodingsOf(one).every((form) => form.length >= 16)))
   })
 
   const assertNoLeak = (places: ReadonlyArray<string>, expected: string) => {
@@ -259,7 +264,7 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
       `${expected} is there`
     )
     const leaking = places.flatMap((place) =>
-      leaksIn(place, [...new Set(secrets)]).map((secret) => `${secret} in ${place}`)
+      findLeaks(place, [...new Set(secrets)]).map((secret) => `${secret} in ${place}`)
     )
     assert.deepStrictEqual(
       leaking.map((leak) => leak.slice(0, 600)),
@@ -282,6 +287,6 @@ describe("whatever goes wrong, what is secret", { timeout: 120_000 }, () => {
   })
 
   it("is in no message of the broker", async () => {
-    assertNoLeak(await everyMessage(inject("natsUrl"), service.database.name), "invoice.finalized")
+    assertNoLeak(await dumpMessages(inject("natsUrl"), service.database.name), "invoice.finalized")
   })
 })

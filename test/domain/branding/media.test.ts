@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { requireUploadable } from "../../../src/domain/branding/Asset.ts"
 import { requireAttachable } from "../../../src/domain/branding/Media.ts"
-import { assertPasses, errorsOf } from "../../support/decision.ts"
+import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const kind = "BRANDING_LOGO"
 

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { billedAfter } from "../../../src/domain/contracting/ContractCap.ts"
-import { assertPasses, errorsOf } from "../../support/decision.ts"
+import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const contract = { id: "ctr_1", currencyCode: "EUR", capMinor: 100_00, billedMinor: 60_00 }
 

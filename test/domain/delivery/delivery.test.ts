@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { maxOpenRedeliveries, requirePeriod, requireRedeliveryCapacity } from "../../../src/domain/delivery/Delivery.ts"
-import { errorsOf } from "../../support/decision.ts"
+import { errorsOf } from "../../support/assertions/decisions.ts"
 
 describe("a redelivery", () => {
   const since = "2026-01-02T00:00:00.000Z"

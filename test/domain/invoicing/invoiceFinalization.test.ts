@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { dueDateOf, requireFinalizable } from "../../../src/domain/invoicing/InvoiceFinalization.ts"
-import { assertPasses, errorsOf } from "../../support/decision.ts"
+import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const issuedAt = "2026-02-27T12:00:00.000Z"
 

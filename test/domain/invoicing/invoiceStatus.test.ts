@@ -6,7 +6,7 @@ import {
   requireEditableInvoice,
   requireInvoiceTransition
 } from "../../../src/domain/invoicing/InvoiceStatus.ts"
-import { errorsOf } from "../../support/decision.ts"
+import { errorsOf } from "../../support/assertions/decisions.ts"
 
 const statuses: ReadonlyArray<InvoiceStatus> = ["DRAFT", "FINALIZED", "PAID", "VOID"]
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { totalsAfter } from "../../../src/domain/invoicing/InvoiceTotals.ts"
-import { assertPasses, errorsOf } from "../../support/decision.ts"
+import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const maxLines = 1000
 

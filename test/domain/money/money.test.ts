@@ -2,7 +2,14 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { formatDecimal, roundDecimal, toDecimal } from "../../../src/domain/money/Decimal.ts"
 import { formatAmount, lineTotal, maxMinor, sumMinor } from "../../../src/domain/money/Money.ts"
-import { exactLine, isSafe, nearest, type Ratio, ratioOf, safe } from "../../support/exactMoney.ts"
+import {
+  exactLineTotal,
+  isSafe,
+  maxSafe,
+  type Ratio,
+  ratioOf,
+  roundHalfAwayFromZero
+} from "../../support/assertions/exactMoney.ts"
 
 const runs = { numRuns: 3000 }
 
@@ -80,13 +87,13 @@ describe("a line's total", () => {
     [1e300, -1, undefined]
   ])("of %s times %s is %s", (quantity, amountMinor, total) => {
     assert.strictEqual(lineTotal(quantity, amountMinor), total)
-    assert.strictEqual(told(exactLine(quantity, amountMinor)), total, "by the oracle")
+    assert.strictEqual(told(exactLineTotal(quantity, amountMinor)), total, "by the oracle")
   })
 
   it("is the exact product, rounded once, or nothing beyond what JSON carries", () => {
     fc.assert(
       fc.property(quantity, amount, (quantity, amountMinor) => {
-        assert.strictEqual(lineTotal(quantity, amountMinor), told(exactLine(quantity, amountMinor)))
+        assert.strictEqual(lineTotal(quantity, amountMinor), told(exactLineTotal(quantity, amountMinor)))
       }),
       runs
     )
@@ -96,7 +103,7 @@ describe("a line's total", () => {
     const nearEdge = fc.tuple(fc.integer({ min: 2, max: 1_000_000 }), fc.integer({ min: -3, max: 3 }), fc.boolean())
     fc.assert(
       fc.property(nearEdge, ([factor, step, isNegative]) => {
-        const amountMinor = Number(safe / BigInt(factor)) + step
+        const amountMinor = Number(maxSafe / BigInt(factor)) + step
         const quantity = isNegative ? -factor : factor
         assert.strictEqual(lineTotal(quantity, amountMinor), told(BigInt(quantity) * BigInt(amountMinor)))
       }),
@@ -179,7 +186,10 @@ describe("a decimal", () => {
       .map(([{ digits, scale }, step]) => ({ digits: digits + step, scale }))
     fc.assert(
       fc.property(fc.oneof(decimal, beside), ({ digits, scale }) => {
-        assert.strictEqual(roundDecimal({ digits, scale }), nearest({ over: digits, under: 10n ** BigInt(scale) }))
+        assert.strictEqual(
+          roundDecimal({ digits, scale }),
+          roundHalfAwayFromZero({ over: digits, under: 10n ** BigInt(scale) })
+        )
         assert.strictEqual(roundDecimal({ digits: -digits, scale }), -roundDecimal({ digits, scale }))
       }),
       runs

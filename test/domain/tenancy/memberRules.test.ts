@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { assert, describe, it } from "vitest"
 import { losesOwner, requireCanManage, requireOtherOwner } from "../../../src/domain/tenancy/MemberRules.ts"
 import { type Role, roles } from "../../../src/domain/tenancy/Roles.ts"
-import { errorsOf } from "../../support/decision.ts"
+import { errorsOf } from "../../support/assertions/decisions.ts"
 
 const canManage = (actor: Role, ...others: ReadonlyArray<Role>) => Either.isRight(requireCanManage(actor, ...others))
 

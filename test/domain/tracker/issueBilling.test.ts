@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { maxBillablesPerRequest } from "../../../src/domain/invoicing/Billable.ts"
 import { requireAllFound, requireBillableCount, requireSelection } from "../../../src/domain/tracker/IssueBilling.ts"
-import { assertPasses, errorsOf } from "../../support/decision.ts"
+import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const issues = (count: number) => Array.from({ length: count }, (_, n) => n)
 

@@ -1,10 +1,10 @@
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
-import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
-import { htmlWithScript, png, svgWithScript } from "../../support/images.ts"
-import { serveOnLoopback } from "../../support/loopback.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { type AssetClient, assetClient } from "../../support/fixtures/assets.ts"
+import { htmlWithScript, png, svgWithScript } from "../../support/fixtures/images.ts"
+import { serveOnLoopback } from "../../support/servers/loopback.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const program = findBrowser()
 
@@ -54,11 +54,11 @@ describe.skipIf(program === undefined)(
     let browser: Browser
     let page: Page
     let service: Service
-    let assets: AssetsOfTenant
+    let assets: AssetClient
     let elsewhere: Awaited<ReturnType<typeof serveOnLoopback>>
     beforeAll(async () => {
       service = await startService()
-      assets = assetsIn(service, await service.newTenant())
+      assets = assetClient(service, await service.newTenant())
       elsewhere = await serveOnLoopback((_, response) => {
         response.setHeader("content-type", "text/html").end("<!doctype html><title>quiet</title><body></body>")
       })

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "vitest"
-import { assetsIn } from "../../support/assets.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { png } from "../../support/images.ts"
-import type { Answered } from "../../support/service.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { assetClient } from "../../support/fixtures/assets.ts"
+import { png } from "../../support/fixtures/images.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 const dropBytes = "delete from blob_chunks c using blobs b where b.place = c.place and b.digest = $1"
 const replace = "update assets set digest = $1 where id = $2"
 
 describe("an asset that changes while its bytes are looked at", () => {
-  const at = forAll(startInTenant)
-  const assets = () => assetsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const assets = () => assetClient(at().service, at().tenant)
 
   const digestOf = async (id: string) =>
     (await at().pool.query<{ digest: string }>("select digest from assets where id = $1", [id])).rows[0]?.digest ?? ""
@@ -23,11 +23,11 @@ describe("an asset that changes while its bytes are looked at", () => {
     return { id, digest: await digestOf(id) }
   }
 
-  type Held = Awaited<ReturnType<typeof holdRow>>
+  type Held = Awaited<ReturnType<typeof lockRow>>
 
   /** Completes an asset, of whose bytes none can be read before `change` is done. */
-  const completing = async (id: string, change: (held: Held) => Promise<unknown>): Promise<Answered> => {
-    const held = await holdRow(at().pool, "lock table blob_chunks in access exclusive mode")
+  const completing = async (id: string, change: (held: Held) => Promise<unknown>): Promise<ServiceResponse> => {
+    const held = await lockRow(at().pool, "lock table blob_chunks in access exclusive mode")
     const answer = assets().complete(id)
     await held.until(1)
     await change(held)
@@ -53,7 +53,7 @@ describe("an asset that changes while its bytes are looked at", () => {
       await held.meanwhile(dropBytes, digest)
       await held.meanwhile(replace, other.digest, id)
     })
-    assertInvalid(answer, [...changed])
+    assertValidationError(answer, [...changed])
     assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
     assert.strictEqual((await assets().complete(id)).status, 200)
   })
@@ -62,7 +62,7 @@ describe("an asset that changes while its bytes are looked at", () => {
     const { id } = await uploaded()
     const other = await uploaded()
     const answer = await completing(id, (held) => held.meanwhile(replace, other.digest, id))
-    assertInvalid(answer, [...changed])
+    assertValidationError(answer, [...changed])
     assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
     assert.strictEqual((await assets().complete(id)).status, 200)
   })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
-import { assetsIn, leastAsset } from "../../support/assets.ts"
-import { forAll } from "../../support/forAll.ts"
-import { gif, png } from "../../support/images.ts"
-import type { Answered } from "../../support/service.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assetClient, minimalAsset } from "../../support/fixtures/assets.ts"
+import { gif, png } from "../../support/fixtures/images.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 interface Recorded {
   readonly type: string
@@ -13,17 +13,17 @@ interface Recorded {
   readonly data: string
 }
 
-const shownBy = ({ text }: Answered) => text.slice('{"data":'.length, -1)
+const shownBy = ({ text }: ServiceResponse) => text.slice('{"data":'.length, -1)
 
 /** What an answer shows, but for the address that opens to whoever has it. */
-const withoutUrl = (answer: Answered) => {
+const withoutUrl = (answer: ServiceResponse) => {
   const { url, ...asset } = answer.body.data
   return JSON.stringify(asset)
 }
 
 describe("events of assets", () => {
-  const at = forAll(startInTenant)
-  const assets = () => assetsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const assets = () => assetClient(at().service, at().tenant)
 
   const eventsOf = async (id: string) => {
     const { rows } = await at().pool.query<Recorded>(
@@ -39,7 +39,7 @@ describe("events of assets", () => {
     ["SIGNED", withoutUrl]
   ] as const) {
     it(`tell of a ${access} asset what the API showed of it, from its declaration to its end`, async () => {
-      const created = await assets().call("POST", "", { ...leastAsset, access, originalFileName: "logo.png" })
+      const created = await assets().call("POST", "", { ...minimalAsset, access, originalFileName: "logo.png" })
       const { assetId } = created.body.data
       const wrong = await assets().put(assetId, gif)
       assert.strictEqual((await assets().complete(assetId)).status, 400)
@@ -49,7 +49,7 @@ describe("events of assets", () => {
       const renamed = await assets().patch(assetId, { originalFileName: null })
       assert.strictEqual((await assets().remove(assetId)).status, 204)
 
-      const told: ReadonlyArray<readonly [string, Answered]> = [
+      const told: ReadonlyArray<readonly [string, ServiceResponse]> = [
         ["created", created],
         ["updated", wrong],
         ["failed", failed],
@@ -86,7 +86,7 @@ describe("events of assets", () => {
     const { assetId: pending } = await assets().declare()
     const before = [await eventsOf(assetId), await eventsOf(pending)]
     const stale = { "if-match": '"stale"' }
-    const refused: ReadonlyArray<readonly [number, Answered]> = [
+    const refused: ReadonlyArray<readonly [number, ServiceResponse]> = [
       [200, await assets().complete(assetId)],
       [400, await assets().put(assetId, png())],
       [400, await assets().patch(assetId, { access: "OPEN" })],

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { leastAsset, mostBytes } from "../../support/assets.ts"
-import { pngAround } from "../../support/images.ts"
-import { send } from "../../support/rawHttp.ts"
+import { maxImageBytes, minimalAsset } from "../../support/fixtures/assets.ts"
+import { pngAround } from "../../support/fixtures/images.ts"
+import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
 
 const count = 200
 
@@ -29,7 +29,7 @@ describe("many uploads at once", () => {
   let processes: ApiProcesses
   beforeAll(async () => {
     await bundleApi()
-    processes = await apiProcesses()
+    processes = await prepareApiProcesses()
   })
   afterAll(() => processes.clear())
 
@@ -38,7 +38,7 @@ describe("many uploads at once", () => {
     const { pid = assert.fail("has no process"), url } = await processes.start()
     const authorization = `Bearer ${await processes.token("owner")}`
     const ask = async (method: string, path: string, body?: object, tenant?: string) => {
-      const answer = await send(url, {
+      const answer = await sendRaw(url, {
         method,
         path: `/api/v1${path}`,
         headers: {
@@ -53,7 +53,7 @@ describe("many uploads at once", () => {
     }
     const tenant: string = (await ask("POST", "/tenants", { name: "Tenant" })).id
     const put = (id: string, body: ReadonlyArray<Uint8Array>) =>
-      send(url, {
+      sendRaw(url, {
         method: "PUT",
         path: `/api/v1/assets/${id}/content`,
         headers: { authorization, "tenant-id": tenant },
@@ -67,10 +67,10 @@ describe("many uploads at once", () => {
     { timeout: 240_000 },
     async ({ annotate }) => {
       const { ask, pid, put } = await start()
-      const filling = randomBytes(mostBytes - 200)
+      const filling = randomBytes(maxImageBytes - 200)
       const images: Array<{ readonly id: string; readonly parts: ReadonlyArray<Buffer> }> = []
       for (let n = 0; n < count; n++) {
-        images.push({ id: (await ask("POST", "/assets", leastAsset)).assetId, parts: pngAround(filling) })
+        images.push({ id: (await ask("POST", "/assets", minimalAsset)).assetId, parts: pngAround(filling) })
       }
       const before = await memoryOf(pid, "VmRSS")
       const answers = await Promise.all(images.map(({ id, parts }) => put(id, parts)))
@@ -90,7 +90,7 @@ describe("many uploads at once", () => {
       const told = `from ${Math.round(before / mebibyte)} MiB by ${Math.round(grown / mebibyte)} MiB at most`
       await annotate(`The process grew ${told}`)
       // Kept whole in memory, they would take all of their bytes. How much of it the heap takes depends on Node's version.
-      assert.isBelow(grown, (count * mostBytes) / 4, told)
+      assert.isBelow(grown, (count * maxImageBytes) / 4, told)
     }
   )
 })

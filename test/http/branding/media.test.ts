@@ -1,24 +1,29 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
-import { gif, png } from "../../support/images.ts"
-import { makerIn, type Shown } from "../../support/resources.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
-import { loggedDatabase } from "../../support/statements.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText
+} from "../../support/assertions/failures.ts"
+import { type AssetClient, assetClient } from "../../support/fixtures/assets.ts"
+import { gif, png } from "../../support/fixtures/images.ts"
+import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
+import { openLoggedDatabase } from "../../support/servers/statementLog.ts"
 
 const owners = ["clients", "tenants"] as const
 type Owners = (typeof owners)[number]
 
-const shownBy = ({ text }: Pick<Answered, "text">) => text.slice('{"data":'.length, -1)
+const shownBy = ({ text }: Pick<ServiceResponse, "text">) => text.slice('{"data":'.length, -1)
 
 describe("images that hang", () => {
-  let database: Awaited<ReturnType<typeof loggedDatabase>>
+  let database: Awaited<ReturnType<typeof openLoggedDatabase>>
   let service: Service
   let sql: pg.Pool
   beforeAll(async () => {
-    database = await loggedDatabase()
+    database = await openLoggedDatabase()
     service = await startService({ DATABASE_URL: database.url })
     sql = openPool(database.url)
   })
@@ -37,21 +42,21 @@ describe("images that hang", () => {
   const stage = async (kind: Owners) => {
     const tenant = await service.newTenant()
     const call = callIn(tenant)
-    const id = kind === "tenants" ? tenant : (await makerIn(service, tenant).make("clients")).id
+    const id = kind === "tenants" ? tenant : (await resourceMaker(service, tenant).make("clients")).id
     const path = `/${kind}/${id}`
     return {
       tenant,
       call,
       id,
       path,
-      assets: assetsIn(service, tenant),
+      assets: assetClient(service, tenant),
       attach: (slot: string, body: unknown, headers?: Record<string, string>) =>
         call("PUT", `${path}/media/${slot}`, body, headers),
       detach: (slot: string, headers?: Record<string, string>) =>
         call("DELETE", `${path}/media/${slot}`, undefined, headers)
     }
   }
-  const failedAsset = async (assets: AssetsOfTenant) => {
+  const failedAsset = async (assets: AssetClient) => {
     const { assetId } = await assets.uploaded(gif)
     assert.strictEqual((await assets.complete(assetId)).status, 400)
     return assetId
@@ -60,7 +65,7 @@ describe("images that hang", () => {
   for (const kind of owners) {
     it(`on ${kind} are attached, replaced and taken down`, async () => {
       const { assets, attach, call, detach, path } = await stage(kind)
-      const before: Shown = (await call("GET", path)).body.data
+      const before: ResourceBody = (await call("GET", path)).body.data
       assert.deepStrictEqual(before["media"], [])
       const [logo, scenery] = [
         await assets.ready(),
@@ -135,15 +140,19 @@ describe("images that hang", () => {
           ["c", 9007199254740991]
         ]
       )
-      assertInvalid(await call("PATCH", path, { media: [] }), ["media", "unknown", "is not a known property"])
+      assertValidationError(await call("PATCH", path, { media: [] }), ["media", "unknown", "is not a known property"])
     })
 
     it(`on ${kind} are READY and of the same tenant`, async () => {
       const { assets, attach, call, path } = await stage(kind)
-      const foreign = await assetsIn(service, await service.newTenant()).ready()
+      const foreign = await assetClient(service, await service.newTenant()).ready()
       const before = (await call("GET", path)).text
-      const state = (status: string): Fault => ["assetId", "state", `is ${status}; only a READY asset can be attached`]
-      const nothing: Fault = ["assetId", "exists", "names nothing in this tenant"]
+      const state = (status: string): ExpectedError => [
+        "assetId",
+        "state",
+        `is ${status}; only a READY asset can be attached`
+      ]
+      const nothing: ExpectedError = ["assetId", "exists", "names nothing in this tenant"]
       const { assetId: deleted } = await assets.ready()
       await assets.remove(deleted)
       for (const [assetId, fault] of [
@@ -155,10 +164,10 @@ describe("images that hang", () => {
         [deleted, nothing],
         ["nonsense", ["assetId", "format", "must be an asset identifier (ast_…)"]]
       ] as const) {
-        assertInvalid(await attach("logo", { assetId }), fault)
+        assertValidationError(await attach("logo", { assetId }), fault)
       }
-      assertInvalid(await attach("logo", { order: 1 }), ["assetId", "required", "is required"])
-      assertInvalid(await attach("logo", { assetId: foreign.assetId, slot: "a" }), [
+      assertValidationError(await attach("logo", { order: 1 }), ["assetId", "required", "is required"])
+      assertValidationError(await attach("logo", { assetId: foreign.assetId, slot: "a" }), [
         "slot",
         "unknown",
         "is not a known property"
@@ -184,7 +193,7 @@ describe("images that hang", () => {
       const { assetId } = await assets.ready()
       await attach("logo", { assetId })
       const before = (await assets.record(assetId)).text
-      assertInvalid(await assets.remove(assetId), ["id", "inUse", "is still referred to by attachments"])
+      assertValidationError(await assets.remove(assetId), ["id", "inUse", "is still referred to by attachments"])
       assert.strictEqual((await assets.record(assetId)).text, before)
       assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
       await detach("logo")
@@ -250,7 +259,7 @@ describe("images that hang", () => {
       const { assetId } = await assets.ready()
       const elsewhere = await service.newTenant("stranger")
       const foreign =
-        kind === "tenants" ? elsewhere : (await makerIn(service, elsewhere, "stranger").make("clients")).id
+        kind === "tenants" ? elsewhere : (await resourceMaker(service, elsewhere, "stranger").make("clients")).id
       const prefix = kind === "tenants" ? "tnt" : "clnt"
       for (const id of [foreign, `${prefix}_${"0".repeat(26)}`, "nonsense", tenant.replace("tnt", "ast")]) {
         assertFailure(await call("PUT", `/${kind}/${id}/media/logo`, { assetId }), 404, notFoundText, id)
@@ -291,7 +300,7 @@ describe("images that hang", () => {
        from clients, generate_series(1, 999) n where id = $1`,
       [id]
     )
-    const lists: Array<Answered> = []
+    const lists: Array<ServiceResponse> = []
     const list = async () => void lists.push(await call("GET", "/clients"))
     await list()
     const statements = await database.during(list)
@@ -304,8 +313,8 @@ describe("images that hang", () => {
     assert.lengthOf(body.data, 1000)
     const alone: Array<string> = []
     for (let at = 0; at < 1000; at += 50) {
-      const some = body.data.slice(at, at + 50).map((client: Shown) => call("GET", `/clients/${client.id}`))
-      alone.push(...(await Promise.all<Answered>(some)).map(shownBy))
+      const some = body.data.slice(at, at + 50).map((client: ResourceBody) => call("GET", `/clients/${client.id}`))
+      alone.push(...(await Promise.all<ServiceResponse>(some)).map(shownBy))
     }
     assert.strictEqual(text, `{"data":[${alone.join(",")}]}`)
     assert.strictEqual(

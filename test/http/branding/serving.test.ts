@@ -3,23 +3,23 @@ import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { SignedUrls } from "../../../src/layers/blobs/SignedUrls.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
-import { assetsIn, type ShownAsset } from "../../support/assets.ts"
-import { assertFailure, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { gif, png } from "../../support/images.ts"
-import { send } from "../../support/rawHttp.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertFailure, notFoundText } from "../../support/assertions/failures.ts"
+import { type AssetBody, assetClient } from "../../support/fixtures/assets.ts"
+import { gif, png } from "../../support/fixtures/images.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 /** Headers that differ from answer to answer, or belong to the connection. */
 const passing = ["date", "x-request-id", "connection", "keep-alive"]
 
 const lasting = (headers: Headers) => Object.fromEntries([...headers].filter(([name]) => !passing.includes(name)))
 
-const pathOf = ({ assetId }: ShownAsset) => `/api/v1/assets/${assetId}`
+const pathOf = ({ assetId }: AssetBody) => `/api/v1/assets/${assetId}`
 
 describe("an image", () => {
-  const at = forAll(startInTenant)
-  const assets = () => assetsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const assets = () => assetClient(at().service, at().tenant)
 
   /** As a browser asks: without a token, a tenant or anything else. */
   const show = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
@@ -31,7 +31,7 @@ describe("an image", () => {
       {},
       { authorization: `Bearer ${await at().service.token("owner")}`, "tenant-id": at().tenant }
     ]) {
-      assertFailure(await send(at().service.url, { path, headers }), 404, notFoundText, what)
+      assertFailure(await sendRaw(at().service.url, { path, headers }), 404, notFoundText, what)
     }
   }
   const signed = async (fields: object = {}) => {
@@ -81,7 +81,7 @@ describe("an image", () => {
     assert.match(completed.url, new RegExp(`^/api/v1/assets/${assetId}\\?expires=\\d+&signature=[\\w-]{43}$`))
     const { url } = (await assets().record(assetId)).body.data
     const listed = (await assets().call("GET", "?limit=200")).body.data
-    assert.strictEqual(listed.find((asset: ShownAsset) => asset.assetId === assetId).url, url)
+    assert.strictEqual(listed.find((asset: AssetBody) => asset.assetId === assetId).url, url)
     const shown = await show(url)
     assert.strictEqual(shown.status, 200)
     assert.isTrue(shown.bytes.equals(bytes))
@@ -165,7 +165,7 @@ describe("an image", () => {
 
   it("is gone with its tenant", async () => {
     const other = await at().service.newTenant()
-    const theirs = assetsIn(at().service, other)
+    const theirs = assetClient(at().service, other)
     const [open, closed] = [await theirs.ready(), await theirs.ready({ access: "SIGNED" })]
     assert.strictEqual((await show(open.url ?? "")).status, 200)
     assert.strictEqual((await at().service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)

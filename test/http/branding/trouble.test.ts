@@ -6,15 +6,20 @@ import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "v
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { Blobs } from "../../../src/layers/branding/Blobs.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
-import { type AssetsOfTenant, assetsIn } from "../../support/assets.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, assertUnavailable, internalText } from "../../support/failure.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { gif, png } from "../../support/images.ts"
-import { liveOn } from "../../support/live.ts"
-import { type Proxy, startProxy } from "../../support/proxy.ts"
-import type { RawAnswer } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import {
+  assertFailure,
+  assertUnavailable,
+  assertValidationError,
+  internalText
+} from "../../support/assertions/failures.ts"
+import { type AssetClient, assetClient } from "../../support/fixtures/assets.ts"
+import { gif, png } from "../../support/fixtures/images.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { type Proxy, startProxy } from "../../support/servers/proxy.ts"
+import type { RawResponse } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const patience = { timeout: 15_000, interval: 20 }
 
@@ -24,14 +29,14 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
   let service: Service
   let sql: pg.Pool
   let tenant: string
-  let assets: AssetsOfTenant
+  let assets: AssetClient
   beforeAll(async () => {
     database = await freshDatabase()
     proxy = await startProxy(database.url)
     service = await startService({ DATABASE_URL: proxy.url })
     sql = openPool(database.url)
     tenant = await service.newTenant()
-    assets = assetsIn(service, tenant)
+    assets = assetClient(service, tenant)
   })
   afterAll(async () => {
     await sql.end()
@@ -57,7 +62,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
   const blobs = <A>(use: (blobs: Blobs) => Effect.Effect<A>) =>
     Effect.runPromise(
       Effect.flatMap(Blobs, use).pipe(
-        Effect.provide(Blobs.Default.pipe(Layer.provide(PostgresBlobs), Layer.provide(liveOn(database.url))))
+        Effect.provide(Blobs.Default.pipe(Layer.provide(PostgresBlobs), Layer.provide(testLayers(database.url))))
       )
     )
   const sweep = () => blobs(({ deleteAbandonedUploads }) => deleteAbandonedUploads(1000))
@@ -67,7 +72,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
         Effect.provide(
           JanitorDependencies.pipe(
             Layer.provide(PostgresBlobs),
-            Layer.provideMerge(liveOn(database.url, { DATA_DIR: service.dataDir }))
+            Layer.provideMerge(testLayers(database.url, { DATA_DIR: service.dataDir }))
           )
         )
       )
@@ -84,7 +89,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
         "content-length": length
       }
     })
-    const answer = new Promise<RawAnswer>((resolve, reject) => {
+    const answer = new Promise<RawResponse>((resolve, reject) => {
       outgoing.on("error", reject)
       outgoing.on("response", (response) => {
         const headers = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
@@ -110,7 +115,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
 
   const assertNothingThere = async (assetId: string) => {
     assert.strictEqual((await assets.record(assetId)).body.data.status, "PENDING")
-    assertInvalid(await assets.complete(assetId), [
+    assertValidationError(await assets.complete(assetId), [
       "content",
       "required",
       "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
@@ -271,7 +276,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
   it("that somebody came back to at the last moment is left alone", async () => {
     const { assetId } = await assets.uploaded(png())
     await makeOld(assetId)
-    const row = await holdRow(sql, "select 1 from assets where id = $1 for update", assetId)
+    const row = await lockRow(sql, "select 1 from assets where id = $1 for update", assetId)
     const swept = round()
     await row.until(1)
     await row.meanwhile("update assets set updated_at = now() where id = $1", assetId)

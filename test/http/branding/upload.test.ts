@@ -1,22 +1,27 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "vitest"
-import { assetsIn, leastAsset, mostBytes } from "../../support/assets.ts"
-import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { gif, htmlWithScript, png, svgWithScript } from "../../support/images.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { send } from "../../support/rawHttp.ts"
-import { startInTenant } from "../../support/staging.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText
+} from "../../support/assertions/failures.ts"
+import { assetClient, maxImageBytes, minimalAsset } from "../../support/fixtures/assets.ts"
+import { gif, htmlWithScript, png, svgWithScript } from "../../support/fixtures/images.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-const notUploaded: Fault = [
+const notUploaded: ExpectedError = [
   "content",
   "required",
   "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
 ]
-const isReady: Fault = ["status", "state", "is READY; its bytes cannot change. Make another asset"]
-const isEmpty: Fault = ["body", "required", "is empty; send the bytes of the image"]
-const noImage = (why: string): Fault => ["content", "format", why]
-const tooLargeText = `{"error":"PayloadTooLarge","message":"The body may have at most ${mostBytes} bytes"}`
+const isReady: ExpectedError = ["status", "state", "is READY; its bytes cannot change. Make another asset"]
+const isEmpty: ExpectedError = ["body", "required", "is empty; send the bytes of the image"]
+const noImage = (why: string): ExpectedError => ["content", "format", why]
+const tooLargeText = `{"error":"PayloadTooLarge","message":"The body may have at most ${maxImageBytes} bytes"}`
 
 const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url")
 
@@ -54,8 +59,8 @@ const refused: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint
 ]
 
 describe("uploading an image", () => {
-  const at = forAll(startInTenant)
-  const assets = () => assetsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const assets = () => assetClient(at().service, at().tenant)
 
   const statusOf = async (id: string) => (await assets().record(id)).body.data.status
   const count = async (statement: string, ...values: ReadonlyArray<string>) => {
@@ -71,7 +76,7 @@ describe("uploading an image", () => {
 
   /** Bytes as they are, with or without telling their number, over a connection that must not be reset. */
   const sendBytes = async (id: string, body: Uint8Array | ReadonlyArray<Uint8Array>) =>
-    send(at().service.url, {
+    sendRaw(at().service.url, {
       method: "PUT",
       path: `/api/v1/assets/${id}/content`,
       headers: { authorization: `Bearer ${await at().service.token("owner")}`, "tenant-id": at().tenant },
@@ -80,7 +85,7 @@ describe("uploading an image", () => {
 
   it("goes from its declaration over its bytes to an asset that is ready", async () => {
     const bytes = png({ width: 40, height: 30 })
-    const fields = { ...leastAsset, access: "PUBLIC", originalFileName: "logo.png", sizeBytes: bytes.length }
+    const fields = { ...minimalAsset, access: "PUBLIC", originalFileName: "logo.png", sizeBytes: bytes.length }
     const created = await assets().call("POST", "", fields)
     assert.strictEqual(created.status, 201)
     const { assetId, createdAt } = created.body.data
@@ -128,14 +133,14 @@ describe("uploading an image", () => {
 
   it("cannot be completed before there are bytes", async () => {
     const { assetId } = await assets().declare()
-    assertInvalid(await assets().complete(assetId), notUploaded)
+    assertValidationError(await assets().complete(assetId), notUploaded)
     assert.strictEqual(await statusOf(assetId), "PENDING")
   })
 
   it.each(refused)("fails for %s, says why, and takes other bytes", async (_, fields, bytes, why) => {
     const { assetId } = await assets().uploaded(bytes, fields)
     for (let times = 0; times < 2; times++) {
-      assertInvalid(await assets().complete(assetId), noImage(why))
+      assertValidationError(await assets().complete(assetId), noImage(why))
       const { data } = (await assets().record(assetId)).body
       assert.strictEqual(data.status, "FAILED")
       assert.doesNotHaveAnyKeys(data, ["url", "etag"])
@@ -152,7 +157,7 @@ describe("uploading an image", () => {
   it("that complete refuses under an Idempotency-Key is FAILED, and good bytes are completed under the same key", async () => {
     const { assetId } = await assets().uploaded(gif)
     const key = { "idempotency-key": `complete-${assetId}` }
-    assertInvalid(await assets().complete(assetId, key), noImage("says it is a PNG but holds a GIF"))
+    assertValidationError(await assets().complete(assetId, key), noImage("says it is a PNG but holds a GIF"))
     assert.strictEqual(await statusOf(assetId), "FAILED")
     await assets().put(assetId, png())
     const completed = await assets().complete(assetId, key)
@@ -165,10 +170,10 @@ describe("uploading an image", () => {
   it("takes no other bytes once it is ready", async () => {
     const { assetId } = await assets().ready()
     const before = await assets().record(assetId)
-    assertInvalid(await assets().put(assetId, png()), isReady)
+    assertValidationError(await assets().put(assetId, png()), isReady)
     // Neither a body that is refused unread, nor one whose length nobody told, costs its sender the connection.
-    assertInvalid(await sendBytes(assetId, png({ bytes: mostBytes })), isReady)
-    assertInvalid(await sendBytes(assetId, [png({ bytes: mostBytes })]), isReady)
+    assertValidationError(await sendBytes(assetId, png({ bytes: maxImageBytes })), isReady)
+    assertValidationError(await sendBytes(assetId, [png({ bytes: maxImageBytes })]), isReady)
     assert.strictEqual((await assets().record(assetId)).text, before.text)
   })
 
@@ -182,10 +187,10 @@ describe("uploading an image", () => {
 
   it("needs bytes", async () => {
     const { assetId } = await assets().declare()
-    assertInvalid(await sendBytes(assetId, new Uint8Array()), isEmpty)
-    assertInvalid(await sendBytes(assetId, []), isEmpty)
-    assertInvalid(await assets().call("PUT", `/${assetId}/content`), isEmpty)
-    assertInvalid(await assets().complete(assetId), notUploaded)
+    assertValidationError(await sendBytes(assetId, new Uint8Array()), isEmpty)
+    assertValidationError(await sendBytes(assetId, []), isEmpty)
+    assertValidationError(await assets().call("PUT", `/${assetId}/content`), isEmpty)
+    assertValidationError(await assets().complete(assetId), notUploaded)
   })
 
   const twoHalves = (bytes: Uint8Array) => [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]
@@ -194,32 +199,32 @@ describe("uploading an image", () => {
     ["with its length told", (bytes: Uint8Array) => bytes],
     ["without", twoHalves]
   ] as const) {
-    it(`takes ${mostBytes} bytes and not one more, ${how}`, async () => {
-      const most = png({ bytes: mostBytes })
+    it(`takes ${maxImageBytes} bytes and not one more, ${how}`, async () => {
+      const most = png({ bytes: maxImageBytes })
       const { assetId } = await assets().declare()
-      for (const more of [mostBytes + 1, 2 * mostBytes]) {
+      for (const more of [maxImageBytes + 1, 2 * maxImageBytes]) {
         assertFailure(await sendBytes(assetId, whole(png({ bytes: more }))), 413, tooLargeText)
-        assertInvalid(await assets().complete(assetId), notUploaded)
+        assertValidationError(await assets().complete(assetId), notUploaded)
       }
       assert.strictEqual((await sendBytes(assetId, whole(most))).status, 200)
       const { body } = await assets().complete(assetId)
-      assert.deepInclude(body.data, { status: "READY", sizeBytes: mostBytes, etag: digestOf(most) })
+      assert.deepInclude(body.data, { status: "READY", sizeBytes: maxImageBytes, etag: digestOf(most) })
       assert.strictEqual(await count("select count(*)::int from uploads where started_at > '-infinity'"), 0)
     })
   }
 
   it("leaves what was there before when a body is too large", async () => {
     const { assetId } = await assets().uploaded(png())
-    assert.strictEqual((await sendBytes(assetId, png({ bytes: mostBytes + 1 }))).status, 413)
+    assert.strictEqual((await sendBytes(assetId, png({ bytes: maxImageBytes + 1 }))).status, 413)
     assert.strictEqual((await assets().complete(assetId)).status, 200)
   })
 
   it("is listed page by page, its record read, changed and deleted", async () => {
     const other = await at().service.newTenant()
-    const theirs = assetsIn(at().service, other)
+    const theirs = assetClient(at().service, other)
     const made = []
     for (let n = 0; n < 5; n++) made.push(n % 2 === 0 ? await theirs.declare() : await theirs.ready())
-    const pages = await pagesOf(at().service, "/assets?limit=2", { as: "owner", tenant: other })
+    const pages = await readPages(at().service, "/assets?limit=2", { as: "owner", tenant: other })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),
       [2, 2, 1]
@@ -249,9 +254,17 @@ describe("uploading an image", () => {
     const before = await assets().record(assetId)
     const fixed = { kind: "BRANDING_BACKGROUND", contentType: "image/gif", sizeBytes: 1, status: "READY", etag: "e" }
     for (const [field, value] of Object.entries({ ...fixed, source: "GENERATED", url: "/", assetId: "ast_a" })) {
-      assertInvalid(await assets().patch(assetId, { [field]: value }), [field, "unknown", "is not a known property"])
+      assertValidationError(await assets().patch(assetId, { [field]: value }), [
+        field,
+        "unknown",
+        "is not a known property"
+      ])
     }
-    assertInvalid(await assets().patch(assetId, { access: null }), ["access", "enum", "must be one of PUBLIC, SIGNED"])
+    assertValidationError(await assets().patch(assetId, { access: null }), [
+      "access",
+      "enum",
+      "must be one of PUBLIC, SIGNED"
+    ])
     assert.strictEqual((await assets().record(assetId)).text, before.text)
   })
 
@@ -274,7 +287,7 @@ describe("uploading an image", () => {
   it("keeps equal bytes once for each tenant, and frees them with the last asset that has them", async () => {
     const bytes = png({ bytes: 300_000 })
     const digest = digestOf(bytes)
-    const elsewhere = assetsIn(at().service, await at().service.newTenant())
+    const elsewhere = assetClient(at().service, await at().service.newTenant())
     const chunks = () =>
       count("select count(*)::int from blob_chunks c join blobs b on b.place = c.place where b.digest = $1", digest)
     const first = await assets().ready({}, bytes)
@@ -306,7 +319,7 @@ describe("uploading an image", () => {
   })
 
   it("shares nothing between tenants", async () => {
-    const stranger = assetsIn(at().service, await at().service.newTenant("stranger"), "stranger")
+    const stranger = assetClient(at().service, await at().service.newTenant("stranger"), "stranger")
     const { assetId } = await assets().ready()
     for (const id of [assetId, await failed(), (await assets().declare()).assetId]) {
       const before = await assets().record(id)

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Service, startService } from "../../support/service.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 describe("clients", () => {
   let service: Service

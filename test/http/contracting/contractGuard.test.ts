@@ -1,25 +1,30 @@
 import { assert, describe, it } from "vitest"
-import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { billedUnder, invoicingIn, ledgerOf } from "../../support/invoicing.ts"
-import { startWithPool } from "../../support/staging.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText
+} from "../../support/assertions/failures.ts"
+import { billedUnder, invoiceClient, ledgerOf } from "../../support/fixtures/invoices.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const most = 9007199254740991
 
 describe("a contract", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** A contract with a cap of 1,000.00 EUR unless told otherwise. */
   const stage = async (terms: object = {}) => {
-    const invoicing = invoicingIn(at().service, await at().service.newTenant())
+    const invoicing = invoiceClient(at().service, await at().service.newTenant())
     const { id: contractId } = await invoicing.contract({ capMinor: 100_000, ...terms })
     const billed = () => billedUnder(at().pool, contractId)
     const change = (body: object) => invoicing.call("PATCH", `/contracts/${contractId}`, body)
     return { ...invoicing, contractId, billed, change, begin: () => invoicing.draft({ contractId }) }
   }
 
-  const beyondCap = (contract: string, amount: string, field = "billables"): Fault => [
+  const beyondCap = (contract: string, amount: string, field = "billables"): ExpectedError => [
     field,
     "max",
     `would bill ${amount} EUR under contract ${contract}, beyond its capMinor, 1,000.00 EUR`
@@ -29,13 +34,13 @@ describe("a contract", () => {
     const { add, begin, billed, contractId, tenant, tryAdd } = await stage()
     const [one, other] = [await begin(), await begin()]
     await add(one.id, { amountMinor: 60_000 })
-    assertInvalid(await tryAdd(other.id, { amountMinor: 40_001 }), beyondCap(contractId, "1,000.01"))
+    assertValidationError(await tryAdd(other.id, { amountMinor: 40_001 }), beyondCap(contractId, "1,000.01"))
     await add(other.id, { amountMinor: 40_000 })
     assert.strictEqual(await billed(), 100_000)
     const before = await ledgerOf(at().pool, tenant)
     for (const { id } of [one, other]) {
-      assertInvalid(await tryAdd(id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
-      assertInvalid(await tryAdd(id, { quantity: 0.5, amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
+      assertValidationError(await tryAdd(id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
+      assertValidationError(await tryAdd(id, { quantity: 0.5, amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
     }
     assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
     await add(one.id, { amountMinor: 0 }, { quantity: 0.4, amountMinor: 1 })
@@ -47,7 +52,7 @@ describe("a contract", () => {
     await add(id, { amountMinor: 150_000 }, { amountMinor: -50_000 })
     assert.strictEqual(await billed(), 100_000)
     const lines = [{ amountMinor: -10 }, { amountMinor: 5 }, { amountMinor: 6 }]
-    assertInvalid(await tryAdd(id, ...lines), beyondCap(contractId, "1,000.01"))
+    assertValidationError(await tryAdd(id, ...lines), beyondCap(contractId, "1,000.01"))
   })
 
   it("has room again for what negative lines take off", async () => {
@@ -57,7 +62,7 @@ describe("a contract", () => {
     await add(other.id, { amountMinor: -500 })
     await add(one.id, { amountMinor: 500 })
     assert.strictEqual(await billed(), 100_000)
-    assertInvalid(await tryAdd(one.id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
+    assertValidationError(await tryAdd(one.id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
   })
 
   it("has room again for what is deleted, changed or void", async () => {
@@ -97,11 +102,11 @@ describe("a contract", () => {
     const [more] = await add(debit.id, { amountMinor: 100_001 })
     const before = await ledgerOf(at().pool, tenant)
     const beyond = (field: string) => beyondCap(contractId, "1,000.01", field)
-    assertInvalid(await tryMove(credit.id, "void"), beyond("status"))
-    assertInvalid(await call("DELETE", `/invoices/${credit.id}`), beyond("status"))
-    assertInvalid(await call("DELETE", `/billables/${less?.id}`), beyond("id"))
-    assertInvalid(await call("PATCH", `/billables/${less?.id}`, { quantity: 0 }), beyond("quantity"))
-    assertInvalid(
+    assertValidationError(await tryMove(credit.id, "void"), beyond("status"))
+    assertValidationError(await call("DELETE", `/invoices/${credit.id}`), beyond("status"))
+    assertValidationError(await call("DELETE", `/billables/${less?.id}`), beyond("id"))
+    assertValidationError(await call("PATCH", `/billables/${less?.id}`, { quantity: 0 }), beyond("quantity"))
+    assertValidationError(
       await call("PATCH", `/billables/${more?.id}`, { amountMinor: 100_002 }),
       beyondCap(contractId, "1,000.01", "quantity")
     )
@@ -114,7 +119,7 @@ describe("a contract", () => {
     const { add, begin, billed, contractId, tryAdd } = await stage({ capMinor: undefined })
     const [one, other] = [await begin(), await begin()]
     await add(one.id, { amountMinor: most - 1 })
-    assertInvalid(await tryAdd(other.id, { amountMinor: 2 }), [
+    assertValidationError(await tryAdd(other.id, { amountMinor: 2 }), [
       "billables",
       "max",
       `would bill more under contract ${contractId}, beyond what can be told exactly`
@@ -132,7 +137,7 @@ describe("a contract", () => {
 
   it("names its cap in the decimals of its currency", async () => {
     const { begin, contractId, tryAdd } = await stage({ currencyCode: "JPY", capMinor: 1_234_567 })
-    assertInvalid(await tryAdd((await begin()).id, { amountMinor: 2_000_000 }), [
+    assertValidationError(await tryAdd((await begin()).id, { amountMinor: 2_000_000 }), [
       "billables",
       "max",
       `would bill 2,000,000 JPY under contract ${contractId}, beyond its capMinor, 1,234,567 JPY`
@@ -144,13 +149,13 @@ describe("a contract", () => {
     const { id } = await begin()
     await add(id, { amountMinor: 50_000 })
     const tooLow = ["capMinor", "min", "is less than what is used up already"] as const
-    assertInvalid(await change({ capMinor: 49_999 }), tooLow)
-    assertInvalid(await change({ capMinor: 0 }), tooLow)
+    assertValidationError(await change({ capMinor: 49_999 }), tooLow)
+    assertValidationError(await change({ capMinor: 0 }), tooLow)
     assert.strictEqual((await change({ capMinor: 50_000 })).status, 200)
     assert.strictEqual((await tryAdd(id, { amountMinor: 1 })).status, 400)
     assert.strictEqual((await change({ capMinor: null })).status, 200)
     await add(id, { amountMinor: 1_000_000 })
-    assertInvalid(await change({ capMinor: 100_000 }), tooLow)
+    assertValidationError(await change({ capMinor: 100_000 }), tooLow)
   })
 
   it("changes its currency until it is invoiced, and not afterwards", async () => {
@@ -159,23 +164,23 @@ describe("a contract", () => {
     assert.strictEqual((await change({ currencyCode: "USD" })).status, 200)
     const { currencyCode, id } = await begin()
     assert.strictEqual(currencyCode, "USD")
-    assertInvalid(await change({ currencyCode: "EUR" }), inUse)
+    assertValidationError(await change({ currencyCode: "EUR" }), inUse)
     assert.strictEqual((await change({ currencyCode: "USD", name: "The same currency" })).status, 200)
     await call("DELETE", `/invoices/${id}`)
     assert.strictEqual((await change({ currencyCode: "EUR" })).status, 200)
     await move((await begin()).id, "void")
-    assertInvalid(await change({ currencyCode: "USD" }), inUse)
+    assertValidationError(await change({ currencyCode: "USD" }), inUse)
   })
 
   it("is not deleted while it has invoices, void ones included", async () => {
     const { begin, call, contractId, move } = await stage()
     const inUse = ["id", "inUse", "is still referred to by invoices"] as const
     const { id } = await begin()
-    assertInvalid(await call("DELETE", `/contracts/${contractId}`), inUse)
+    assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
     await call("DELETE", `/invoices/${id}`)
     const { id: other } = await begin()
     await move(other, "void")
-    assertInvalid(await call("DELETE", `/contracts/${contractId}`), inUse)
+    assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
   })
 
   describe("when many come at the same time", () => {
@@ -184,7 +189,7 @@ describe("a contract", () => {
         const { begin, billed, contractId, tenant, tryAdd } = await stage()
         const drafts = [await begin(), await begin()]
         const lock = "select 1 from contracts where tenant_id = $1 and id = $2 for update"
-        const held = await holdRow(at().pool, lock, tenant, contractId)
+        const held = await lockRow(at().pool, lock, tenant, contractId)
         const racing = Promise.all(drafts.map(({ id }) => tryAdd(id, { amountMinor: 50_001 })))
         try {
           await held.until(2)
@@ -194,7 +199,7 @@ describe("a contract", () => {
         const answers = await racing
         assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 400])
         for (const answer of answers) {
-          if (answer.status === 400) assertInvalid(answer, beyondCap(contractId, "1,000.02"))
+          if (answer.status === 400) assertValidationError(answer, beyondCap(contractId, "1,000.02"))
         }
         assert.strictEqual(await billed(), 50_001)
       }
@@ -211,7 +216,7 @@ describe("a contract", () => {
         11
       )
       for (const answer of answers) {
-        if (answer.status !== 201) assertInvalid(answer, beyondCap(contractId, "1,080.00"))
+        if (answer.status !== 201) assertValidationError(answer, beyondCap(contractId, "1,080.00"))
       }
       assert.strictEqual(await billed(), 99_000)
     })
@@ -238,7 +243,7 @@ describe("a contract", () => {
         ])
         if (deleted.status === 204) assertFailure(made, 404, notFoundText)
         else {
-          assertInvalid(deleted, ["id", "inUse", "is still referred to by invoices"])
+          assertValidationError(deleted, ["id", "inUse", "is still referred to by invoices"])
           assert.strictEqual(made.status, 201)
         }
       }
@@ -254,7 +259,7 @@ describe("a contract", () => {
         const { currencyCode } = (await call("GET", `/contracts/${contractId}`)).body.data
         assert.strictEqual(currencyCode, changed.status === 200 ? "USD" : "EUR")
         if (made.status === 201) assert.strictEqual(made.body.data.currencyCode, currencyCode)
-        else assertInvalid(made, ["currencyCode", "exists", "names nothing in this tenant"])
+        else assertValidationError(made, ["currencyCode", "exists", "names nothing in this tenant"])
       }
     })
   })

@@ -1,13 +1,20 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
-import { type JsonSchema, operationsOf } from "../../support/operations.ts"
-import { type Kind, makerIn, parents, type Shown } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText
+} from "../../support/assertions/failures.ts"
+import { type JsonSchema, operationsOf } from "../../support/assertions/operations.ts"
+import { parents, type ResourceBody, type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
-const noText = (field: string): Fault => [field, "type", "must be a string"]
+const noText = (field: string): ExpectedError => [field, "type", "must be a string"]
 
 /** What can be taken from each resource, and what a null in the place of the rest is told. */
-const fields: Readonly<Record<Kind, { readonly optional: object; readonly required: ReadonlyArray<Fault> }>> = {
+const fields: Readonly<
+  Record<ResourceKind, { readonly optional: object; readonly required: ReadonlyArray<ExpectedError> }>
+> = {
   tenants: { optional: { description: "d" }, required: [noText("name")] },
   clients: { optional: { description: "d", order: 0 }, required: [noText("name")] },
   addresses: {
@@ -33,10 +40,10 @@ const fields: Readonly<Record<Kind, { readonly optional: object; readonly requir
   },
   projects: { optional: { description: "d", order: 5 }, required: [noText("name")] }
 }
-const kinds = Object.keys(fields) as ReadonlyArray<Kind>
+const kinds = Object.keys(fields) as ReadonlyArray<ResourceKind>
 
 /** What keeps one from being deleted, by the name it is told under. */
-const holders: ReadonlyArray<readonly [kept: Kind, by: Kind]> = [
+const holders: ReadonlyArray<readonly [kept: ResourceKind, by: ResourceKind]> = [
   ["clients", "addresses"],
   ["clients", "contacts"],
   ["clients", "contracts"],
@@ -45,14 +52,14 @@ const holders: ReadonlyArray<readonly [kept: Kind, by: Kind]> = [
 ]
 
 /** The field that shows what one belongs to. */
-const shownAs = (parent: Kind) => parent.slice(0, -1)
+const shownAs = (parent: ResourceKind) => parent.slice(0, -1)
 
 const filters = kinds.flatMap((kind) => {
   const parent = parents[kind]
   return parent === undefined ? [] : [{ kind, field: parent.field, parent: parent.kind }]
 })
 
-const badIds: Partial<Record<Kind, string>> = {
+const badIds: Partial<Record<ResourceKind, string>> = {
   clients: "must be a client identifier (clnt_…)",
   contacts: "must be a contact identifier (con_…)",
   contracts: "must be a contract identifier (ctr_…)"
@@ -69,13 +76,13 @@ describe("contracting", () => {
 
   const call = (method: string, path: string, body?: unknown) =>
     service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-  const make = (kind: Kind, body: object = {}) => makerIn(service, tenant).make(kind, body)
+  const make = (kind: ResourceKind, body: object = {}) => resourceMaker(service, tenant).make(kind, body)
   const idsIn = async (path: string) => {
     const { body, status } = await call("GET", path)
     assert.strictEqual(status, 200)
-    return body.data.map(({ id }: Shown) => id)
+    return body.data.map(({ id }: ResourceBody) => id)
   }
-  const inUse = (by: string): Fault => ["id", "inUse", `is still referred to by ${by}`]
+  const inUse = (by: string): ExpectedError => ["id", "inUse", `is still referred to by ${by}`]
 
   it("goes from the first client to the last project, and back", async () => {
     const client = await make("clients", { name: "Northwind" })
@@ -93,7 +100,7 @@ describe("contracting", () => {
     assert.strictEqual(contract["client"], client.id)
     assert.strictEqual(project["contract"], contract.id)
 
-    const changes: ReadonlyArray<readonly [Kind, Shown, object]> = [
+    const changes: ReadonlyArray<readonly [ResourceKind, ResourceBody, object]> = [
       ["clients", client, { name: "Northwind AS" }],
       ["contacts", contact, { role: "Head of purchasing" }],
       ["emails", email, { address: "purchasing@northwind.test" }],
@@ -111,8 +118,8 @@ describe("contracting", () => {
       assert.include(await idsIn(`/${kind}`), before.id)
     }
 
-    const remove = (kind: Kind, { id }: Shown) => call("DELETE", `/${kind}/${id}`)
-    const gone = async (kind: Kind, one: Shown) => {
+    const remove = (kind: ResourceKind, { id }: ResourceBody) => call("DELETE", `/${kind}/${id}`)
+    const gone = async (kind: ResourceKind, one: ResourceBody) => {
       const removed = await remove(kind, one)
       assert.deepStrictEqual([removed.status, removed.text], [204, ""])
       assertFailure(await call("GET", `/${kind}/${one.id}`), 404, notFoundText)
@@ -120,14 +127,14 @@ describe("contracting", () => {
       assertFailure(await remove(kind, one), 404, notFoundText)
       assert.notInclude(await idsIn(`/${kind}`), one.id)
     }
-    assertInvalid(await remove("clients", client), inUse("addresses"))
+    assertValidationError(await remove("clients", client), inUse("addresses"))
     await gone("addresses", theirs)
-    assertInvalid(await remove("clients", client), inUse("contacts"))
-    assertInvalid(await remove("contacts", contact), inUse("emails"))
+    assertValidationError(await remove("clients", client), inUse("contacts"))
+    assertValidationError(await remove("contacts", contact), inUse("emails"))
     await gone("emails", email)
     await gone("contacts", contact)
-    assertInvalid(await remove("clients", client), inUse("contracts"))
-    assertInvalid(await remove("contracts", contract), inUse("projects"))
+    assertValidationError(await remove("clients", client), inUse("contracts"))
+    assertValidationError(await remove("contracts", contract), inUse("projects"))
     await gone("projects", project)
     await gone("contracts", contract)
     await gone("clients", client)
@@ -139,7 +146,7 @@ describe("contracting", () => {
     const holder = await make(by)
     const id = String(holder[shownAs(kept)])
     const before = await call("GET", `/${kept}/${id}`)
-    assertInvalid(await call("DELETE", `/${kept}/${id}`), inUse(by))
+    assertValidationError(await call("DELETE", `/${kept}/${id}`), inUse(by))
     assert.strictEqual((await call("GET", `/${kept}/${id}`)).text, before.text)
     assert.strictEqual((await call("DELETE", `/${by}/${holder.id}`)).status, 204)
     assert.strictEqual((await call("DELETE", `/${kept}/${id}`)).status, 204)
@@ -149,11 +156,11 @@ describe("contracting", () => {
     const field = parents[by]?.field ?? ""
     for (let round = 0; round < 10; round++) {
       const { id } = await make(kept)
-      const body = await makerIn(service, tenant).bodyOf(by, { [field]: id })
+      const body = await resourceMaker(service, tenant).bodyOf(by, { [field]: id })
       const [deleted, made] = await Promise.all([call("DELETE", `/${kept}/${id}`), call("POST", `/${by}`, body)])
       if (deleted.status === 204) assertFailure(made, 404, notFoundText)
       else {
-        assertInvalid(deleted, inUse(by))
+        assertValidationError(deleted, inUse(by))
         assert.strictEqual(made.status, 201)
       }
     }
@@ -166,7 +173,7 @@ describe("contracting", () => {
       const full = await make(kind, optional)
       assert.deepInclude(full, optional)
       const path = `/${kind}/${full.id}`
-      const without = (given: Shown, ...names: ReadonlyArray<string>) =>
+      const without = (given: ResourceBody, ...names: ReadonlyArray<string>) =>
         Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name) && name !== "updatedAt"))
       for (const name of Object.keys(optional)) {
         const { body, status } = await call("PATCH", path, { [name]: null })
@@ -185,9 +192,17 @@ describe("contracting", () => {
     it(`takes no required field from ${kind}, and changes nothing by nothing`, async () => {
       const path = `/${kind}/${(await make(kind, optional)).id}`
       const before = await call("GET", path)
-      for (const fault of required) assertInvalid(await call("PATCH", path, { ...optional, [fault[0]]: null }), fault)
-      assertInvalid(await call("PATCH", path, Object.fromEntries(required.map(([name]) => [name, null]))), ...required)
-      assertInvalid(await call("PATCH", path, {}), ["body", "required", "must name at least one field to change"])
+      for (const fault of required)
+        assertValidationError(await call("PATCH", path, { ...optional, [fault[0]]: null }), fault)
+      assertValidationError(
+        await call("PATCH", path, Object.fromEntries(required.map(([name]) => [name, null]))),
+        ...required
+      )
+      assertValidationError(await call("PATCH", path, {}), [
+        "body",
+        "required",
+        "must name at least one field to change"
+      ])
       assert.strictEqual((await call("GET", path)).text, before.text)
     })
 
@@ -225,7 +240,7 @@ describe("contracting", () => {
     })
 
     it(`lists no ${kind} of one of the ${parent} that is not there or is another tenant's`, async () => {
-      const elsewhere = makerIn(service, await service.newTenant())
+      const elsewhere = resourceMaker(service, await service.newTenant())
       const foreign = String((await elsewhere.make(kind))[shownAs(parent)])
       const unknown = `${foreign.split("_", 1)}_${"0".repeat(26)}`
       for (const id of [foreign, unknown]) assert.deepStrictEqual(await idsIn(`/${kind}?${field}=${id}`), [])
@@ -233,10 +248,10 @@ describe("contracting", () => {
 
     it(`lists no ${kind} of what cannot be one of the ${parent}`, async () => {
       for (const id of ["", "nonsense", "prj_a", `${parent}_a`, "%00", "clnt_A", "clnt_a'"]) {
-        const fault: Fault = [field, "format", badIds[parent] ?? ""]
-        assertInvalid(await call("GET", `/${kind}?${field}=${id}`), fault)
+        const fault: ExpectedError = [field, "format", badIds[parent] ?? ""]
+        assertValidationError(await call("GET", `/${kind}?${field}=${id}`), fault)
       }
-      assertInvalid(
+      assertValidationError(
         await call("GET", `/${kind}?limit=0&${field}=nonsense`),
         ["limit", "min", "must be at least 1"],
         [field, "format", badIds[parent] ?? ""]

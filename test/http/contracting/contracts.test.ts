@@ -1,10 +1,10 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { makerIn } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const states = ["DRAFT", "ACTIVE", "ENDED"] as const
 type State = (typeof states)[number]
@@ -17,8 +17,8 @@ const life: Readonly<Record<State, { readonly by: ReadonlyArray<State>; readonly
 }
 
 const notAMoment = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
-const noSuchCurrency: Fault = ["currencyCode", "currency", "must be an ISO 4217 currency code such as EUR"]
-const endsTooEarly: Fault = ["endsAt", "min", "must be after startsAt"]
+const noSuchCurrency: ExpectedError = ["currencyCode", "currency", "must be an ISO 4217 currency code such as EUR"]
+const endsTooEarly: ExpectedError = ["endsAt", "min", "must be after startsAt"]
 
 const day = (number: number) => `2026-03-${String(number).padStart(2, "0")}T00:00:00.000Z`
 
@@ -31,7 +31,7 @@ describe("contracts", () => {
     service = await startService()
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
-    clientId = (await makerIn(service, tenant).make("clients")).id
+    clientId = (await resourceMaker(service, tenant).make("clients")).id
   })
   afterAll(async () => {
     await pool.end()
@@ -67,7 +67,7 @@ describe("contracts", () => {
           const id = await inState(from)
           const answer = await change(id, { status: to, name: "Renamed" })
           if (may) assert.deepInclude(answer.body.data, { id, status: to, name: "Renamed" })
-          else assertInvalid(answer, ["status", "state", `cannot go from ${from} to ${to}`])
+          else assertValidationError(answer, ["status", "state", `cannot go from ${from} to ${to}`])
           assert.deepInclude(await read(id), may ? { status: to, name: "Renamed" } : { status: from, name: "Pumps" })
         })
       }
@@ -82,8 +82,8 @@ describe("contracts", () => {
     it("know no other state", async () => {
       const id = await make()
       for (const status of ["", "draft", "OPEN", "VOID"]) {
-        assertInvalid(await change(id, { status }), ["status", "enum", "must be one of DRAFT, ACTIVE, ENDED"])
-        assertInvalid(await create({ status }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
+        assertValidationError(await change(id, { status }), ["status", "enum", "must be one of DRAFT, ACTIVE, ENDED"])
+        assertValidationError(await create({ status }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
       }
     })
 
@@ -134,14 +134,14 @@ describe("contracts", () => {
   })
 
   it("cannot begin at their end", async () => {
-    assertInvalid(await create({ status: "ENDED" }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
+    assertValidationError(await create({ status: "ENDED" }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
   })
 
   it("stay with their client", async () => {
     const id = await make()
-    const other = (await makerIn(service, tenant).make("clients")).id
+    const other = (await resourceMaker(service, tenant).make("clients")).id
     for (const field of ["client", "clientId"]) {
-      assertInvalid(await change(id, { [field]: other }), [field, "unknown", "is not a known property"])
+      assertValidationError(await change(id, { [field]: other }), [field, "unknown", "is not a known property"])
     }
     assert.strictEqual((await read(id)).client, clientId)
   })
@@ -151,14 +151,14 @@ describe("contracts", () => {
       [10, 10],
       [10, 9]
     ])("cannot be created to last from day %i to day %i", async (from, to) => {
-      assertInvalid(await create({ startsAt: day(from), endsAt: day(to) }), endsTooEarly)
+      assertValidationError(await create({ startsAt: day(from), endsAt: day(to) }), endsTooEarly)
     })
 
     it("are compared to the millisecond, and by what is kept of them", async () => {
       const first = "2026-03-10T00:00:00.001Z"
       assert.strictEqual((await create({ startsAt: day(10), endsAt: first })).status, 201)
-      assertInvalid(await create({ startsAt: first, endsAt: day(10) }), endsTooEarly)
-      assertInvalid(await create({ startsAt: day(10), endsAt: "2026-03-10T00:00:00.000999Z" }), endsTooEarly)
+      assertValidationError(await create({ startsAt: first, endsAt: day(10) }), endsTooEarly)
+      assertValidationError(await create({ startsAt: day(10), endsAt: "2026-03-10T00:00:00.000999Z" }), endsTooEarly)
     })
 
     const period = { startsAt: day(10), endsAt: day(20) }
@@ -195,13 +195,13 @@ describe("contracts", () => {
       [{ endsAt: day(20) }, { startsAt: day(20) }]
     ])("of %j are not changed by %j", async (before, changes) => {
       const id = await make(before)
-      assertInvalid(await change(id, changes), endsTooEarly)
+      assertValidationError(await change(id, changes), endsTooEarly)
       assert.deepStrictEqual(await readPeriod(id), before)
     })
 
     it("are told of every objection at once", async () => {
       const id = await make({ ...period, status: "ACTIVE" })
-      assertInvalid(
+      assertValidationError(
         await change(id, { status: "DRAFT", endsAt: day(1) }),
         ["status", "state", "cannot go from ACTIVE to DRAFT"],
         endsTooEarly
@@ -211,7 +211,7 @@ describe("contracts", () => {
     it("keep that order when two changes, each good alone, come at the same moment", async () => {
       for (let round = 0; round < 10; round++) {
         const id = await make(period)
-        const held = await holdRow(
+        const held = await lockRow(
           pool,
           "select 1 from contracts where tenant_id = $1 and id = $2 for update",
           tenant,
@@ -225,7 +225,7 @@ describe("contracts", () => {
         }
         const answers = await racing
         assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 400])
-        for (const answer of answers) if (answer.status === 400) assertInvalid(answer, endsTooEarly)
+        for (const answer of answers) if (answer.status === 400) assertValidationError(answer, endsTooEarly)
         const { endsAt, startsAt } = await read(id)
         assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
       }
@@ -238,7 +238,7 @@ describe("contracts", () => {
           change(id, n % 2 === 0 ? { startsAt: day(n + 1) } : { endsAt: day(n + 1) })
         )
       )
-      for (const answer of answers) if (answer.status !== 200) assertInvalid(answer, endsTooEarly)
+      for (const answer of answers) if (answer.status !== 200) assertValidationError(answer, endsTooEarly)
       const { endsAt, startsAt } = await read(id)
       assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
     })
@@ -309,18 +309,18 @@ describe("contracts", () => {
       "infinity",
       ""
     ])("but not %j", async (given) => {
-      const faults: ReadonlyArray<Fault> = [
+      const faults: ReadonlyArray<ExpectedError> = [
         ["startsAt", "format", notAMoment],
         ["endsAt", "format", notAMoment]
       ]
-      assertInvalid(await create({ startsAt: given, endsAt: given }), ...faults)
-      assertInvalid(await change(await make(), { startsAt: given, endsAt: given }), ...faults)
+      assertValidationError(await create({ startsAt: given, endsAt: given }), ...faults)
+      assertValidationError(await change(await make(), { startsAt: given, endsAt: given }), ...faults)
     })
 
     it.each([0, 1769851800000, true, {}, []])("but not %j, which is no text", async (given) => {
-      const fault: Fault = ["startsAt", "type", "must be a string"]
-      assertInvalid(await create({ startsAt: given }), fault)
-      assertInvalid(await change(await make(), { startsAt: given }), fault)
+      const fault: ExpectedError = ["startsAt", "type", "must be a string"]
+      assertValidationError(await create({ startsAt: given }), fault)
+      assertValidationError(await change(await make(), { startsAt: given }), fault)
     })
   })
 
@@ -336,8 +336,8 @@ describe("contracts", () => {
     const notMoney = ["eur", "Eur", "EU", "EURO", " EUR", "EUR ", "€", "978", "ZZZ", "DEM", "FRF", "HRK", "BTC", ""]
     const metalsAndUnits = ["XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XBA", "XBB", "XBC", "XBD", "XTS", "XXX"]
     it.each([...notMoney, ...metalsAndUnits, "constructor", "__proto__"])("but not %j", async (currencyCode) => {
-      assertInvalid(await create({ currencyCode }), noSuchCurrency)
-      assertInvalid(await change(await make(), { currencyCode }), noSuchCurrency)
+      assertValidationError(await create({ currencyCode }), noSuchCurrency)
+      assertValidationError(await change(await make(), { currencyCode }), noSuchCurrency)
     })
   })
 })

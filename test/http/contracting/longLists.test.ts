@@ -4,19 +4,19 @@ import { text } from "node:stream/consumers"
 import type pg from "pg"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { maxPageRows } from "../../../src/layers/postgres/repository/ListPageReader.ts"
-import { plantClients } from "../../support/clients.ts"
-import { openPool } from "../../support/database.ts"
-import { assertTooMany } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { startProxy } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { loggedDatabase } from "../../support/statements.ts"
-import { eventually } from "../../support/workers.ts"
+import { assertTooManyRequests } from "../../support/assertions/failures.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { insertClients } from "../../support/fixtures/clientRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { startProxy } from "../../support/servers/proxy.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { openLoggedDatabase } from "../../support/servers/statementLog.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 /** The service behind a door to a database whose statements can be counted. */
 const start = async () => {
-  const database = await loggedDatabase()
+  const database = await openLoggedDatabase()
   const proxy = await startProxy(database.url)
   const service = await startService({ DATABASE_URL: proxy.url })
   const pool = openPool(database.url)
@@ -34,11 +34,11 @@ const longDescription = 1000
 const bytesOfPage = maxPageRows * (longDescription + 400)
 
 describe("a list of clients that is longer than a page", () => {
-  const at = forAll(start)
+  const at = useFixture(start)
 
   const tenantWith = async (count: number, descriptionLength?: number) => {
     const tenant = await at().service.newTenant()
-    await plantClients(at().pool, tenant, count, descriptionLength)
+    await insertClients(at().pool, tenant, count, descriptionLength)
     return tenant
   }
 
@@ -165,7 +165,7 @@ describe("a list of clients that is longer than a page", () => {
     const tenant = await tenantWith(16 * maxPageRows, longDescription)
     const callers: Array<IncomingMessage> = []
     while (callers.length < 8) callers.push(await askIdly(service, tenant))
-    assertTooMany(await service.api("GET", "/clients", { as: "owner", tenant }))
+    assertTooManyRequests(await service.api("GET", "/clients", { as: "owner", tenant }))
     const short = await tenantWith(3)
     assert.lengthOf((await service.api("GET", "/clients", { as: "owner", tenant: short })).body.data, 3)
     const lists = await Promise.all(callers.map(text))

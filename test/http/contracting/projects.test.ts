@@ -1,11 +1,17 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertFailure, assertInvalid, type Fault, notFoundText, unauthorizedText } from "../../support/failure.ts"
-import { makerIn, type Shown } from "../../support/resources.ts"
-import { type CallOptions, type Service, startService } from "../../support/service.ts"
-import { loggedDatabase } from "../../support/statements.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText,
+  unauthorizedText
+} from "../../support/assertions/failures.ts"
+import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
+import { type CallOptions, type Service, startService } from "../../support/servers/service.ts"
+import { openLoggedDatabase } from "../../support/servers/statementLog.ts"
 
 const unknown = `prj_${"0".repeat(26)}`
-const badExpand: Fault = ["expand", "enum", "must be a comma-separated list of contract, contract.client"]
+const badExpand: ExpectedError = ["expand", "enum", "must be a comma-separated list of contract, contract.client"]
 
 /** Every way to ask for relations, and how far each one goes. */
 const expansions: Readonly<Record<string, "contract" | "client">> = {
@@ -21,9 +27,9 @@ const expansions: Readonly<Record<string, "contract" | "client">> = {
 
 describe("projects", () => {
   let service: Service
-  let database: Awaited<ReturnType<typeof loggedDatabase>>
+  let database: Awaited<ReturnType<typeof openLoggedDatabase>>
   beforeAll(async () => {
-    database = await loggedDatabase()
+    database = await openLoggedDatabase()
     service = await startService({ DATABASE_URL: database.url })
   })
   afterAll(async () => {
@@ -37,7 +43,7 @@ describe("projects", () => {
   /** A project with all its relations, every optional field of theirs set. */
   const stage = async () => {
     const tenant = await service.newTenant()
-    const { make } = makerIn(service, tenant)
+    const { make } = resourceMaker(service, tenant)
     const client = await make("clients", { description: "Pumps and valves", order: 7 })
     const contract = await make("contracts", {
       clientId: client.id,
@@ -75,8 +81,8 @@ describe("projects", () => {
           assertFailure(await get(id, {}, query), 404, notFoundText)
         }
       }
-      assertInvalid(await get(project.id, { as: "outsider" }, "?expand=x"), badExpand)
-      assertInvalid(await get(unknown, { as: "outsider" }, "?expand=x"), badExpand)
+      assertValidationError(await get(project.id, { as: "outsider" }, "?expand=x"), badExpand)
+      assertValidationError(await get(unknown, { as: "outsider" }, "?expand=x"), badExpand)
     })
 
     it("are out of sight from the moment a member is removed", async () => {
@@ -115,10 +121,14 @@ describe("projects", () => {
 
     it("are neither changed nor deleted", async () => {
       const { project, tenant } = await stage()
-      const missing: Fault = ["tenant-id", "required", "names the tenant to work in; this operation needs the header"]
+      const missing: ExpectedError = [
+        "tenant-id",
+        "required",
+        "names the tenant to work in; this operation needs the header"
+      ]
       const body = { name: "Renamed" }
-      assertInvalid(await service.api("PATCH", `/projects/${project.id}`, { as: "owner", body }), missing)
-      assertInvalid(await service.api("DELETE", `/projects/${project.id}`, { as: "owner" }), missing)
+      assertValidationError(await service.api("PATCH", `/projects/${project.id}`, { as: "owner", body }), missing)
+      assertValidationError(await service.api("DELETE", `/projects/${project.id}`, { as: "owner" }), missing)
       assert.deepStrictEqual((await get(project.id)).body, { data: project })
       const changed = await service.api("PATCH", `/projects/${project.id}`, { as: "owner", tenant, body })
       assert.strictEqual(changed.body.data.name, "Renamed")
@@ -144,7 +154,7 @@ describe("projects", () => {
     })
 
     it("leave out of a relation what that leaves out alone", async () => {
-      const { make } = makerIn(service, await service.newTenant())
+      const { make } = resourceMaker(service, await service.newTenant())
       const client = await make("clients")
       const contract = await make("contracts", { clientId: client.id })
       const project = await make("projects", { contractId: contract.id })
@@ -162,7 +172,7 @@ describe("projects", () => {
     ]
     it.each([...wrong, ...oneAmongGood, "__proto__", "%00"])("show no relation called %j", async (expand) => {
       const { project } = await stage()
-      assertInvalid(await get(project.id, {}, `?expand=${expand}`), badExpand)
+      assertValidationError(await get(project.id, {}, `?expand=${expand}`), badExpand)
     })
 
     it("are another version than without, and a new one when a relation changes", async () => {
@@ -194,7 +204,7 @@ describe("projects", () => {
   it("are listed without relations, which a list does not show", async () => {
     const { project, tenant } = await stage()
     const listed = await service.api("GET", "/projects", { as: "owner", tenant })
-    const shown: ReadonlyArray<Shown> = listed.body.data
+    const shown: ReadonlyArray<ResourceBody> = listed.body.data
     assert.deepStrictEqual(shown, [project])
   })
 })

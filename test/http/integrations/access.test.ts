@@ -1,12 +1,12 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import { trustedOrigin } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, startWithProviders } from "../../support/authorizing.ts"
-import { plantDelivery } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import { integrationsIn } from "../../support/integrations.ts"
-import { admit } from "../../support/members.ts"
-import { operationsOf } from "../../support/operations.ts"
-import { plantInbound, plantIssues } from "../../support/trackerRows.ts"
+import { operationsOf } from "../../support/assertions/operations.ts"
+import { authorizationClient, minimalDrive, startServiceWithProvider } from "../../support/fixtures/authorizations.ts"
+import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
+import { integrationClient } from "../../support/fixtures/integrations.ts"
+import { insertInboundWebhook, insertIssues } from "../../support/fixtures/issueRows.ts"
+import { addMember } from "../../support/fixtures/members.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { trustedOrigin } from "../../support/servers/oauthProvider.ts"
 
 const callers = ["VIEWER", "MEMBER", "ADMIN", "owner", "outsider"] as const
 
@@ -56,17 +56,17 @@ const bodies: Readonly<Record<string, object>> = {
 const isAuthorizing = (row: string) => /\/(authorize|confirm)$/.test(row)
 
 describe("roles and integrations", () => {
-  const at = forAll(() => startWithProviders({ MAX_INTEGRATIONS: "1000" }))
+  const at = useFixture(() => startServiceWithProvider({ MAX_INTEGRATIONS: "1000" }))
   beforeAll(async () => {
     for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-      await admit(at().service, at().tenant, role, role)
+      await addMember(at().service, at().tenant, role, role)
     }
   })
 
   /** The path of a row about an authorization, and what a grant that waits is confirmed with. */
   const authorizing = async (row: string, home: string) => {
-    const ours = authorizingIn(at().service, at().server, home)
-    const { id } = await ours.made(leastDrive)
+    const ours = authorizationClient(at().service, at().server, home)
+    const { id } = await ours.made(minimalDrive)
     const confirmation = row.endsWith("/confirm") ? await ours.waiting(id) : undefined
     return { path: `/integrations/${id}/${row.split("/").at(-1)}`, ...(confirmation && { body: { confirmation } }) }
   }
@@ -77,19 +77,19 @@ describe("roles and integrations", () => {
     home = at().tenant
   ): Promise<{ readonly path: string; readonly body?: object }> => {
     if (isAuthorizing(row)) return authorizing(row, home)
-    const ours = integrationsIn(at().service, home)
+    const ours = integrationClient(at().service, home)
     const { id } = await ours.made()
     const subscription = await ours.madeSubscription(id)
     if (row.endsWith("/resume")) await ours.move(id, "pause")
     const { body } = await ours.move(id, "ping")
-    const delivery = await plantDelivery(at().pool, home, id)
+    const delivery = await insertDelivery(at().pool, home, id)
     const path = (row.split(" ")[1] ?? "")
       .replace("{integrationId}", id)
       .replace("{deliveryId}", delivery)
       .replace("{subscriptionId}", subscription.id)
       .replace("{eventId}", body.data.id)
-      .replace("{issueId}", await plantIssues(at().pool, home, id))
-      .replace("{webhookId}", await plantInbound(at().pool, home, id))
+      .replace("{issueId}", await insertIssues(at().pool, home, id))
+      .replace("{webhookId}", await insertInboundWebhook(at().pool, home, id))
     return { path }
   }
   const send = (

@@ -2,19 +2,25 @@ import { Effect, Layer } from "effect"
 import { assert, describe, it, vi } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
-import { clientSecret } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
-import { forAll } from "../../support/forAll.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { everyRow, leaksIn } from "../../support/leaks.ts"
-import { liveOn } from "../../support/live.ts"
-import type { Answered } from "../../support/service.ts"
+import { dumpTables, findLeaks } from "../../support/assertions/leaks.ts"
+import {
+  authorizationClient,
+  minimalDrive,
+  minimalJira,
+  startServiceWithProvider
+} from "../../support/fixtures/authorizations.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { clientSecret } from "../../support/servers/oauthProvider.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
 
 describe("what a provider grants", () => {
-  const at = forAll(startWithProviders)
-  const ours = () => authorizingIn(at().service, at().server, at().tenant)
-  const live = () => liveOn(at().service.database.url, { DATA_DIR: at().service.dataDir, ...at().server.environment })
-  const round = () => tidyOnce(at().service, at().server.environment)
+  const at = useFixture(startServiceWithProvider)
+  const ours = () => authorizationClient(at().service, at().server, at().tenant)
+  const live = () =>
+    testLayers(at().service.database.url, { DATA_DIR: at().service.dataDir, ...at().server.environment })
+  const round = () => runJanitorOnce(at().service, at().server.environment)
   const refreshed = (id: string) =>
     Effect.flatMap(Grants, (grants) => grants.getAccess(TenantId.make(at().tenant), id)).pipe(
       Effect.provide(Layer.provide(Grants.Default, live())),
@@ -22,13 +28,13 @@ describe("what a provider grants", () => {
     )
 
   it("lies nowhere in the clear, and is told to nobody", async () => {
-    const answers: Array<Answered> = []
-    const seen = (answer: Answered) => {
+    const answers: Array<ServiceResponse> = []
+    const seen = (answer: ServiceResponse) => {
       answers.push(answer)
       return answer
     }
     const secrets = [clientSecret]
-    for (const fields of [leastJira, leastDrive]) {
+    for (const fields of [minimalJira, minimalDrive]) {
       const { id } = await ours().made(fields)
       const headers = { "idempotency-key": `begin-${id}` }
       const body = { origin: "https://app.example.test" }
@@ -50,14 +56,14 @@ describe("what a provider grants", () => {
       ...at().server.asked.map(({ fields }) => fields["code_verifier"] ?? clientSecret)
     )
     assert.isAbove(secrets.length, 20)
-    const kept = await everyRow(at().pool)
+    const kept = await dumpTables(at().pool)
     assert.isTrue(
       kept.some((row) => row.includes("folder-1")),
       "what is no secret is found this way"
     )
     const told = answers.map(({ headers, text }) => JSON.stringify([...headers]) + text)
     for (const place of [...kept, ...at().service.logs, ...told])
-      assert.deepStrictEqual(leaksIn(place, secrets), [], place)
+      assert.deepStrictEqual(findLeaks(place, secrets), [], place)
   })
 
   const revoked = () =>
@@ -89,7 +95,7 @@ describe("what a provider grants", () => {
   })
 
   it("is deleted and discarded all the same when it does not open any more", async () => {
-    const [id, other] = [await ours().authorized(), (await ours().made(leastDrive)).id]
+    const [id, other] = [await ours().authorized(), (await ours().made(minimalDrive)).id]
     for (const each of [id, other]) await ours().waiting(each)
     await at().pool.query("update grants set access = 'x' where integration_id = $1", [id])
     await at().pool.query("update pending_grants set sealed = 'x' where integration_id in ($1, $2)", [id, other])
@@ -100,7 +106,7 @@ describe("what a provider grants", () => {
   })
 
   it("cannot be given back to Jira", async () => {
-    const id = await ours().authorized(leastJira)
+    const id = await ours().authorized(minimalJira)
     const before = at().server.asked.length
     await ours().remove(id)
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -115,7 +121,7 @@ describe("what a provider grants", () => {
   }
 
   it("is discarded by the janitor and given back when nobody confirms it in time, and not before", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     await ours().waiting(id)
     const token = at().server.issued.at(-1)
     await round()

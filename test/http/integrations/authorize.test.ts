@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "vitest"
-import { publicUrl } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { setStatus } from "../../support/integrationRows.ts"
-import { integrationsIn, leastNats, leastWebhook } from "../../support/integrations.ts"
-import { startService } from "../../support/service.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import {
+  authorizationClient,
+  minimalDrive,
+  minimalJira,
+  startServiceWithProvider
+} from "../../support/fixtures/authorizations.ts"
+import { setStatus } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient, minimalNats, minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { publicUrl } from "../../support/servers/oauthProvider.ts"
+import { startService } from "../../support/servers/service.ts"
 
 const common = [
   "response_type",
@@ -19,10 +24,10 @@ const common = [
 ]
 
 describe("an integration that has to be authorized", () => {
-  const at = forAll(startWithProviders)
-  const ours = () => authorizingIn(at().service, at().server, at().tenant)
+  const at = useFixture(startServiceWithProvider)
+  const ours = () => authorizationClient(at().service, at().server, at().tenant)
 
-  it.each([leastJira, leastDrive])("starts as $provider with nobody having done so", async (fields) => {
+  it.each([minimalJira, minimalDrive])("starts as $provider with nobody having done so", async (fields) => {
     const made = await ours().made(fields)
     assert.deepInclude(made, { provider: fields.provider, status: "PENDING_AUTH", isAuthorized: false })
     assert.notProperty(made, "secret")
@@ -30,27 +35,27 @@ describe("an integration that has to be authorized", () => {
 
   it("takes the settings its provider knows, up to their bounds", async () => {
     const config = { siteId: "s".repeat(100), jql: "q".repeat(500) }
-    assert.deepStrictEqual((await ours().made({ ...leastJira, config })).config, config)
+    assert.deepStrictEqual((await ours().made({ ...minimalJira, config })).config, config)
   })
 
-  it.each<[object, ...Array<Fault>]>([
-    [{ ...leastDrive, config: {} }, ["config.folderId", "required", "is required"]],
+  it.each<[object, ...Array<ExpectedError>]>([
+    [{ ...minimalDrive, config: {} }, ["config.folderId", "required", "is required"]],
     [
-      { ...leastJira, config: { jql: "q".repeat(501) } },
+      { ...minimalJira, config: { jql: "q".repeat(501) } },
       ["config.jql", "maxLength", "must have at most 500 characters"]
     ],
-    [{ ...leastJira, config: { siteId: "" } }, ["config.siteId", "minLength", "must have at least 1 character"]],
-    [{ ...leastJira, config: { folderId: "f" } }, ["config.folderId", "unknown", "means nothing to JIRA"]],
+    [{ ...minimalJira, config: { siteId: "" } }, ["config.siteId", "minLength", "must have at least 1 character"]],
+    [{ ...minimalJira, config: { folderId: "f" } }, ["config.folderId", "unknown", "means nothing to JIRA"]],
     [
-      { ...leastWebhook, config: { ...leastWebhook.config, jql: "q" } },
+      { ...minimalWebhook, config: { ...minimalWebhook.config, jql: "q" } },
       ["config.jql", "unknown", "means nothing to WEBHOOK"]
     ]
   ])("is not made of %j", async (body, ...faults) => {
-    assertInvalid(await ours().create(body), ...faults)
+    assertValidationError(await ours().create(body), ...faults)
   })
 
   it("is authorized with Jira at an address that says all it must", async () => {
-    const { id } = await ours().made(leastJira)
+    const { id } = await ours().made(minimalJira)
     const url = new URL(await ours().begun(id))
     assert.strictEqual(url.origin + url.pathname, `${at().server.url}/authorize`)
     const { state = "", code_challenge = "", ...rest } = Object.fromEntries(url.searchParams)
@@ -68,7 +73,7 @@ describe("an integration that has to be authorized", () => {
   })
 
   it("is authorized with Google at an address that says all it must", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const asks = new URL(await ours().begun(id)).searchParams
     assert.sameMembers([...asks.keys()], [...common, "access_type", "prompt", "include_granted_scopes"])
     assert.strictEqual(asks.get("scope"), "https://www.googleapis.com/auth/drive.file")
@@ -78,7 +83,7 @@ describe("an integration that has to be authorized", () => {
   })
 
   it("is remembered by the hash of its state, for ten minutes, with who began and where", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const state = new URL(await ours().begun(id)).searchParams.get("state") ?? ""
     const { rows } = await at().pool.query(
       `select hash, provider, subject, origin, consumed_at,
@@ -106,24 +111,24 @@ describe("an integration that has to be authorized", () => {
     "*",
     "null"
   ])("is not authorized for the origin %s", async (origin) => {
-    const { id } = await ours().made(leastDrive)
-    assertInvalid(await ours().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
+    const { id } = await ours().made(minimalDrive)
+    assertValidationError(await ours().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
   })
 
-  it.each([leastWebhook, leastNats])("is none with $provider", async (fields) => {
+  it.each([minimalWebhook, minimalNats])("is none with $provider", async (fields) => {
     const { id } = await ours().made(fields)
     const fault = ["provider", "state", `is ${fields.provider}, which needs no authorization`] as const
-    assertInvalid(await ours().begin(id), [...fault])
+    assertValidationError(await ours().begin(id), [...fault])
   })
 
   it("is authorized in every status but PAUSED", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     for (const status of ["PENDING_AUTH", "ERROR", "ACTIVE"]) {
       await setStatus(at().pool, id, status)
       await ours().begun(id)
     }
     await setStatus(at().pool, id, "PAUSED")
-    assertInvalid(await ours().begin(id), [
+    assertValidationError(await ours().begin(id), [
       "status",
       "state",
       "is PAUSED; only PENDING_AUTH or ERROR or ACTIVE can become ACTIVE"
@@ -131,9 +136,9 @@ describe("an integration that has to be authorized", () => {
   })
 
   it("does not go on before it is authorized", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     await setStatus(at().pool, id, "ERROR")
-    assertInvalid(await ours().move(id, "resume"), [
+    assertValidationError(await ours().move(id, "resume"), [
       "isAuthorized",
       "state",
       "is false; authorize the integration first"
@@ -141,7 +146,7 @@ describe("an integration that has to be authorized", () => {
   })
 
   it("is not authorized by who saw another version of it", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const stale = await ours().call(
       "POST",
       `/${id}/authorize`,
@@ -154,16 +159,16 @@ describe("an integration that has to be authorized", () => {
 
 describe("without the settings of a provider", () => {
   it.each([
-    [{}, leastJira, "JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"],
-    [{}, leastDrive, "GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"],
-    [{ JIRA_CLIENT_ID: "i", JIRA_CLIENT_SECRET: "s" }, leastJira, "PUBLIC_URL"],
-    [{ GOOGLE_CLIENT_ID: "i", PUBLIC_URL: publicUrl }, leastDrive, "GOOGLE_CLIENT_SECRET"]
+    [{}, minimalJira, "JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"],
+    [{}, minimalDrive, "GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"],
+    [{ JIRA_CLIENT_ID: "i", JIRA_CLIENT_SECRET: "s" }, minimalJira, "PUBLIC_URL"],
+    [{ GOOGLE_CLIENT_ID: "i", PUBLIC_URL: publicUrl }, minimalDrive, "GOOGLE_CLIENT_SECRET"]
   ])("no integration is made: %j", async (environment, fields, missing) => {
     const service = await startService(environment as Readonly<Record<string, string>>) // the rows differ in their keys
     try {
-      const ours = integrationsIn(service, await service.newTenant())
+      const ours = integrationClient(service, await service.newTenant())
       const message = `this server is not configured for ${fields.provider}: it lacks ${missing}`
-      assertInvalid(await ours.create(fields), ["provider", "state", message])
+      assertValidationError(await ours.create(fields), ["provider", "state", message])
     } finally {
       await service.stop()
     }

@@ -1,25 +1,30 @@
 import { createHash } from "node:crypto"
 import { afterEach, assert, describe, it } from "vitest"
-import { trustedOrigin } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira, startWithProviders } from "../../support/authorizing.ts"
-import { dataIn } from "../../support/callbackPage.ts"
-import { assertFailure, forbiddenText, unauthorizedText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { admit } from "../../support/members.ts"
-import type { Answered } from "../../support/service.ts"
+import { parseCallbackPage } from "../../support/assertions/callbackPage.ts"
+import { assertFailure, forbiddenText, unauthorizedText } from "../../support/assertions/failures.ts"
+import {
+  authorizationClient,
+  minimalDrive,
+  minimalJira,
+  startServiceWithProvider
+} from "../../support/fixtures/authorizations.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { addMember } from "../../support/fixtures/members.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { trustedOrigin } from "../../support/servers/oauthProvider.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
 
 const sites = (...ids: ReadonlyArray<string>) =>
   ids.map((id) => ({ id, name: id.toUpperCase(), url: `https://${id}.example.test`, scopes: [] }))
 
 describe("coming back from a provider", () => {
-  const at = forAll(startWithProviders)
+  const at = useFixture(startServiceWithProvider)
   afterEach(() => {
     at().server.answer("/token", undefined)
     at().server.answer("/oauth/token/accessible-resources", undefined)
     at().server.setSites(sites("site-1"))
   })
-  const ours = (as?: string) => authorizingIn(at().service, at().server, at().tenant, as)
+  const ours = (as?: string) => authorizationClient(at().service, at().server, at().tenant, as)
   const exchanges = () => at().server.askedFor("/token").length
   const count = async (table: string, id: string) => {
     const { rows } = await at().pool.query(`select count(*)::int as n from ${table} where integration_id = $1`, [id])
@@ -27,9 +32,9 @@ describe("coming back from a provider", () => {
   }
 
   /** The page says only what we say, and its one message is to the origin that began. */
-  const assertError = (page: Answered, code: string, id?: string) => {
+  const assertError = (page: ServiceResponse, code: string, id?: string) => {
     assert.strictEqual(page.status, 200, page.text)
-    const { message, origin } = dataIn(page)
+    const { message, origin } = parseCallbackPage(page)
     if (id === undefined) return assert.deepStrictEqual([message, origin], [undefined, undefined])
     assert.strictEqual(origin, trustedOrigin)
     const { provider, ...rest } = message ?? assert.fail(page.text)
@@ -38,9 +43,9 @@ describe("coming back from a provider", () => {
   }
 
   it("with the bearer of who began completes at once", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const page = await ours().callback(await ours().consented(id), "owner")
-    assert.deepStrictEqual(dataIn(page), {
+    assert.deepStrictEqual(parseCallbackPage(page), {
       origin: trustedOrigin,
       message: { type: "integration.oauth", v: 1, status: "success", integrationId: id, provider: "GOOGLE_DRIVE" }
     })
@@ -55,10 +60,10 @@ describe("coming back from a provider", () => {
   })
 
   it("without a bearer leaves the grant waiting, and gives the page what confirms it", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const page = await ours().callback(await ours().consented(id))
     assert.strictEqual(page.status, 200)
-    const { confirmation = "", ...rest } = dataIn(page).message ?? assert.fail(page.text)
+    const { confirmation = "", ...rest } = parseCallbackPage(page).message ?? assert.fail(page.text)
     assert.match(confirmation, /^[\w-]{43}$/)
     assert.deepStrictEqual(rest, {
       type: "integration.oauth",
@@ -72,8 +77,8 @@ describe("coming back from a provider", () => {
   })
 
   it("with the bearer of somebody else is forbidden, and leaves the state to who began", async () => {
-    await admit(at().service, at().tenant, "other", "ADMIN")
-    const { id } = await ours().made(leastDrive)
+    await addMember(at().service, at().tenant, "other", "ADMIN")
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     const before = exchanges()
     assertFailure(await ours().callback(query, "other"), 403, forbiddenText)
@@ -83,8 +88,8 @@ describe("coming back from a provider", () => {
   })
 
   it("as somebody who is no ADMIN any more is forbidden", async () => {
-    const member = await admit(at().service, at().tenant, "leaver", "ADMIN")
-    const { id } = await ours("leaver").made(leastDrive)
+    const member = await addMember(at().service, at().tenant, "leaver", "ADMIN")
+    const { id } = await ours("leaver").made(minimalDrive)
     const query = await ours("leaver").consented(id)
     await at().service.api("DELETE", `/members/${member}`, { as: "owner", tenant: at().tenant })
     const before = exchanges()
@@ -93,7 +98,7 @@ describe("coming back from a provider", () => {
   })
 
   it("with a bearer that is none is refused, whatever the state", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     for (const authorization of ["Bearer a.b.c", "Basic YTpi", ""]) {
       const address = `/integrations/oauth/callback?${new URLSearchParams(query)}`
@@ -119,7 +124,7 @@ describe("coming back from a provider", () => {
   ])(
     "with a state that is %s, it is 401 without a bearer and a page with one, and nothing is exchanged",
     async (_, spoil) => {
-      const { id } = await ours().made(leastDrive)
+      const { id } = await ours().made(minimalDrive)
       const query = await spoil(await ours().consented(id), id)
       const before = exchanges()
       assertFailure(await ours().callback(query), 401, unauthorizedText)
@@ -130,7 +135,7 @@ describe("coming back from a provider", () => {
   )
 
   it("many times at once uses the state once", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     const before = exchanges()
     const statuses = (await Promise.all(Array.from({ length: 12 }, () => ours().callback(query)))).map(
@@ -142,15 +147,15 @@ describe("coming back from a provider", () => {
 
   it("to a tenant that was deleted meanwhile is refused", async () => {
     const gone = await at().service.newTenant()
-    const theirs = authorizingIn(at().service, at().server, gone)
-    const { id } = await theirs.made(leastDrive)
+    const theirs = authorizationClient(at().service, at().server, gone)
+    const { id } = await theirs.made(minimalDrive)
     const query = await theirs.consented(id)
     await at().service.api("DELETE", `/tenants/${gone}`, { as: "owner" })
     assertFailure(await theirs.callback(query), 401, unauthorizedText)
   })
 
   it("is not tried out with HEAD", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     const tried = await fetch(`${at().service.url}/api/v1/integrations/oauth/callback?${new URLSearchParams(query)}`, {
       method: "HEAD"
@@ -161,7 +166,7 @@ describe("coming back from a provider", () => {
   })
 
   it("declined uses up the state, says so and nothing in the provider's words", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const { state } = await ours().consented(id)
     const query = { state, error: "access_denied", error_description: "<b>planted words</b>" }
     const page = await ours().callback(query)
@@ -178,7 +183,7 @@ describe("coming back from a provider", () => {
   it.each([[{ error: "</script><script>alert(1)</script>" }], [{}]])(
     "with %j and no code is a provider's error",
     async (query) => {
-      const { id } = await ours().made(leastDrive)
+      const { id } = await ours().made(minimalDrive)
       const { state } = await ours().consented(id)
       const page = await ours().callback({ state, ...query })
       assertError(page, "provider_error", id)
@@ -188,8 +193,8 @@ describe("coming back from a provider", () => {
 
   it("talks to Google in forms and to Jira in JSON, with the proof of possession", async () => {
     for (const [fields, contentType] of [
-      [leastDrive, "application/x-www-form-urlencoded"],
-      [leastJira, "application/json"]
+      [minimalDrive, "application/x-www-form-urlencoded"],
+      [minimalJira, "application/json"]
     ] as const) {
       await ours().authorized(fields)
       const asked = at().server.askedFor("/token").at(-1)
@@ -208,7 +213,7 @@ describe("coming back from a provider", () => {
     ["answers without end", { status: 200, body: { access_token: "a".repeat(2_000_000) } }, "provider_unavailable"],
     ["gives no refresh token", { status: 200, body: { access_token: "a", expires_in: 3600 } }, "insufficient_scope"]
   ])("when the provider %s comes to nothing", async (_, answer, code) => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     at().server.answer("/token", answer)
     assertError(await ours().callback(query, "owner"), code, id)
@@ -219,7 +224,7 @@ describe("coming back from a provider", () => {
   })
 
   it("when the provider does not answer comes to nothing after ten seconds", { timeout: 30_000 }, async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const query = await ours().consented(id)
     at().server.answer("/token", "silence")
     const started = performance.now()
@@ -228,9 +233,9 @@ describe("coming back from a provider", () => {
   })
 
   it.each([
-    [leastJira, "read:jira-work offline_access"],
-    [leastDrive, "openid"],
-    [leastDrive, ""]
+    [minimalJira, "read:jira-work offline_access"],
+    [minimalDrive, "openid"],
+    [minimalDrive, ""]
   ])("with less than is needed comes to nothing: %j %s", async (fields, scope) => {
     const { id } = await ours().made(fields)
     assertError(await ours().callback(await ours().consented(id, scope), "owner"), "insufficient_scope", id)
@@ -269,7 +274,7 @@ describe("coming back from a provider", () => {
       return rows[0]
     }
     it("takes the only site there is", async () => {
-      const id = await ours().authorized(leastJira)
+      const id = await ours().authorized(minimalJira)
       assert.deepStrictEqual(await siteOf(id), { site_id: "site-1", site_url: "https://site-1.example.test" })
       assert.match(
         at().server.askedFor("/oauth/token/accessible-resources").at(-1)?.authorization ?? "",
@@ -278,7 +283,7 @@ describe("coming back from a provider", () => {
     })
     it("takes the site the settings name", async () => {
       at().server.setSites(sites("a", "b", "c"))
-      const id = await ours().authorized({ ...leastJira, config: { siteId: "b" } })
+      const id = await ours().authorized({ ...minimalJira, config: { siteId: "b" } })
       assert.deepInclude(await siteOf(id), { site_id: "b" })
     })
     it.each([
@@ -299,7 +304,7 @@ describe("coming back from a provider", () => {
       ["no site at all", [], {}, "site_not_reached", ["any site"]]
     ])("comes to nothing for %s", async (_, ids, config, code, words) => {
       at().server.setSites(sites(...ids))
-      const { id } = await ours().made({ ...leastJira, config })
+      const { id } = await ours().made({ ...minimalJira, config })
       assertError(await ours().callback(await ours().consented(id), "owner"), code, id)
       const { isAuthorized, status, statusReason = "" } = await ours().shown(id)
       assert.deepStrictEqual([isAuthorized, status], [false, "PENDING_AUTH"])
@@ -307,13 +312,13 @@ describe("coming back from a provider", () => {
     })
     it("comes to nothing when the sites are not told", async () => {
       at().server.answer("/oauth/token/accessible-resources", { status: 401, body: {} })
-      const { id } = await ours().made(leastJira)
+      const { id } = await ours().made(minimalJira)
       assertError(await ours().callback(await ours().consented(id), "owner"), "provider_unavailable", id)
     })
   })
 
   it("ends on a page that is kept nowhere, framed nowhere, and runs its own script alone", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     const { headers, text } = await ours().callback(await ours().consented(id))
     assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
     for (const [name, value] of Object.entries({

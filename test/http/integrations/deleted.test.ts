@@ -1,15 +1,15 @@
 import { assert, describe, it } from "vitest"
-import { watchDeletes } from "../../support/deletes.ts"
-import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { plantManyDelivered } from "../../support/manyRows.ts"
-import { startInTenant } from "../../support/staging.ts"
-import { plantInbound, plantIssues } from "../../support/trackerRows.ts"
+import { countDeletes } from "../../support/assertions/deleteCounts.ts"
+import { insertDeliveredEvents } from "../../support/fixtures/deliveredRows.ts"
+import { insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { insertInboundWebhook, insertIssues } from "../../support/fixtures/issueRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 describe("a deleted integration", { timeout: 60_000 }, () => {
-  const at = forAll(startInTenant)
+  const at = useFixture(startServiceWithTenant)
   const api = (method: string, path: string, body?: unknown) =>
     at().service.api(method, path, { as: "owner", tenant: at().tenant, ...(body === undefined ? {} : { body }) })
 
@@ -29,10 +29,10 @@ describe("a deleted integration", { timeout: 60_000 }, () => {
   /** An integration with something of everything, and the paths that lead to it. */
   const plant = async () => {
     const { pool, tenant } = at()
-    const id = await plantIntegration(pool, tenant)
-    const delivery = await plantDelivery(pool, tenant, id, { status: "PENDING" })
-    const webhook = await plantInbound(pool, tenant, id)
-    const issue = await plantIssues(pool, tenant, id)
+    const id = await insertIntegration(pool, tenant)
+    const delivery = await insertDelivery(pool, tenant, id, { status: "PENDING" })
+    const webhook = await insertInboundWebhook(pool, tenant, id)
+    const issue = await insertIssues(pool, tenant, id)
     const own = `/integrations/${id}`
     const paths = [
       ...["", "/subscriptions", "/deliveries", `/deliveries/${delivery}`],
@@ -64,11 +64,11 @@ describe("a deleted integration", { timeout: 60_000 }, () => {
 
   it("leaves nothing behind once the janitor was there, whose work is done in small transactions", async () => {
     const [{ id }, other] = [await plant(), await plant()]
-    await plantManyDelivered(at().pool, at().tenant, id, 1500)
-    const [before, watch] = [await left(other.id), await watchDeletes(at().pool, "deliveries", "delivery_attempts")]
+    await insertDeliveredEvents(at().pool, at().tenant, id, 1500)
+    const [before, watch] = [await left(other.id), await countDeletes(at().pool, "deliveries", "delivery_attempts")]
     assert.strictEqual((await api("DELETE", `/integrations/${id}`)).status, 204)
     assert.strictEqual((await watch.noted("deliveries")).sum, 0)
-    await tidyOnce(at().service, { EVENT_RETENTION_DAYS: "100" })
+    await runJanitorOnce(at().service, { EVENT_RETENTION_DAYS: "100" })
     assert.strictEqual(await left(id), 0)
     assert.strictEqual(await left(other.id), before)
     assert.isAtMost((await watch.noted("deliveries")).max, 500)

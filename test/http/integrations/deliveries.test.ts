@@ -1,22 +1,22 @@
 import { assert, beforeEach, describe, it } from "vitest"
-import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { pagesOf } from "../../support/pages.ts"
-import type { CallOptions } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { CallOptions } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("deliveries", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
   let tenant: string
   let integration: string
   beforeEach(async () => {
     tenant = await at().service.newTenant()
-    integration = await plantIntegration(at().pool, tenant)
+    integration = await insertIntegration(at().pool, tenant)
   })
 
-  const plant = (...[delivery]: [Parameters<typeof plantDelivery>[3]?]) =>
-    plantDelivery(at().pool, tenant, integration, delivery)
+  const plant = (...[delivery]: [Parameters<typeof insertDelivery>[3]?]) =>
+    insertDelivery(at().pool, tenant, integration, delivery)
   const as = () => ({ as: "owner", tenant })
   const call = (method: string, path: string, options: CallOptions = {}) =>
     at().service.api(method, `/integrations/${integration}${path}`, { ...as(), ...options })
@@ -66,7 +66,7 @@ describe("deliveries", () => {
       await plant({ at: "2026-01-03T00:00:00.000Z", type: "clients.created" }),
       await plant({ at: "2026-01-04T00:00:00.000Z", type: "invoice.voided", status: "PENDING" })
     ]
-    await plantDelivery(at().pool, tenant, await plantIntegration(at().pool, tenant))
+    await insertDelivery(at().pool, tenant, await insertIntegration(at().pool, tenant))
     assert.deepStrictEqual(await listed(""), [a, b, c, d])
     assert.deepStrictEqual(await listed("status=EXHAUSTED"), [b])
     assert.deepStrictEqual(await listed("eventType=client.created"), [a])
@@ -77,12 +77,12 @@ describe("deliveries", () => {
       b
     ])
     assert.deepStrictEqual(await listed("status=WAITING"), [])
-    const pages = await pagesOf(at().service, `/integrations/${integration}/deliveries?limit=3`, as())
+    const pages = await readPages(at().service, `/integrations/${integration}/deliveries?limit=3`, as())
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
       [[a, b, c], [d]]
     )
-    assertInvalid(
+    assertValidationError(
       await call("GET", "/deliveries?eventType=*&status=LOST"),
       ["status", "enum", "must be one of WAITING, PENDING, DELIVERED, EXHAUSTED"],
       ["eventType", "pattern", "must be a type of events such as client.created, or client.* for all of a resource"]
@@ -156,7 +156,7 @@ describe("deliveries", () => {
        from redeliveries, generate_series(1, 8) n where id = $1`,
       [rows[0]?.id]
     )
-    assertInvalid(await send("third"), [
+    assertValidationError(await send("third"), [
       "integrationId",
       "state",
       "has 10 redeliveries that are not complete yet; try again when one is"
@@ -168,15 +168,15 @@ describe("deliveries", () => {
 
   it("are not sent again for a time that ends before it begins", async () => {
     const body = { since: "2026-01-02T00:00:00Z", until: "2026-01-01T23:59:59Z" }
-    assertInvalid(await call("POST", "/redeliver", { body }), ["until", "min", "must not be before since"])
-    assertInvalid(await call("POST", "/redeliver", { body: {} }), ["since", "required", "is required"])
+    assertValidationError(await call("POST", "/redeliver", { body }), ["until", "min", "must not be before since"])
+    assertValidationError(await call("POST", "/redeliver", { body: {} }), ["since", "required", "is required"])
     const same = { since: body.since, until: body.since }
     assert.strictEqual((await call("POST", "/redeliver", { body: same })).status, 200)
   })
 
   it("are found under their own integration only", async () => {
     const id = await plant()
-    const other = await plantIntegration(at().pool, tenant)
+    const other = await insertIntegration(at().pool, tenant)
     const under = (method: string, integration: string, rest: string, body?: object) =>
       at().service.api(method, `/integrations/${integration}${rest}`, {
         ...as(),

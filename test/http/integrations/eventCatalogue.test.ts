@@ -6,19 +6,19 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { Integrations } from "../../../src/layers/integrations/Integrations.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
-import { assetsIn } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
-import { makeEventCheck } from "../../support/eventSchemas.ts"
-import { placeEvents } from "../../support/integrationRows.ts"
-import { integrationsIn } from "../../support/integrations.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { type Kind, makerIn } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { type Kind as TrackerKind, webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually, startWorker } from "../../support/workers.ts"
+import { makeEventCheck } from "../../support/assertions/eventSchemas.ts"
+import { assetClient } from "../../support/fixtures/assets.ts"
+import { assignFeedPositions } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient } from "../../support/fixtures/integrations.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
+import { makeWebhookBody, type WebhookKind as TrackerKind } from "../../support/fixtures/jiraWebhookBody.ts"
+import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, startWorker } from "../../support/servers/worker.ts"
 
 const plain = [
   "addresses",
@@ -27,7 +27,7 @@ const plain = [
   "contracts",
   "projects",
   "clients"
-] as const satisfies ReadonlyArray<Kind>
+] as const satisfies ReadonlyArray<ResourceKind>
 
 describe("the events of whole lives", () => {
   let service: Service
@@ -35,7 +35,7 @@ describe("the events of whole lives", () => {
   let tenant: string
   let shown: ReadonlyArray<{ readonly id: string; readonly type: string; readonly data: object }>
   beforeAll(async () => {
-    service = await startService(trackerSettings)
+    service = await startService(jiraSettings)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
     await livePlainly()
@@ -45,8 +45,8 @@ describe("the events of whole lives", () => {
     await liveAsIntegration()
     await liveAsIssue()
     await send("PATCH", `/tenants/${tenant}`, 200, { description: "Described" })
-    await placeEvents(pool, tenant)
-    const pages = await pagesOf(service, "/events?limit=200", { as: "owner", tenant })
+    await assignFeedPositions(pool, tenant)
+    const pages = await readPages(service, "/events?limit=200", { as: "owner", tenant })
     shown = pages.flat() as unknown as typeof shown // what the conformance check has seen
     await send("DELETE", `/tenants/${tenant}`, 204)
   })
@@ -63,7 +63,7 @@ describe("the events of whole lives", () => {
 
   const livePlainly = async () => {
     for (const kind of plain) {
-      const { id } = await makerIn(service, tenant).make(kind)
+      const { id } = await resourceMaker(service, tenant).make(kind)
       await send("PATCH", `/${kind}/${id}`, 200, { order: 3 })
       await send("DELETE", `/${kind}/${id}`, 204)
     }
@@ -76,7 +76,7 @@ describe("the events of whole lives", () => {
   }
 
   const liveAsInvoice = async () => {
-    const invoicing = invoicingIn(service, tenant)
+    const invoicing = invoiceClient(service, tenant)
     await invoicing.invoiceIn("PAID")
     await send("PATCH", "/invoice-series", 200, { pattern: "N-{seq}" })
     await invoicing.invoiceIn("VOID", {}, { referenceType: "issue", referenceId: "A-1", metadata: { a: "b" } })
@@ -87,19 +87,19 @@ describe("the events of whole lives", () => {
   }
 
   const liveAsAsset = async () => {
-    const assets = assetsIn(service, tenant)
+    const assets = assetClient(service, tenant)
     const failed = await assets.uploaded(Buffer.from("no image"))
     assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
     await send("DELETE", `/assets/${failed.assetId}`, 204)
     const { assetId } = await assets.ready({ access: "SIGNED", originalFileName: "logo.png" })
     await send("PUT", `/tenants/${tenant}/media/logo`, 200, { assetId })
-    const client = await makerIn(service, tenant).make("clients")
+    const client = await resourceMaker(service, tenant).make("clients")
     await send("PUT", `/clients/${client.id}/media/logo`, 200, { assetId: (await assets.ready()).assetId })
     await send("DELETE", `/clients/${client.id}/media/logo`, 204)
   }
 
   const liveAsIntegration = async () => {
-    const ours = integrationsIn(service, tenant)
+    const ours = integrationClient(service, tenant)
     const { id } = await ours.made()
     await ours.madeSubscription(id, { eventType: "integration.*" })
     await send("POST", `/integrations/${id}/ping`, 200)
@@ -117,18 +117,18 @@ describe("the events of whole lives", () => {
 
   /** An issue that is billed before it changes and vanishes. */
   const liveAsIssue = async () => {
-    const { id, key } = await trackerOf(service).made(tenant)
-    await authorize(pool, id, 1007)
+    const { id, key } = await jiraSender(service).made(tenant)
+    await insertAuthorization(pool, id, 1007)
     const worker = await startWorker(service, "intake")
     const tell = async (kind: TrackerKind, timestamp: number, title: string) => {
-      assertAccepted(await trackerOf(service).send(key, webhookOf(kind, { timestamp, title })))
+      assertAccepted(await jiraSender(service).send(key, makeWebhookBody(kind, { timestamp, title })))
       await eventually(
         async () => (await send("GET", `/integrations/${id}/inbound?status=RECEIVED`, 200)).length === 0,
         "it is worked"
       )
     }
     await tell("created", 1, "One")
-    const invoice = await invoicingIn(service, tenant).draft()
+    const invoice = await invoiceClient(service, tenant).draft()
     const wish = { integrationId: id, filter: {}, amountMinor: 100 }
     await send("POST", `/invoices/${invoice.id}/billables/from-issues`, 201, wish)
     await tell("updated", 2, "Two")

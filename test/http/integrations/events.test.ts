@@ -1,10 +1,10 @@
 import { assert, describe, it } from "vitest"
-import { assertFailure, assertInvalid, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf, placeEvents } from "../../support/integrationRows.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { makerIn } from "../../support/resources.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertFailure, assertValidationError, notFoundText } from "../../support/assertions/failures.ts"
+import { assignFeedPositions, eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 interface Shown {
   readonly id: string
@@ -12,7 +12,7 @@ interface Shown {
 }
 
 describe("the feed of events", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   const read = (tenant: string, path: string) => at().service.api("GET", `/events${path}`, { as: "owner", tenant })
   const idsOf = (events: ReadonlyArray<Shown>) => events.map(({ id }) => id)
@@ -21,10 +21,10 @@ describe("the feed of events", () => {
   /** A tenant with so many clients, whose events are placed; the tenant's own two come first. */
   const stage = async (clients: number) => {
     const tenant = await at().service.newTenant()
-    const { make } = makerIn(at().service, tenant)
+    const { make } = resourceMaker(at().service, tenant)
     const made: Array<string> = []
     for (let n = 0; n < clients; n++) made.push((await make("clients", { name: `Client ${n}` })).id)
-    await placeEvents(at().pool, tenant)
+    await assignFeedPositions(at().pool, tenant)
     const { rows } = await at().pool.query<{ event_id: string }>(
       "select event_id from event_feed where tenant_id = $1 order by position",
       [tenant]
@@ -61,12 +61,12 @@ describe("the feed of events", () => {
     const one = await read(tenant, `/${event?.id}`)
     assert.strictEqual(one.status, 200)
     assert.deepInclude(one.body.data, { id: event?.id, type: "client.created", sequence: 1 })
-    assertInvalid(await read(tenant, `?after=${event?.id}`), [
+    assertValidationError(await read(tenant, `?after=${event?.id}`), [
       "after",
       "exists",
       "names no event of this feed; it may have been purged"
     ])
-    await placeEvents(at().pool, tenant)
+    await assignFeedPositions(at().pool, tenant)
     assert.deepStrictEqual((await read(tenant, "")).body.data[2], one.body.data)
   })
 
@@ -87,14 +87,14 @@ describe("the feed of events", () => {
 
   it("leads on while there is more, with the same question", async () => {
     const { events, tenant } = await stage(5)
-    const pages = await pagesOf(at().service, "/events?limit=3", { as: "owner", tenant })
+    const pages = await readPages(at().service, "/events?limit=3", { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
       [events.slice(0, 3), events.slice(3, 6), events.slice(6)]
     )
     const { headers } = await read(tenant, "?type=client.*&limit=2")
     assert.strictEqual(headers.get("link"), `</api/v1/events?after=${events[3]}&type=client.*&limit=2>; rel="next"`)
-    const clients = await pagesOf(at().service, "/events?type=client.*&limit=2", { as: "owner", tenant })
+    const clients = await readPages(at().service, "/events?type=client.*&limit=2", { as: "owner", tenant })
     assert.deepStrictEqual(
       clients.map((page) => page.map(({ id }) => id)),
       [events.slice(2, 4), events.slice(4, 6), events.slice(6)]
@@ -105,14 +105,14 @@ describe("the feed of events", () => {
     const { clients, make, tenant } = await stage(2)
     await at().service.api("PATCH", `/clients/${clients[0]}`, { as: "owner", tenant, body: { name: "Other" } })
     await make("contacts", { clientId: clients[0] })
-    await placeEvents(at().pool, tenant)
+    await assignFeedPositions(at().pool, tenant)
     const typed = async (type: string) => typesOf((await read(tenant, `?type=${type}`)).body.data)
     assert.deepStrictEqual(await typed("client.created"), ["client.created", "client.created"])
     assert.deepStrictEqual(await typed("client.*"), ["client.created", "client.created", "client.updated"])
     assert.deepStrictEqual(await typed("contact.*"), ["contact.created"])
     assert.deepStrictEqual(await typed("client.deleted"), [])
     for (const type of ["client", "*", "client.%25", "nothing.created", ""]) {
-      assertInvalid(await read(tenant, `?type=${type}`), [
+      assertValidationError(await read(tenant, `?type=${type}`), [
         "type",
         "enum",
         "must be an event type such as client.created, or client.* for all of them"
@@ -137,7 +137,7 @@ describe("the feed of events", () => {
     const theirs = await stage(1)
     const foreign = theirs.events[0] ?? ""
     assert.notInclude((await read(ours.tenant, "")).text, theirs.tenant)
-    assertInvalid(await read(ours.tenant, `?after=${foreign}`), [
+    assertValidationError(await read(ours.tenant, `?after=${foreign}`), [
       "after",
       "exists",
       "names no event of this feed; it may have been purged"
@@ -148,9 +148,13 @@ describe("the feed of events", () => {
 
   it("refuses what is no event and no number", async () => {
     const { tenant } = await stage(0)
-    assertInvalid(await read(tenant, "?after=clnt_a"), ["after", "format", "must be an event identifier (evt_…)"])
-    assertInvalid(await read(tenant, "?limit=0"), ["limit", "min", "must be at least 1"])
-    assertInvalid(await read(tenant, "?limit=201"), ["limit", "max", "must be at most 200"])
+    assertValidationError(await read(tenant, "?after=clnt_a"), [
+      "after",
+      "format",
+      "must be an event identifier (evt_…)"
+    ])
+    assertValidationError(await read(tenant, "?limit=0"), ["limit", "min", "must be at least 1"])
+    assertValidationError(await read(tenant, "?limit=201"), ["limit", "max", "must be at most 200"])
   })
 
   it("spares a reader an event it has", async () => {

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { integrationsIn, leastNats, leastWebhook } from "../../support/integrations.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient, minimalNats, minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 const shownBy = (text: string) => text.slice('{"data":'.length, -1)
 
 describe("integrations", () => {
-  const at = forAll(startInTenant)
-  const ours = () => integrationsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const ours = () => integrationClient(at().service, at().tenant)
 
   for (const [provider, body, config] of [
-    ["WEBHOOK", leastWebhook, leastWebhook.config],
-    ["NATS", leastNats, {}]
+    ["WEBHOOK", minimalWebhook, minimalWebhook.config],
+    ["NATS", minimalNats, {}]
   ] as const) {
     it(`with ${provider} start active, and are read as they were made`, async () => {
       const created = await ours().create(body)
@@ -42,9 +42,9 @@ describe("integrations", () => {
     })
   }
 
-  it.each<[object, ...Array<Fault>]>([
+  it.each<[object, ...Array<ExpectedError>]>([
     [
-      { ...leastWebhook, provider: "JIRA", config: {} },
+      { ...minimalWebhook, provider: "JIRA", config: {} },
       [
         "provider",
         "state",
@@ -52,47 +52,50 @@ describe("integrations", () => {
       ]
     ],
     [
-      { ...leastWebhook, provider: "GOOGLE_DRIVE", config: {} },
+      { ...minimalWebhook, provider: "GOOGLE_DRIVE", config: {} },
       [
         "provider",
         "state",
         "this server is not configured for GOOGLE_DRIVE: it lacks GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"
       ]
     ],
-    [{ ...leastWebhook, provider: "EMAIL" }, ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS"]],
-    [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],
-    [{ ...leastWebhook, config: { url: "" } }, ["config.url", "minLength", "must have at least 1 character"]],
     [
-      { ...leastWebhook, config: { url: `http://127.0.0.1:9/${"a".repeat(1982)}` } },
+      { ...minimalWebhook, provider: "EMAIL" },
+      ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS"]
+    ],
+    [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],
+    [{ ...minimalWebhook, config: { url: "" } }, ["config.url", "minLength", "must have at least 1 character"]],
+    [
+      { ...minimalWebhook, config: { url: `http://127.0.0.1:9/${"a".repeat(1982)}` } },
       ["config.url", "maxLength", "must have at most 2000 characters"]
     ],
-    [{ ...leastWebhook, config: { url: 1 } }, ["config.url", "type", "must be a string"]],
+    [{ ...minimalWebhook, config: { url: 1 } }, ["config.url", "type", "must be a string"]],
     [
-      { ...leastWebhook, config: { ...leastWebhook.config, colour: "red" } },
+      { ...minimalWebhook, config: { ...minimalWebhook.config, colour: "red" } },
       ["config.colour", "unknown", "is not a known property"]
     ],
     [
-      { ...leastWebhook, config: { folderId: "f" } },
+      { ...minimalWebhook, config: { folderId: "f" } },
       ["config.url", "required", "is required"],
       ["config.folderId", "unknown", "means nothing to WEBHOOK"]
     ],
-    [{ ...leastNats, config: leastWebhook.config }, ["config.url", "unknown", "means nothing to NATS"]],
-    [{ ...leastNats, name: "" }, ["name", "minLength", "must have at least 1 character"]],
-    [{ ...leastNats, name: "n".repeat(201) }, ["name", "maxLength", "must have at most 200 characters"]],
-    [{ ...leastNats, status: "PAUSED" }, ["status", "unknown", "is not a known property"]]
+    [{ ...minimalNats, config: minimalWebhook.config }, ["config.url", "unknown", "means nothing to NATS"]],
+    [{ ...minimalNats, name: "" }, ["name", "minLength", "must have at least 1 character"]],
+    [{ ...minimalNats, name: "n".repeat(201) }, ["name", "maxLength", "must have at most 200 characters"]],
+    [{ ...minimalNats, status: "PAUSED" }, ["status", "unknown", "is not a known property"]]
   ])("%j cannot be made", async (body, ...faults) => {
-    assertInvalid(await ours().create(body), ...faults)
+    assertValidationError(await ours().create(body), ...faults)
   })
 
   it("go nowhere but to an https address", async () => {
     const refused = async (url: string) => {
-      const { body, status } = await ours().create({ ...leastWebhook, config: { url } })
+      const { body, status } = await ours().create({ ...minimalWebhook, config: { url } })
       assert.strictEqual(status, 400, url)
       assert.deepInclude(body.details[0], { field: "config.url", constraint: "format" })
       const { id } = await ours().made()
       const patched = await ours().patch(id, { config: { url } })
       assert.deepStrictEqual([patched.status, patched.body.details], [400, body.details])
-      assert.deepStrictEqual((await ours().get(id)).body.data.config, leastWebhook.config)
+      assert.deepStrictEqual((await ours().get(id)).body.data.config, minimalWebhook.config)
     }
     for (const url of ["nonsense", "http://example.com/", "ftp://example.com/"]) await refused(url)
   })
@@ -105,12 +108,12 @@ describe("integrations", () => {
     assert.deepStrictEqual(body.data, { id, ...made, name: "Renamed", config, updatedAt: body.data.updatedAt })
     for (const fields of [{ provider: "NATS" }, { status: "PAUSED" }, { subscriptions: [] }, { secret: "whsec_" }]) {
       const [field = ""] = Object.keys(fields)
-      assertInvalid(await ours().patch(id, fields), [field, "unknown", "is not a known property"])
+      assertValidationError(await ours().patch(id, fields), [field, "unknown", "is not a known property"])
     }
-    assertInvalid(await ours().patch(id, { config: {} }), ["config.url", "required", "is required"])
-    assertInvalid(await ours().patch(id, { config: null }), ["config", "type", "must be an object"])
-    const nats = await ours().made(leastNats)
-    assertInvalid(await ours().patch(nats.id, { config }), ["config.url", "unknown", "means nothing to NATS"])
+    assertValidationError(await ours().patch(id, { config: {} }), ["config.url", "required", "is required"])
+    assertValidationError(await ours().patch(id, { config: null }), ["config", "type", "must be an object"])
+    const nats = await ours().made(minimalNats)
+    assertValidationError(await ours().patch(nats.id, { config }), ["config.url", "unknown", "means nothing to NATS"])
   })
 
   it("are changed only in the version a caller names", async () => {
@@ -134,8 +137,8 @@ describe("integrations", () => {
   it("are listed in pages", async () => {
     const own = await at().service.newTenant()
     const made: Array<string> = []
-    for (let n = 0; n < 5; n++) made.push((await integrationsIn(at().service, own).made(leastNats)).id)
-    const pages = await pagesOf(at().service, "/integrations?limit=2", { as: "owner", tenant: own })
+    for (let n = 0; n < 5; n++) made.push((await integrationClient(at().service, own).made(minimalNats)).id)
+    const pages = await readPages(at().service, "/integrations?limit=2", { as: "owner", tenant: own })
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
       [made.slice(0, 2), made.slice(2, 4), made.slice(4)]

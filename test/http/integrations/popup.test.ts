@@ -6,15 +6,15 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
-import { leastDrive } from "../../support/authorizing.ts"
-import type { PageData } from "../../support/callbackPage.ts"
-import { startConsentServer } from "../../support/consentServer.ts"
-import { openPool } from "../../support/database.ts"
-import { integrationsIn, type ShownIntegration } from "../../support/integrations.ts"
-import { liveOn } from "../../support/live.ts"
-import { serveOnLoopback } from "../../support/loopback.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
+import type { PageData } from "../../support/assertions/callbackPage.ts"
+import { minimalDrive } from "../../support/fixtures/authorizations.ts"
+import { type IntegrationBody, integrationClient } from "../../support/fixtures/integrations.ts"
+import { startConsentServer } from "../../support/servers/consentServer.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { serveOnLoopback } from "../../support/servers/loopback.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const program = findBrowser()
 
@@ -55,7 +55,7 @@ describe.skipIf(program === undefined)(
         serveOnLoopback((_, response) => response.setHeader("content-type", "text/html").end(application))
       trusted = await serveApplication()
       untrusted = await serveApplication()
-      const port = await closedPort()
+      const port = await findClosedPort()
       const publicUrl = `http://127.0.0.1:${port}`
       consent = await startConsentServer(`${publicUrl}/api/v1/integrations/oauth/callback`)
       environment = { PUBLIC_URL: publicUrl, OAUTH_TRUSTED_ORIGINS: trusted.url, ...consent.environment }
@@ -77,13 +77,13 @@ describe.skipIf(program === undefined)(
     })
 
     const begun = async () => {
-      const ours = integrationsIn(service, tenant)
-      const { id } = await ours.made(leastDrive)
+      const ours = integrationClient(service, tenant)
+      const { id } = await ours.made(minimalDrive)
       const { body, status, text } = await ours.call("POST", `/${id}/authorize`, { origin: trusted.url })
       assert.strictEqual(status, 200, text)
       return { id, address: String(body.data.authorizationUrl) }
     }
-    const shown = async (id: string) => (await integrationsIn(service, tenant).get(id)).body.data
+    const shown = async (id: string) => (await integrationClient(service, tenant).get(id)).body.data
 
     /** The popup that the application opens, for the address it was given. */
     const opened = async (app: Page, address: string) => {
@@ -144,7 +144,7 @@ describe.skipIf(program === undefined)(
     })
 
     it("is opened, listened to and confirmed by a page as the README has it", async () => {
-      const { id } = await integrationsIn(service, tenant).made(leastDrive)
+      const { id } = await integrationClient(service, tenant).made(minimalDrive)
       const app = await applicationAt(trusted.url)
       const known = { api: service.url, token: await service.token("owner"), tenant }
       await app.evaluate(`Object.assign(window, ${JSON.stringify(known)})`)
@@ -155,7 +155,7 @@ describe.skipIf(program === undefined)(
       const popup = await opening
       await logIn(popup)
       await popup.click("button[type=submit]")
-      const authorized = await app.evaluate<ShownIntegration>("new Promise((resolve) => resolve(window.authorizing))")
+      const authorized = await app.evaluate<IntegrationBody>("new Promise((resolve) => resolve(window.authorizing))")
       assert.deepInclude(authorized, { id, isAuthorized: true, status: "ACTIVE" })
       assert.deepStrictEqual(await shown(id), authorized)
     })
@@ -194,7 +194,7 @@ describe.skipIf(program === undefined)(
           runCleanupRound,
           Layer.provideMerge(
             JanitorDependencies.pipe(Layer.provide(PostgresBlobs)),
-            liveOn(service.database.url, { DATA_DIR: service.dataDir, ...environment })
+            testLayers(service.database.url, { DATA_DIR: service.dataDir, ...environment })
           )
         )
       )

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "vitest"
-import { forAll } from "../../support/forAll.ts"
-import { type Kind, makerIn, type Shown } from "../../support/resources.ts"
-import type { Answered } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { type ResourceBody, type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 /** A resource, what its events call it, and a change it can take. */
-const told: ReadonlyArray<readonly [kind: Kind, name: string, change: object]> = [
+const told: ReadonlyArray<readonly [kind: ResourceKind, name: string, change: object]> = [
   ["addresses", "address", { address2: "Back door", order: 2 }],
   ["contacts", "contact", { role: "Buyer", order: null }],
   ["emails", "email", { address: "other@example.test" }],
@@ -13,10 +13,10 @@ const told: ReadonlyArray<readonly [kind: Kind, name: string, change: object]> =
   ["projects", "project", { description: '"Quoted" \u2028 \u{1F600}', order: 0 }]
 ]
 
-const shownBy = ({ text }: Answered) => text.slice('{"data":'.length, -1)
+const shownBy = ({ text }: ServiceResponse) => text.slice('{"data":'.length, -1)
 
 describe("recorded events", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   const eventsOf = async (resource: string) => {
     const { rows } = await at().pool.query(
@@ -31,17 +31,17 @@ describe("recorded events", () => {
     return rows
   }
   /** The transaction that wrote a row as it is now. */
-  const writerOf = async (kind: Kind, id: string) => {
+  const writerOf = async (kind: ResourceKind, id: string) => {
     const { rows } = await at().pool.query(`select xmin::text as transaction from ${kind} where id = $1`, [id])
     return rows[0]?.transaction
   }
 
   /** A tenant, a client of it, and what a resource of this kind belongs to so that it is the client's. */
-  const stage = async (kind: Kind) => {
+  const stage = async (kind: ResourceKind) => {
     const tenant = await at().service.newTenant()
-    const { bodyOf, make } = makerIn(at().service, tenant)
+    const { bodyOf, make } = resourceMaker(at().service, tenant)
     const client = (await make("clients")).id
-    const parents: Partial<Record<Kind, () => Promise<object>>> = {
+    const parents: Partial<Record<ResourceKind, () => Promise<object>>> = {
       emails: async () => ({ contactId: (await make("contacts", { clientId: client })).id }),
       projects: async () => ({ contractId: (await make("contracts", { clientId: client })).id })
     }
@@ -98,7 +98,7 @@ describe("recorded events", () => {
       const nobody = `${String(reference?.[1]).split("_", 1)}_none`
       const stale = { "if-match": '"stale"' }
       const outside = { as: "viewer", tenant, body: change }
-      const refused: ReadonlyArray<readonly [number, Promise<Answered>]> = [
+      const refused: ReadonlyArray<readonly [number, Promise<ServiceResponse>]> = [
         [400, call("POST", `/${kind}`, { ...body, colour: "red" })],
         [404, call("POST", `/${kind}`, { ...body, [reference?.[0] ?? ""]: nobody })],
         [400, call("PATCH", path, {})],
@@ -123,7 +123,7 @@ describe("recorded events", () => {
 
   it("tell of the tenant's own address without a client", async () => {
     const { call, make } = await stage("addresses")
-    const own: Shown = await make("addresses", { clientId: undefined })
+    const own: ResourceBody = await make("addresses", { clientId: undefined })
     await call("PATCH", `/addresses/${own.id}`, { order: 1 })
     await call("DELETE", `/addresses/${own.id}`)
     const events = await eventsOf(own.id)

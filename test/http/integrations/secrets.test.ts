@@ -4,16 +4,16 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { Integrations } from "../../../src/layers/integrations/Integrations.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { integrationsIn, leastNats } from "../../support/integrations.ts"
-import { everyRow, leaksIn } from "../../support/leaks.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { dumpTables, findLeaks } from "../../support/assertions/leaks.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient, minimalNats } from "../../support/fixtures/integrations.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 describe("the secret of an integration", () => {
-  const at = forAll(startInTenant)
-  const ours = () => integrationsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const ours = () => integrationClient(at().service, at().tenant)
 
   const secretsOf = (id: string, home = at().tenant) =>
     Effect.flatMap(Integrations, (integrations) => integrations.secretsOf(TenantId.make(home), id)).pipe(
@@ -52,7 +52,7 @@ describe("the secret of an integration", () => {
       await ours().move(id, "ping"),
       await ours().subscribe(id, { eventType: "client.*" })
     ]
-    const kept = await everyRow(at().pool)
+    const kept = await dumpTables(at().pool)
     assert.isTrue(
       kept.some((row) => row.includes("http://127.0.0.1:9/once")),
       "what is kept can be searched"
@@ -60,7 +60,7 @@ describe("the secret of an integration", () => {
     const bare = [first, second].map((secret) => secret.slice(6))
     const keys = bare.map((text) => Buffer.from(text, "base64").toString("hex"))
     for (const place of [...kept, ...at().service.logs, ...later.map(({ text }) => text)])
-      assert.deepStrictEqual(leaksIn(place, [...bare, ...keys]), [], place)
+      assert.deepStrictEqual(findLeaks(place, [...bare, ...keys]), [], place)
     for (const { text } of later) assert.notInclude(text, "whsec_")
   })
 
@@ -125,10 +125,18 @@ describe("the secret of an integration", () => {
 
   it("overlaps for 0 to 168 hours, and not at all where nothing is signed", async () => {
     const { id } = await ours().made()
-    assertInvalid(await ours().rotate(id, { overlapHours: -1 }), ["overlapHours", "min", "must be at least 0"])
-    assertInvalid(await ours().rotate(id, { overlapHours: 169 }), ["overlapHours", "max", "must be at most 168"])
-    assertInvalid(await ours().rotate(id, { overlapHours: 1.5 }), ["overlapHours", "type", "must be an integer"])
-    const nats = await ours().made(leastNats)
-    assertInvalid(await ours().rotate(nats.id), ["provider", "state", "is NATS, which has no secret"])
+    assertValidationError(await ours().rotate(id, { overlapHours: -1 }), ["overlapHours", "min", "must be at least 0"])
+    assertValidationError(await ours().rotate(id, { overlapHours: 169 }), [
+      "overlapHours",
+      "max",
+      "must be at most 168"
+    ])
+    assertValidationError(await ours().rotate(id, { overlapHours: 1.5 }), [
+      "overlapHours",
+      "type",
+      "must be an integer"
+    ])
+    const nats = await ours().made(minimalNats)
+    assertValidationError(await ours().rotate(nats.id), ["provider", "state", "is NATS, which has no secret"])
   })
 })

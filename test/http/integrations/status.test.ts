@@ -5,11 +5,11 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { Integrations } from "../../../src/layers/integrations/Integrations.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf, setStatus } from "../../support/integrationRows.ts"
-import { integrationsIn, leastNats } from "../../support/integrations.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { eventsOf, setStatus } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient, minimalNats } from "../../support/fixtures/integrations.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
@@ -24,8 +24,8 @@ const moves = {
 } as const
 
 describe("the status of an integration", () => {
-  const at = forAll(startInTenant)
-  const ours = () => integrationsIn(at().service, at().tenant)
+  const at = useFixture(startServiceWithTenant)
+  const ours = () => integrationClient(at().service, at().tenant)
 
   /** What a worker does, beside the service. */
   const asWorker = <A>(work: (integrations: Integrations) => Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
@@ -41,7 +41,7 @@ describe("the status of an integration", () => {
     for (const status of statuses) {
       const isLegal = (from as ReadonlyArray<string>).includes(status)
       it(`${isLegal ? `becomes ${to}` : "stays"} by ${move} of one that is ${status}`, async () => {
-        const { id } = await ours().made(leastNats)
+        const { id } = await ours().made(minimalNats)
         await setStatus(at().pool, id, status)
         const before = (await ours().get(id)).text
         const answer = await ours().move(id, move)
@@ -50,7 +50,7 @@ describe("the status of an integration", () => {
           assert.deepStrictEqual([answer.status, answer.body.data.status], [200, to])
           assert.deepStrictEqual(types, ["integration.created", event])
         } else {
-          assertInvalid(answer, ["status", "state", `is ${status}; ${rule}`])
+          assertValidationError(answer, ["status", "state", `is ${status}; ${rule}`])
           assert.deepStrictEqual(types, ["integration.created"])
           assert.strictEqual((await ours().get(id)).text, before)
         }
@@ -60,7 +60,7 @@ describe("the status of an integration", () => {
 
   for (const status of statuses) {
     it(`that is ${status} ${status === "ACTIVE" ? "becomes ERROR" : "stays"} when a worker gives up`, async () => {
-      const { id } = await ours().made(leastNats)
+      const { id } = await ours().made(minimalNats)
       await setStatus(at().pool, id, status)
       await fail(id)
       const { body } = await ours().get(id)
@@ -75,7 +75,7 @@ describe("the status of an integration", () => {
   }
 
   it("is nobody's concern once the integration is gone", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     await ours().remove(id)
     await fail(id)
     assert.lengthOf(await eventsOf(at().pool, id), 2)
@@ -93,7 +93,7 @@ describe("the status of an integration", () => {
   })
 
   it("changes once when many ask at the same time", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const answers = await Promise.all(Array.from({ length: 8 }, () => ours().move(id, "pause")))
     assert.lengthOf(
       answers.filter(({ status }) => status === 200),
@@ -106,7 +106,7 @@ describe("the status of an integration", () => {
   })
 
   it("changes once when many workers give up at the same time", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     await Promise.all(Array.from({ length: 4 }, (_, n) => fail(id, `Reason ${n}`)))
     assert.deepStrictEqual(
       (await eventsOf(at().pool, id)).map(({ type }) => type),
@@ -136,15 +136,15 @@ describe("the status of an integration", () => {
   it.each(["JIRA", "GOOGLE_DRIVE"])(
     "does not let %s be pinged, or rotate a secret it does not have",
     async (provider) => {
-      const { id } = await ours().made(leastNats)
+      const { id } = await ours().made(minimalNats)
       await at().pool.query("update integrations set provider = $2 where id = $1", [id, provider])
-      assertInvalid(await ours().move(id, "ping"), [
+      assertValidationError(await ours().move(id, "ping"), [
         "provider",
         "state",
         `is ${provider}; only WEBHOOK and NATS can be pinged`
       ])
       if (provider === "JIRA") return
-      assertInvalid(await ours().rotate(id), ["provider", "state", `is ${provider}, which has no secret`])
+      assertValidationError(await ours().rotate(id), ["provider", "state", `is ${provider}, which has no secret`])
     }
   )
 })

@@ -1,21 +1,21 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import { assertInvalid, quotaFault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { integrationsIn, leastNats } from "../../support/integrations.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { makerIn } from "../../support/resources.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { assertValidationError, quotaError } from "../../support/assertions/failures.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { integrationClient, minimalNats } from "../../support/fixtures/integrations.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 const notAnEvent = "must be an event type such as client.created, or client.* for all of them"
 
 describe("subscriptions", () => {
-  const at = forAll(startInTenant)
+  const at = useFixture(startServiceWithTenant)
   let client: string
   beforeAll(async () => {
-    client = (await makerIn(at().service, at().tenant).make("clients")).id
+    client = (await resourceMaker(at().service, at().tenant).make("clients")).id
   })
-  const ours = () => integrationsIn(at().service, at().tenant)
+  const ours = () => integrationClient(at().service, at().tenant)
   const shownIn = async (id: string) => (await ours().get(id)).body.data.subscriptions
   const rowsOf = async (id: string) => {
     const { rows } = await at().pool.query(
@@ -27,7 +27,7 @@ describe("subscriptions", () => {
   }
 
   it("are to a type or a resource, of the tenant or a client, shown with the integration and kept beside it", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const made = [
       await ours().madeSubscription(id, { eventType: "client.created" }),
       await ours().madeSubscription(id, { eventType: "client.*", scopeKey: "tenant" }),
@@ -45,7 +45,7 @@ describe("subscriptions", () => {
     )
     assert.deepStrictEqual(await shownIn(id), made)
     assert.deepStrictEqual(await rowsOf(id), made)
-    const pages = await pagesOf(at().service, `/integrations/${id}/subscriptions?limit=3`, {
+    const pages = await readPages(at().service, `/integrations/${id}/subscriptions?limit=3`, {
       as: "owner",
       tenant: at().tenant
     })
@@ -57,14 +57,14 @@ describe("subscriptions", () => {
   })
 
   it("are found where the answer says", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const { body, headers, status } = await ours().subscribe(id, { eventType: "asset.ready" })
     assert.strictEqual(status, 201)
     const location = headers.get("location") ?? ""
     assert.strictEqual(location, `/api/v1/integrations/${id}/subscriptions/${body.data.id}`)
     const read = await at().service.call("GET", location, { as: "owner", tenant: at().tenant })
     assert.deepStrictEqual([read.body, read.headers.get("etag")], [body, headers.get("etag")])
-    const other = await ours().made(leastNats)
+    const other = await ours().made(minimalNats)
     const misplaced = await ours().call("GET", `/${other.id}/subscriptions/${body.data.id}`)
     assert.strictEqual(misplaced.status, 404)
     assert.strictEqual((await ours().unsubscribe(other.id, body.data.id)).status, 404)
@@ -73,17 +73,17 @@ describe("subscriptions", () => {
   it.each(["client", "client.", "*", "*.created", "client.exploded", "Client.created", "issue.moved", ""])(
     "to %j there are none",
     async (eventType) => {
-      const { id } = await ours().made(leastNats)
-      assertInvalid(await ours().subscribe(id, { eventType }), ["eventType", "enum", notAnEvent])
+      const { id } = await ours().made(minimalNats)
+      assertValidationError(await ours().subscribe(id, { eventType }), ["eventType", "enum", notAnEvent])
     }
   )
 
   it("name a client of the tenant and the scope that follows from it", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const unknown = `clnt_${"0".repeat(26)}`
-    const foreign = await makerIn(at().service, await at().service.newTenant()).make("clients")
+    const foreign = await resourceMaker(at().service, await at().service.newTenant()).make("clients")
     for (const clientId of [unknown, foreign.id]) {
-      assertInvalid(await ours().subscribe(id, { eventType: "client.*", clientId }), [
+      assertValidationError(await ours().subscribe(id, { eventType: "client.*", clientId }), [
         "clientId",
         "exists",
         "names nothing in this tenant"
@@ -94,7 +94,7 @@ describe("subscriptions", () => {
       ["tenant", client, `client:${client}`],
       ["nonsense", undefined, "tenant"]
     ]) {
-      assertInvalid(await ours().subscribe(id, { eventType: "client.*", scopeKey, clientId }), [
+      assertValidationError(await ours().subscribe(id, { eventType: "client.*", scopeKey, clientId }), [
         "scopeKey",
         "enum",
         `must be ${scope}, as clientId says, or be left out`
@@ -104,13 +104,13 @@ describe("subscriptions", () => {
   })
 
   it("are made once, also when many ask at the same time", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const body = { eventType: "client.created", clientId: client }
     const answers = await Promise.all(Array.from({ length: 8 }, () => ours().subscribe(id, body)))
     const [refused, ...others] = answers.filter(({ status }) => status !== 201)
     assert.lengthOf(others, 6)
     for (const answer of [refused ?? assert.fail("all were made"), ...others]) {
-      assertInvalid(answer, ["eventType", "unique", `is subscribed to already for client:${client}`])
+      assertValidationError(answer, ["eventType", "unique", `is subscribed to already for client:${client}`])
     }
     assert.lengthOf(await shownIn(id), 1)
     assert.deepStrictEqual(await rowsOf(id), await shownIn(id))
@@ -118,7 +118,7 @@ describe("subscriptions", () => {
   })
 
   it("are all kept when different ones are made at the same time", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const types = ["client.created", "client.updated", "client.deleted", "client.*", "invoice.*", "asset.*"]
     await Promise.all(types.map((eventType) => ours().madeSubscription(id, { eventType })))
     const shown: ReadonlyArray<{ readonly id: string; readonly eventType: string }> = await shownIn(id)
@@ -127,7 +127,7 @@ describe("subscriptions", () => {
       types
     )
     assert.sameDeepMembers(await rowsOf(id), [...shown])
-    const pages = await pagesOf(at().service, `/integrations/${id}/subscriptions?limit=2`, {
+    const pages = await readPages(at().service, `/integrations/${id}/subscriptions?limit=2`, {
       as: "owner",
       tenant: at().tenant
     })
@@ -135,7 +135,7 @@ describe("subscriptions", () => {
   })
 
   it("end, with their integration telling so", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     const kept = await ours().madeSubscription(id, { eventType: "client.*" })
     const gone = await ours().madeSubscription(id, { eventType: "invoice.*" })
     assert.strictEqual((await ours().unsubscribe(id, gone.id, { "if-match": '"other"' })).status, 412)
@@ -158,17 +158,17 @@ describe("subscriptions", () => {
   })
 
   it("keep their client from being deleted", async () => {
-    const other = (await makerIn(at().service, at().tenant).make("clients")).id
-    const { id } = await ours().made(leastNats)
+    const other = (await resourceMaker(at().service, at().tenant).make("clients")).id
+    const { id } = await ours().made(minimalNats)
     const { id: subscription } = await ours().madeSubscription(id, { eventType: "client.*", clientId: other })
     const remove = () => at().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: at().tenant })
-    assertInvalid(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
+    assertValidationError(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
     await ours().unsubscribe(id, subscription)
     assert.strictEqual((await remove()).status, 204)
   })
 
   it("are at most 50 by default", async () => {
-    const { id } = await ours().made(leastNats)
+    const { id } = await ours().made(minimalNats)
     await at().pool.query(
       `update integrations set subscriptions = (
          select json_agg(json_build_object('id', 'sub_' || n, 'eventType', 'client.' || n, 'scopeKey', 'tenant'))
@@ -176,6 +176,9 @@ describe("subscriptions", () => {
       [id]
     )
     await ours().madeSubscription(id, { eventType: "client.*" })
-    assertInvalid(await ours().subscribe(id, { eventType: "invoice.*" }), quotaFault("subscriptions", 50, "eventType"))
+    assertValidationError(
+      await ours().subscribe(id, { eventType: "invoice.*" }),
+      quotaError("subscriptions", 50, "eventType")
+    )
   })
 })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { invoicingIn, lineOf } from "../../support/invoicing.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const work = (referenceId: string, referenceType = "work") => ({ referenceType, referenceId })
-const billedOn = (invoice: string, field = "billables[0].referenceId"): Fault => [
+const billedOn = (invoice: string, field = "billables[0].referenceId"): ExpectedError => [
   field,
   "unique",
   `is billed already, on invoice ${invoice}`
@@ -20,9 +20,9 @@ const shuffled = <A>(all: ReadonlyArray<A>) =>
     .map(({ one }) => one)
 
 describe("what was billed", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
-  const stage = async () => invoicingIn(at().service, await at().service.newTenant())
+  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
 
   it("is not billed again, on the same invoice or another, of the same contract or another", async () => {
     const { add, contract, draft, tryAdd } = await stage()
@@ -30,8 +30,8 @@ describe("what was billed", () => {
     const { id } = await draft({ contractId })
     await add(id, work("1"), work("2"))
     for (const other of [id, (await draft({ contractId })).id, (await draft()).id]) {
-      assertInvalid(await tryAdd(other, work("1")), billedOn(id))
-      assertInvalid(
+      assertValidationError(await tryAdd(other, work("1")), billedOn(id))
+      assertValidationError(
         await tryAdd(other, {}, work("2"), work("3"), work("1")),
         billedOn(id, "billables[1].referenceId"),
         billedOn(id, "billables[3].referenceId")
@@ -43,7 +43,7 @@ describe("what was billed", () => {
     const { draft, read, tryAdd } = await stage()
     const { id } = await draft()
     const before = ["unique", "is on a line before"] as const
-    assertInvalid(
+    assertValidationError(
       await tryAdd(id, work("1"), work("2"), {}, work("1"), work("2"), work("1")),
       ["billables[3].referenceId", ...before],
       ["billables[4].referenceId", ...before],
@@ -62,7 +62,7 @@ describe("what was billed", () => {
     const invoices = await Promise.all(sites.map(() => draft()))
     for (const [n, site] of sites.entries()) await add(invoices[n]?.id ?? "", of(site))
     const { id } = await draft()
-    assertInvalid(
+    assertValidationError(
       await tryAdd(id, ...sites.map((site) => of(site))),
       ...sites.map((_, n) => billedOn(invoices[n]?.id ?? "", `billables[${n}].referenceId`))
     )
@@ -96,7 +96,7 @@ describe("what was billed", () => {
     const { id: other } = await draft()
     for (const status of ["DRAFT", "FINALIZED", "PAID"] as const) {
       const { id } = await invoiceIn(status, {}, work(status))
-      assertInvalid(await tryAdd(other, work(status)), billedOn(id))
+      assertValidationError(await tryAdd(other, work(status)), billedOn(id))
     }
     await invoiceIn("VOID", {}, work("VOID"))
     assert.strictEqual((await tryAdd(other, work("VOID"))).status, 201)
@@ -108,10 +108,10 @@ describe("what was billed", () => {
     const [bearer, , plain] = await add(one.id, work("1"), work("1", "issue"), {})
     const [elsewhere] = await add(other.id, work("2"))
     const change = (id: string | undefined, body: object) => call("PATCH", `/billables/${id}`, body)
-    assertInvalid(await change(plain?.id, work("1")), billedOn(one.id, "referenceId"))
-    assertInvalid(await change(elsewhere?.id, { referenceId: "1" }), billedOn(one.id, "referenceId"))
-    assertInvalid(await change(bearer?.id, { referenceId: "2" }), billedOn(other.id, "referenceId"))
-    assertInvalid(await change(bearer?.id, { referenceType: "issue" }), billedOn(one.id, "referenceId"))
+    assertValidationError(await change(plain?.id, work("1")), billedOn(one.id, "referenceId"))
+    assertValidationError(await change(elsewhere?.id, { referenceId: "1" }), billedOn(one.id, "referenceId"))
+    assertValidationError(await change(bearer?.id, { referenceId: "2" }), billedOn(other.id, "referenceId"))
+    assertValidationError(await change(bearer?.id, { referenceType: "issue" }), billedOn(one.id, "referenceId"))
     assert.strictEqual((await change(bearer?.id, { ...work("1"), name: "Still its own" })).status, 200)
     assert.strictEqual((await change(bearer?.id, { referenceId: "3" })).status, 200)
     assert.strictEqual((await change(elsewhere?.id, { referenceId: "1" })).status, 200, "what the other let go of")
@@ -135,10 +135,10 @@ describe("what was billed", () => {
     for (const [what, release] of Object.entries(releases)) {
       const { id } = await draft()
       const [line] = await add(id, work(what))
-      assertInvalid(await tryAdd(other, work(what)), billedOn(id))
+      assertValidationError(await tryAdd(other, work(what)), billedOn(id))
       assert.include([200, 204], (await release(id, line?.id ?? "")).status, what)
       assert.strictEqual((await tryAdd(other, work(what))).status, 201, what)
-      assertInvalid(await tryAdd(other, work(what)), billedOn(other))
+      assertValidationError(await tryAdd(other, work(what)), billedOn(other))
     }
     assert.lengthOf(await lines(other), Object.keys(releases).length)
   })
@@ -166,7 +166,7 @@ describe("what was billed", () => {
         const lost = answers.filter(({ status }) => status !== 201)
         assert.lengthOf(lost, many - 1)
         for (const answer of lost) {
-          assertInvalid(answer, ...references.map((_, n) => billedOn(winner, `billables[${n}].referenceId`)))
+          assertValidationError(answer, ...references.map((_, n) => billedOn(winner, `billables[${n}].referenceId`)))
         }
         const found = (await lines(winner)).map(({ referenceId }) => referenceId)
         assert.includeMembers(
@@ -182,7 +182,7 @@ describe("what was billed", () => {
       for (let round = 0; round < 3; round++) {
         const references = Array.from({ length: 500 }, (_, n) => work(`${round}-${n}`))
         const drafts = await Promise.all(Array.from({ length: 4 }, () => draft()))
-        const held = await holdRow(at().pool, lock)
+        const held = await lockRow(at().pool, lock)
         const racing = Promise.all(
           drafts.map(({ id }, n) => tryAdd(id, ...(n % 2 === 0 ? references : references.toReversed())))
         )
@@ -209,7 +209,7 @@ describe("what was billed", () => {
       const lost = answers.filter(({ status }) => status !== 201)
       assert.lengthOf(lost, many - 1)
       for (const answer of lost) {
-        assertInvalid(answer, ...references.map((_, n) => billedOn(winner, `billables[${n}].referenceId`)))
+        assertValidationError(answer, ...references.map((_, n) => billedOn(winner, `billables[${n}].referenceId`)))
       }
     })
 
@@ -260,7 +260,7 @@ describe("what was billed", () => {
       const winner = drafts[answers.findIndex(({ status }) => status < 300)]?.id ?? ""
       for (const [n, answer] of answers.entries()) {
         if (answer.status >= 300) {
-          assertInvalid(answer, billedOn(winner, n % 2 === 0 ? "billables[0].referenceId" : "referenceId"))
+          assertValidationError(answer, billedOn(winner, n % 2 === 0 ? "billables[0].referenceId" : "referenceId"))
         }
       }
       const bearing = (await Promise.all(drafts.map(({ id }) => lines(id)))).flat()

@@ -1,8 +1,13 @@
 import { assert, describe, it } from "vitest"
-import { assertFailure, assertInvalid, type Fault, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { billedUnder, invoicingIn, ledgerOf } from "../../support/invoicing.ts"
-import { startWithPool } from "../../support/staging.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText
+} from "../../support/assertions/failures.ts"
+import { billedUnder, invoiceClient, ledgerOf } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const most = 9007199254740991
 
@@ -19,11 +24,11 @@ const full = {
 }
 
 describe("a line of a draft", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** A draft with a line that says everything, and another line beside it. */
   const stage = async () => {
-    const invoicing = invoicingIn(at().service, await at().service.newTenant())
+    const invoicing = invoiceClient(at().service, await at().service.newTenant())
     const { id: contractId } = await invoicing.contract()
     const { id } = await invoicing.draft({ contractId })
     const [line, other] = await invoicing.add(id, full, { amountMinor: 10 })
@@ -76,7 +81,7 @@ describe("a line of a draft", () => {
   })
 
   const together = "referenceType and referenceId come together"
-  it.each<[change: object, ...faults: ReadonlyArray<Fault>]>([
+  it.each<[change: object, ...faults: ReadonlyArray<ExpectedError>]>([
     [{}, ["body", "required", "must name at least one field to change"]],
     [{ name: null }, ["name", "type", "must be a string"]],
     [{ quantity: null }, ["quantity", "type", "must be a number"]],
@@ -99,7 +104,7 @@ describe("a line of a draft", () => {
   ])("is not changed by %j", async (body, ...faults) => {
     const { change, tenant } = await stage()
     const before = await ledgerOf(at().pool, tenant)
-    assertInvalid(await change(body), ...faults)
+    assertValidationError(await change(body), ...faults)
     assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
   })
 
@@ -122,7 +127,11 @@ describe("a line of a draft", () => {
     const { id } = await draft()
     const [, less] = await add(id, { amountMinor: most }, { amountMinor: -most }, { amountMinor: most })
     const before = await ledgerOf(at().pool, tenant)
-    assertInvalid(await call("DELETE", `/billables/${less?.id}`), ["id", "max", `would take the total beyond ±${most}`])
+    assertValidationError(await call("DELETE", `/billables/${less?.id}`), [
+      "id",
+      "max",
+      `would take the total beyond ±${most}`
+    ])
     assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
   })
 

@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { invoicingIn, lineOf } from "../../support/invoicing.ts"
-import { type JsonSchema, operationsOf } from "../../support/operations.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { type JsonSchema, operationsOf } from "../../support/assertions/operations.ts"
+import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const most = 9007199254740991
 const wide = "\u{1F600}"
@@ -92,14 +92,14 @@ const limits: Readonly<Record<string, Limit>> = {
 
 describe("the limits of a line", () => {
   let service: Service
-  let invoicing: ReturnType<typeof invoicingIn>
+  let invoicing: ReturnType<typeof invoiceClient>
   beforeAll(async () => {
     service = await startService()
-    invoicing = invoicingIn(service, await service.newTenant())
+    invoicing = invoiceClient(service, await service.newTenant())
   })
   afterAll(() => service.stop())
 
-  const faultOf = ([, constraint, message, within]: Wrong, field: string): Fault => [
+  const faultOf = ([, constraint, message, within]: Wrong, field: string): ExpectedError => [
     within === undefined ? field : `${field}.${within}`,
     constraint,
     message
@@ -124,7 +124,7 @@ describe("the limits of a line", () => {
       const { id } = await draft()
       for (const each of wrong) {
         const bad = { ...beside[field], [field]: each[0] }
-        assertInvalid(await tryAdd(id, {}, bad), faultOf(each, `billables[1].${field}`))
+        assertValidationError(await tryAdd(id, {}, bad), faultOf(each, `billables[1].${field}`))
       }
     })
 
@@ -144,7 +144,7 @@ describe("the limits of a line", () => {
       }
       const before = await call("GET", path)
       for (const each of wrong) {
-        assertInvalid(await call("PATCH", path, { [field]: each[0] }), faultOf(each, field))
+        assertValidationError(await call("PATCH", path, { [field]: each[0] }), faultOf(each, field))
       }
       assert.strictEqual((await call("GET", path)).text, before.text)
       assert.strictEqual((await call("DELETE", `/invoices/${id}`)).status, 204)
@@ -157,7 +157,7 @@ describe("the limits of a line", () => {
     for (const field of ["quantity", "amountMinor"]) {
       const line = JSON.stringify({ ...lineOf(), [field]: 0 }).replace(`"${field}":0`, `"${field}":1e400`)
       const message = field === "quantity" ? "must be a number" : "must be an integer"
-      assertInvalid(await call("POST", "/billables", `{"invoiceId":"${id}","billables":[${line}]}`), [
+      assertValidationError(await call("POST", "/billables", `{"invoiceId":"${id}","billables":[${line}]}`), [
         `billables[0].${field}`,
         "type",
         message
@@ -186,12 +186,12 @@ describe("the limits of a line", () => {
     const { id } = await draft()
     const many = (fields: object) => Array.from({ length: 1000 }, () => fields)
     const first = (field: string, ...rest: readonly [string, string]) =>
-      Array.from({ length: 100 }, (_, n): Fault => [`billables[${n}].${field}`, ...rest])
-    assertInvalid(
+      Array.from({ length: 100 }, (_, n): ExpectedError => [`billables[${n}].${field}`, ...rest])
+    assertValidationError(
       await tryAdd(id, ...many({ name: "" })),
       ...first("name", "minLength", "must have at least 1 character")
     )
-    assertInvalid(
+    assertValidationError(
       await tryAdd(id, ...many({ currencyCode: "KWD" })),
       ...first("currencyCode", "currency", "must be the invoice's, EUR")
     )
@@ -200,7 +200,7 @@ describe("the limits of a line", () => {
   it("are reported by one fault for a list that is too long, whatever its lines are", async () => {
     const { draft, tryAdd } = invoicing
     const { id } = await draft()
-    assertInvalid(await tryAdd(id, ...Array.from({ length: 1001 }, () => ({ name: 1, colour: "red" }))), [
+    assertValidationError(await tryAdd(id, ...Array.from({ length: 1001 }, () => ({ name: 1, colour: "red" }))), [
       "billables",
       "maxItems",
       "must have at most 1000 items"

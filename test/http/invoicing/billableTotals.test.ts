@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { exactLine, isSafe } from "../../support/exactMoney.ts"
-import { billedUnder, invoicingIn, lineOf } from "../../support/invoicing.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import { exactLineTotal, isSafe } from "../../support/assertions/exactMoney.ts"
+import { billedUnder, invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 interface Terms {
   readonly quantity: number
@@ -49,7 +49,7 @@ type Action = typeof action extends fc.Arbitrary<infer A> ? A : never
 
 const cap = fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined })
 
-const lineTotal = ({ amountMinor, quantity }: Terms) => exactLine(quantity, amountMinor)
+const lineTotal = ({ amountMinor, quantity }: Terms) => exactLineTotal(quantity, amountMinor)
 const totalOf = (lines: Iterable<Terms>) => [...lines].reduce((total, line) => total + lineTotal(line), 0n)
 const billedBy = (invoices: ReadonlyArray<Modelled>) =>
   totalOf(invoices.flatMap(({ lines, status }) => (status === "DRAFT" ? [...lines.values()] : [])))
@@ -57,11 +57,11 @@ const billedBy = (invoices: ReadonlyArray<Modelled>) =>
 describe("totals", () => {
   let service: Service
   let pool: pg.Pool
-  let invoicing: ReturnType<typeof invoicingIn>
+  let invoicing: ReturnType<typeof invoiceClient>
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    invoicing = invoicingIn(service, await service.newTenant())
+    invoicing = invoiceClient(service, await service.newTenant())
   })
   afterAll(async () => {
     await pool.end()
@@ -70,10 +70,10 @@ describe("totals", () => {
 
   /** What an action asks for, the lines that count afterwards if it is done, those among them it brings, and the rest. */
   interface Attempt {
-    readonly send: () => Promise<Answered>
+    readonly send: () => Promise<ServiceResponse>
     readonly left: Iterable<Terms>
     readonly brought: ReadonlyArray<Terms>
-    readonly done: (answer: Answered) => void
+    readonly done: (answer: ServiceResponse) => void
   }
 
   const attemptOf = (todo: Exclude<Action, { do: "draft" }>, invoice: Modelled): Attempt | undefined => {

@@ -1,10 +1,16 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, type Fault, notFoundText, quotaFault } from "../../support/failure.ts"
-import { billedUnder, invoicingIn, ledgerOf, lineOf } from "../../support/invoicing.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { type Service, startService } from "../../support/service.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText,
+  quotaError
+} from "../../support/assertions/failures.ts"
+import { billedUnder, invoiceClient, ledgerOf, lineOf } from "../../support/fixtures/invoices.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const most = 9007199254740991
 const mebibyte = 1024 * 1024
@@ -13,11 +19,11 @@ const times = <A>(count: number, make: (index: number) => A) => Array.from({ len
 describe("adding lines", () => {
   let service: Service
   let pool: pg.Pool
-  let invoicing: ReturnType<typeof invoicingIn>
+  let invoicing: ReturnType<typeof invoiceClient>
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    invoicing = invoicingIn(service, await service.newTenant())
+    invoicing = invoiceClient(service, await service.newTenant())
   })
   afterAll(async () => {
     await pool.end()
@@ -25,12 +31,12 @@ describe("adding lines", () => {
   })
 
   /** Tries to add lines to a draft of its own, and sees to it that a refusal leaves everything as it was. */
-  const refused = async (lines: ReadonlyArray<object>, ...faults: ReadonlyArray<Fault>) => {
+  const refused = async (lines: ReadonlyArray<object>, ...faults: ReadonlyArray<ExpectedError>) => {
     const { add, draft, tenant, tryAdd } = invoicing
     const { id } = await draft()
     await add(id, {})
     const before = await ledgerOf(pool, tenant)
-    assertInvalid(await tryAdd(id, ...lines), ...faults)
+    assertValidationError(await tryAdd(id, ...lines), ...faults)
     assert.deepStrictEqual(await ledgerOf(pool, tenant), before)
   }
 
@@ -95,7 +101,7 @@ describe("adding lines", () => {
     assert.include(changed.text, `"metadata":${second}`)
     assert.include((await call("GET", path)).text, `"metadata":${second}`)
     const faulty = await call("PATCH", path, `{"metadata":{"__proto__":1}}`)
-    assertInvalid(faulty, ["metadata.__proto__", "type", "must be a string"])
+    assertValidationError(faulty, ["metadata.__proto__", "type", "must be a string"])
   })
 
   it("takes a thousand at once, answers in their order and lists them page by page", async () => {
@@ -109,7 +115,7 @@ describe("adding lines", () => {
     )
     assert.deepInclude(await read(id), { totalMinor: 499_500, billableCount: 1000 })
     assert.strictEqual(await billedUnder(pool, contractId), 499_500)
-    const pages = await pagesOf(service, `/billables?invoiceId=${id}&limit=150`, { as: "owner", tenant })
+    const pages = await readPages(service, `/billables?invoiceId=${id}&limit=150`, { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),
       [150, 150, 150, 150, 150, 150, 100]
@@ -128,7 +134,7 @@ describe("adding lines", () => {
       (await lines(one.id)).map(({ id }) => id),
       names
     )
-    const pages = await pagesOf(service, `/billables?invoiceId=${one.id}&limit=4`, { as: "owner", tenant })
+    const pages = await readPages(service, `/billables?invoiceId=${one.id}&limit=4`, { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.flat().map(({ id }) => id),
       names
@@ -182,11 +188,11 @@ describe("adding lines", () => {
   })
 
   it("adds to no invoice that is not there or another tenant's", async () => {
-    const elsewhere = await invoicingIn(service, await service.newTenant()).draft()
+    const elsewhere = await invoiceClient(service, await service.newTenant()).draft()
     for (const invoiceId of [elsewhere.id, "inv_none"]) {
       assertFailure(await invoicing.tryAdd(invoiceId, {}), 404, notFoundText)
     }
-    assertInvalid(await invoicing.tryAdd("nonsense", {}), [
+    assertValidationError(await invoicing.tryAdd("nonsense", {}), [
       "invoiceId",
       "format",
       "must be an invoice identifier (inv_…)"
@@ -225,10 +231,10 @@ describe("adding lines", () => {
       const beyond = ["billables", "max", `would take the total beyond ±${most}`] as const
       await add(id, { amountMinor: most }, { amountMinor: most }, { amountMinor: -most })
       assert.strictEqual((await read(id)).totalMinor, most)
-      assertInvalid(await tryAdd(id, { amountMinor: 1 }), beyond)
+      assertValidationError(await tryAdd(id, { amountMinor: 1 }), beyond)
       await add(id, { amountMinor: -most }, { amountMinor: -most })
       assert.deepInclude(await read(id), { totalMinor: -most, billableCount: 5 })
-      assertInvalid(await tryAdd(id, { amountMinor: -1 }), beyond)
+      assertValidationError(await tryAdd(id, { amountMinor: -1 }), beyond)
       await add(id, { amountMinor: 0 })
     })
 
@@ -236,7 +242,7 @@ describe("adding lines", () => {
       const { add, draft, read, tryAdd } = invoicing
       const { id } = await draft()
       await pool.query("update invoices set billable_count = 9998 where id = $1", [id])
-      assertInvalid(await tryAdd(id, {}, {}, {}), quotaFault("invoiceLines", 10_000, "billables"))
+      assertValidationError(await tryAdd(id, {}, {}, {}), quotaError("invoiceLines", 10_000, "billables"))
       await add(id, {}, {})
       assert.strictEqual((await read(id)).billableCount, 10_000)
     })

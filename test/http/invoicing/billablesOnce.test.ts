@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { invoicingIn, lineOf } from "../../support/invoicing.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const headers = { "idempotency-key": "month-end" }
 
@@ -12,7 +12,7 @@ describe("lines sent with one Idempotency-Key", () => {
   afterAll(() => service.stop())
 
   const stage = async () => {
-    const invoicing = invoicingIn(service, await service.newTenant())
+    const invoicing = invoiceClient(service, await service.newTenant())
     const { id } = await invoicing.draft()
     const body = { invoiceId: id, billables: [lineOf({ referenceType: "work", referenceId: "1" }), lineOf()] }
     return { ...invoicing, id, body, send: () => invoicing.call("POST", "/billables", body, headers) }

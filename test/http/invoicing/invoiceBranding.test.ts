@@ -1,11 +1,11 @@
 import sharp from "sharp"
 import { assert, beforeAll, describe, it } from "vitest"
 import { prepareImages } from "../../../src/layers/pdf/drawing/DrawableImages.ts"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { makerIn, type Shown } from "../../support/resources.ts"
-import type { Service } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { Service } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const formats = ["png", "jpeg", "webp", "gif"] as const
 type Format = (typeof formats)[number]
@@ -16,11 +16,11 @@ const imageOf = (format: Format, background: string, size = { width: 300, height
     .toBuffer()
 
 describe("an invoice's branding", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
   let service: Service
   let tenant: string
-  let client: Shown
-  let contract: Shown
+  let client: ResourceBody
+  let contract: ResourceBody
   beforeAll(() => {
     service = at().service
   })
@@ -45,7 +45,7 @@ describe("an invoice's branding", () => {
 
   const stage = async () => {
     tenant = await service.newTenant()
-    const { make } = makerIn(service, tenant)
+    const { make } = resourceMaker(service, tenant)
     client = await make("clients")
     contract = await make("contracts", { clientId: client.id, status: "ACTIVE" })
   }
@@ -102,7 +102,7 @@ describe("an invoice's branding", () => {
     const logo = await readyAsset("png", "BRANDING_LOGO", await imageOf("png", "#123456"))
     await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
     const invoice = await draft()
-    const held = await holdRow(at().pool, "delete from attachments where tenant_id = $1", tenant)
+    const held = await lockRow(at().pool, "delete from attachments where tenant_id = $1", tenant)
     await held.meanwhile("update tenants set media = '[]' where id = $1", tenant)
     await held.meanwhile("delete from assets where tenant_id = $1", tenant)
     await held.meanwhile("delete from blobs where tenant_id = $1", tenant)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "vitest"
-import { inDays, moment } from "../../support/days.ts"
-import { assertFailure, assertInvalid, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { billedUnder, invoicingIn } from "../../support/invoicing.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertFailure, assertValidationError, notFoundText } from "../../support/assertions/failures.ts"
+import { daysFromNow, timestampPattern } from "../../support/fixtures/dates.ts"
+import { billedUnder, invoiceClient } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("a draft of an invoice", () => {
-  const at = forAll(startWithPool)
-  const stage = async () => invoicingIn(at().service, await at().service.newTenant())
+  const at = useFixture(startServiceWithPool)
+  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
 
   it("is empty, and in its contract's currency unless told the same", async () => {
     const { call, contract } = await stage()
@@ -17,7 +17,7 @@ describe("a draft of an invoice", () => {
       const { createdAt, id, updatedAt, ...rest } = made.body.data
       assert.strictEqual(made.status, 201)
       assert.match(id, /^inv_[0-9a-z]{26}$/)
-      assert.match(createdAt, moment)
+      assert.match(createdAt, timestampPattern)
       assert.strictEqual(updatedAt, createdAt)
       assert.strictEqual(made.headers.get("location"), `/api/v1/invoices/${id}`)
       assert.deepStrictEqual(rest, {
@@ -35,12 +35,12 @@ describe("a draft of an invoice", () => {
   it("is not made in another currency than its contract's", async () => {
     const { call, contract } = await stage()
     const { id: contractId } = await contract()
-    assertInvalid(await call("POST", "/invoices", { contractId, currencyCode: "USD" }), [
+    assertValidationError(await call("POST", "/invoices", { contractId, currencyCode: "USD" }), [
       "currencyCode",
       "currency",
       "must be the contract's, EUR"
     ])
-    assertInvalid(await call("POST", "/invoices", { contractId, currencyCode: "XXX" }), [
+    assertValidationError(await call("POST", "/invoices", { contractId, currencyCode: "XXX" }), [
       "currencyCode",
       "currency",
       "must be an ISO 4217 currency code such as EUR"
@@ -53,7 +53,11 @@ describe("a draft of an invoice", () => {
     const { id: contractId } = await contract({ status: "DRAFT" })
     const make = () => call("POST", "/invoices", { contractId })
     const become = (status: string) => call("PATCH", `/contracts/${contractId}`, { status })
-    assertInvalid(await make(), ["contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"])
+    assertValidationError(await make(), [
+      "contractId",
+      "state",
+      "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"
+    ])
     for (const status of ["ACTIVE", "ENDED"]) {
       assert.strictEqual((await become(status)).status, 200)
       assert.strictEqual((await make()).status, 201, status)
@@ -78,17 +82,17 @@ describe("a draft of an invoice", () => {
       subtotalMinor: 1,
       totalMinor: 1,
       billableCount: 1,
-      issuedAt: inDays(0),
-      paidAt: inDays(0)
+      issuedAt: daysFromNow(0),
+      paidAt: daysFromNow(0)
     }
     for (const [field, value] of Object.entries(decided)) {
       const unknown = [field, "unknown", "is not a known property"] as const
-      assertInvalid(await call("POST", "/invoices", { contractId, [field]: value }), unknown)
-      assertInvalid(await call("PATCH", `/invoices/${id}`, { [field]: value }), unknown)
+      assertValidationError(await call("POST", "/invoices", { contractId, [field]: value }), unknown)
+      assertValidationError(await call("PATCH", `/invoices/${id}`, { [field]: value }), unknown)
     }
     for (const field of ["contractId", "contract", "currencyCode"]) {
       const fault = [field, "unknown", "is not a known property"] as const
-      assertInvalid(await call("PATCH", `/invoices/${id}`, { [field]: contractId }), fault)
+      assertValidationError(await call("PATCH", `/invoices/${id}`, { [field]: contractId }), fault)
     }
   })
 
@@ -102,12 +106,12 @@ describe("a draft of an invoice", () => {
     const none = await change(null)
     assert.notProperty(none, "dueAt")
     assert.deepStrictEqual((await call("GET", `/invoices/${made.id}`)).body.data, none)
-    assertInvalid(await call("PATCH", `/invoices/${made.id}`, { dueAt: "tomorrow" }), [
+    assertValidationError(await call("PATCH", `/invoices/${made.id}`, { dueAt: "tomorrow" }), [
       "dueAt",
       "format",
       "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
     ])
-    assertInvalid(await call("PATCH", `/invoices/${made.id}`, {}), [
+    assertValidationError(await call("PATCH", `/invoices/${made.id}`, {}), [
       "body",
       "required",
       "must name at least one field to change"

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn, type ShownLine } from "../../support/invoicing.ts"
-import { makerIn } from "../../support/resources.ts"
-import type { Answered } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { type BillableBody, invoiceClient } from "../../support/fixtures/invoices.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 interface Recorded {
   readonly type: string
@@ -13,11 +13,11 @@ interface Recorded {
   readonly transaction: string
 }
 
-const shownBy = ({ text }: Answered) => text.slice('{"data":'.length, -1)
+const shownBy = ({ text }: ServiceResponse) => text.slice('{"data":'.length, -1)
 const moves = ["finalize", "pay", "void"] as const
 
 describe("events of invoicing", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   const eventsOf = async (resource: string) => {
     const { rows } = await at().pool.query<Recorded>(
@@ -31,8 +31,8 @@ describe("events of invoicing", () => {
   /** A draft of a known client's contract. */
   const stage = async () => {
     const tenant = await at().service.newTenant()
-    const invoicing = invoicingIn(at().service, tenant)
-    const client = (await makerIn(at().service, tenant).make("clients")).id
+    const invoicing = invoiceClient(at().service, tenant)
+    const client = (await resourceMaker(at().service, tenant).make("clients")).id
     const { id: contractId } = await invoicing.contract({ clientId: client })
     const created = await invoicing.call("POST", "/invoices", { contractId })
     const id = String(created.body.data.id)
@@ -94,7 +94,7 @@ describe("events of invoicing", () => {
       { quantity: 1e-12, metadata: { b: "1", a: "\u2028" }, order: 0 },
       { referenceType: "work", referenceId: "1" }
     )
-    const [first, second]: ReadonlyArray<ShownLine> = added.body.data
+    const [first, second]: ReadonlyArray<BillableBody> = added.body.data
     const path = `/billables/${first?.id}`
     const read = shownBy(await call("GET", path))
     assert.strictEqual(added.text, `{"data":[${read},${shownBy(await call("GET", `/billables/${second?.id}`))}]}`)
@@ -179,7 +179,7 @@ describe("events of invoicing", () => {
       return rows[0]?.count
     }
     const before = await count()
-    const refused: ReadonlyArray<readonly [number, Promise<Answered>]> = [
+    const refused: ReadonlyArray<readonly [number, Promise<ServiceResponse>]> = [
       [400, tryAdd(id, {}, { currencyCode: "USD" })],
       [400, tryAdd(id, { amountMinor: 9007199254740991, quantity: 2 })],
       [400, call("PATCH", `/billables/${line?.id}`, { currencyCode: "USD" })],

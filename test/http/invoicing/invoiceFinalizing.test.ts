@@ -1,26 +1,26 @@
 import { assert, describe, it } from "vitest"
-import { inDays } from "../../support/days.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { makerIn, type Shown } from "../../support/resources.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { daysFromNow } from "../../support/fixtures/dates.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("an invoice that is finalized", () => {
-  const at = forAll(startWithPool)
-  const stage = async () => invoicingIn(at().service, await at().service.newTenant())
+  const at = useFixture(startServiceWithPool)
+  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
 
   it.each([0, 1, 30, 365])("is due after the %i days of its contract", async (paymentTermDays) => {
     const { add, contract, draft, move } = await stage()
     const { id } = await draft({ contractId: (await contract({ paymentTermDays })).id })
     await add(id, {})
     const { dueAt, issuedAt } = await move(id, "finalize")
-    assert.strictEqual(dueAt, inDays(paymentTermDays, issuedAt))
+    assert.strictEqual(dueAt, daysFromNow(paymentTermDays, issuedAt))
   })
 
   it("keeps a due date of its own", async () => {
     const { add, draft, move } = await stage()
-    const dueAt = inDays(3)
+    const dueAt = daysFromNow(3)
     const { id } = await draft({ dueAt })
     await add(id, {})
     assert.strictEqual((await move(id, "finalize"))["dueAt"], dueAt)
@@ -31,7 +31,7 @@ describe("an invoice that is finalized", () => {
     const { id } = await draft({ dueAt: "2020-01-01T00:00:00Z" })
     await add(id, {})
     const before = await read(id)
-    assertInvalid(await tryMove(id, "finalize"), ["dueAt", "min", "must not be before the invoice is issued"])
+    assertValidationError(await tryMove(id, "finalize"), ["dueAt", "min", "must not be before the invoice is issued"])
     assert.deepStrictEqual(await read(id), before)
     assert.strictEqual((await call("PATCH", `/invoices/${id}`, { dueAt: null })).status, 200)
     assert.match(String((await move(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
@@ -41,10 +41,10 @@ describe("an invoice that is finalized", () => {
     const { add, call, draft, move, tryMove } = await stage()
     const { id } = await draft()
     const empty = ["billableCount", "min", "must be at least 1 to be finalized"] as const
-    assertInvalid(await tryMove(id, "finalize"), empty)
+    assertValidationError(await tryMove(id, "finalize"), empty)
     const [line] = await add(id, {})
     await call("DELETE", `/billables/${line?.id}`)
-    assertInvalid(await tryMove(id, "finalize"), empty)
+    assertValidationError(await tryMove(id, "finalize"), empty)
     await add(id, {})
     await move(id, "finalize")
   })
@@ -53,7 +53,7 @@ describe("an invoice that is finalized", () => {
     const { add, draft, move, tryMove } = await stage()
     const { id } = await draft()
     await add(id, { amountMinor: -1 })
-    assertInvalid(await tryMove(id, "finalize"), ["totalMinor", "min", "must not be negative to be finalized"])
+    assertValidationError(await tryMove(id, "finalize"), ["totalMinor", "min", "must not be negative to be finalized"])
     await add(id, { amountMinor: 1 })
     assert.deepInclude(await move(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })
   })
@@ -77,8 +77,8 @@ describe("an invoice that is finalized", () => {
 
   it("keeps its parties, whatever becomes of them", async () => {
     const { add, call, draft, move, tenant } = await stage()
-    const { make } = makerIn(at().service, tenant)
-    const client: Shown = await make("clients", { name: "Northwind" })
+    const { make } = resourceMaker(at().service, tenant)
+    const client: ResourceBody = await make("clients", { name: "Northwind" })
     const theirs = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
     await make("addresses", { clientId: client.id, name: "Warehouse", order: 2 })
     const ours = await make("addresses", { clientId: undefined, name: "Harbour Works" })
@@ -106,7 +106,7 @@ describe("an invoice that is finalized", () => {
     for (const { status } of await Promise.all(changes)) assert.strictEqual(status, 200)
     assert.strictEqual((await call("DELETE", `/addresses/${theirs.id}`)).status, 204)
     const paid = await move(id, "pay")
-    assert.strictEqual(paid["dueAt"], inDays(30, paid["issuedAt"]))
+    assert.strictEqual(paid["dueAt"], daysFromNow(30, paid["issuedAt"]))
     assert.deepStrictEqual(await frozen(), parties)
   })
 })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { inDays, moment } from "../../support/days.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { startService } from "../../support/service.ts"
+import { daysFromNow, timestampPattern } from "../../support/fixtures/dates.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startService } from "../../support/servers/service.ts"
 
 describe("an invoice", () => {
-  const at = forAll(startService)
-  const stage = async () => invoicingIn(at(), await at().newTenant())
+  const at = useFixture(startService)
+  const stage = async () => invoiceClient(at(), await at().newTenant())
 
   it("goes from draft to paid", async () => {
     const { add, call, contract, draft, move, read } = await stage()
@@ -33,13 +33,13 @@ describe("an invoice", () => {
       dueAt,
       updatedAt
     })
-    assert.match(String(issuedAt), moment)
+    assert.match(String(issuedAt), timestampPattern)
     assert.strictEqual(invoiceNumber, `INV-${String(issuedAt).slice(0, 4)}-000001`)
-    assert.strictEqual(dueAt, inDays(14, issuedAt))
+    assert.strictEqual(dueAt, daysFromNow(14, issuedAt))
     assert.deepStrictEqual(await read(id), finalized)
 
     const paid = await move(id, "pay")
-    assert.match(String(paid["paidAt"]), moment)
+    assert.match(String(paid["paidAt"]), timestampPattern)
     assert.deepStrictEqual(paid, { ...finalized, status: "PAID", paidAt: paid["paidAt"], updatedAt: paid.updatedAt })
     assert.deepStrictEqual(await read(id), paid)
     assert.strictEqual((await call("GET", `/invoices/${id}/explain`)).body.data.totalMinor, 400)

@@ -1,17 +1,22 @@
 import { assert, describe, it } from "vitest"
-import { assertFailure, assertInvalid, type Fault, forbiddenText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { newSeries } from "../../support/numberedInvoices.ts"
-import { startWithPool } from "../../support/staging.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  forbiddenText
+} from "../../support/assertions/failures.ts"
+import { makeInvoiceSeries } from "../../support/fixtures/invoiceSeries.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-const badPattern: Fault = [
+const badPattern: ExpectedError = [
   "pattern",
   "pattern",
   "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces"
 ]
 
 describe("patterns of invoice numbers", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** As if an invoice had been issued in the tenant then. */
   const lastIssued = (tenant: string, moment: string) =>
@@ -30,7 +35,7 @@ describe("patterns of invoice numbers", () => {
     }
     for (const [pattern, look] of Object.entries(looks)) {
       it(`look as ${pattern} says`, async () => {
-        const { next, using } = await newSeries(at().service)
+        const { next, using } = await makeInvoiceSeries(at().service)
         await using(pattern)
         const { invoiceNumber, issuedAt } = await next()
         assert.strictEqual(invoiceNumber, look(issuedAt.slice(0, 4)))
@@ -38,19 +43,19 @@ describe("patterns of invoice numbers", () => {
     }
 
     it("grow beyond the width they are filled up to", async () => {
-      const { numbers, using } = await newSeries(at().service)
+      const { numbers, using } = await makeInvoiceSeries(at().service)
       await using("{seq:1}")
       assert.deepStrictEqual((await numbers(10)).slice(-2), ["9", "10"])
     })
 
     it("are as long as the longest pattern makes them, and their invoice shows them whole", async () => {
-      const { next, using } = await newSeries(at().service)
+      const { next, using } = await makeInvoiceSeries(at().service)
       await using(`${"N".repeat(51)}{seq:20}`)
       assert.strictEqual((await next()).invoiceNumber, `${"N".repeat(51)}${"1".padStart(20, "0")}`)
     })
 
     it("look otherwise from the next one on, and the count goes on", async () => {
-      const { next, numbers, series, using } = await newSeries(at().service)
+      const { next, numbers, series, using } = await makeInvoiceSeries(at().service)
       const first = await next()
       const year = first.issuedAt.slice(0, 4)
       await using("{year}/{seq:2}")
@@ -61,7 +66,7 @@ describe("patterns of invoice numbers", () => {
     })
 
     it("have one count for each year and one for all time, and each goes on where it was", async () => {
-      const { next, numbers, series, using } = await newSeries(at().service)
+      const { next, numbers, series, using } = await makeInvoiceSeries(at().service)
       await using("A-{seq}")
       assert.deepStrictEqual(await numbers(2), ["A-1", "A-2"])
       await using("Y{year}-{seq}")
@@ -79,7 +84,7 @@ describe("patterns of invoice numbers", () => {
     })
 
     it("have no gap while the pattern changes", async () => {
-      const staged = await newSeries(at().service)
+      const staged = await makeInvoiceSeries(at().service)
       await staged.using("A-{seq:2}")
       const ids = await staged.drafts(20)
       const [issued] = await Promise.all([
@@ -94,7 +99,7 @@ describe("patterns of invoice numbers", () => {
     })
 
     it("count from 1 again in a new year, and the old year stays as it was", async () => {
-      const { next, numbers, series, tenant } = await newSeries(at().service)
+      const { next, numbers, series, tenant } = await makeInvoiceSeries(at().service)
       const { invoiceNumber, issuedAt } = await next()
       const year = issuedAt.slice(0, 4)
       const following = String(Number(year) + 1)
@@ -114,7 +119,7 @@ describe("patterns of invoice numbers", () => {
     })
 
     it("count on in a new year where the pattern does not show it", async () => {
-      const { next, numbers, tenant, using } = await newSeries(at().service)
+      const { next, numbers, tenant, using } = await makeInvoiceSeries(at().service)
       await using("N-{seq}")
       const year = Number((await next()).issuedAt.slice(0, 4))
       await lastIssued(tenant, `${year + 1}-01-01T00:00:00.000Z`)
@@ -123,7 +128,7 @@ describe("patterns of invoice numbers", () => {
   })
 
   describe("that are none", () => {
-    const faults: ReadonlyArray<readonly [pattern: unknown, Fault]> = [
+    const faults: ReadonlyArray<readonly [pattern: unknown, ExpectedError]> = [
       ["INV-{year}", badPattern],
       ["{seq}{seq}", badPattern],
       ["{seq}-{seq:6}", badPattern],
@@ -148,9 +153,9 @@ describe("patterns of invoice numbers", () => {
     ]
     for (const [pattern, fault] of faults) {
       it(`are refused, such as ${JSON.stringify(pattern)}`, async () => {
-        const { numbers, series, use, using } = await newSeries(at().service)
+        const { numbers, series, use, using } = await makeInvoiceSeries(at().service)
         await using("N-{seq}")
-        assertInvalid(await use(pattern), fault)
+        assertValidationError(await use(pattern), fault)
         assert.strictEqual((await series()).pattern, "N-{seq}")
         assert.deepStrictEqual(await numbers(1), ["N-1"])
       })
@@ -158,7 +163,7 @@ describe("patterns of invoice numbers", () => {
   })
 
   it("are told of as invoice_series.updated when they change, with the series as it was answered", async () => {
-    const { numbers, tenant, use, using } = await newSeries(at().service)
+    const { numbers, tenant, use, using } = await makeInvoiceSeries(at().service)
     await numbers(2)
     const answers = [await use("A-{seq}"), await use("B-{seq}")]
     await using("C-{seq}")
@@ -177,7 +182,7 @@ describe("patterns of invoice numbers", () => {
       rows.slice(0, 2).map(({ text }) => `{"data":${text}}`),
       answers.map(({ text }) => text)
     )
-    const elsewhere = await newSeries(at().service)
+    const elsewhere = await makeInvoiceSeries(at().service)
     await elsewhere.using("D-{seq}")
     const { rows: others } = await at().pool.query(
       "select resource_id from events where tenant_id = $1 and type = 'invoice_series.updated'",
@@ -187,7 +192,7 @@ describe("patterns of invoice numbers", () => {
   })
 
   it("are counted without a gap when several change them at once", async () => {
-    const { tenant, use } = await newSeries(at().service)
+    const { tenant, use } = await makeInvoiceSeries(at().service)
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => use(`${n}-{seq}`)))
     assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     const { rows } = await at().pool.query(
@@ -203,7 +208,7 @@ describe("patterns of invoice numbers", () => {
   })
 
   it("are shown to every member, and look as an ADMIN says", async () => {
-    const { call, series } = await newSeries(at().service)
+    const { call, series } = await makeInvoiceSeries(at().service)
     for (const [role, mayChange] of Object.entries({ VIEWER: false, MEMBER: false, ADMIN: true })) {
       const as = role.toLowerCase()
       assert.strictEqual((await call("POST", "/members", { body: { subject: as, role } })).status, 201)

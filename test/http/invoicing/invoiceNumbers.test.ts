@@ -1,13 +1,13 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { type Issued, newSeries, type Series } from "../../support/numberedInvoices.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { type InvoiceSeries, type IssuedInvoice, makeInvoiceSeries } from "../../support/fixtures/invoiceSeries.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-const byNumber = (one: Issued, other: Issued) => (one.invoiceNumber < other.invoiceNumber ? -1 : 1)
+const byNumber = (one: IssuedInvoice, other: IssuedInvoice) => (one.invoiceNumber < other.invoiceNumber ? -1 : 1)
 
 describe("invoice numbers", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** As if an invoice had been issued in the tenant then. */
   const lastIssued = (tenant: string, moment: string) =>
@@ -21,7 +21,7 @@ describe("invoice numbers", () => {
 
   describe("as they are given", () => {
     it("begin with 1, show the year, and are told by the series", async () => {
-      const { next, series } = await newSeries(at().service)
+      const { next, series } = await makeInvoiceSeries(at().service)
       assert.deepStrictEqual(await series(), { pattern: "INV-{year}-{seq:6}", periods: [] })
       const first = await next()
       const year = first.issuedAt.slice(0, 4)
@@ -39,7 +39,7 @@ describe("invoice numbers", () => {
     })
 
     it("have neither a gap nor a double, and dates that go up with them, when many are asked for at once", async () => {
-      const staged = await newSeries(at().service)
+      const staged = await makeInvoiceSeries(at().service)
       await staged.using("N-{seq:3}")
       const ids = await staged.drafts(40)
       const issued = (await Promise.all(ids.map(staged.issue))).sort(byNumber)
@@ -55,20 +55,20 @@ describe("invoice numbers", () => {
     })
 
     it("are given once to an invoice that is finalized by many at once", async () => {
-      const { draft, finalize, next, using } = await newSeries(at().service)
+      const { draft, finalize, next, using } = await makeInvoiceSeries(at().service)
       await using("N-{seq}")
       const id = await draft()
       const answers = await Promise.all(Array.from({ length: 10 }, () => finalize(id)))
       const refused = answers.filter(({ status }) => status !== 200)
       assert.strictEqual(refused.length, 9)
       for (const answer of refused) {
-        assertInvalid(answer, ["status", "state", "is FINALIZED; only DRAFT can be finalized"])
+        assertValidationError(answer, ["status", "state", "is FINALIZED; only DRAFT can be finalized"])
       }
       assert.strictEqual((await next()).invoiceNumber, "N-2")
     })
 
     it("are given once to a request that is repeated under its key", async () => {
-      const { draft, finalize, next, using } = await newSeries(at().service)
+      const { draft, finalize, next, using } = await makeInvoiceSeries(at().service)
       await using("N-{seq}")
       const key = { "idempotency-key": "finalize-once" }
       const id = await draft()
@@ -78,7 +78,7 @@ describe("invoice numbers", () => {
     })
 
     it("are each tenant's own", async () => {
-      const [one, other] = [await newSeries(at().service), await newSeries(at().service)]
+      const [one, other] = [await makeInvoiceSeries(at().service), await makeInvoiceSeries(at().service)]
       await other.using("OTHER-{seq}")
       const year = (await one.next()).issuedAt.slice(0, 4)
       assert.deepStrictEqual(await other.numbers(2), ["OTHER-1", "OTHER-2"])
@@ -90,7 +90,7 @@ describe("invoice numbers", () => {
     })
 
     it("come with dates that do not go back when the clock does", async () => {
-      const { next, tenant } = await newSeries(at().service)
+      const { next, tenant } = await makeInvoiceSeries(at().service)
       const before = await next()
       const ahead = `${before.issuedAt.slice(0, 4)}-12-31T23:59:59.999Z`
       await lastIssued(tenant, ahead)
@@ -98,7 +98,7 @@ describe("invoice numbers", () => {
     })
 
     it("stay with an invoice that is void, and a draft that is void has none", async () => {
-      const { call, draft, next, series, using } = await newSeries(at().service)
+      const { call, draft, next, series, using } = await makeInvoiceSeries(at().service)
       await using("N-{seq}")
       const { id, invoiceNumber, issuedAt } = await next()
       const unused = await draft()
@@ -117,14 +117,16 @@ describe("invoice numbers", () => {
   })
 
   describe("when finalizing is refused", () => {
-    const inState = async ({ call, draft }: Series, ...moves: ReadonlyArray<string>) => {
+    const inState = async ({ call, draft }: InvoiceSeries, ...moves: ReadonlyArray<string>) => {
       const id = await draft()
       for (const move of moves) assert.strictEqual((await call("POST", `/invoices/${id}/${move}`)).status, 200)
       return id
     }
 
     /** How many numbers were given before the refusal, the invoice that is refused, and why. */
-    const refusals: Readonly<Record<string, readonly [given: number, (staged: Series) => Promise<string>, Fault]>> = {
+    const refusals: Readonly<
+      Record<string, readonly [given: number, (staged: InvoiceSeries) => Promise<string>, ExpectedError]>
+    > = {
       "an invoice without a line": [
         0,
         ({ draft }) => draft({ lines: [] }),
@@ -158,10 +160,10 @@ describe("invoice numbers", () => {
     }
     for (const [what, [given, make, fault]] of Object.entries(refusals)) {
       it(`are not used up by ${what}`, async () => {
-        const staged = await newSeries(at().service)
+        const staged = await makeInvoiceSeries(at().service)
         await staged.using("N-{seq}")
         const id = await make(staged)
-        for (const _ of [1, 2]) assertInvalid(await staged.finalize(id), fault)
+        for (const _ of [1, 2]) assertValidationError(await staged.finalize(id), fault)
         assert.strictEqual((await staged.next()).invoiceNumber, `N-${given + 1}`)
         const [period] = (await staged.series()).periods
         assert.deepInclude(period, { count: given + 1, gaps: [] })
@@ -169,11 +171,11 @@ describe("invoice numbers", () => {
     }
 
     it("are not used up by one that another pattern gave already", async () => {
-      const { draft, finalize, next, numbers, series, use, using } = await newSeries(at().service)
+      const { draft, finalize, next, numbers, series, use, using } = await makeInvoiceSeries(at().service)
       const { invoiceNumber, issuedAt } = await next()
       const year = issuedAt.slice(0, 4)
       await using(`INV-${year}-{seq:6}`)
-      assertInvalid(await finalize(await draft()), ["invoiceNumber", "unique", "is taken"])
+      assertValidationError(await finalize(await draft()), ["invoiceNumber", "unique", "is taken"])
       assert.strictEqual((await use("N-{seq}")).status, 200)
       assert.deepStrictEqual(await numbers(1), ["N-1"])
       assert.deepStrictEqual((await series()).periods, [
@@ -186,7 +188,7 @@ describe("invoice numbers", () => {
   describe("that are missing", () => {
     /** Six invoices, N-1 to N-6, of which some are taken away by force. */
     const without = async (...places: ReadonlyArray<number>) => {
-      const staged = await newSeries(at().service)
+      const staged = await makeInvoiceSeries(at().service)
       await staged.using("N-{seq}")
       for (const place of [1, 2, 3, 4, 5, 6]) {
         const { id } = await staged.next()
@@ -234,7 +236,7 @@ describe("invoice numbers", () => {
     })
 
     it("are a gap where the count was raised, before and after the next number", async () => {
-      const { next, series, tenant, using } = await newSeries(at().service)
+      const { next, series, tenant, using } = await makeInvoiceSeries(at().service)
       await using("N-{seq}")
       await next()
       await at().pool.query("update invoice_counters set last = 4 where tenant_id = $1", [tenant])
@@ -249,7 +251,7 @@ describe("invoice numbers", () => {
     })
 
     it("are seen in their own period alone", async () => {
-      const { next, series, tenant, using } = await newSeries(at().service)
+      const { next, series, tenant, using } = await makeInvoiceSeries(at().service)
       const torn = await next()
       await next()
       await using("N-{seq}")

@@ -1,11 +1,11 @@
 import type pg from "pg"
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
-import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { openPool } from "../../support/database.ts"
-import { type Ask, draftsOver } from "../../support/draftInvoices.ts"
-import { terminateAtRandom } from "../../support/terminator.ts"
+import { type CallApi, draftInvoiceClient } from "../../support/fixtures/draftInvoices.ts"
+import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { terminateRandomConnections } from "../../support/servers/connectionTerminator.ts"
+import { openPool } from "../../support/servers/database.ts"
 
-type Answer = Awaited<ReturnType<Ask>>
+type Answer = Awaited<ReturnType<CallApi>>
 
 interface Issued {
   readonly id: string
@@ -37,7 +37,7 @@ describe("invoice numbers under fire", { timeout: 120_000 }, () => {
 
   /** So many processes over one new database, called in turn. */
   const startApis = async (howMany: number) => {
-    const started = await apiProcesses({
+    const started = await prepareApiProcesses({
       DATABASE_POOL: "8",
       MAX_QUEUED_REQUESTS_PER_CALLER: "10000",
       MAX_QUEUED_REQUESTS: "10000"
@@ -50,7 +50,7 @@ describe("invoice numbers under fire", { timeout: 120_000 }, () => {
     let turn = 0
 
     const askIn =
-      (tenant?: string): Ask =>
+      (tenant?: string): CallApi =>
       async (method, path, body) => {
         turn += 1
         const headers = {
@@ -85,7 +85,7 @@ describe("invoice numbers under fire", { timeout: 120_000 }, () => {
     const tenant = String((await askIn()("POST", "/tenants", { name: "Tenant" })).body.data.id)
     const ask = askIn(tenant)
     assert.strictEqual((await ask("PATCH", "/invoice-series", { pattern: "N-{seq}" })).status, 200)
-    const { contract, draft } = draftsOver(ask)
+    const { contract, draft } = draftInvoiceClient(ask)
     // Under a single contract they would wait for it, and never for the series.
     const contracts = await Promise.all(Array.from({ length: 4 }, contract))
     const drafts = (length: number, terms?: Parameters<typeof draft>[1]) =>
@@ -185,7 +185,7 @@ describe("invoice numbers under fire", { timeout: 120_000 }, () => {
   ] as const) {
     it(`stay whole while ${who} of the api is killed, and connections to the database are`, async () => {
       const prepared = await prepare(howMany)
-      const stopTerminating = terminateAtRandom(prepared.pool, 40)
+      const stopTerminating = terminateRandomConnections(prepared.pool, 40)
       const { kills, statuses, told } = await finalizeAll(prepared).finally(stopTerminating)
       // Without these there was no fire.
       assert.strictEqual(kills, howMany)

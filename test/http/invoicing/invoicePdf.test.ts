@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { readPdf, rowsOf, textsOf } from "../../support/pdfText.ts"
-import { makerIn } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { readPdf, rowsOf, textsOf } from "../../support/assertions/pdfText.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 describe("the PDF of an invoice", () => {
   let service: Service
@@ -31,7 +31,7 @@ describe("the PDF of an invoice", () => {
 
   /** A draft with everything that is drawn, and these lines. */
   const stage = async (lines: ReadonlyArray<object> = [{ name: "Inspection", quantity: 2.5, amountMinor: 10_050 }]) => {
-    const { make } = makerIn(service, tenant)
+    const { make } = resourceMaker(service, tenant)
     const client = await make("clients", { name: "Northwind" })
     const address = await make("addresses", { clientId: client.id, name: "Northwind Ltd", vatNumber: "GB123456789" })
     const own = await make("addresses", { clientId: undefined, name: "Harbour Works", order: 0 })

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "vitest"
-import { inDays } from "../../support/days.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import type { Shown } from "../../support/resources.ts"
-import { startService } from "../../support/service.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { daysFromNow } from "../../support/fixtures/dates.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import type { ResourceBody } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startService } from "../../support/servers/service.ts"
 
 describe("an invoice", () => {
-  const at = forAll(startService)
-  const stage = async () => invoicingIn(at(), await at().newTenant())
+  const at = useFixture(startService)
+  const stage = async () => invoiceClient(at(), await at().newTenant())
 
   it("explains each product, each rounding and each sum", async () => {
     const { add, call, contract, draft } = await stage()
@@ -80,7 +80,7 @@ describe("an invoice", () => {
   it("is found by its contract, its status and whether it is overdue", async () => {
     const { call, contract, draft, invoiceIn } = await stage()
     const [late, early] = [await contract({ paymentTermDays: 0 }), await contract()]
-    const made: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: inDays(-1) })).id }
+    const made: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: daysFromNow(-1) })).id }
     for (const status of ["DRAFT", "FINALIZED", "PAID", "VOID"] as const) {
       made[`${status} late`] = (await invoiceIn(status, { contractId: late.id })).id
       made[`${status} early`] = (await invoiceIn(status, { contractId: early.id })).id
@@ -88,7 +88,7 @@ describe("an invoice", () => {
     const found = async (query: string) => {
       const { body, status, text } = await call("GET", `/invoices?${query}`)
       assert.strictEqual(status, 200, text)
-      const ids = body.data.map(({ id }: Shown) => id)
+      const ids = body.data.map(({ id }: ResourceBody) => id)
       return Object.keys(made).filter((name) => ids.includes(made[name]))
     }
     const all = Object.keys(made)
@@ -109,7 +109,7 @@ describe("an invoice", () => {
       "contractId=ctr_none": []
     }
     for (const [query, names] of Object.entries(expected)) assert.deepStrictEqual(await found(query), names, query)
-    assertInvalid(
+    assertValidationError(
       await call("GET", "/invoices?status=OVERDUE&overdue=yes&contractId=inv_a"),
       ["contractId", "format", "must be a contract identifier (ctr_…)"],
       ["status", "enum", "must be one of DRAFT, FINALIZED, PAID, VOID"],

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn, ledgerOf, lineOf, statuses } from "../../support/invoicing.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { invoiceClient, invoiceStatuses, ledgerOf, lineOf } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-type Status = (typeof statuses)[number]
+type Status = (typeof invoiceStatuses)[number]
 type Target = Readonly<Record<"id" | "line", string>>
 type Request = readonly [method: string, path: string, body?: object]
 
@@ -61,12 +61,12 @@ const actions: Readonly<Record<string, Action>> = {
 }
 
 describe("an invoice's status", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
-  const stage = async () => invoicingIn(at().service, await at().service.newTenant())
+  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
   const reference = { referenceType: "work", referenceId: "1" }
 
-  for (const status of statuses) {
+  for (const status of invoiceStatuses) {
     for (const [what, { answer, from, request, rule }] of Object.entries(actions)) {
       const isAllowed = from.includes(status)
       it(`of ${status} ${isAllowed ? "lets" : "does not let"} it be ${what}`, async () => {
@@ -78,7 +78,7 @@ describe("an invoice's status", () => {
           assert.strictEqual(answered.status, answer, answered.text)
           assert.isAbove((await ledgerOf(at().pool, tenant)).events.length, before.events.length)
         } else {
-          assertInvalid(answered, ["status", "state", `is ${status}; ${rule}`])
+          assertValidationError(answered, ["status", "state", `is ${status}; ${rule}`])
           assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
         }
       })
@@ -100,7 +100,7 @@ describe("an invoice's status", () => {
         move
       )
       for (const answer of answers) {
-        if (answer.status !== 200) assertInvalid(answer, ["status", "state", `is ${status}; ${rule}`])
+        if (answer.status !== 200) assertValidationError(answer, ["status", "state", `is ${status}; ${rule}`])
       }
     }
     assert.strictEqual((await read(id)).status, "PAID")

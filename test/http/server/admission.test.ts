@@ -1,10 +1,10 @@
 import { request } from "node:http"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { assertTooMany, assertUnavailable } from "../../support/failure.ts"
-import { type Gate, makeGate } from "../../support/gate.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import { assertTooManyRequests, assertUnavailable } from "../../support/assertions/failures.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { type Gate, makeGate } from "../../support/fixtures/tableGate.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 interface Target {
   readonly caller: string
@@ -73,7 +73,7 @@ describe("admission with sixteen requests let in, twelve of one key of which thr
     }
   }
 
-  const refusedOf = (answers: ReadonlyArray<Answered>) => answers.filter(({ status }) => status !== 200)
+  const refusedOf = (answers: ReadonlyArray<ServiceResponse>) => answers.filter(({ status }) => status !== 200)
 
   it("answers 429 to a caller whose own queue is full, serves another meanwhile, and then everything accepted", async () => {
     const target = await newTarget("greedy")
@@ -83,13 +83,13 @@ describe("admission with sixteen requests let in, twelve of one key of which thr
     assert.strictEqual((await create(victim)).status, 201)
     const answers = await finish()
     assert.lengthOf(refusedOf(answers), 5)
-    for (const refused of refusedOf(answers)) assertTooMany(refused)
+    for (const refused of refusedOf(answers)) assertTooManyRequests(refused)
   })
 
   it("counts the reads of a caller as well", async () => {
     const target = await newTarget("reader")
     const finish = await crowd(repeated([target], room))
-    assertTooMany(await read(target))
+    assertTooManyRequests(await read(target))
     assert.isEmpty(refusedOf(await finish()))
     assert.strictEqual((await read(target)).status, 200)
   })
@@ -102,7 +102,7 @@ describe("admission with sixteen requests let in, twelve of one key of which thr
     assert.strictEqual((await create(victim)).status, 201)
     const answers = await finish()
     assert.lengthOf(refusedOf(answers), 3)
-    for (const refused of refusedOf(answers)) assertTooMany(refused)
+    for (const refused of refusedOf(answers)) assertTooManyRequests(refused)
   })
 
   it("counts all callers of one tenant together", async () => {
@@ -167,7 +167,7 @@ describe("bodies that are on their way", () => {
     const create = (as: string, tenant: string) =>
       service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
     await vi.waitUntil(() => refused === 2, { timeout: 10_000, interval: 10 })
-    assertTooMany(await create("slow", tenant))
+    assertTooManyRequests(await create("slow", tenant))
     assert.strictEqual((await create("other", other)).status, 201)
     for (const sending of slow) sending.destroy()
     await vi.waitFor(async () => assert.strictEqual((await create("slow", tenant)).status, 201), { timeout: 10_000 })
@@ -180,7 +180,7 @@ describe("fixed rates", () => {
     const service = await startService({ RATE_LIMIT_PER_CALLER: "5", RATE_LIMIT_PER_TENANT: "1000" })
     const tenant = await service.newTenant("other")
     await service.api("POST", "/members", { as: "other", tenant, body: { subject: "eager", role: "VIEWER" } })
-    const answers: Array<Answered> = []
+    const answers: Array<ServiceResponse> = []
     // A minute may end in between, but not twice.
     while (answers.length < 12 && answers.at(-1)?.status !== 429) {
       answers.push(await service.api("GET", "/clients", { as: "eager", tenant }))
@@ -189,7 +189,7 @@ describe("fixed rates", () => {
     if (first === undefined || last === undefined) return assert.fail("there are answers")
     assert.strictEqual(first.headers.get("ratelimit-policy"), `"caller";q=5;w=60, "tenant";q=1000;w=60`)
     assert.match(first.headers.get("ratelimit") ?? "", /^"caller";r=4;t=\d+, "tenant";r=\d+;t=\d+$/)
-    assertTooMany(last)
+    assertTooManyRequests(last)
     assert.match(last.headers.get("ratelimit") ?? "", /^"caller";r=0;t=\d+$/)
     const limits = await service.api("GET", "/limits", { as: "other", tenant })
     assert.deepInclude(limits.body.data.at(-2), { name: "callerRequests", scope: "caller", max: 5 })

@@ -4,20 +4,20 @@ import { connect } from "node:net"
 import { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { assertFailure, assertInvalid, type Fault } from "../../support/failure.ts"
-import { oneConnection, type RawRequest, send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { assertFailure, assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type RawRequest, sendRaw, singleConnectionAgent } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const mebibyte = 1024 * 1024
 const patience = { timeout: 10_000 }
 
-const notJson: Fault = ["body", "format", "is not valid JSON"]
-const notUtf8: Fault = ["body", "format", "is not valid UTF-8"]
-const notObject: Fault = ["body", "type", "must be an object"]
-const tooDeep: Fault = ["body", "format", "must be nested at most 200 levels deep"]
-const tooManyValues: Fault = ["body", "maxItems", "must have at most 65536 values"]
-const missing: Fault = ["body", "required", "is required"]
+const notJson: ExpectedError = ["body", "format", "is not valid JSON"]
+const notUtf8: ExpectedError = ["body", "format", "is not valid UTF-8"]
+const notObject: ExpectedError = ["body", "type", "must be an object"]
+const tooDeep: ExpectedError = ["body", "format", "must be nested at most 200 levels deep"]
+const tooManyValues: ExpectedError = ["body", "maxItems", "must have at most 65536 values"]
+const missing: ExpectedError = ["body", "required", "is required"]
 
 const unsupported = `{"error":"UnsupportedMediaType","message":"Send the body as Content-Type: application/json"}`
 const tooLarge = `{"error":"PayloadTooLarge","message":"The body may have at most 1048576 bytes"}`
@@ -45,7 +45,7 @@ describe("a body", () => {
   afterAll(() => service.stop())
 
   const post = (body: RawRequest["body"], headers: Record<string, string> = {}, more: Partial<RawRequest> = {}) =>
-    send(service.url, {
+    sendRaw(service.url, {
       method: "POST",
       path: "/api/v1/clients",
       headers: { ...identity, "content-type": "application/json", ...headers },
@@ -53,7 +53,7 @@ describe("a body", () => {
       ...more
     })
 
-  it.each<[string, string | Buffer, Fault]>([
+  it.each<[string, string | Buffer, ExpectedError]>([
     ["is malformed", `{"name":}`, notJson],
     ["is truncated", `{"name":"Nor`, notJson],
     ["has more behind its end", `{"name":"Northwind"}}`, notJson],
@@ -79,18 +79,18 @@ describe("a body", () => {
     ["has very many empty objects", `[${"{},".repeat(300_000)}{}]`, tooManyValues],
     ["is empty", "", missing]
   ])("that %s is refused", async (_, body, fault) => {
-    assertInvalid(await post(body), fault)
+    assertValidationError(await post(body), fault)
   })
 
   it("may be missing altogether, and is said to be", async () => {
-    assertInvalid(await post(undefined), missing)
-    assertInvalid(await post([]), missing)
+    assertValidationError(await post(undefined), missing)
+    assertValidationError(await post([]), missing)
   })
 
   it("with 60 000 unknown properties is refused by 100 of them", async () => {
     const answer = await post(`{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",")}}`)
-    const unknown = (_: unknown, index: number): Fault => [`k${index}`, "unknown", "is not a known property"]
-    assertInvalid(answer, ...Array.from({ length: 100 }, unknown))
+    const unknown = (_: unknown, index: number): ExpectedError => [`k${index}`, "unknown", "is not a known property"]
+    assertValidationError(answer, ...Array.from({ length: 100 }, unknown))
   })
 
   it("takes the last of two equal keys", async () => {
@@ -136,14 +136,14 @@ describe("a body", () => {
     ["with its length", (bytes: Buffer) => bytes],
     ["in chunks", inChunks]
   ])("of 12 MiB, sent %s, gets an answer that its sender can read, and its connection works on", async (_, form) => {
-    const agent = oneConnection()
+    const agent = singleConnectionAgent()
     assertFailure(await post(form(padded(12 * mebibyte)), {}, { agent }), 413, tooLarge)
     assert.strictEqual((await post(`{"name":"Next"}`, {}, { agent })).status, 201)
     agent.destroy()
   })
 
   it("that never ends is answered while it is being sent", async () => {
-    const agent = oneConnection()
+    const agent = singleConnectionAgent()
     const { hostname, port } = new URL(service.url)
     const headers = { ...identity, "content-type": "application/json" }
     const outgoing = request({ hostname, port, agent, method: "POST", path: "/api/v1/clients", headers })
@@ -163,7 +163,7 @@ describe("a body", () => {
   })
 
   it("is not looked at before its sender is known", async () => {
-    const agent = oneConnection()
+    const agent = singleConnectionAgent()
     const more = { agent, headers: { "content-type": "text/plain" } }
     const unauthorized = `{"error":"Unauthorized","message":"Unauthorized"}`
     assertFailure(await post(padded(12 * mebibyte), {}, more), 401, unauthorized)

@@ -1,11 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type RawAnswer, send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { type RawResponse, sendRaw } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const app = "https://app.example.com"
 const local = "http://localhost:5173"
 
-const corsHeaders = ({ headers }: RawAnswer) => [...headers.keys()].filter((name) => name.startsWith("access-control-"))
+const corsHeaders = ({ headers }: RawResponse) =>
+  [...headers.keys()].filter((name) => name.startsWith("access-control-"))
 const words = (list: string | null) => (list ?? "").split(",").map((word) => word.trim().toLowerCase())
 
 describe("a page of another origin", () => {
@@ -18,9 +19,9 @@ describe("a page of another origin", () => {
   afterAll(() => service.stop())
 
   const ask = (origin: string | undefined, headers: Record<string, string> = identity, path = "/api/v1/clients") =>
-    send(service.url, { path, headers: origin === undefined ? headers : { ...headers, origin } })
+    sendRaw(service.url, { path, headers: origin === undefined ? headers : { ...headers, origin } })
   const preflight = (origin: string, method: string, path = "/api/v1/clients") =>
-    send(service.url, {
+    sendRaw(service.url, {
       method: "OPTIONS",
       path,
       headers: {
@@ -98,7 +99,7 @@ describe("a page of another origin", () => {
       ["OPTIONS", app],
       ["OPTIONS", closed.url]
     ] as const) {
-      const answer = await send(closed.url, { method, path: "/api/v1/clients", headers: { origin } })
+      const answer = await sendRaw(closed.url, { method, path: "/api/v1/clients", headers: { origin } })
       assert.isEmpty(corsHeaders(answer), `${method} ${origin}`)
     }
     await closed.stop()

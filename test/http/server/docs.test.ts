@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Service, startService } from "../../support/service.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = ""]) => found)
 

@@ -21,9 +21,15 @@ import { data } from "../../../src/http/api/Envelope.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { HandlerResult } from "../../../src/http/server/response/HandlerResult.ts"
-import { assertFailure, internalText, invalidText, tooManyText, unavailableText } from "../../support/failure.ts"
-import { send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+import {
+  assertFailure,
+  internalText,
+  tooManyRequestsText,
+  unavailableText,
+  validationErrorText
+} from "../../support/assertions/failures.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const secret = "password=hunter2"
 
@@ -55,7 +61,7 @@ type Defect = keyof typeof defects
 const isDefect = (name: string): name is Defect => name in defects
 
 const failures: ReadonlyArray<readonly [error: ApiError, status: number, text: string]> = [
-  [fieldError("name", "unique", "is taken"), 400, invalidText(["name", "unique", "is taken"])],
+  [fieldError("name", "unique", "is taken"), 400, validationErrorText(["name", "unique", "is taken"])],
   [new ValidationError({ message: "No details" }), 400, `{"error":"ValidationError","message":"No details"}`],
   [new Unauthorized(), 401, `{"error":"Unauthorized","message":"Unauthorized"}`],
   [new Forbidden(), 403, `{"error":"Forbidden","message":"Forbidden"}`],
@@ -64,7 +70,7 @@ const failures: ReadonlyArray<readonly [error: ApiError, status: number, text: s
   [new PreconditionFailed(), 412, `{"error":"PreconditionFailed","message":"Precondition Failed"}`],
   [new PayloadTooLarge({ message: "Too much" }), 413, `{"error":"PayloadTooLarge","message":"Too much"}`],
   [new UnsupportedMediaType({ message: "Odd" }), 415, `{"error":"UnsupportedMediaType","message":"Odd"}`],
-  [new TooManyRequests(), 429, tooManyText],
+  [new TooManyRequests(), 429, tooManyRequestsText],
   [new InternalError(), 500, internalText],
   [new ServiceUnavailable(), 503, unavailableText]
 ]
@@ -108,7 +114,7 @@ describe("a fault of ours", () => {
   afterAll(() => service.stop())
 
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
-    send(service.url, {
+    sendRaw(service.url, {
       method,
       path: `/api/v1${path}`,
       headers: { authorization: `Bearer ${token}`, "tenant-id": tenant, ...headers }

@@ -7,8 +7,8 @@ import { data } from "../../../src/http/api/Envelope.ts"
 import { PageQuery } from "../../../src/http/api/Paging.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
-import { assertInvalid, type Fault } from "../../support/failure.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { assertValidationError, type ExpectedError } from "../../support/assertions/failures.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const Line = body({ amount: integer(0, 10), kind: oneOf("A", "B"), note: optional(text(1, 5)) })
 
@@ -27,17 +27,17 @@ const probes = handleGroup(
 )
 
 const maxSafe = Number.MAX_SAFE_INTEGER
-const unknown = (field: string): Fault => [field, "unknown", "is not a known property"]
-const required = (field: string): Fault => [field, "required", "is required"]
-const notString = (field: string): Fault => [field, "type", "must be a string"]
-const unstorable = (field: string): Fault => [field, "pattern", "must not contain NUL or unpaired surrogates"]
-const notNumber: Fault = ["order", "type", "must be a number"]
-const notInteger: Fault = ["order", "type", "must be an integer"]
-const tooSmall: Fault = ["order", "min", "must be at least 0"]
-const tooGreat: Fault = ["order", "max", "must be at most 9007199254740991"]
-const shortName: Fault = ["name", "minLength", "must have at least 1 character"]
-const longName: Fault = ["name", "maxLength", "must have at most 200 characters"]
-const longDescription: Fault = ["description", "maxLength", "must have at most 1024 characters"]
+const unknown = (field: string): ExpectedError => [field, "unknown", "is not a known property"]
+const required = (field: string): ExpectedError => [field, "required", "is required"]
+const notString = (field: string): ExpectedError => [field, "type", "must be a string"]
+const unstorable = (field: string): ExpectedError => [field, "pattern", "must not contain NUL or unpaired surrogates"]
+const notNumber: ExpectedError = ["order", "type", "must be a number"]
+const notInteger: ExpectedError = ["order", "type", "must be an integer"]
+const tooSmall: ExpectedError = ["order", "min", "must be at least 0"]
+const tooGreat: ExpectedError = ["order", "max", "must be at most 9007199254740991"]
+const shortName: ExpectedError = ["name", "minLength", "must have at least 1 character"]
+const longName: ExpectedError = ["name", "maxLength", "must have at most 200 characters"]
+const longDescription: ExpectedError = ["description", "maxLength", "must have at most 1024 characters"]
 
 describe("fields", () => {
   let service: Service
@@ -54,7 +54,7 @@ describe("fields", () => {
   const change = (body: string) => service.api("PATCH", `/clients/${id}`, { as: "owner", tenant, body })
   const probe = (query: string, body: string) => service.api("POST", `/probes${query}`, { as: "owner", body })
 
-  it.each<[string, ...Array<Fault>]>([
+  it.each<[string, ...Array<ExpectedError>]>([
     ["{}", required("name")],
     [`{"name":null}`, notString("name")],
     [`{"name":1}`, notString("name")],
@@ -89,7 +89,7 @@ describe("fields", () => {
       tooSmall
     ]
   ])("%s is refused with every fault it has", async (body, ...faults) => {
-    assertInvalid(await create(body), ...faults)
+    assertValidationError(await create(body), ...faults)
   })
 
   it("count in code points, on both sides of each bound", async () => {
@@ -104,8 +104,11 @@ describe("fields", () => {
       assert.deepInclude(body.data, { name, description })
     }
     for (const letter of ["n", wide]) {
-      assertInvalid(await create(JSON.stringify({ name: letter.repeat(201) })), longName)
-      assertInvalid(await create(JSON.stringify({ name: "n", description: letter.repeat(1025) })), longDescription)
+      assertValidationError(await create(JSON.stringify({ name: letter.repeat(201) })), longName)
+      assertValidationError(
+        await create(JSON.stringify({ name: "n", description: letter.repeat(1025) })),
+        longDescription
+      )
     }
   })
 
@@ -132,7 +135,7 @@ describe("fields", () => {
     }
   })
 
-  it.each<[string, ...Array<Fault>]>([
+  it.each<[string, ...Array<ExpectedError>]>([
     ["{}", ["body", "required", "must name at least one field to change"]],
     [`{"name":null}`, notString("name")],
     [`{"name":null,"order":-1}`, notString("name"), tooSmall],
@@ -144,11 +147,11 @@ describe("fields", () => {
     [`{"media":[]}`, unknown("media")],
     ["[]", ["body", "type", "must be an object"]]
   ])("are changed by %s to nothing", async (body, ...faults) => {
-    assertInvalid(await change(body), ...faults)
+    assertValidationError(await change(body), ...faults)
   })
 
   it("of the query and the body are told of together, each by its path", async () => {
-    assertInvalid(
+    assertValidationError(
       await probe("?limit=0&cursor=!", `{"lines":[{"amount":0,"kind":"A"},{"amount":11,"kind":"C","x":1}],"open":1}`),
       ["limit", "min", "must be at least 1"],
       ["cursor", "format", "is not a cursor of this list; take it from the Link header"],
@@ -157,18 +160,18 @@ describe("fields", () => {
       ["lines[1].kind", "enum", "must be one of A, B"],
       ["open", "type", "must be true or false"]
     )
-    assertInvalid(
+    assertValidationError(
       await probe("?limit=201", `{"lines":{}}`),
       ["limit", "max", "must be at most 200"],
       ["lines", "type", "must be an array"]
     )
-    assertInvalid(await probe("", `{"lines":[[]]}`), ["lines[0]", "type", "must be an object"])
+    assertValidationError(await probe("", `{"lines":[[]]}`), ["lines[0]", "type", "must be an object"])
   })
 
   it.each(["", "abc", "1.5", "1e2", " 1", "+1", "0x1", "99999999999999999"])(
     "refuse '%s' for a whole number in the query",
     async (limit) => {
-      assertInvalid(await probe(`?limit=${encodeURIComponent(limit)}`, `{"lines":[]}`), [
+      assertValidationError(await probe(`?limit=${encodeURIComponent(limit)}`, `{"lines":[]}`), [
         "limit",
         "type",
         "must be an integer"
@@ -179,6 +182,6 @@ describe("fields", () => {
   it("may be wrong by the ten thousand, of which the first hundred are reported", async () => {
     const lines = Array.from({ length: 30_000 }, () => "{}")
     const faults = Array.from({ length: 50 }, (_, n) => [required(`lines[${n}].amount`), required(`lines[${n}].kind`)])
-    assertInvalid(await probe("", `{"lines":[${lines}]}`), ...faults.flat())
+    assertValidationError(await probe("", `{"lines":[${lines}]}`), ...faults.flat())
   })
 })

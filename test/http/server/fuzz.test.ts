@@ -2,12 +2,12 @@ import { randomInt } from "node:crypto"
 import { Agent } from "node:http"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AnyRequest, anyRequest } from "../../support/arbitraries.ts"
-import { makeConformance } from "../../support/conformance.ts"
-import { addressOf, type Operation, operationsOf } from "../../support/operations.ts"
-import { send } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { makeWorld } from "../../support/world.ts"
+import { makeConformanceCheck } from "../../support/assertions/conformance.ts"
+import { addressOf, type Operation, operationsOf } from "../../support/assertions/operations.ts"
+import { type AnyRequest, anyRequest } from "../../support/fixtures/requestArbitraries.ts"
+import { makeTenantFixture } from "../../support/fixtures/tenantFixture.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const requests = 10_000
 const concurrency = 16
@@ -23,13 +23,13 @@ const at = <A>(items: ReadonlyArray<A>, index: number) => items[index % Math.max
 
 describe("any JSON at every operation", () => {
   let service: Service
-  let conforms: ReturnType<typeof makeConformance>
+  let conforms: ReturnType<typeof makeConformanceCheck>
   let tokens: { readonly known: string; readonly foreign: string }
   beforeAll(async () => {
     service = await startService()
-    conforms = makeConformance(service.document)
+    conforms = makeConformanceCheck(service.document)
     for (let world = 0; world < worlds; world++) {
-      const { ids, tenant } = await makeWorld(service, "known")
+      const { ids, tenant } = await makeTenantFixture(service, "known")
       for (const id of ids.values()) learn(id, tenant)
     }
     tokens = { known: await service.token("known"), foreign: await service.token("foreign") }
@@ -87,7 +87,7 @@ describe("any JSON at every operation", () => {
     const token = tokenFor(caller)
     const address = addressOf(operation, (name) => encodeURIComponent(ids.get(name) ?? ""))
     const path = query === "" ? address : `${address}?${query}`
-    const answer = await send(service.url, {
+    const answer = await sendRaw(service.url, {
       agent,
       method: operation.method,
       path,

@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
-import { assertFailure, assertTooMany, notFoundText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { makeGate, makeReadGate } from "../../support/gate.ts"
-import { leastWebhook } from "../../support/integrations.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { speak } from "../../support/rawHttp.ts"
-import { makerIn } from "../../support/resources.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assertFailure, assertTooManyRequests, notFoundText } from "../../support/assertions/failures.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { makeGate, makeReadGate } from "../../support/fixtures/tableGate.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { sendBytes } from "../../support/servers/rawHttp.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 /** Of four connections three may be held by the transactions of one key, and one by those that wait for others. */
 const startOnFour = async () => {
-  const started = await startWithPool({ DATABASE_POOL: "4" })
+  const started = await startServiceWithPool({ DATABASE_POOL: "4" })
   const { service } = started
   const valueOf = async (metric: string, queue?: string) =>
     parseMetrics((await service.call("GET", "/metrics")).text).find(
@@ -23,7 +23,7 @@ const startOnFour = async () => {
   /** What another caller does in a tenant of its own, ready to be asked. */
   const newNeighbour = async (as = "neighbour") => {
     const tenant = await service.newTenant(as)
-    const { id } = await makerIn(service, tenant, as).make("clients")
+    const { id } = await resourceMaker(service, tenant, as).make("clients")
     return {
       read: () => service.api("GET", `/clients/${id}`, { as, tenant }),
       write: () => service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
@@ -40,11 +40,11 @@ const startOnFour = async () => {
 }
 
 describe("with four connections", () => {
-  const at = forAll(startOnFour)
+  const at = useFixture(startOnFour)
 
   it("long reads of one caller hold three, the others wait, and another caller reads meanwhile", async () => {
     const { newNeighbour, pool, service, untilQueued } = at()
-    const invoicing = invoicingIn(service, await service.newTenant())
+    const invoicing = invoiceClient(service, await service.newTenant())
     const { id } = await invoicing.invoiceIn("DRAFT")
     const neighbour = await newNeighbour()
     const gate = await makeReadGate(pool, "billables")
@@ -73,7 +73,7 @@ describe("with four connections", () => {
       service.api("POST", "/integrations", {
         as,
         tenant: tenants[n] ?? "",
-        body: leastWebhook,
+        body: minimalWebhook,
         headers: { "idempotency-key": "one" }
       })
     )
@@ -111,18 +111,18 @@ describe("with four connections", () => {
     const answers = await Promise.all(tried)
     const refused = answers.filter(({ status }) => status === 429)
     assert.lengthOf(refused, 5)
-    for (const answer of refused) assertTooMany(answer)
+    for (const answer of refused) assertTooManyRequests(answer)
     for (const answer of answers) if (!refused.includes(answer)) assertFailure(answer, 404, notFoundText)
   })
 })
 
 describe("a callback that announces a body", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   it("is answered without it", async () => {
     const { service } = at()
     const path = "/api/v1/integrations/oauth/callback?state=unknown&code=1"
-    const announced = await speak(
+    const announced = await sendBytes(
       service.url,
       `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 1048576\r\n\r\n`
     )

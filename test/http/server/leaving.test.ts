@@ -1,13 +1,13 @@
 import { request } from "node:http"
 import { assert, beforeAll, describe, it, onTestFinished, vi } from "vitest"
-import { forAll } from "../../support/forAll.ts"
-import { makeReadGate } from "../../support/gate.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { startInTenant } from "../../support/staging.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { makeReadGate } from "../../support/fixtures/tableGate.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
 describe("a caller who leaves before the PDF of a draft is drawn", () => {
-  const at = forAll(() => startInTenant({ DATABASE_POOL: "2" }))
+  const at = useFixture(() => startServiceWithTenant({ DATABASE_POOL: "2" }))
   let token: string
   beforeAll(async () => {
     token = await at().service.token("owner")
@@ -28,7 +28,7 @@ describe("a caller who leaves before the PDF of a draft is drawn", () => {
 
   const draftOf = async (lines: number) => {
     const { service, tenant } = at()
-    const invoicing = invoicingIn(service, tenant)
+    const invoicing = invoiceClient(service, tenant)
     const { id } = await invoicing.draft()
     for (let left = lines; left > 0; left -= 1000) {
       await invoicing.add(id, ...Array.from({ length: Math.min(1000, left) }, (_, n) => ({ name: `Station ${n}` })))

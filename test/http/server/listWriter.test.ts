@@ -6,7 +6,7 @@ import { assert, describe, it, onTestFinished } from "vitest"
 import { EncodedPage } from "../../../src/domain/EncodedJson.ts"
 import { PagedList } from "../../../src/http/server/response/HandlerResult.ts"
 import { writeList } from "../../../src/http/server/response/ListWriter.ts"
-import { serveOnLoopback } from "../../support/loopback.ts"
+import { serveOnLoopback } from "../../support/servers/loopback.ts"
 
 /** More than the buffers between two sockets of a machine hold. */
 const long = `"${"x".repeat(32 * 1024 * 1024)}"`

@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { notFoundText } from "../../support/failure.ts"
-import { parseMetrics as parse, type Sample } from "../../support/metrics.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { notFoundText } from "../../support/assertions/failures.ts"
+import { parseMetrics as parse, type Sample } from "../../support/assertions/metrics.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 describe("metrics", () => {
   let service: Service
@@ -80,7 +80,7 @@ describe("metrics", () => {
   })
 
   it("move to a port of their own, with the probes and without the rest", async () => {
-    const port = await closedPort()
+    const port = await findClosedPort()
     const apart = await startService({ METRICS_PORT: String(port) })
     const here = await apart.call("GET", "/metrics")
     assert.deepStrictEqual([here.status, here.text], [404, notFoundText])

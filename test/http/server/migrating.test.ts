@@ -2,10 +2,10 @@ import { Effect, Exit } from "effect"
 import { assert, describe, it, vi } from "vitest"
 import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
 import { applyMigrations } from "../../../src/layers/postgres/migration/MigrationRunner.ts"
-import { openPool } from "../../support/database.ts"
-import { forAll } from "../../support/forAll.ts"
-import { liveOn } from "../../support/live.ts"
-import { startService } from "../../support/service.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { startService } from "../../support/servers/service.ts"
 
 const callers = 12
 const attempts = 3
@@ -26,7 +26,7 @@ const keepAsking = (ask: (caller: number) => Promise<{ readonly status: number }
 }
 
 describe("while the next release migrates", () => {
-  const at = forAll(() => startService())
+  const at = useFixture(() => startService())
 
   it("the previous one answers everybody, although somebody reads the table for long", {
     timeout: 60_000
@@ -52,7 +52,7 @@ describe("while the next release migrates", () => {
       ).rows.length > 0
 
     const next = [parseMigration("8000_next.sql", "alter table clients add column next text")]
-    const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), liveOn(service.database.url)))
+    const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), testLayers(service.database.url)))
     for (let seen = 0; seen < attempts; seen++) {
       await vi.waitUntil(waiting, { timeout: 10_000, interval: 5 })
       await vi.waitUntil(async () => !(await waiting()), { timeout: 10_000, interval: 5 })

@@ -1,12 +1,12 @@
 import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished, vi } from "vitest"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { assertUnavailable } from "../../support/failure.ts"
-import { closedPort, type Proxy, startProxy } from "../../support/proxy.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import { assertUnavailable } from "../../support/assertions/failures.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { findClosedPort, type Proxy, startProxy } from "../../support/servers/proxy.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 const patience = { timeout: 20_000 }
 
-const readiness = ({ body, status }: Answered) => [status, body.ready, body.database]
+const readiness = ({ body, status }: ServiceResponse) => [status, body.ready, body.database]
 
 describe("without its database, the service", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -141,7 +141,7 @@ describe("without its broker, the service", () => {
   }
 
   it("starts, serves and is ready", async () => {
-    const service = await startService({ NATS_URL: `nats://127.0.0.1:${await closedPort()}` })
+    const service = await startService({ NATS_URL: `nats://127.0.0.1:${await findClosedPort()}` })
     assert.strictEqual(await broker(service), "away")
     const tenant = await service.newTenant()
     const created = await service.api("POST", "/clients", { as: "owner", tenant, body: { name: "Northwind" } })

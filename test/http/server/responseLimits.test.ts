@@ -10,10 +10,10 @@ import { RequestMetrics } from "../../../src/http/server/pages/RequestMetrics.ts
 import { makeResponseLimits } from "../../../src/http/server/response/ResponseLimits.ts"
 import { listen } from "../../../src/http/server/Server.ts"
 import { MetricsRegistry } from "../../../src/layers/telemetry/MetricsRegistry.ts"
-import { assertTooMany } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { startService } from "../../support/service.ts"
+import { assertTooManyRequests } from "../../support/assertions/failures.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startService } from "../../support/servers/service.ts"
 
 const makeLimits = () => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(RequestMetrics.Default, MetricsRegistry.Default))
@@ -60,7 +60,7 @@ const startAnswering = async () => {
 }
 
 describe("answers that are not read", () => {
-  const at = forAll(startAnswering)
+  const at = useFixture(startAnswering)
 
   it("keep those they are for from more, and nobody else, until they are read", async () => {
     const { ask, refusal, refusals } = at()
@@ -151,7 +151,7 @@ const long = handleGroup(
 )
 
 describe("a caller of the service who does not read", () => {
-  const at = forAll(() => startService({}, [...handlerGroups, long]))
+  const at = useFixture(() => startService({}, [...handlerGroups, long]))
 
   it("gets nothing more until that is read or left, and others do", async () => {
     const service = at()
@@ -163,7 +163,7 @@ describe("a caller of the service who does not read", () => {
       return caller
     })
     const list = (as: string) => service.api("GET", "/tenants", { as })
-    await vi.waitFor(async () => assertTooMany(await list("idle")), { timeout: 10_000, interval: 10 })
+    await vi.waitFor(async () => assertTooManyRequests(await list("idle")), { timeout: 10_000, interval: 10 })
     assert.strictEqual((await list("other")).status, 200)
     for (const caller of idle) caller.destroy()
     await vi.waitFor(async () => assert.strictEqual((await list("idle")).status, 200), {

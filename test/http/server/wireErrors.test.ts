@@ -1,16 +1,16 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import {
   assertFailure,
-  assertInvalid,
-  type Fault,
+  assertValidationError,
+  type ExpectedError,
   forbiddenText,
   notFoundText,
   unauthorizedText
-} from "../../support/failure.ts"
-import { send, speak } from "../../support/rawHttp.ts"
-import { type Service, startService } from "../../support/service.ts"
+} from "../../support/assertions/failures.ts"
+import { sendBytes, sendRaw } from "../../support/servers/rawHttp.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
-const notTenant: Fault = ["tenant-id", "format", "must be a tenant identifier (tnt_…)"]
+const notTenant: ExpectedError = ["tenant-id", "format", "must be a tenant identifier (tnt_…)"]
 
 describe("a request fails in the words of the interface", () => {
   let service: Service
@@ -27,7 +27,7 @@ describe("a request fails in the words of the interface", () => {
   afterAll(() => service.stop())
 
   const known = () => ({ authorization: `Bearer ${token}`, "tenant-id": tenant })
-  const get = (path: string, headers: Record<string, string> = known()) => send(service.url, { path, headers })
+  const get = (path: string, headers: Record<string, string> = known()) => sendRaw(service.url, { path, headers })
 
   it.each([
     "/",
@@ -99,7 +99,7 @@ describe("a request fails in the words of the interface", () => {
     ["POST", "/healthz"],
     ["DELETE", "/openapi.json"]
   ])("where the method is wrong: %s %s", async (method, path) => {
-    assertFailure(await send(service.url, { method, path, headers: known() }), 404, notFoundText)
+    assertFailure(await sendRaw(service.url, { method, path, headers: known() }), 404, notFoundText)
   })
 
   it("but finds an address however it is written", async () => {
@@ -135,19 +135,23 @@ describe("a request fails in the words of the interface", () => {
   it.each(["tnt_", "clnt_a", "TNT_A", "tnt_A", "tnt_a tnt_b", "tnt_a,tnt_b", "tnt_ä", "", `tnt_${"a".repeat(65)}`])(
     "with 400 for a tenant-id of '%s'",
     async (id) => {
-      assertInvalid(await get("/api/v1/clients", { ...known(), "tenant-id": id }), notTenant)
+      assertValidationError(await get("/api/v1/clients", { ...known(), "tenant-id": id }), notTenant)
     }
   )
 
   it("with 400 without a tenant-id, before the path and the body are looked at", async () => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "text/plain" }
-    const missing: Fault = ["tenant-id", "required", "names the tenant to work in; this operation needs the header"]
+    const missing: ExpectedError = [
+      "tenant-id",
+      "required",
+      "names the tenant to work in; this operation needs the header"
+    ]
     for (const [method, path] of [
       ["GET", "/api/v1/clients"],
       ["PATCH", "/api/v1/clients/nonsense"],
       ["POST", "/api/v1/members"]
     ] as const) {
-      assertInvalid(await send(service.url, { method, path, headers, body: "{" }), missing)
+      assertValidationError(await sendRaw(service.url, { method, path, headers, body: "{" }), missing)
     }
   })
 
@@ -181,7 +185,7 @@ describe("a request fails in the words of the interface", () => {
     ["has two lengths", `POST /api/v1/clients HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
     ["has a broken chunk", `POST /api/v1/clients HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`]
   ])("even when it %s", async (_, bytes) => {
-    const answer = await speak(service.url, bytes)
+    const answer = await sendBytes(service.url, bytes)
     assert.isTrue(answer.status >= 400 && answer.status < 500, `status ${answer.status}`)
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     assert.isNotNull(answer.headers.get("x-request-id"))

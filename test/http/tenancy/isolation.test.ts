@@ -2,20 +2,20 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
 import { Api } from "../../../src/http/HandlerGroups.ts"
-import { openPool } from "../../support/database.ts"
-import { minimalBodies, prefixOf } from "../../support/minimalBodies.ts"
-import { type Operation, operationsOf } from "../../support/operations.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
-import { makeWorld, type World } from "../../support/world.ts"
+import { type Operation, operationsOf } from "../../support/assertions/operations.ts"
+import { minimalBodies, prefixOf } from "../../support/fixtures/minimalBodies.ts"
+import { makeTenantFixture, type TenantFixture } from "../../support/fixtures/tenantFixture.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 const unauthorized = { status: 401, text: `{"error":"Unauthorized","message":"Unauthorized"}` }
 const forbidden = { status: 403, text: `{"error":"Forbidden","message":"Forbidden"}` }
 const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
 
-const brief = ({ status, text }: Answered) => ({ status, text })
+const brief = ({ status, text }: ServiceResponse) => ({ status, text })
 
 /** All of an answer that a caller can see, but for what differs from one answer to the next anyway. */
-const visible = ({ headers, ...answer }: Answered) => ({
+const visible = ({ headers, ...answer }: ServiceResponse) => ({
   ...brief({ headers, ...answer }),
   headers: [...headers].filter(([name]) => name !== "x-request-id" && name !== "date")
 })
@@ -56,15 +56,15 @@ const operations = operationsOf(document).filter(({ needsToken }) => needsToken)
 describe("of another tenant", () => {
   let service: Service
   let pool: pg.Pool
-  let theirs: World
-  let ours: World
+  let theirs: TenantFixture
+  let ours: TenantFixture
   let before: ReadonlyArray<unknown>
 
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    theirs = await makeWorld(service, "their-owner")
-    ours = await makeWorld(service, "our-owner")
+    theirs = await makeTenantFixture(service, "their-owner")
+    ours = await makeTenantFixture(service, "our-owner")
     before = await everythingOfTheirs()
   })
   afterAll(async () => {
@@ -160,14 +160,14 @@ describe("of another tenant", () => {
 
 describe("an Idempotency-Key of another tenant", () => {
   let service: Service
-  let theirs: World
-  let alsoTheirs: World
-  let ours: World
+  let theirs: TenantFixture
+  let alsoTheirs: TenantFixture
+  let ours: TenantFixture
   beforeAll(async () => {
     service = await startService()
-    theirs = await makeWorld(service, "their-owner")
-    alsoTheirs = await makeWorld(service, "their-owner")
-    ours = await makeWorld(service, "our-owner")
+    theirs = await makeTenantFixture(service, "their-owner")
+    alsoTheirs = await makeTenantFixture(service, "their-owner")
+    ours = await makeTenantFixture(service, "our-owner")
   })
   afterAll(() => service.stop())
 
@@ -175,7 +175,7 @@ describe("an Idempotency-Key of another tenant", () => {
     it(`brings up what ${operation.name} answered to them for nobody else and nowhere else`, async () => {
       const headers = { "idempotency-key": "the-same" }
       const body = theirs.bodyOf(operation)
-      const sendAs = ({ addressIn, owner, tenant }: World, body: object) =>
+      const sendAs = ({ addressIn, owner, tenant }: TenantFixture, body: object) =>
         service.call(operation.method, addressIn(operation), {
           as: owner,
           ...(operation.tenant === "header" ? { tenant } : {}),

@@ -1,15 +1,15 @@
 import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { holdTenant } from "../../support/heldTenant.ts"
-import type { Answered } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { lockTenant } from "../../support/fixtures/tenantLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const forbidden = `{"error":"Forbidden","message":"Forbidden"}`
 
 describe("members who act at the same moment", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   const letIn = async (tenant: string, subject: string, role: string, as: string) => {
     const answer = await at().service.api("POST", "/members", { as, tenant, body: { subject, role } })
@@ -29,10 +29,10 @@ describe("members who act at the same moment", () => {
   /** Lets all requests in before any is decided, then lets them go on once `fact` is one. */
   const collide = async (
     tenant: string,
-    requests: ReadonlyArray<() => Promise<Answered>>,
+    requests: ReadonlyArray<() => Promise<ServiceResponse>>,
     fact?: readonly [statement: string, ...values: ReadonlyArray<string>]
   ) => {
-    const held = await holdTenant(at().pool, tenant)
+    const held = await lockTenant(at().pool, tenant)
     const answers = Promise.all(requests.map((send) => send()))
     try {
       await held.until(requests.length)
@@ -55,7 +55,7 @@ describe("members who act at the same moment", () => {
 
   /** What an owner can do to be one less: to themselves or to the other. */
   const moves: Readonly<
-    Record<string, (tenant: string, as: string, own: string, other: string) => () => Promise<Answered>>
+    Record<string, (tenant: string, as: string, own: string, other: string) => () => Promise<ServiceResponse>>
   > = {
     "steps down": (tenant, as, own) => setRole(tenant, as, own, "VIEWER"),
     leaves: (tenant, as, own) => remove(tenant, as, own),
@@ -89,7 +89,7 @@ describe("members who act at the same moment", () => {
     assert.strictEqual(await ownersOf(tenant), 1)
   })
 
-  const acts: Readonly<Record<string, (tenant: string, target: string) => Promise<Answered>>> = {
+  const acts: Readonly<Record<string, (tenant: string, target: string) => Promise<ServiceResponse>>> = {
     "let someone in": (tenant) =>
       at().service.api("POST", "/members", { as: "ada", tenant, body: { subject: "new", role: "VIEWER" } }),
     "change a role": (tenant, target) => setRole(tenant, "ada", target, "MEMBER")(),
@@ -152,9 +152,9 @@ describe("members who act at the same moment", () => {
     const tenant = await at().service.newTenant("0")
     const read = () => at().service.api("GET", "/clients", { as: "0", tenant })
     await read()
-    const held = await holdRow(at().pool, "lock table members in access exclusive mode")
+    const held = await lockRow(at().pool, "lock table members in access exclusive mode")
     const first = read()
-    let answers: Promise<ReadonlyArray<Answered>>
+    let answers: Promise<ReadonlyArray<ServiceResponse>>
     try {
       await held.until(1)
       answers = Promise.all(Array.from({ length: 20 }, read))

@@ -1,10 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { developmentIssuer } from "../../../src/layers/auth/DevelopmentKey.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
-const brief = ({ status, text }: Answered) => ({ status, text })
+const brief = ({ status, text }: ServiceResponse) => ({ status, text })
 
 describe("members", () => {
   let service: Service
@@ -27,7 +27,7 @@ describe("members", () => {
     service.api("PATCH", `/members/${id}`, { as, tenant, body: { role } })
   const remove = (tenant: string, id: string, as = "owner") => service.api("DELETE", `/members/${id}`, { as, tenant })
 
-  const assertLastOwner = (answer: Answered) => {
+  const assertLastOwner = (answer: ServiceResponse) => {
     assert.strictEqual(answer.status, 400)
     assert.lengthOf(answer.body.details, 1)
     assert.deepInclude(answer.body.details[0], { field: "role", constraint: "state" })
@@ -173,7 +173,7 @@ describe("members", () => {
     const ids = [await idOf(tenant, "owner")]
     for (let n = 0; n < 10; n++) ids.push(await letIn(tenant, `subject-${n}`, "VIEWER"))
     for (const limit of [1, 3, 10, 11, 200]) {
-      const pages = await pagesOf(service, `/members?limit=${limit}`, { as: "owner", tenant })
+      const pages = await readPages(service, `/members?limit=${limit}`, { as: "owner", tenant })
       assert.deepStrictEqual(
         pages.flat().map(({ id }) => id),
         ids,

@@ -1,17 +1,17 @@
 import { Redacted } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { quotaNames } from "../../../src/domain/Quotas.ts"
-import { leastDrive } from "../../support/authorizing.ts"
-import { assertInvalid, quotaFault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { png } from "../../support/images.ts"
-import { leastNats, leastWebhook } from "../../support/integrations.ts"
-import { lineOf } from "../../support/invoicing.ts"
-import { kilobyte, maxima, settingsOf, startWithQuotas } from "../../support/quotas.ts"
-import { startService } from "../../support/service.ts"
+import { assertValidationError, quotaError } from "../../support/assertions/failures.ts"
+import { minimalDrive } from "../../support/fixtures/authorizations.ts"
+import { png } from "../../support/fixtures/images.ts"
+import { minimalNats, minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { lineOf } from "../../support/fixtures/invoices.ts"
+import { kilobyte, quotaSettings, smallQuotas, startServiceWithQuotas } from "../../support/fixtures/quotas.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startService } from "../../support/servers/service.ts"
 
 describe("quotas", () => {
-  const at = forAll(startWithQuotas)
+  const at = useFixture(startServiceWithQuotas)
 
   it("list every maximum with its description, the caller's tenants as his own", async () => {
     const { call, limits, owner } = await at().stage()
@@ -19,7 +19,7 @@ describe("quotas", () => {
     const shown = await limits()
     assert.deepStrictEqual(
       shown.map(({ max, name }) => [name, max]),
-      quotaNames.map((name) => [name, maxima[name]])
+      quotaNames.map((name) => [name, smallQuotas[name]])
     )
     for (const { description } of shown) assert.match(description, /^maximum number of \w+/)
     const usedBy = async (as: string) =>
@@ -31,21 +31,21 @@ describe("quotas", () => {
 
   it("count grants that wait for a confirmation among the authorizations of an integration", async () => {
     const { authorizing } = await at().stage()
-    const { id } = await authorizing.made(leastDrive)
-    const fault = quotaFault("pendingAuthorizations", maxima.pendingAuthorizations, "integrationId")
+    const { id } = await authorizing.made(minimalDrive)
+    const fault = quotaError("pendingAuthorizations", smallQuotas.pendingAuthorizations, "integrationId")
     const confirmation = await authorizing.waiting(id)
-    for (let n = 1; n < maxima.pendingAuthorizations; n++) await authorizing.begun(id)
-    assertInvalid(await authorizing.begin(id), fault)
+    for (let n = 1; n < smallQuotas.pendingAuthorizations; n++) await authorizing.begun(id)
+    assertValidationError(await authorizing.begin(id), fault)
     assert.strictEqual((await authorizing.confirm(id, confirmation)).status, 200)
     await authorizing.begun(id)
-    assertInvalid(await authorizing.begin(id), fault)
+    assertValidationError(await authorizing.begin(id), fault)
   })
 
   it("let a full integration rotate without an overlap", async () => {
     const { integrations } = await at().stage()
-    const { id } = await integrations.made(leastWebhook)
-    for (let n = 1; n < maxima.secrets; n++) await integrations.rotate(id)
-    assertInvalid(await integrations.rotate(id), quotaFault("secrets", maxima.secrets, "overlapHours"))
+    const { id } = await integrations.made(minimalWebhook)
+    for (let n = 1; n < smallQuotas.secrets; n++) await integrations.rotate(id)
+    assertValidationError(await integrations.rotate(id), quotaError("secrets", smallQuotas.secrets, "overlapHours"))
     assert.strictEqual((await integrations.rotate(id, { overlapHours: 0 })).status, 200)
   })
 
@@ -71,7 +71,7 @@ describe("quotas", () => {
     const client = await make("clients")
     const { id: invoice } = await invoicing.draft()
     const [line] = await invoicing.add(invoice, {}, {}, {})
-    const { id: integration } = await integrations.made(leastNats)
+    const { id: integration } = await integrations.made(minimalNats)
     for (const eventType of ["client.*", "invoice.*", "asset.*"])
       await integrations.madeSubscription(integration, { eventType })
     const [image] = [await assets.ready(), await assets.ready()]
@@ -80,7 +80,7 @@ describe("quotas", () => {
     }
     const upload = (await assets.uploaded(Buffer.alloc(kilobyte, 1))).assetId
 
-    const lowest = settingsOf(Object.fromEntries(quotaNames.map((name) => [name, 1])))
+    const lowest = quotaSettings(Object.fromEntries(quotaNames.map((name) => [name, 1])))
     const lowered = await startService({
       DATABASE_URL: at().service.settings.DATABASE_URL?.pipe(Redacted.value) ?? "",
       ...lowest
@@ -92,27 +92,27 @@ describe("quotas", () => {
       const { status, text } = await ask(...request)
       assert.isBelow(status, 300, text)
     }
-    assertInvalid(
+    assertValidationError(
       await ask("POST", "/billables", { invoiceId: invoice, billables: [lineOf()] }),
-      quotaFault("invoiceLines", 1, "billables")
+      quotaError("invoiceLines", 1, "billables")
     )
     await passes("PATCH", `/billables/${line?.id}`, { amountMinor: 5 })
     await passes("DELETE", `/billables/${line?.id}`)
-    assertInvalid(
+    assertValidationError(
       await ask("PUT", `/clients/${client.id}/media/d`, { assetId: image.assetId }),
-      quotaFault("mediaSlots", 1, "slot")
+      quotaError("mediaSlots", 1, "slot")
     )
     await passes("PUT", `/clients/${client.id}/media/a`, { assetId: image.assetId, order: 2 })
     await passes("PATCH", `/clients/${client.id}`, { name: "Renamed" })
     await passes("DELETE", `/clients/${client.id}/media/b`)
-    assertInvalid(
+    assertValidationError(
       await ask("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte + 1)),
-      quotaFault("assetBytes", 1, "body")
+      quotaError("assetBytes", 1, "body")
     )
     await passes("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte, 2))
     await passes("POST", `/integrations/${integration}/pause`)
     await passes("DELETE", `/integrations/${integration}`)
-    await passes("POST", "/integrations", leastNats)
-    assertInvalid(await ask("POST", "/integrations", leastNats), quotaFault("integrations", 1, "provider"))
+    await passes("POST", "/integrations", minimalNats)
+    assertValidationError(await ask("POST", "/integrations", minimalNats), quotaError("integrations", 1, "provider"))
   })
 })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "vitest"
 import { eventTypes } from "../../../src/domain/events/EventCatalogue.ts"
 import { type QuotaName, quotaNames, quotas } from "../../../src/domain/Quotas.ts"
-import { leastAsset } from "../../support/assets.ts"
-import { leastDrive, leastJira } from "../../support/authorizing.ts"
-import { assertInvalid, quotaFault } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { leastNats, leastWebhook } from "../../support/integrations.ts"
-import { kilobyte, maxima, type QuotaStage, startWithQuotas } from "../../support/quotas.ts"
-import type { Answered } from "../../support/service.ts"
+import { assertValidationError, quotaError } from "../../support/assertions/failures.ts"
+import { minimalAsset } from "../../support/fixtures/assets.ts"
+import { minimalDrive, minimalJira } from "../../support/fixtures/authorizations.ts"
+import { minimalNats, minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { kilobyte, type QuotaStage, smallQuotas, startServiceWithQuotas } from "../../support/fixtures/quotas.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
 
 /** One quota of somebody, who can add to what it counts and free some of it. */
 interface Filling {
@@ -16,18 +16,18 @@ interface Filling {
   readonly used?: number
   readonly unit?: number
   /** The `n`-th addition, each of another thing. */
-  readonly add: (n: number) => Promise<Answered>
+  readonly add: (n: number) => Promise<ServiceResponse>
   /** Frees what one addition made. */
-  readonly free: (added: Answered) => Promise<unknown>
+  readonly free: (added: ServiceResponse) => Promise<unknown>
 }
 
 describe("quotas", () => {
-  const at = forAll(startWithQuotas)
+  const at = useFixture(startServiceWithQuotas)
 
   const listed = (kind: string, field: string, bodyOf: (n: number) => object) => async (at: QuotaStage) => ({
     field,
     add: (n: number) => at.call("POST", `/${kind}`, bodyOf(n)),
-    free: ({ body }: Answered) => at.call("DELETE", `/${kind}/${body.data.id ?? body.data.assetId}`)
+    free: ({ body }: ServiceResponse) => at.call("DELETE", `/${kind}/${body.data.id ?? body.data.assetId}`)
   })
 
   const rotations = (integration: object, table: string) => async (stage: QuotaStage) => {
@@ -51,11 +51,11 @@ describe("quotas", () => {
     return {
       field: "slot",
       add: (n: number) => stage.call("PUT", `/${kind}/${id}/media/slot-${n}`, { assetId }),
-      free: ({ body }: Answered) => stage.call("DELETE", `/${kind}/${id}/media/${body.data.media[0].slot}`)
+      free: ({ body }: ServiceResponse) => stage.call("DELETE", `/${kind}/${id}/media/${body.data.media[0].slot}`)
     }
   }
 
-  const stateOf = ({ body }: Answered) => new URL(body.data.authorizationUrl).searchParams.get("state") ?? ""
+  const stateOf = ({ body }: ServiceResponse) => new URL(body.data.authorizationUrl).searchParams.get("state") ?? ""
 
   type Scenario = readonly [name: QuotaName, what: string, fill: (stage: QuotaStage) => Promise<Filling>]
 
@@ -73,12 +73,12 @@ describe("quotas", () => {
         used: 1
       })
     ],
-    ["integrations", "integrations", listed("integrations", "provider", () => leastNats)],
+    ["integrations", "integrations", listed("integrations", "provider", () => minimalNats)],
     [
       "subscriptions",
       "subscriptions of an integration",
       async ({ integrations }) => {
-        const { id } = await integrations.made(leastNats)
+        const { id } = await integrations.made(minimalNats)
         return {
           field: "eventType",
           add: (n) => integrations.subscribe(id, { eventType: eventTypes[n]?.type }),
@@ -86,13 +86,13 @@ describe("quotas", () => {
         }
       }
     ],
-    ["secrets", "signing secrets of an integration", rotations(leastWebhook, "integration_secrets")],
-    ["secrets", "webhook addresses of an integration", rotations(leastJira, "webhook_endpoints")],
+    ["secrets", "signing secrets of an integration", rotations(minimalWebhook, "integration_secrets")],
+    ["secrets", "webhook addresses of an integration", rotations(minimalJira, "webhook_endpoints")],
     [
       "pendingAuthorizations",
       "authorizations of an integration that nobody came back from",
       async ({ authorizing, owner }) => {
-        const { id } = await authorizing.made(leastDrive)
+        const { id } = await authorizing.made(minimalDrive)
         return {
           field: "integrationId",
           add: () => authorizing.begin(id),
@@ -100,13 +100,13 @@ describe("quotas", () => {
         }
       }
     ],
-    ["assets", "assets", listed("assets", "kind", () => leastAsset)],
+    ["assets", "assets", listed("assets", "kind", () => minimalAsset)],
     [
       "assetBytes",
       "bytes of images",
       async ({ assets }) => {
         const ids: Array<string> = []
-        for (let n = 0; n < maxima.assets; n++) ids.push((await assets.declare()).assetId)
+        for (let n = 0; n < smallQuotas.assets; n++) ids.push((await assets.declare()).assetId)
         return {
           field: "body",
           unit: kilobyte,
@@ -139,8 +139,8 @@ describe("quotas", () => {
     it(`bound ${what}, by exactly the maximum when many are added at once, until one is freed`, async () => {
       const scene = await at().stage()
       const { add, field, free, unit = 1, used = 0 } = await fill(scene)
-      const max = maxima[name]
-      const fault = quotaFault(name, max, field)
+      const max = smallQuotas[name]
+      const fault = quotaError(name, max, field)
       const room = max / unit - used
       const answers = await Promise.all(Array.from({ length: max / unit + 15 }, (_, n) => add(n)))
       const [added, refused] = [
@@ -148,7 +148,7 @@ describe("quotas", () => {
         answers.filter(({ status }) => status >= 300)
       ]
       assert.strictEqual(added.length, room, refused[0]?.text)
-      for (const answer of refused) assertInvalid(answer, fault)
+      for (const answer of refused) assertValidationError(answer, fault)
 
       const shown = () => scene.limit(name)
       const { scope } = quotas[name]
@@ -161,7 +161,7 @@ describe("quotas", () => {
       // Another asset than the deleted one is needed for bytes: the last that was refused.
       const again = await add(answers.findLastIndex(({ status }) => status >= 300))
       assert.isBelow(again.status, 300, again.text)
-      assertInvalid(await add(answers.findIndex(({ status }) => status >= 300)), fault)
+      assertValidationError(await add(answers.findIndex(({ status }) => status >= 300)), fault)
     })
   }
 })

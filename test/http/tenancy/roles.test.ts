@@ -1,13 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assetsIn, leastAsset } from "../../support/assets.ts"
-import { openPool } from "../../support/database.ts"
-import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
-import { png } from "../../support/images.ts"
-import { invoicingIn, lineOf } from "../../support/invoicing.ts"
-import { operationsOf } from "../../support/operations.ts"
-import { makerIn } from "../../support/resources.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { plantIssues } from "../../support/trackerRows.ts"
+import { operationsOf } from "../../support/assertions/operations.ts"
+import { assetClient, minimalAsset } from "../../support/fixtures/assets.ts"
+import { insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { png } from "../../support/fixtures/images.ts"
+import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { insertIssues } from "../../support/fixtures/issueRows.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "outsider"] as const
 
@@ -86,7 +86,7 @@ const table: Table = {
 const bodies: Readonly<Record<string, object>> = {
   "POST /tenants": { name: "Another" },
   "PATCH /tenants/{tenantId}": { name: "Renamed" },
-  "POST /assets": leastAsset,
+  "POST /assets": minimalAsset,
   "PATCH /assets/{assetId}": { originalFileName: "logo.png" },
   "PUT /assets/{assetId}/content": png(),
   "POST /members": { role: "ADMIN" },
@@ -124,7 +124,7 @@ describe("roles", () => {
 
   /** The path of a row about an asset, with one that is just so far that this can be done to it. */
   const assetPathIn = async (row: string, path: string, tenant: string) => {
-    const assets = assetsIn(service, tenant, "founder")
+    const assets = assetClient(service, tenant, "founder")
     const makers: Readonly<Record<string, () => Promise<{ readonly assetId: string }>>> = {
       "PUT /assets/{assetId}/content": () => assets.declare(),
       "POST /assets/{assetId}/complete": () => assets.uploaded(png())
@@ -135,9 +135,9 @@ describe("roles", () => {
 
   /** The path of a row about what hangs on somebody, where something hangs already. */
   const mediaPathIn = async (path: string, tenant: string) => {
-    const client = await makerIn(service, tenant, "founder").make("clients")
+    const client = await resourceMaker(service, tenant, "founder").make("clients")
     const filled = path.replace("{tenantId}", tenant).replace("{clientId}", client.id).replace("{slot}", "logo")
-    const { assetId } = await assetsIn(service, tenant, "founder").ready()
+    const { assetId } = await assetClient(service, tenant, "founder").ready()
     const { status } = await service.api("PUT", filled, { as: "founder", tenant, body: { assetId } })
     assert.strictEqual(status, 200)
     return filled
@@ -146,8 +146,8 @@ describe("roles", () => {
   /** The path of a row about an integration, with a delivery to it. */
   const integrationPathIn = async (path: string, tenant: string) => {
     const pool = openPool(service.database.url)
-    const integration = await plantIntegration(pool, tenant)
-    const delivery = await plantDelivery(pool, tenant, integration)
+    const integration = await insertIntegration(pool, tenant)
+    const delivery = await insertDelivery(pool, tenant, integration)
     await pool.end()
     return path.replace("{integrationId}", integration).replace("{deliveryId}", delivery)
   }
@@ -161,10 +161,10 @@ describe("roles", () => {
     const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
     const kind = everydayKindOf(row)
     if (kind !== undefined && path.includes("{")) {
-      return `/${kind}/${(await makerIn(service, tenant, "founder").make(kind)).id}`
+      return `/${kind}/${(await resourceMaker(service, tenant, "founder").make(kind)).id}`
     }
     if (/\{(invoice|billable)Id\}/.test(path)) {
-      const { id, line } = await invoicingIn(service, tenant, "founder").invoiceIn(statusIn(row))
+      const { id, line } = await invoiceClient(service, tenant, "founder").invoiceIn(statusIn(row))
       return path.replace("{invoiceId}", id).replace("{billableId}", line)
     }
     if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant)
@@ -175,23 +175,23 @@ describe("roles", () => {
   const bodyIn = async (row: string, caller: string, { tenant }: Stage) => {
     const kind = everydayKindOf(row)
     if (row.startsWith("PUT") && row.includes("{slot}")) {
-      return { body: { assetId: (await assetsIn(service, tenant, "founder").ready()).assetId } }
+      return { body: { assetId: (await assetClient(service, tenant, "founder").ready()).assetId } }
     }
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `friend of ${caller}` } }
-    const invoicing = invoicingIn(service, tenant, "founder")
+    const invoicing = invoiceClient(service, tenant, "founder")
     if (row === "POST /invoices") return { body: { contractId: (await invoicing.contract()).id } }
     if (row === "POST /billables") {
       return { body: { invoiceId: (await invoicing.draft()).id, billables: [lineOf()] } }
     }
     if (row.endsWith("/from-issues")) {
       const pool = openPool(service.database.url)
-      const integrationId = await plantIntegration(pool, tenant)
-      await plantIssues(pool, tenant, integrationId, 1, caller)
+      const integrationId = await insertIntegration(pool, tenant)
+      await insertIssues(pool, tenant, integrationId, 1, caller)
       await pool.end()
       return { body: { integrationId, issueKeys: [`${caller}-0`], amountMinor: 100 } }
     }
     if (kind !== undefined && row.startsWith("POST")) {
-      return { body: await makerIn(service, tenant, "founder").bodyOf(kind) }
+      return { body: await resourceMaker(service, tenant, "founder").bodyOf(kind) }
     }
     if (kind !== undefined && row.startsWith("PATCH")) return { body: { order: 1 } }
     return bodies[row] === undefined ? {} : { body: bodies[row] }

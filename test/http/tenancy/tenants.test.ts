@@ -1,13 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { addressOf, operationsOf } from "../../support/operations.ts"
-import { pagesOf } from "../../support/pages.ts"
-import { type Answered, type Service, startService } from "../../support/service.ts"
+import { addressOf, operationsOf } from "../../support/assertions/operations.ts"
+import { readPages } from "../../support/fixtures/pages.ts"
+import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
 const forbidden = { status: 403, text: `{"error":"Forbidden","message":"Forbidden"}` }
 const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
 const unknown = `tnt_${"0".repeat(26)}`
 
-const brief = ({ status, text }: Answered) => ({ status, text })
+const brief = ({ status, text }: ServiceResponse) => ({ status, text })
 
 describe("tenants", () => {
   let service: Service
@@ -83,7 +83,7 @@ describe("tenants", () => {
     await letIn(shared, "carl", "VIEWER")
     await service.newTenant("someone")
     for (const limit of [1, 3, 4, 8, 200]) {
-      const pages = await pagesOf(service, `/tenants?limit=${limit}`, { as: "carl" })
+      const pages = await readPages(service, `/tenants?limit=${limit}`, { as: "carl" })
       assert.deepStrictEqual(
         pages.flat().map(({ id }) => id),
         [...made, shared]

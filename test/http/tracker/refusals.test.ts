@@ -1,32 +1,38 @@
 import { createPublicKey } from "node:crypto"
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
 import { assert, beforeAll, describe, it, onTestFinished } from "vitest"
-import { assertFailure, assertInvalid, type Fault, notFoundText, unauthorizedText } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { startIssuer } from "../../support/issuer.ts"
-import { admit } from "../../support/members.ts"
-import { send } from "../../support/rawHttp.ts"
-import { startService } from "../../support/service.ts"
-import { makeSigningKey, signToken } from "../../support/signingKeys.ts"
-import { startInTenant } from "../../support/staging.ts"
-import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { clientSecret, trackerToken, webhookOf } from "../../support/trackerWebhook.ts"
+import {
+  assertFailure,
+  assertValidationError,
+  type ExpectedError,
+  notFoundText,
+  unauthorizedText
+} from "../../support/assertions/failures.ts"
+import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
+import { jiraClientSecret, makeWebhookBody, signJiraToken } from "../../support/fixtures/jiraWebhookBody.ts"
+import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
+import { addMember } from "../../support/fixtures/members.ts"
+import { makeSigningKey, signToken } from "../../support/fixtures/signingKeys.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { sendRaw } from "../../support/servers/rawHttp.ts"
+import { startService } from "../../support/servers/service.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
+import { startIssuer } from "../../support/servers/tokenIssuer.ts"
 
-const good = webhookOf("updated")
+const good = makeWebhookBody("updated")
 const withIssue = (change: object) => ({ ...good, issue: { ...good.issue, ...change } })
 const withFields = (change: object) => withIssue({ fields: { ...good.issue.fields, ...change } })
 const without = <A extends object>(value: A, key: keyof A) =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))
 
-const required = (field: string): Fault => [field, "required", "is required"]
-const type = (field: string, what: string): Fault => [field, "type", `must be ${what}`]
+const required = (field: string): ExpectedError => [field, "required", "is required"]
+const type = (field: string, what: string): ExpectedError => [field, "type", `must be ${what}`]
 const storable = "must not contain NUL or unpaired surrogates"
 const kinds = "must be one of jira:issue_created, jira:issue_updated, jira:issue_deleted"
 const most = 9007199254740991
 
 /** What is sent, and every fault of it. */
-const broken: ReadonlyArray<readonly [what: string, body: unknown, ...faults: ReadonlyArray<Fault>]> = [
+const broken: ReadonlyArray<readonly [what: string, body: unknown, ...faults: ReadonlyArray<ExpectedError>]> = [
   ["nothing in it", "", ["body", "required", "is required"]],
   ["no JSON", "{", ["body", "format", "is not valid JSON"]],
   ["a NUL in it", `{"timestamp":1,"a":"\u0000"}`, ["body", "format", "is not valid JSON"]],
@@ -95,39 +101,39 @@ const broken: ReadonlyArray<readonly [what: string, body: unknown, ...faults: Re
 ]
 
 describe("a webhook is refused", () => {
-  const at = forAll(() => startInTenant(trackerSettings))
+  const at = useFixture(() => startServiceWithTenant(jiraSettings))
   let id: string
   let key: string
   beforeAll(async () => {
     const made = await tracker().made(at().tenant)
     id = made.id
     key = made.key
-    await authorize(at().pool, id, 1007)
+    await insertAuthorization(at().pool, id, 1007)
   })
-  const tracker = () => trackerOf(at().service)
+  const tracker = () => jiraSender(at().service)
   const kept = async () => (await at().pool.query("select 1 from inbound_webhooks")).rows.length
 
   for (const [what, body, ...faults] of broken) {
     it(`with ${what}`, async () => {
       const before = await kept()
-      assertInvalid(await tracker().send(key, body), ...faults)
+      assertValidationError(await tracker().send(key, body), ...faults)
       assert.strictEqual(await kept(), before)
     })
   }
 
   it("without an identifier, or with an empty one, and told of its body's faults in the same answer", async () => {
-    const headers = { authorization: `Bearer ${await trackerToken()}`, "content-type": "application/json" }
+    const headers = { authorization: `Bearer ${await signJiraToken()}`, "content-type": "application/json" }
     const post = (body: unknown, more: Record<string, string> = {}) =>
-      send(at().service.url, {
+      sendRaw(at().service.url, {
         method: "POST",
         path: `/api/v1/webhooks/${key}`,
         headers: { ...headers, ...more },
         body: JSON.stringify(body)
       })
     const name = "x-atlassian-webhook-identifier"
-    assertInvalid(await post(good), required(name))
-    assertInvalid(await post(good, { [name]: "" }), [name, "minLength", "must have at least 1 character"])
-    assertInvalid(await post({ ...good, timestamp: null }), required(name), type("timestamp", "a number"))
+    assertValidationError(await post(good), required(name))
+    assertValidationError(await post(good, { [name]: "" }), [name, "minLength", "must have at least 1 character"])
+    assertValidationError(await post({ ...good, timestamp: null }), required(name), type("timestamp", "a number"))
   })
 
   it("in another type than JSON", async () => {
@@ -139,11 +145,11 @@ describe("a webhook is refused", () => {
   })
 
   it("for the bearer before the key, the key before the body", async () => {
-    const shape: Fault = ["endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -"]
+    const shape: ExpectedError = ["endpointKey", "pattern", "must be 43 characters of A-Z, a-z, 0-9, _ and -"]
     const unknown = "A".repeat(43)
     for (const odd of ["short", `${key}x`, key.slice(1), `${key.slice(1)}~`, `${key.slice(1)}%00`]) {
       assertFailure(await tracker().send(odd, "{", { as: "a.b.c" }), 401, unauthorizedText, odd)
-      assertInvalid(await tracker().send(odd, "{"), shape)
+      assertValidationError(await tracker().send(odd, "{"), shape)
     }
     assertFailure(await tracker().send(unknown, "{"), 404, notFoundText)
     assertFailure(await tracker().send(unknown, "{", { as: "a.b.c" }), 401, unauthorizedText)
@@ -168,7 +174,7 @@ describe("a webhook is refused", () => {
         { iat: now() + 50 },
         { iat: now() - day + 10 }
       ]) {
-        assert.strictEqual(await answered(await trackerToken(claims)), 200, JSON.stringify(claims))
+        assert.strictEqual(await answered(await signJiraToken(claims)), 200, JSON.stringify(claims))
       }
     })
 
@@ -180,37 +186,37 @@ describe("a webhook is refused", () => {
         { iat: now() - day - 70, exp: now() + 3600 },
         { iat: now() + 3600, exp: now() + 7200 }
       ]) {
-        assert.strictEqual(await answered(await trackerToken(claims)), 401, JSON.stringify(claims))
+        assert.strictEqual(await answered(await signJiraToken(claims)), 401, JSON.stringify(claims))
       }
       const soon = Object.assign({}, { exp: "soon" })
-      assert.strictEqual(await answered(await trackerToken(soon as never)), 401) // a claim no signer would make
+      assert.strictEqual(await answered(await signJiraToken(soon as never)), 401) // a claim no signer would make
       const odd = Object.assign({}, { iat: "now" })
-      assert.strictEqual(await answered(await trackerToken(odd as never)), 401) // likewise
+      assert.strictEqual(await answered(await signJiraToken(odd as never)), 401) // likewise
     })
 
     it("not the tracker's when it is signed with something else, or not at all, or changed, or too long", async () => {
-      const token = await trackerToken()
+      const token = await signJiraToken()
       const [head, claims, signature] = token.split(".")
-      assert.strictEqual(await answered(await trackerToken({}, "another secret")), 401)
-      assert.strictEqual(await answered(await trackerToken({}, clientSecret.repeat(4), "HS512")), 401)
-      assert.strictEqual(await answered(await trackerToken({}, clientSecret.repeat(4), "HS384")), 401)
+      assert.strictEqual(await answered(await signJiraToken({}, "another secret")), 401)
+      assert.strictEqual(await answered(await signJiraToken({}, jiraClientSecret.repeat(4), "HS512")), 401)
+      assert.strictEqual(await answered(await signJiraToken({}, jiraClientSecret.repeat(4), "HS384")), 401)
       assert.strictEqual(await answered(new UnsecuredJWT({}).encode()), 401)
       assert.strictEqual(await answered(`${head}.${claims}.`), 401)
       const forged = Buffer.from(JSON.stringify({ exp: now() + day })).toString("base64url")
       assert.strictEqual(await answered(`${head}.${forged}.${signature}`), 401)
-      assert.strictEqual(await answered(await trackerToken({ filler: "x".repeat(8192) })), 401)
+      assert.strictEqual(await answered(await signJiraToken({ filler: "x".repeat(8192) })), 401)
       assert.strictEqual(await answered("nonsense.nonsense.nonsense"), 401)
       assertFailure(await at().service.api("POST", `/webhooks/${key}`, { body: good }), 401, unauthorizedText)
     })
 
     it("an administrator's of the tenant, and to anybody else the key is not there", async () => {
       for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-        await admit(at().service, at().tenant, role, role)
+        await addMember(at().service, at().tenant, role, role)
       }
       for (const [as, status] of Object.entries({ VIEWER: 404, MEMBER: 404, stranger: 404, ADMIN: 200, owner: 200 })) {
         assert.strictEqual((await tracker().send(key, good, { as })).status, status, as)
       }
-      const unmatched = webhookOf("updated", { webhookIds: [] })
+      const unmatched = makeWebhookBody("updated", { webhookIds: [] })
       assertAccepted(await tracker().send(key, unmatched, { as: "owner" }))
       const pending = await tracker().made(at().tenant)
       assertAccepted(await tracker().send(pending.key, good, { as: "owner" }), false)
@@ -222,11 +228,11 @@ describe("a webhook is refused", () => {
       const issuer = await startIssuer(signing.jwk)
       onTestFinished(issuer.stop)
       const audience = "https://contracting.example"
-      const other = await startService({ ...trackerSettings, AUTH_ISSUER: issuer.url, AUTH_AUDIENCE: audience })
+      const other = await startService({ ...jiraSettings, AUTH_ISSUER: issuer.url, AUTH_AUDIENCE: audience })
       onTestFinished(other.stop)
       const claims = { iss: issuer.url, aud: audience, sub: "owner", exp: now() + 600 }
       const owner = await signToken(signing, claims)
-      const there = trackerOf(other)
+      const there = jiraSender(other)
       const made = await there.made(await other.newTenant(owner), owner)
       assertAccepted(await there.send(made.key, good, { as: owner }), false)
 
@@ -250,7 +256,7 @@ describe("a webhook is refused", () => {
       const foreign = await new SignJWT(payload).setProtectedHeader({ alg: "ES256" }).sign(privateKey)
       assert.strictEqual(await answered(foreign), 401)
       const elsewhere = await at().service.api("GET", `/integrations/${id}`, {
-        as: await trackerToken(payload),
+        as: await signJiraToken(payload),
         tenant: at().tenant
       })
       assert.strictEqual(elsewhere.status, 401)
@@ -258,14 +264,14 @@ describe("a webhook is refused", () => {
   })
 
   it("by a server that was told no secret", async () => {
-    const { JIRA_CLIENT_SECRET: _, ...settings } = trackerSettings
+    const { JIRA_CLIENT_SECRET: _, ...settings } = jiraSettings
     const same = { DATABASE_URL: at().service.database.url, DATA_DIR: at().service.dataDir }
     const other = await startService({ ...settings, ...same })
     onTestFinished(other.stop)
-    const there = trackerOf(other)
+    const there = jiraSender(other)
     assertAccepted(await there.send(key, good, { as: "owner" }))
-    for (const secret of [clientSecret, "x", "undefined"]) {
-      const as = await trackerToken({}, secret)
+    for (const secret of [jiraClientSecret, "x", "undefined"]) {
+      const as = await signJiraToken({}, secret)
       assertFailure(await there.send(key, good, { as }), 401, unauthorizedText, secret)
     }
     assertAccepted(await tracker().send(key, good))

@@ -6,8 +6,8 @@ import { decodeJwt } from "jose"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { developmentIssuer, developmentKey, signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { settingsFaults } from "../../support/settingsFaults.ts"
+import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const keyFile = "development-key.json"
 
@@ -80,7 +80,7 @@ describe("production", () => {
     AUTH_AUDIENCE: "https://contracting.test",
     SECRETS_KEY: Buffer.alloc(32, 7).toString("base64")
   }
-  const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsFaults(environment)).message
+  const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).message
 
   it("starts with an issuer or its keys, an audience and a key for secrets", async () => {
     assert.strictEqual((await Effect.runPromise(readSettings(complete))).NODE_ENV, "production")

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from "jose"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
-import { startIdentityProvider } from "../../support/identityProvider.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { startIdentityProvider } from "../../support/servers/identityProvider.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const audience = "https://contracting.test"
 

@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
-import { type Issuer, startIssuer } from "../../support/issuer.ts"
-import { serveOnLoopback } from "../../support/loopback.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { makeSigningKey, nowSeconds, type SigningKey, signToken } from "../../support/signingKeys.ts"
+import { makeSigningKey, nowSeconds, type SigningKey, signToken } from "../../support/fixtures/signingKeys.ts"
+import { serveOnLoopback } from "../../support/servers/loopback.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { type Issuer, startIssuer } from "../../support/servers/tokenIssuer.ts"
 
 const audience = "https://contracting.test"
 const unavailable = `{"error":"ServiceUnavailable","message":"Service Unavailable"}`

@@ -1,15 +1,15 @@
 import { exportSPKI, SignJWT, UnsecuredJWT } from "jose"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
-import { type Issuer, startIssuer } from "../../support/issuer.ts"
-import { type Service, startService } from "../../support/service.ts"
 import {
   type Claims,
-  extension,
+  criticalExtension,
   makeSigningKey,
   nowSeconds,
   type SigningKey,
   signToken
-} from "../../support/signingKeys.ts"
+} from "../../support/fixtures/signingKeys.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { type Issuer, startIssuer } from "../../support/servers/tokenIssuer.ts"
 
 const audience = "https://contracting.test"
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS512"] as const
@@ -87,7 +87,7 @@ describe("bearer tokens", () => {
     "a key of unknown name": async () => `Bearer ${await token({}, "ES256", { kid: "unknown" })}`,
     "a key of another algorithm": async () => `Bearer ${await token({}, "ES256", { kid: "RS256" })}`,
     "an extension nobody knows": async () =>
-      `Bearer ${await token({}, "ES256", { crit: [extension], [extension]: 1 })}`,
+      `Bearer ${await token({}, "ES256", { crit: [criticalExtension], [criticalExtension]: 1 })}`,
     "another's claims": async () => `Bearer ${await tampered({ sub: "mallory" })}`,
     "a signature cut short": async () => `Bearer ${(await token()).slice(0, -4)}`,
     "no signature": async () => `Bearer ${(await token()).replace(/[^.]*$/, "")}`,

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { randomPng } from "../../support/png.ts"
-import { type S3, startS3 } from "../../support/s3.ts"
+import { randomPng } from "../../support/fixtures/randomPng.ts"
+import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { type S3, startS3 } from "../../support/servers/s3.ts"
 
 describe("the api as it is bundled, with its images in a store outside", () => {
   let s3: S3
@@ -9,7 +9,7 @@ describe("the api as it is bundled, with its images in a store outside", () => {
   beforeAll(async () => {
     s3 = await startS3()
     await bundleApi()
-    processes = await apiProcesses(s3.settings)
+    processes = await prepareApiProcesses(s3.settings)
   })
   afterAll(async () => {
     await processes.clear()

@@ -5,15 +5,15 @@ import { assert, describe, it, onTestFinished } from "vitest"
 import { type BlobLocation, BlobStore } from "../../../src/layers/blobs/BlobStore.ts"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { forAll } from "../../support/forAll.ts"
-import { makeReadGate } from "../../support/gate.ts"
-import { liveOn } from "../../support/live.ts"
+import { makeReadGate } from "../../support/fixtures/tableGate.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
 import { inPieces, keepsItsContract, somewhere } from "./storeContract.ts"
 
 const startStore = async (environment: Readonly<Record<string, string>> = {}) => {
   const database = await freshDatabase()
-  const live = Layer.provideMerge(Layer.effectDiscard(migrate), liveOn(database.url, environment))
+  const live = Layer.provideMerge(Layer.effectDiscard(migrate), testLayers(database.url, environment))
   const runtime = ManagedRuntime.make(Layer.provideMerge(PostgresBlobs, live))
   const pool = openPool(database.url)
   const stop = async () => {
@@ -25,13 +25,13 @@ const startStore = async (environment: Readonly<Record<string, string>> = {}) =>
 }
 
 describe("a store in PostgreSQL", () => {
-  const at = forAll(startStore)
+  const at = useFixture(startStore)
 
   keepsItsContract((work) => at().runtime.runPromise(work))
 })
 
 describe("a store in PostgreSQL with four connections", () => {
-  const at = forAll(() => startStore({ DATABASE_POOL: "4" }))
+  const at = useFixture(() => startStore({ DATABASE_POOL: "4" }))
 
   const read = (place: BlobLocation) =>
     Effect.flatMap(BlobStore, (store) => Stream.runCollect(store.read(place))).pipe(

@@ -7,9 +7,9 @@ import { BlobStoreUnavailable } from "../../../src/layers/blobs/BlobStoreUnavail
 import { S3Blobs } from "../../../src/layers/blobs/S3Blobs.ts"
 import { WrongSize } from "../../../src/layers/blobs/SizedBody.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { serveOnLoopback } from "../../support/loopback.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { type S3, startS3 } from "../../support/s3.ts"
+import { serveOnLoopback } from "../../support/servers/loopback.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { type S3, startS3 } from "../../support/servers/s3.ts"
 import { Broken, inPieces, keepsItsContract, somewhere } from "./storeContract.ts"
 
 const runtimeOn = (settings: Readonly<Record<string, string>>) =>
@@ -132,7 +132,7 @@ describe("what is sent to a store that speaks S3", () => {
   })
 
   it("may reach nobody", async () => {
-    const lonely = runtimeOn({ ...keys, BLOB_STORE_ENDPOINT: `http://127.0.0.1:${await closedPort()}` })
+    const lonely = runtimeOn({ ...keys, BLOB_STORE_ENDPOINT: `http://127.0.0.1:${await findClosedPort()}` })
     for (const size of [10, 300_000, undefined]) {
       const exit = await lonely.runPromiseExit(put(inPieces(randomBytes(size ?? 10)), size))
       assert.instanceOf(defectOf(exit), BlobStoreUnavailable)

@@ -2,12 +2,12 @@ import { Effect, Layer } from "effect"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { BlobStoreLive } from "../../../src/layers/blobs/BlobStoreLive.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
-import { openPool } from "../../support/database.ts"
-import { assertUnavailable } from "../../support/failure.ts"
-import { liveOn } from "../../support/live.ts"
-import { randomPng } from "../../support/png.ts"
-import { type S3, startS3 } from "../../support/s3.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { assertUnavailable } from "../../support/assertions/failures.ts"
+import { randomPng } from "../../support/fixtures/randomPng.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { type S3, startS3 } from "../../support/servers/s3.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const large = 4 * 1024 * 1024
 
@@ -37,7 +37,7 @@ describe("the service with its images in a store outside", () => {
         Effect.provide(
           JanitorDependencies.pipe(
             Layer.provide(BlobStoreLive),
-            Layer.provideMerge(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
+            Layer.provideMerge(testLayers(service.database.url, { DATA_DIR: service.dataDir, ...s3.settings }))
           )
         )
       )

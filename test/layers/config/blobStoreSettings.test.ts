@@ -1,9 +1,9 @@
 import { Effect, Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
-import { settingsFaults } from "../../support/settingsFaults.ts"
+import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
 
-const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsFaults(environment)).errors
+const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).errors
 
 describe("the settings of a store outside", () => {
   it.each([

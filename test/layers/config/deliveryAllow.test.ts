@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
-import { settingsFaults } from "../../support/settingsFaults.ts"
+import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
 
 describe("the ranges that webhooks may reach besides", () => {
   it("are none unless given, and read with or without spaces", async () => {
@@ -28,7 +28,7 @@ describe("the ranges that webhooks may reach besides", () => {
       "/8"
     ]
     const given = { DELIVERY_ALLOW: ["10.0.0.0/8", ...wrong].join(","), PORT: "x" }
-    const { errors } = await settingsFaults(given)
+    const { errors } = await settingsErrors(given)
     assert.deepStrictEqual(errors, [
       "PORT must be a whole number",
       ...wrong.map(

@@ -4,13 +4,13 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { AttemptResult } from "../../../src/layers/delivery/AttemptResults.ts"
 import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { plantDelivery } from "../../support/deliveries.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
+import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 describe("outcomes", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openDeliveryDatabase()
   })
   afterAll(() => ledger.close())
 
@@ -19,7 +19,7 @@ describe("outcomes", () => {
     const tenant = TenantId.make(await ledger.newTenant())
     const integration = await ledger.newIntegration(tenant)
     const lease = "lease_test"
-    const id = await plantDelivery(ledger.sql, tenant, integration, { status: "PENDING", attempts: 0, lease })
+    const id = await insertDelivery(ledger.sql, tenant, integration, { status: "PENDING", attempts: 0, lease })
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }

@@ -6,21 +6,21 @@ import { makeBulkRedeliveries } from "../../../src/layers/delivery/BulkRedeliver
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { startRedeliveryLoop } from "../../../src/workers/delivery/RedeliveryLoop.ts"
 import { makeWakeSignal } from "../../../src/workers/WakeSignal.ts"
-import { plantDelivery } from "../../support/deliveries.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
-import { eventually } from "../../support/workers.ts"
+import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 const limits = { maxScanned: 30, maxRequeued: 8 }
 const always = { since: "2020-01-01T00:00:00.000Z" }
 
 describe("redeliveries", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   let redeliveries: ReturnType<typeof makeBulkRedeliveries>
   let tenant: TenantId
   let integration: string
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openDeliveryDatabase()
     redeliveries = await ledger.runIn(Effect.map(SqlClient, (sql) => makeBulkRedeliveries(sql, limits)))
   })
   afterAll(() => ledger.close())
@@ -33,7 +33,7 @@ describe("redeliveries", () => {
   const plant = async (count: number) => {
     const client = makeId("clnt")
     for (let n = 0; n < count; n++)
-      await plantDelivery(ledger.sql, tenant, integration, {
+      await insertDelivery(ledger.sql, tenant, integration, {
         resource: `${client}${Math.floor(n / 10)}`,
         sequence: n
       })
@@ -57,7 +57,7 @@ describe("redeliveries", () => {
 
   it("put back no more than fits a step, until all that was finished is put back once", async () => {
     await plant(60)
-    const under = await plantDelivery(ledger.sql, tenant, integration, { status: "PENDING" })
+    const under = await insertDelivery(ledger.sql, tenant, integration, { status: "PENDING" })
     let last: { redelivered: number; isComplete: boolean } = await begin()
     assert.deepStrictEqual(last, { redelivered: 8, isComplete: false })
     await plant(5)
@@ -102,9 +102,12 @@ describe("redeliveries", () => {
 
   it("keep nobody from recording outcomes between their steps, and nobody of others while one is held up", async () => {
     await plant(20)
-    const own = await plantDelivery(ledger.sql, tenant, integration, { status: "PENDING", nextAttemptAt: always.since })
+    const own = await insertDelivery(ledger.sql, tenant, integration, {
+      status: "PENDING",
+      nextAttemptAt: always.since
+    })
     const elsewhere = await ledger.newIntegration(tenant)
-    await plantDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
+    await insertDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
     const { claimed } = await ledger.run(
       ledger.claims.claim(makeId("lease"), "", {
         pool: "NEW",
@@ -127,7 +130,7 @@ describe("redeliveries", () => {
     )
     assert.deepStrictEqual(rows, [], "nothing is locked between steps")
     await record(claimed.find(({ id }) => id === own)?.integration ?? "")
-    const held = await holdRow(
+    const held = await lockRow(
       ledger.sql,
       "select 1 from deliveries where integration_id = $1 and status = 'DELIVERED' for update",
       integration
@@ -148,7 +151,7 @@ describe("redeliveries", () => {
       await ledger.runIn(Effect.asVoid(Layer.buildWithScope(worker, scope)))
       return () => Effect.runPromise(Scope.close(scope, Exit.void))
     }
-    const held = await holdRow(
+    const held = await lockRow(
       ledger.sql,
       "select 1 from (select id from deliveries where integration_id = $1 order by id desc limit 1) last join deliveries using (id) for update of deliveries",
       integration

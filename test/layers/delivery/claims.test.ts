@@ -2,10 +2,15 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { initialLimit, type SendPool, sendPools } from "../../../src/domain/delivery/SendLimits.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { makeGate } from "../../support/gate.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
-import { countReads } from "../../support/reads.ts"
-import { plantDue, plantMany, plantTenant, resume } from "../../support/sending.ts"
+import { countReads } from "../../support/assertions/readCounts.ts"
+import {
+  insertDueDeliveries,
+  insertIntegrations,
+  insertTenant,
+  resumeIntegrations
+} from "../../support/fixtures/dueDeliveries.ts"
+import { makeGate } from "../../support/fixtures/tableGate.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits: ClaimLimits = {
   pool: "NEW",
@@ -16,17 +21,17 @@ const limits: ClaimLimits = {
 }
 
 describe("claims", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   beforeAll(async () => {
-    ledger = await openLedger({ DATABASE_POOL: "1" })
+    ledger = await openDeliveryDatabase({ DATABASE_POOL: "1" })
   })
   afterAll(() => ledger.close())
 
   const claim = async (after: string, more: Partial<ClaimLimits> = {}) =>
     (await ledger.run(ledger.claims.claim(makeId("lease"), after, { ...limits, ...more }))).claimed
   const plant = async (tenant: string, count: number, latencyClass?: "PROVEN" | "SLOW") => {
-    const id = await plantDue(ledger.sql, tenant, "http://127.0.0.1", count)
-    await resume(ledger.sql, id)
+    const id = await insertDueDeliveries(ledger.sql, tenant, "http://127.0.0.1", count)
+    await resumeIntegrations(ledger.sql, id)
     await ledger.sql.query("update integrations set latency_class = $2 where id = $1", [id, latencyClass ?? null])
     return id
   }
@@ -38,7 +43,11 @@ describe("claims", () => {
   }
 
   it("give each tenant no more than its allowance, and go on behind the tenant where the last one ended", async () => {
-    const tenants = [await plantTenant(ledger.sql), await plantTenant(ledger.sql), await plantTenant(ledger.sql)].sort()
+    const tenants = [
+      await insertTenant(ledger.sql),
+      await insertTenant(ledger.sql),
+      await insertTenant(ledger.sql)
+    ].sort()
     const [first = "", second = "", third = ""] = tenants
     for (const tenant of tenants) for (let n = 0; n < 4; n++) await plant(tenant, 5)
     const byTenant = (rows: Awaited<ReturnType<typeof claim>>) => countBy(rows, ({ tenant }) => tenant)
@@ -50,7 +59,7 @@ describe("claims", () => {
   })
 
   it("are made for one pool each, which the database or the limit that is given tells", async () => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     const ids: Record<SendPool, string> = {
       PROVEN: await plant(tenant, 8, "PROVEN"),
       NEW: await plant(tenant, 8),
@@ -71,7 +80,7 @@ describe("claims", () => {
   })
 
   it("let a busy integration keep no other of its tenant waiting", async () => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     const ids = [
       await plant(tenant, 40, "PROVEN"),
       await plant(tenant, 40, "PROVEN"),
@@ -91,7 +100,7 @@ describe("claims", () => {
   })
 
   it("lock only integrations that have something due", async () => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     const [due, later] = [await plant(tenant, 1), await plant(tenant, 1)]
     await ledger.sql.query("update deliveries set next_attempt_at = now() + interval '1 h' where integration_id = $1", [
       later
@@ -122,10 +131,10 @@ describe("claims", () => {
     ["one tenant", 1],
     ["many tenants", 1000]
   ])("read nothing of integrations in %s that have something pending and nothing due", async (_, tenants) => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     const healthy = await plant(tenant, 1)
     const alone = await readsOfClaim()
-    await plantMany(ledger.sql, { tenants, integrations: 1000 / tenants, dueIn: "1 hour" })
+    await insertIntegrations(ledger.sql, { tenants, integrations: 1000 / tenants, dueIn: "1 hour" })
     await ledger.sql.query("update deliveries set next_attempt_at = now(), lease = null where integration_id = $1", [
       healthy
     ])
@@ -134,8 +143,8 @@ describe("claims", () => {
   })
 
   it("get past whatever is due for integrations that are paused, which costs nothing afterwards", async () => {
-    const paused = await plantMany(ledger.sql, { tenants: 3, integrations: 500, dueIn: "0", status: "PAUSED" })
-    const tenant = await plantTenant(ledger.sql)
+    const paused = await insertIntegrations(ledger.sql, { tenants: 3, integrations: 500, dueIn: "0", status: "PAUSED" })
+    const tenant = await insertTenant(ledger.sql)
     await plant(tenant, 1)
     let claims = 0
     for (let after: string | undefined = ""; after !== undefined; claims++)
@@ -143,7 +152,7 @@ describe("claims", () => {
     assert.isAtMost(claims, 5)
     await plant(tenant, 1)
     assert.isAtMost(await readsOfClaim(), 50)
-    await resume(ledger.sql, ...paused.slice(0, 2))
+    await resumeIntegrations(ledger.sql, ...paused.slice(0, 2))
     assert.sameMembers(
       (await claim("")).map(({ integration }) => integration),
       paused.slice(0, 2)
@@ -152,7 +161,7 @@ describe("claims", () => {
   })
 
   it("look again at what somebody made due while they looked", async () => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     const integration = await plant(tenant, 1)
     const [first] = await claim("")
     assert.strictEqual(first?.integration, integration)
@@ -168,11 +177,11 @@ describe("claims", () => {
 
   it("are told of a resume that waited for one that took the integration for paused", async () => {
     const gate = await makeGate(ledger.sql, "delivery_queues")
-    const integration = await plantDue(ledger.sql, await plantTenant(ledger.sql), "http://127.0.0.1", 1)
+    const integration = await insertDueDeliveries(ledger.sql, await insertTenant(ledger.sql), "http://127.0.0.1", 1)
     await gate.close()
     const closing = claim("")
     await gate.until(1)
-    const resuming = resume(ledger.sql, integration)
+    const resuming = resumeIntegrations(ledger.sql, integration)
     await gate.until(2)
     await gate.open()
     assert.deepStrictEqual(await closing, [])
@@ -187,7 +196,7 @@ describe("claims", () => {
   })
 
   it("leave out what is in flight up to the limit, and come back to it when an outcome is recorded", async () => {
-    const tenant = await plantTenant(ledger.sql)
+    const tenant = await insertTenant(ledger.sql)
     await plant(tenant, 5)
     const claimed = await claim("")
     assert.lengthOf(claimed, initialLimit.NEW)

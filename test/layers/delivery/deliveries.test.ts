@@ -4,7 +4,7 @@ import type { AttemptResult } from "../../../src/layers/delivery/AttemptResults.
 import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits: ClaimLimits = {
   pool: "NEW",
@@ -31,9 +31,9 @@ const outcomeOf = (
 })
 
 describe("the ledger of deliveries", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openDeliveryDatabase()
   })
   afterAll(() => ledger.close())
 

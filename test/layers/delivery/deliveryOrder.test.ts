@@ -17,10 +17,10 @@ import {
 import { inTransaction } from "../../../src/layers/postgres/connection/Transactions.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { type PlantedDelivery, plantDelivery, plantIntegration } from "../../support/deliveries.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { liveOn } from "../../support/live.ts"
+import { type DeliveryFields, insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
 
 interface Claimed extends OrderingKey {
   readonly id: string
@@ -40,7 +40,7 @@ describe("lanes", () => {
   beforeAll(async () => {
     database = await freshDatabase()
     pool = openPool(database.url)
-    runtime = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "12" }))
+    runtime = ManagedRuntime.make(testLayers(database.url, { DATABASE_POOL: "12" }))
     await runtime.runPromise(migrate)
     await pool.query(
       "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'T', now(), now(), 1)",
@@ -54,7 +54,7 @@ describe("lanes", () => {
     await database.drop()
   })
   beforeEach(async () => {
-    integration = await plantIntegration(pool, tenant)
+    integration = await insertIntegration(pool, tenant)
   })
 
   const inTenant = <A, E>(work: Effect.Effect<A, E, CurrentTenant | IfMatch>) =>
@@ -69,10 +69,10 @@ describe("lanes", () => {
     return redelivered
   }
 
-  const plantLane = async (resource: string, ...rows: ReadonlyArray<PlantedDelivery>) => {
+  const plantLane = async (resource: string, ...rows: ReadonlyArray<DeliveryFields>) => {
     const ids: Array<string> = []
     for (const [n, row] of rows.entries()) {
-      ids.push(await plantDelivery(pool, tenant, integration, { resource, sequence: n + 1, ...row }))
+      ids.push(await insertDelivery(pool, tenant, integration, { resource, sequence: n + 1, ...row }))
     }
     return ids
   }
@@ -96,7 +96,7 @@ describe("lanes", () => {
   }
 
   const now = "2026-01-01T00:00:00Z"
-  it.each<[string, ReadonlyArray<PlantedDelivery>, number, ReadonlyArray<string>]>([
+  it.each<[string, ReadonlyArray<DeliveryFields>, number, ReadonlyArray<string>]>([
     ["alone", [{}], 0, [sent]],
     ["before what is finished", [{}, {}], 0, [sent, "DELIVERED"]],
     ["before what was next", [{}, { status: sent, nextAttemptAt: now }, { status: waits }], 0, [sent, waits, waits]],
@@ -187,7 +187,7 @@ describe("lanes", () => {
     const resource = makeId("clnt")
     const [, leased = ""] = await plantLane(resource, {}, { status: sent, lease: "me" })
     const [first = ""] = await plantLane(makeId("clnt"), {})
-    const held = await holdRow(pool, "select 1 from deliveries where id = $1 for update", leased)
+    const held = await lockRow(pool, "select 1 from deliveries where id = $1 for update", leased)
     const all = redeliverAll()
     await held.until(1)
     await held.meanwhile("update deliveries set status = 'DELIVERED', lease = null where id = $1", leased)
@@ -201,7 +201,7 @@ describe("lanes", () => {
     const resource = makeId("clnt")
     const ids = await plantLane(resource, {}, {}, {})
     const add = async (sequence: number) => {
-      await plantDelivery(pool, tenant, integration, { resource, sequence, status: waits, attempts: 0 })
+      await insertDelivery(pool, tenant, integration, { resource, sequence, status: waits, attempts: 0 })
       const lane = { tenant, integration, resource }
       await runtime.runPromise(
         Effect.flatMap(SqlClient.SqlClient, (sql) => inTransaction(sql)(lockAndReorderDeliveries(sql)([lane])))

@@ -2,20 +2,20 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { type EventCursor, makeEventRetention } from "../../../src/layers/delivery/EventRetention.ts"
-import { watchDeletes } from "../../support/deletes.ts"
-import { plantDelivery, plantEvent } from "../../support/deliveries.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
+import { countDeletes } from "../../support/assertions/deleteCounts.ts"
+import { insertDelivery, insertEventRow } from "../../support/fixtures/deliveryRows.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits = { maxEvents: 10, maxDeliveries: 20, maxAttempts: 15 }
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
 
 describe("retention of events", { timeout: 60_000 }, () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   let retention: ReturnType<typeof makeEventRetention>
   let tenant: string
   let integration: string
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openDeliveryDatabase()
     retention = await ledger.runIn(Effect.map(SqlClient, (sql) => makeEventRetention(sql, 30, limits)))
   })
   afterAll(() => ledger.close())
@@ -42,8 +42,8 @@ describe("retention of events", { timeout: 60_000 }, () => {
 
   it("passes each event that is kept once, and forgets what lies behind", async () => {
     for (let n = 0; n < 45; n++)
-      await plantDelivery(ledger.sql, tenant, integration, { at: daysAgo(90 - n / 100), status: "PENDING" })
-    for (let n = 0; n < 30; n++) await plantEvent(ledger.sql, tenant, { at: daysAgo(40 - n / 100) })
+      await insertDelivery(ledger.sql, tenant, integration, { at: daysAgo(90 - n / 100), status: "PENDING" })
+    for (let n = 0; n < 30; n++) await insertEventRow(ledger.sql, tenant, { at: daysAgo(40 - n / 100) })
     const places = await walk()
     assert.strictEqual(await countOf("events"), 45)
     assert.lengthOf(places, 7)
@@ -56,7 +56,7 @@ describe("retention of events", { timeout: 60_000 }, () => {
 
   it("looks at those of the same moment one after the other", async () => {
     const at = daysAgo(40)
-    for (let n = 0; n < 25; n++) await plantEvent(ledger.sql, tenant, { at, fannedOut: n % 2 === 0 })
+    for (let n = 0; n < 25; n++) await insertEventRow(ledger.sql, tenant, { at, fannedOut: n % 2 === 0 })
     await walk()
     assert.strictEqual(await countOf("events"), 12)
     await clear()
@@ -84,12 +84,12 @@ describe("retention of events", { timeout: 60_000 }, () => {
 
   it("forgets an event that many were told of in small transactions, and the others around it", async () => {
     const [event] = [
-      await plantEvent(ledger.sql, tenant, { at: daysAgo(41) }),
-      await plantEvent(ledger.sql, tenant, { at: daysAgo(42) }),
-      await plantEvent(ledger.sql, tenant, { at: daysAgo(40) })
+      await insertEventRow(ledger.sql, tenant, { at: daysAgo(41) }),
+      await insertEventRow(ledger.sql, tenant, { at: daysAgo(42) }),
+      await insertEventRow(ledger.sql, tenant, { at: daysAgo(40) })
     ]
     await tellMany(event, 70, "DELIVERED")
-    const watch = await watchDeletes(ledger.sql, "deliveries", "delivery_attempts")
+    const watch = await countDeletes(ledger.sql, "deliveries", "delivery_attempts")
     await walk()
     assert.deepStrictEqual([await countOf("events"), await countOf("deliveries")], [0, 0])
     const [deliveries, attempts] = [await watch.noted("deliveries"), await watch.noted("delivery_attempts")]
@@ -101,8 +101,8 @@ describe("retention of events", { timeout: 60_000 }, () => {
   })
 
   it("keeps an event of which one of many has to be told yet, with all that hangs on it", async () => {
-    const event = await plantEvent(ledger.sql, tenant, { at: daysAgo(41) })
-    const behind = await plantEvent(ledger.sql, tenant, { at: daysAgo(40) })
+    const event = await insertEventRow(ledger.sql, tenant, { at: daysAgo(41) })
+    const behind = await insertEventRow(ledger.sql, tenant, { at: daysAgo(40) })
     await tellMany(event, 60, "DELIVERED")
     await tellMany(event, 1, "PENDING")
     await walk()

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { EventKey, FanOutLimits } from "../../../src/layers/delivery/FanOut.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits: FanOutLimits = { maxEvents: 20, maxDeliveries: 25 }
 
 describe("fan-out", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   beforeAll(async () => {
-    ledger = await openLedger()
+    ledger = await openDeliveryDatabase()
   })
   afterAll(() => ledger.close())
 

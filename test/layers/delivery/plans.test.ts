@@ -1,10 +1,10 @@
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import type { ClaimLimits } from "../../../src/layers/delivery/DeliveryQueues.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { plantHistory } from "../../support/history.ts"
-import { type OpenLedger, openLedger } from "../../support/ledger.ts"
-import { outlivePlans } from "../../support/plans.ts"
-import { countReads } from "../../support/reads.ts"
+import { outlivePlans } from "../../support/assertions/queryPlans.ts"
+import { countReads } from "../../support/assertions/readCounts.ts"
+import { insertEventHistory } from "../../support/fixtures/eventHistory.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
 const limits: ClaimLimits = {
   pool: "PROVEN",
@@ -18,11 +18,11 @@ const burst = 300
 const mostReads = 60
 
 describe("what a burst of events costs", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   let tenant: string
   let integration: string
   beforeEach(async () => {
-    ledger = await openLedger({ DATABASE_POOL: "1" })
+    ledger = await openDeliveryDatabase({ DATABASE_POOL: "1" })
     tenant = await ledger.newTenant()
     integration = await ledger.newIntegration(tenant)
     await ledger.sql.query("update integrations set latency_class = 'PROVEN'")
@@ -65,7 +65,7 @@ describe("what a burst of events costs", () => {
 
   it("does not grow with a history that was analyzed when nothing waited", { timeout: 60_000 }, async () => {
     const fresh = await reads()
-    await plantHistory(ledger.sql, { tenant, integration, events: 10_000 })
+    await insertEventHistory(ledger.sql, { tenant, integration, events: 10_000 })
     await ledger.sql.query("analyze")
     const restore = outlivePlans()
     assert.isAtMost(await reads(), 1.5 * fresh)
@@ -87,7 +87,7 @@ describe("what a burst of events costs", () => {
       assert.strictEqual(await work(), 1)
     }
     const fresh = await reads()
-    await plantHistory(ledger.sql, { tenant, integration, events: 10_000 })
+    await insertEventHistory(ledger.sql, { tenant, integration, events: 10_000 })
     const restore = outlivePlans()
     assert.isAtMost(await reads(), 1.5 * fresh)
     restore()

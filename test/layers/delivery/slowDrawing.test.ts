@@ -6,7 +6,7 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { DeliveryFiles, GoogleDriveSender } from "../../../src/layers/delivery/GoogleDriveSender.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
 import { InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
-import { documentOf } from "../../support/invoiceDocuments.ts"
+import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
 
 const { invoice } = documentOf({ invoice: { dueAt: "2026-04-01T08:00:00.000Z" } })
 const id = (prefix: string) => `${prefix}_${"0".repeat(26)}`

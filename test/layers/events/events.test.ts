@@ -5,13 +5,13 @@ import type { EventPattern } from "../../../src/domain/events/EventCatalogue.ts"
 import { CurrentTenant } from "../../../src/domain/tenancy/RequestContext.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Events } from "../../../src/layers/events/Events.ts"
-import { forAll } from "../../support/forAll.ts"
-import { placeEvents } from "../../support/integrationRows.ts"
-import { liveOn } from "../../support/live.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { assignFeedPositions } from "../../support/fixtures/integrationRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("events", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   const eventsOf = async (resource: string) => {
     const { rows } = await at().pool.query(
@@ -85,7 +85,7 @@ describe("events", () => {
       return yield* sql.withTransaction(work)
     }).pipe(
       Effect.provideService(CurrentTenant, TenantId.make(tenant)),
-      Effect.provide(Events.Default.pipe(Layer.provideMerge(liveOn(at().service.database.url)))),
+      Effect.provide(Events.Default.pipe(Layer.provideMerge(testLayers(at().service.database.url)))),
       Effect.runPromise
     )
 
@@ -100,7 +100,7 @@ describe("events", () => {
     await plant("address.updated", 10)
     await plant("client.updated", 5_000)
     await plant("address.created", 10)
-    await placeEvents(at().pool, tenant)
+    await assignFeedPositions(at().pool, tenant)
     for (const analyzed of [false, true]) {
       if (analyzed) await at().pool.query("analyze events, event_feed")
       for (const [type, length] of [

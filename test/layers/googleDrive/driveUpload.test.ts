@@ -4,12 +4,12 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { maxMultipartBytes } from "../../../src/layers/googleDrive/DriveUpload.ts"
 import { makeGoogleDriveClient } from "../../../src/layers/googleDrive/GoogleDriveClient.ts"
 import { sendProviderRequest } from "../../../src/layers/providerHttp/ProviderRequest.ts"
-import { type DriveServer, refuse, startDrive } from "../../support/driveServer.ts"
+import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
 
 describe("a file that is uploaded", () => {
-  let server: DriveServer
+  let server: GoogleDriveServer
   beforeAll(async () => {
-    server = await startDrive("folder")
+    server = await startGoogleDrive("folder")
   })
   afterAll(() => server.stop())
 
@@ -45,7 +45,7 @@ describe("a file that is uploaded", () => {
   it.each([404, 410])("in two steps is nothing for a person to mend when the second is answered %i", async (status) => {
     server.meet(({ method }, response) => {
       if (method !== "PUT") return false
-      refuse(response, status, "notFound")
+      sendDriveError(response, status, "notFound")
       return true
     })
     const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))

@@ -3,15 +3,15 @@ import type pg from "pg"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
-import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { authorizingIn, leastDrive, leastJira } from "../../support/authorizing.ts"
-import { openPool } from "../../support/database.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { liveOn } from "../../support/live.ts"
-import { type Service, startService } from "../../support/service.ts"
+import { authorizationClient, minimalDrive, minimalJira } from "../../support/fixtures/authorizations.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 describe("access to a provider", () => {
-  let server: AuthorizationServer
+  let server: OAuthProviderServer
   let service: Service
   let pool: pg.Pool
   let tenant: string
@@ -22,7 +22,7 @@ describe("access to a provider", () => {
   const copy = () =>
     Layer.buildWithScope(
       Grants.Default.pipe(
-        Layer.provide(liveOn(service.database.url, { DATA_DIR: service.dataDir, ...server.environment }))
+        Layer.provide(testLayers(service.database.url, { DATA_DIR: service.dataDir, ...server.environment }))
       ),
       scope
     ).pipe(
@@ -30,7 +30,7 @@ describe("access to a provider", () => {
       Effect.runPromise
     )
   beforeAll(async () => {
-    server = await startAuthorizationServer()
+    server = await startOAuthProvider()
     service = await startService(server.environment)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
@@ -46,7 +46,7 @@ describe("access to a provider", () => {
     await service.stop()
     await server.stop()
   })
-  const ours = () => authorizingIn(service, server, tenant)
+  const ours = () => authorizationClient(service, server, tenant)
   const grants = (number = 0) => copies[number] ?? assert.fail("no such copy")
   const accessOf = (id: string, number = 0) => Effect.runPromise(grants(number).getAccess(TenantId.make(tenant), id))
   const renew = (id: string, used: string) => Effect.runPromise(grants().renewAccess(TenantId.make(tenant), id, used))
@@ -61,7 +61,7 @@ describe("access to a provider", () => {
       id,
       seconds
     ])
-  const expired = async (fields: object = leastDrive) => {
+  const expired = async (fields: object = minimalDrive) => {
     const id = await ours().authorized(fields)
     await expireIn(id, -1)
     return id
@@ -76,7 +76,7 @@ describe("access to a provider", () => {
   }
 
   it("is what was granted while that is good for more than a minute", async () => {
-    const id = await ours().authorized(leastJira)
+    const id = await ours().authorized(minimalJira)
     const before = refreshes().length
     const access = await accessOf(id)
     assert.deepStrictEqual(access, {
@@ -93,7 +93,7 @@ describe("access to a provider", () => {
   })
 
   it("is renewed with every token it gets, one after the other", async () => {
-    const id = await expired(leastJira)
+    const id = await expired(minimalJira)
     for (const generation of [2, 3, 4]) {
       const { accessToken, siteId } = await accessOf(id)
       assert.deepStrictEqual([accessToken, siteId], [server.issued.at(-2), "site-1"])
@@ -136,9 +136,9 @@ describe("access to a provider", () => {
   })
 
   it.each([
-    [leastDrive, { status: 400, body: { error: "invalid_grant" } }, "Google Drive"],
-    [leastJira, { status: 403, body: { error: "invalid_grant", error_description: "planted words" } }, "Jira"],
-    [leastJira, { status: 400, body: { error: "unauthorized_client" } }, "Jira"]
+    [minimalDrive, { status: 400, body: { error: "invalid_grant" } }, "Google Drive"],
+    [minimalJira, { status: 403, body: { error: "invalid_grant", error_description: "planted words" } }, "Jira"],
+    [minimalJira, { status: 400, body: { error: "unauthorized_client" } }, "Jira"]
   ])("is lost when it is withdrawn, as the integration then says: %j", async (fields, answer, name) => {
     const id = await expired(fields)
     server.answer("/token", answer)
@@ -200,7 +200,7 @@ describe("access to a provider", () => {
   })
 
   it("is none for who was never authorized, and none that is not there", async () => {
-    const { id } = await ours().made(leastDrive)
+    const { id } = await ours().made(minimalDrive)
     assert.strictEqual(await faultOf(id), "GrantLost")
     assert.strictEqual(await faultOf(`int_${"0".repeat(26)}`), "GrantLost")
     assert.deepInclude(await ours().shown(id), { status: "PENDING_AUTH" })

@@ -8,11 +8,11 @@ import { Blobs } from "../../../src/layers/branding/Blobs.ts"
 import { InvoiceFiles } from "../../../src/layers/invoicing/InvoiceFiles.ts"
 import { InvoiceDetails, InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
 import { PdfRenderer, type RenderRequest } from "../../../src/layers/pdf/PdfRenderer.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { liveOn } from "../../support/live.ts"
-import { startWithPool } from "../../support/staging.ts"
-import { eventually } from "../../support/workers.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 /** A process that has its invoices "drawn" as text which names them, counted, when it is let go on. */
 const startProcess = (databaseUrl: string, name = "") => {
@@ -37,7 +37,7 @@ const startProcess = (databaseUrl: string, name = "") => {
         Layer.provideMerge(Layer.mergeAll(InvoiceDetails.Default, InvoiceFiles.Default, Blobs.Default)),
         Layer.provide(PostgresBlobs)
       ),
-      liveOn(databaseUrl)
+      testLayers(databaseUrl)
     )
   )
   const ask = (tenant: string, id: string, variant: FileVariant = "ISSUED") =>
@@ -69,7 +69,7 @@ const startProcess = (databaseUrl: string, name = "") => {
 }
 
 describe("the kept PDF of an issued invoice", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
   let one: ReturnType<typeof startProcess>
   let other: ReturnType<typeof startProcess>
   beforeAll(() => {
@@ -80,7 +80,7 @@ describe("the kept PDF of an issued invoice", () => {
 
   const issue = async () => {
     const tenant = await at().service.newTenant()
-    const invoicing = invoicingIn(at().service, tenant)
+    const invoicing = invoiceClient(at().service, tenant)
     const { id } = await invoicing.invoiceIn("FINALIZED")
     return { tenant, id, invoicing }
   }

@@ -4,14 +4,14 @@ import { Effect, Schedule } from "effect"
 import { assert, describe, it } from "vitest"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
-import { forAll } from "../../support/forAll.ts"
-import { ownNats } from "../../support/nats.ts"
-import { settingsFaults } from "../../support/settingsFaults.ts"
+import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startNatsServer } from "../../support/servers/nats.ts"
 import { certificate } from "../webhook/certificate.ts"
 
 /** It offers encryption and takes those who do without as well. */
 const startEncrypted = async () => {
-  const nats = await ownNats((folder) => {
+  const nats = await startNatsServer((folder) => {
     for (const [name, text] of Object.entries(certificate)) writeFileSync(join(folder, `${name}.pem`), text)
     const tls = `cert_file: "${join(folder, "cert.pem")}", key_file: "${join(folder, "key.pem")}"`
     return `tls { ${tls} }\nallow_non_tls: true`
@@ -20,7 +20,7 @@ const startEncrypted = async () => {
 }
 
 describe("the connection to NATS", () => {
-  const at = forAll(startEncrypted)
+  const at = useFixture(startEncrypted)
   const addressOf = (protocol: string) => at().url.replace("nats:", protocol)
 
   /** How the broker is connected within a few tries, if it is. */
@@ -50,7 +50,7 @@ describe("the connection to NATS", () => {
 
   for (const protocol of ["ws:", "wss:"])
     it(`is refused at a ${protocol}// address, which the service does not speak`, async () => {
-      const refused = await settingsFaults({ NATS_URL: addressOf(protocol) })
+      const refused = await settingsErrors({ NATS_URL: addressOf(protocol) })
       assert.include(refused.message, "NATS_URL must be a URL starting with nats:// or tls://")
     })
 })

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { NatsSender } from "../../../src/layers/nats/NatsSender.ts"
-import { makeProgramFolder } from "../../support/programFolder.ts"
+import { makeProgramFolder } from "../../support/servers/programFolder.ts"
 import { patiently, temporaryFolder, until } from "../local/temporary.ts"
 import { accountOf, asService, passwordOf, senderAt, startIn } from "./consumerBroker.ts"
 

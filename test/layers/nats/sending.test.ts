@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { type NatsMessage, NatsSender } from "../../../src/layers/nats/NatsSender.ts"
-import { closedPort, startProxy } from "../../support/proxy.ts"
+import { findClosedPort, startProxy } from "../../support/servers/proxy.ts"
 import { patiently, temporaryFolder } from "../local/temporary.ts"
 import { accountOf, asConsumer, asService, pulled, senderAt, startForConsumers, startIn } from "./consumerBroker.ts"
 
@@ -133,7 +133,7 @@ describe("sending to a consumer over NATS", () => {
 describe("sending without a broker", () => {
   it.scopedLive("fails at once while it was never there, and when none is configured", () =>
     Effect.gen(function* () {
-      const closed = yield* senderAt(`nats://127.0.0.1:${yield* Effect.promise(closedPort)}`)
+      const closed = yield* senderAt(`nats://127.0.0.1:${yield* Effect.promise(findClosedPort)}`)
       const none = yield* senderAt(undefined)
       const outcomes = yield* Effect.all([closed(send(event("evt_1"))), none(send(event("evt_1")))])
       assert.deepStrictEqual(

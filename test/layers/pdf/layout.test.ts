@@ -1,38 +1,44 @@
 import { assert, beforeAll, describe, it } from "vitest"
 import type { InvoiceDocument } from "../../../src/domain/invoicing/InvoiceDocument.ts"
 import { formatAmount } from "../../../src/domain/money/Money.ts"
-import { drawnInvoice } from "../../support/drawnInvoice.ts"
-import { documentOf, everydayLines, hardLinesIn, lineOf, longestParties } from "../../support/invoiceDocuments.ts"
-import { type Piece, type ReadPage, rowsOf, textsOf } from "../../support/pdfText.ts"
+import { type PdfPage, rowsOf, type TextPiece, textsOf } from "../../support/assertions/pdfText.ts"
+import {
+  difficultLines,
+  documentOf,
+  lineOf,
+  maxLengthParties,
+  typicalLines
+} from "../../support/fixtures/invoiceDocuments.ts"
+import { renderInvoice } from "../../support/fixtures/renderedInvoice.ts"
 
 const margin = 48
 const head = ["#", "Description", "Quantity", "Unit price", "Amount"]
 const most = Number.MAX_SAFE_INTEGER
-const wide = (character: string) => ({ ...longestParties(false), contract: { name: character.repeat(255) } })
+const wide = (character: string) => ({ ...maxLengthParties(false), contract: { name: character.repeat(255) } })
 
 const documents: Readonly<Record<string, InvoiceDocument>> = {
   "one line": documentOf({}),
   "no lines": documentOf({ lines: [] }),
-  "a draft of forty lines": documentOf({ lines: everydayLines(40), invoice: { status: "DRAFT" } }),
-  "sixty lines that are hard to place": documentOf({ lines: hardLinesIn("EUR", 60) }),
+  "a draft of forty lines": documentOf({ lines: typicalLines(40), invoice: { status: "DRAFT" } }),
+  "sixty lines that are hard to place": documentOf({ lines: difficultLines("EUR", 60) }),
   "the same in a currency of three decimals": documentOf({
-    lines: hardLinesIn("KWD", 20),
+    lines: difficultLines("KWD", 20),
     invoice: { currencyCode: "KWD" }
   }),
   "the same in a currency without decimals": documentOf({
-    lines: hardLinesIn("JPY", 20),
+    lines: difficultLines("JPY", 20),
     invoice: { currencyCode: "JPY", status: "VOID" }
   }),
-  "the longest parties": documentOf({ parties: longestParties(true), invoice: { invoiceNumber: "N".repeat(100) } }),
-  "the longest parties in words without end": documentOf({ parties: wide("W"), lines: everydayLines(30) }),
+  "the longest parties": documentOf({ parties: maxLengthParties(true), invoice: { invoiceNumber: "N".repeat(100) } }),
+  "the longest parties in words without end": documentOf({ parties: wide("W"), lines: typicalLines(30) }),
   "the largest total": documentOf({ invoice: { subtotalMinor: -most, totalMinor: -most } })
 }
 
-const overlap = (one: Piece, other: Piece) =>
+const overlap = (one: TextPiece, other: TextPiece) =>
   Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.5 &&
   Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.5
 
-const assertTidy = ({ height, pieces, width }: ReadPage) => {
+const assertTidy = ({ height, pieces, width }: PdfPage) => {
   for (const [index, piece] of pieces.entries()) {
     const { bottom, left, right, text, top } = piece
     assert.isTrue(left >= margin - 0.01 && right <= width - margin + 0.01, `beside the page's room: ${text}`)
@@ -43,12 +49,12 @@ const assertTidy = ({ height, pieces, width }: ReadPage) => {
 }
 
 /** Where the table begins on a page, if it is there. */
-const headOf = (page: ReadPage) => rowsOf(page).findIndex((row) => row.join() === head.join())
+const headOf = (page: PdfPage) => rowsOf(page).findIndex((row) => row.join() === head.join())
 
-const hasTotals = (page: ReadPage) => textsOf(page).some((text) => text.startsWith("Total "))
+const hasTotals = (page: PdfPage) => textsOf(page).some((text) => text.startsWith("Total "))
 
 /** Everything in the table, in the order it is written and without spaces: what wraps over lines and pages too. */
-const tableText = (pages: ReadonlyArray<ReadPage>) =>
+const tableText = (pages: ReadonlyArray<PdfPage>) =>
   pages
     .flatMap((page) => {
       const texts = textsOf(page)
@@ -59,9 +65,9 @@ const tableText = (pages: ReadonlyArray<ReadPage>) =>
     .replace(/\s/g, "")
 
 describe.each(Object.entries(documents))("an invoice with %s", (_, document) => {
-  let pages: ReadonlyArray<ReadPage>
+  let pages: ReadonlyArray<PdfPage>
   beforeAll(async () => {
-    pages = await drawnInvoice(document)
+    pages = await renderInvoice(document)
   })
 
   it("keeps every text inside the margins and off every other", () => {
@@ -102,8 +108,8 @@ describe.each(Object.entries(documents))("an invoice with %s", (_, document) => 
 
 describe("the table of an invoice", () => {
   it("has each line's number, name, quantity, price and amount in a row", async () => {
-    const lines = everydayLines(300)
-    const rows = (await drawnInvoice(documentOf({ lines }))).flatMap(rowsOf).map((row) => row.join("|"))
+    const lines = typicalLines(300)
+    const rows = (await renderInvoice(documentOf({ lines }))).flatMap(rowsOf).map((row) => row.join("|"))
     for (const [index, { amountMinor, lineTotalMinor, name, quantity }] of lines.entries()) {
       const amounts = [amountMinor, lineTotalMinor].map((amount) => formatAmount(amount, "EUR"))
       assert.include(rows, [index + 1, name, quantity, ...amounts].join("|"))
@@ -118,7 +124,7 @@ describe("the table of an invoice", () => {
     [0, "0"],
     [most, "9,007,199,254,740,991"]
   ])("writes the quantity %d out", async (quantity, text) => {
-    const pages = await drawnInvoice(documentOf({ lines: [lineOf({ quantity, amountMinor: 1 })] }))
+    const pages = await renderInvoice(documentOf({ lines: [lineOf({ quantity, amountMinor: 1 })] }))
     assert.include(pages.flatMap(textsOf), text)
   })
 
@@ -131,7 +137,7 @@ describe("the table of an invoice", () => {
       lineOf({ name: "Stacked", description: letters.slice(0, 512).split("").join("\n") }),
       lineOf({ name: "Referred", referenceType: "ORDER", referenceId: letters.slice(0, 100) })
     ]
-    const pages = await drawnInvoice(documentOf({ lines }))
+    const pages = await renderInvoice(documentOf({ lines }))
     assert.isTrue(pages.length > 5)
     const text = tableText(pages)
     for (const { description, name, referenceId } of lines) {
@@ -143,7 +149,7 @@ describe("the table of an invoice", () => {
 
   it("takes its last line along to the page of the totals", async () => {
     for (let count = 18; count < 30; count++) {
-      const pages = await drawnInvoice(documentOf({ lines: everydayLines(count) }))
+      const pages = await renderInvoice(documentOf({ lines: typicalLines(count) }))
       assert.include(textsOf(pages.at(-1) ?? assert.fail()), `Inspection of station ${count}`)
     }
   })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "vitest"
 import type { InvoiceStatus } from "../../../src/domain/invoicing/InvoiceStatus.ts"
 import { drawInvoice } from "../../../src/layers/pdf/drawing/InvoiceLayout.ts"
-import { drawnInvoice, fonts } from "../../support/drawnInvoice.ts"
-import { documentOf, everydayLines, usualParties } from "../../support/invoiceDocuments.ts"
-import { readPdf, rowsOf, textsOf } from "../../support/pdfText.ts"
+import { readPdf, rowsOf, textsOf } from "../../support/assertions/pdfText.ts"
+import { defaultParties, documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
+import { fonts, renderInvoice } from "../../support/fixtures/renderedInvoice.ts"
 
 describe("an invoice", () => {
   it("names both sides with their addresses and numbers, side by side, below the room for a logo", async () => {
-    const [page = assert.fail()] = await drawnInvoice(documentOf({}))
+    const [page = assert.fail()] = await renderInvoice(documentOf({}))
     const rows = rowsOf(page)
     const start = rows.findIndex(([first]) => first === "FROM")
     assert.deepStrictEqual(rows.slice(start, start + 9), [
@@ -27,7 +27,7 @@ describe("an invoice", () => {
   })
 
   it("names its number, its dates, its currency and its contract", async () => {
-    const [page = assert.fail()] = await drawnInvoice(documentOf({}))
+    const [page = assert.fail()] = await renderInvoice(documentOf({}))
     const rows = rowsOf(page).map((row) => row.join("|"))
     assert.deepStrictEqual(rows.slice(0, 2), ["INVOICE", "INV-2026-000042"])
     const start = rows.indexOf("ISSUE DATE|DUE DATE|CURRENCY|CONTRACT")
@@ -36,9 +36,9 @@ describe("an invoice", () => {
   })
 
   it("does without addresses and dates that are not there", async () => {
-    const parties = { ...usualParties, tenant: { name: "Ours" }, client: { name: "Theirs" } }
+    const parties = { ...defaultParties, tenant: { name: "Ours" }, client: { name: "Theirs" } }
     const { dueAt: _, ...invoice } = documentOf({ invoice: { status: "DRAFT" } }).invoice
-    const [page = assert.fail()] = await drawnInvoice({ ...documentOf({ parties }), invoice })
+    const [page = assert.fail()] = await renderInvoice({ ...documentOf({ parties }), invoice })
     const rows = rowsOf(page).map((row) => row.join("|"))
     assert.includeMembers(rows, ["No number yet", "Ours|Theirs", "–|–|EUR|Maintenance of pumping stations"])
   })
@@ -50,13 +50,13 @@ describe("an invoice", () => {
     ["VOID", ["VOID"]]
   ]
   it.each(marks)("that is %s has %j across every page", async (status, expected) => {
-    const pages = await drawnInvoice(documentOf({ lines: everydayLines(100), invoice: { status } }))
+    const pages = await renderInvoice(documentOf({ lines: typicalLines(100), invoice: { status } }))
     assert.isTrue(pages.length > 3)
     for (const page of pages) assert.deepStrictEqual(page.marks, expected)
   })
 
   it("is the same bytes however often it is drawn, and whether it is paid", async () => {
-    const lines = everydayLines(50)
+    const lines = typicalLines(50)
     const finalized = await drawInvoice(fonts, documentOf({ lines }))
     assert.deepStrictEqual(await drawInvoice(fonts, documentOf({ lines })), finalized)
     const stamp = "2026-05-01T10:00:00.000Z"
@@ -74,8 +74,8 @@ describe("an invoice", () => {
 describe("the characters of an invoice", () => {
   const note = "□ stands for a character that cannot be shown here"
   const drawnWith = async (name: string) => {
-    const parties = { ...usualParties, client: { name }, contract: { name } }
-    const [page = assert.fail()] = await drawnInvoice(documentOf({ parties }))
+    const parties = { ...defaultParties, client: { name }, contract: { name } }
+    const [page = assert.fail()] = await renderInvoice(documentOf({ parties }))
     return textsOf(page)
   }
 

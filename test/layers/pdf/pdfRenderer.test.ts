@@ -2,9 +2,9 @@ import { Cause, Effect, Fiber } from "effect"
 import { assert, describe, it } from "vitest"
 import { ServiceUnavailable, TooManyRequests } from "../../../src/domain/Errors.ts"
 import { makePdfRenderer, PdfRenderer, type RenderLimits } from "../../../src/layers/pdf/PdfRenderer.ts"
-import { documentOf, everydayLines } from "../../support/invoiceDocuments.ts"
-import { readPdf } from "../../support/pdfText.ts"
-import { eventually } from "../../support/workers.ts"
+import { readPdf } from "../../support/assertions/pdfText.ts"
+import { documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 /** A thread that does with a document what its number says. */
 const program = new URL(
@@ -41,7 +41,7 @@ const makeDrawings = (own: Partial<RenderLimits> = {}) => {
       lineCount,
       load: Effect.sync(() => {
         begun.push(as)
-        return documentOf({ invoice: { invoiceNumber: wish }, lines: everydayLines(lines) })
+        return documentOf({ invoice: { invoiceNumber: wish }, lines: typicalLines(lines) })
       })
     })
   const start = (...request: Parameters<typeof draw>) => Effect.runFork(draw(...request))
@@ -145,7 +145,7 @@ describe("drawing", () => {
   })
 
   it("has the program that is built draw invoices, as many at once as are wanted", async () => {
-    const documents = [1, 30, 250].map((count) => documentOf({ lines: everydayLines(count) }))
+    const documents = [1, 30, 250].map((count) => documentOf({ lines: typicalLines(count) }))
     const files = await Effect.runPromise(
       Effect.flatMap(PdfRenderer, ({ renderInvoice }) =>
         Effect.forEach(

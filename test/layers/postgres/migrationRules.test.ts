@@ -3,13 +3,13 @@ import { assert, describe, it } from "vitest"
 import { migrations } from "../../../src/layers/postgres/Migrations.ts"
 import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
 import { splitStatements } from "../../../src/layers/postgres/migration/SqlStatements.ts"
-import { faultsOf } from "../../support/migrationRules.ts"
+import { findMigrationErrors } from "../../support/assertions/migrationRules.ts"
 
 /** These ran before there was a live system to spare. */
 const lastUnchecked = 11
 
 const faults = (text: string, ...earlier: ReadonlyArray<string>) =>
-  faultsOf(
+  findMigrationErrors(
     parseMigration("7000_new.sql", text),
     earlier.map((before, n) => parseMigration(`${6000 + n}_before.sql`, before))
   )
@@ -84,7 +84,7 @@ describe("a migration that a live system can take", () => {
     const all = await Effect.runPromise(migrations)
     const checked = all.filter(({ id }) => id > lastUnchecked)
     const found = checked.flatMap((one) =>
-      faultsOf(
+      findMigrationErrors(
         one,
         all.filter(({ id }) => id < one.id)
       )

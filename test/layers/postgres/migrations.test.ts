@@ -5,9 +5,9 @@ import { assert, beforeAll, describe, it, vi } from "vitest"
 import { isMigrated, migrate, migrations } from "../../../src/layers/postgres/Migrations.ts"
 import { parseMigration } from "../../../src/layers/postgres/migration/Migration.ts"
 import { applyMigrations } from "../../../src/layers/postgres/migration/MigrationRunner.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { forAll } from "../../support/forAll.ts"
-import { liveOn } from "../../support/live.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
 
 const startOnDatabase = async () => {
   const database = await freshDatabase()
@@ -20,7 +20,7 @@ const startOnDatabase = async () => {
 }
 
 describe("migrations", () => {
-  const at = forAll(startOnDatabase)
+  const at = useFixture(startOnDatabase)
   let pool: ReturnType<typeof openPool>
   beforeAll(() => {
     pool = at().pool
@@ -29,11 +29,11 @@ describe("migrations", () => {
   /** Each with connections of its own, as each process has. */
   const run = (...files: ReadonlyArray<readonly [string, string]>) =>
     Effect.runPromiseExit(
-      Effect.provide(applyMigrations(files.map(([file, text]) => parseMigration(file, text))), liveOn(at().url))
+      Effect.provide(applyMigrations(files.map(([file, text]) => parseMigration(file, text))), testLayers(at().url))
     )
   const namesOf = (exit: Awaited<ReturnType<typeof run>>) =>
     Exit.isSuccess(exit) ? exit.value.map(({ name }) => name) : String(Cause.squash(exit.cause))
-  const ready = () => Effect.runPromise(Effect.provide(isMigrated, liveOn(at().url)))
+  const ready = () => Effect.runPromise(Effect.provide(isMigrated, testLayers(at().url)))
   const recorded = async (...ids: ReadonlyArray<number>) =>
     (await pool.query("select name from migrations where migration_id = any ($1) order by 1", [ids])).rows.map(
       ({ name }) => name
@@ -55,7 +55,7 @@ describe("migrations", () => {
   }
 
   it("run once however many copies start together on an empty database", async () => {
-    const copy = () => Effect.runPromise(Effect.provide(migrate, liveOn(at().url)))
+    const copy = () => Effect.runPromise(Effect.provide(migrate, testLayers(at().url)))
     const applied = await Promise.all(Array.from({ length: 6 }, copy))
     assert.lengthOf(
       applied.filter((names) => names.length > 0),
@@ -75,7 +75,7 @@ describe("migrations", () => {
       select tenant_id, sequence, id, resource_id, sequence from events`)
     await pool.query("update event_feed set type = null where position <> 7000")
     await pool.query("delete from migrations where name = 'event_feed_by_type'")
-    await Effect.runPromise(Effect.provide(migrate, liveOn(at().url)))
+    await Effect.runPromise(Effect.provide(migrate, testLayers(at().url)))
     const { rows } = await pool.query(`select count(*)::int as same from event_feed
       join events on events.id = event_feed.event_id and events.type = event_feed.type`)
     assert.deepStrictEqual(rows, [{ same: 11_000 }])

@@ -3,13 +3,13 @@ import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { MetricsLive } from "../../../src/http/Metrics.ts"
 import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
-import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { plantDelivery, plantEvent, plantIntegration } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import { liveOn } from "../../support/live.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { insertDelivery, insertEventRow, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 const gauges = [
   "outbox_events",
@@ -30,7 +30,7 @@ const read = async (address: string) => {
 }
 
 describe("the metrics of deliveries", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   it("tell what is still to be done", async () => {
     const idle = await read(`${at().service.url}/metrics`)
@@ -39,10 +39,10 @@ describe("the metrics of deliveries", () => {
     const tenant = await at().service.newTenant()
     const { rows } = await at().pool.query<{ count: number }>("select count(*)::int from outbox")
     await at().pool.query("update events set occurred_at = now() - interval '100 seconds'")
-    const integration = await plantIntegration(at().pool, tenant)
+    const integration = await insertIntegration(at().pool, tenant)
     const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
     await at().pool.query("update integrations set latency_class = 'SLOW' where id = $1", [integration])
-    await plantEvent(at().pool, tenant, { fannedOut: false })
+    await insertEventRow(at().pool, tenant, { fannedOut: false })
     for (const delivery of [
       { status: "PENDING", nextAttemptAt: ago(50) },
       { status: "PENDING", nextAttemptAt: ago(20) },
@@ -51,7 +51,7 @@ describe("the metrics of deliveries", () => {
       { status: "WAITING", nextAttemptAt: ago(90) },
       { status: "DELIVERED" }
     ] as const) {
-      await plantDelivery(at().pool, tenant, integration, delivery)
+      await insertDelivery(at().pool, tenant, integration, delivery)
     }
     await sleep(1100)
     const busy = await read(`${at().service.url}/metrics`)
@@ -65,12 +65,12 @@ describe("the metrics of deliveries", () => {
   })
 
   it("count what a worker does, and leave out what cannot be known", async () => {
-    const port = await closedPort()
+    const port = await findClosedPort()
     const scope = Effect.runSync(Scope.make())
     const live = Layer.merge(DeliveryMetrics.Default, MetricsLive)
-    const nowhere = `postgres://nobody@127.0.0.1:${await closedPort()}/none`
+    const nowhere = `postgres://nobody@127.0.0.1:${await findClosedPort()}/none`
     const built = await Effect.runPromise(
-      Layer.buildWithScope(Layer.provide(live, liveOn(nowhere, { METRICS_PORT: String(port) })), scope)
+      Layer.buildWithScope(Layer.provide(live, testLayers(nowhere, { METRICS_PORT: String(port) })), scope)
     )
     const { countAttempts, countCapped, countPublished, setSlotsInUse } = Context.get(built, DeliveryMetrics)
     countAttempts("FAILED")
@@ -97,7 +97,7 @@ describe("a worker", () => {
   let processes: ApiProcesses
   beforeAll(async () => {
     await bundleApi()
-    processes = await apiProcesses({ METRICS_PORT: "0" })
+    processes = await prepareApiProcesses({ METRICS_PORT: "0" })
   })
   afterAll(() => processes.clear())
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize, plantInboundRow } from "../../support/trackerRows.ts"
-import { webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually, startWorker } from "../../support/workers.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { insertAuthorization, insertInboundRow } from "../../support/fixtures/issueRows.ts"
+import { makeWebhookBody } from "../../support/fixtures/jiraWebhookBody.ts"
+import { jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, startWorker } from "../../support/servers/worker.ts"
 
 const read = async (address: string) => {
   const samples = parseMetrics(await (await fetch(address)).text())
@@ -20,7 +20,7 @@ describe("the metrics of the intake", () => {
   let service: Service
   let pool: pg.Pool
   beforeAll(async () => {
-    service = await startService(trackerSettings)
+    service = await startService(jiraSettings)
     pool = openPool(service.database.url)
   })
   afterAll(async () => {
@@ -30,20 +30,20 @@ describe("the metrics of the intake", () => {
 
   const connected = async () => {
     const tenant = await service.newTenant()
-    const made = await trackerOf(service).made(tenant)
-    await authorize(pool, made.id, 1007)
+    const made = await jiraSender(service).made(tenant)
+    await insertAuthorization(pool, made.id, 1007)
     return { tenant, ...made }
   }
   const ofApi = () => read(`${service.url}/metrics`)
 
   it("count what is received by what comes of it", async () => {
     const { key } = await connected()
-    const { send } = trackerOf(service)
+    const { send } = jiraSender(service)
     const none = await ofApi()
     for (const outcome of ["ACCEPTED", "DUPLICATE", "UNWANTED"])
       assert.strictEqual(none("webhooks_received_total", outcome), 0)
-    for (const identifier of ["one", "one", "one", "two"]) await send(key, webhookOf("created"), { identifier })
-    await send(key, webhookOf("created", { webhookIds: [1] }))
+    for (const identifier of ["one", "one", "one", "two"]) await send(key, makeWebhookBody("created"), { identifier })
+    await send(key, makeWebhookBody("created", { webhookIds: [1] }))
     const some = await ofApi()
     assert.strictEqual(some("webhooks_received_total", "ACCEPTED"), 2)
     assert.strictEqual(some("webhooks_received_total", "DUPLICATE"), 2)
@@ -58,7 +58,7 @@ describe("the metrics of the intake", () => {
     assert.strictEqual(idle("webhooks_oldest_waiting_seconds"), 0)
     const [working, paused] = [await connected(), await connected()]
     const plant = ({ id, tenant }: typeof working, seconds: number, status: "RECEIVED" | "DONE" = "RECEIVED") =>
-      plantInboundRow(pool, tenant, id, { at: new Date(Date.now() - seconds * 1000).toISOString(), status })
+      insertInboundRow(pool, tenant, id, { at: new Date(Date.now() - seconds * 1000).toISOString(), status })
     for (const seconds of [50, 20]) await plant(working, seconds)
     await plant(working, 500, "DONE")
     await plant(paused, 1000)
@@ -72,18 +72,18 @@ describe("the metrics of the intake", () => {
   it("count what is worked by what comes of it, where it is worked", async () => {
     await pool.query("delete from inbound_webhooks")
     const { id, key, tenant } = await connected()
-    const { send } = trackerOf(service)
-    await send(key, webhookOf("created", { timestamp: 2 }))
-    await send(key, webhookOf("deleted", { timestamp: 3 }))
-    await send(key, webhookOf("updated", { timestamp: 4 }))
+    const { send } = jiraSender(service)
+    await send(key, makeWebhookBody("created", { timestamp: 2 }))
+    await send(key, makeWebhookBody("deleted", { timestamp: 3 }))
+    await send(key, makeWebhookBody("updated", { timestamp: 4 }))
     for (const attempts of [0, 4]) {
-      const broken = await plantInboundRow(pool, tenant, id, { status: "RECEIVED", at: "2026-01-01T00:00:00Z" })
+      const broken = await insertInboundRow(pool, tenant, id, { status: "RECEIVED", at: "2026-01-01T00:00:00Z" })
       await pool.query("update inbound_webhooks set attempts = $2, issue_id = 'broken' where id = $1", [
         broken,
         attempts
       ])
     }
-    const port = await closedPort()
+    const port = await findClosedPort()
     const worker = await startWorker({ settings: { ...service.settings, METRICS_PORT: port } }, "intake")
     const ofWorker = () => read(`http://127.0.0.1:${port}/metrics`)
     await eventually(async () => {

@@ -12,7 +12,7 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { TelemetryLive } from "../../../src/layers/telemetry/Telemetry.ts"
-import { freshDatabase } from "../../support/database.ts"
+import { freshDatabase } from "../../support/servers/database.ts"
 
 interface Span {
   readonly name: string

@@ -10,9 +10,9 @@ import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { InboundProcessor } from "../../../src/layers/tracker/InboundProcessor.ts"
 import { makeBatchLoader } from "../../../src/layers/tracker/intake/BatchLoader.ts"
 import type { IssueRef } from "../../../src/layers/tracker/intake/IssueRef.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { liveOn } from "../../support/live.ts"
-import { webhookOf } from "../../support/trackerWebhook.ts"
+import { makeWebhookBody } from "../../support/fixtures/jiraWebhookBody.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
 
 describe("the intake of webhooks", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -21,7 +21,7 @@ describe("the intake of webhooks", () => {
   beforeAll(async () => {
     database = await freshDatabase()
     pool = openPool(database.url)
-    runtime = ManagedRuntime.make(Layer.provideMerge(InboundProcessor.Default, liveOn(database.url)))
+    runtime = ManagedRuntime.make(Layer.provideMerge(InboundProcessor.Default, testLayers(database.url)))
     await runtime.runPromise(migrate)
   })
   afterAll(async () => {
@@ -51,7 +51,9 @@ describe("the intake of webhooks", () => {
   /** Webhooks that wait for an issue, with bodies filled up to so many characters. */
   const wait = async (key: IssueRef, ...sizes: ReadonlyArray<number>) => {
     for (const [n, size] of sizes.entries()) {
-      const body = JSON.stringify(webhookOf("updated", { id: key.issue, key: `A-${key.issue}`, timestamp: n + 1 }))
+      const body = JSON.stringify(
+        makeWebhookBody("updated", { id: key.issue, key: `A-${key.issue}`, timestamp: n + 1 })
+      )
       await pool.query(
         `insert into inbound_webhooks (tenant_id, id, integration_id, identifier, kind, issue_id, issue_key, happened_at,
            body, status, received_at)

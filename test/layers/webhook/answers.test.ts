@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
 import { resolveByDns } from "../../../src/layers/webhook/SsrfGuard.ts"
-import { closedPort } from "../../support/proxy.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
 import { rawReceiver, receiver } from "./receiver.ts"
 import { webhooksFor } from "./rig.ts"
 
@@ -156,7 +156,7 @@ describe("a receiver that", () => {
   })
 
   it("is not there refuses connections", async () => {
-    const { delivered, error } = await sendTo(await closedPort())
+    const { delivered, error } = await sendTo(await findClosedPort())
     assert.deepStrictEqual([delivered, error], [false, "127.0.0.1 refuses connections"])
   })
 })

@@ -6,17 +6,17 @@ import { Integrations } from "../../../src/layers/integrations/Integrations.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
 import { makeAttemptRecorder } from "../../../src/workers/delivery/AttemptRecorder.ts"
-import { freshDatabase, openPool } from "../../support/database.ts"
-import { plantDelivery, plantIntegration } from "../../support/deliveries.ts"
-import { liveOn } from "../../support/live.ts"
-import { plantTenant } from "../../support/sending.ts"
-import { eventually } from "../../support/workers.ts"
+import { insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { insertTenant } from "../../support/fixtures/dueDeliveries.ts"
+import { freshDatabase, openPool } from "../../support/servers/database.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 const open = async () => {
   const database = await freshDatabase()
   const pool = openPool(database.url)
   const live = Layer.mergeAll(AttemptResults.Default, Integrations.Default, DeliveryMetrics.Default)
-  const runtime = ManagedRuntime.make(Layer.provideMerge(live, liveOn(database.url, {})))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(live, testLayers(database.url, {})))
   await runtime.runPromise(migrate)
   const recorded: Array<AttemptResult> = []
   const scope = Effect.runSync(Scope.make())
@@ -44,13 +44,13 @@ describe("recording", () => {
     more: Partial<AttemptResult> = {}
   ): Promise<AttemptResult> => {
     const lease = "lease_test"
-    const id = await plantDelivery(at.pool, tenant, integration, { status: "PENDING", attempts: 0, lease })
+    const id = await insertDelivery(at.pool, tenant, integration, { status: "PENDING", attempts: 0, lease })
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }
   const scene = async () => {
-    const tenant = TenantId.make(await plantTenant(at.pool))
-    return { tenant, integration: await plantIntegration(at.pool, tenant) }
+    const tenant = TenantId.make(await insertTenant(at.pool))
+    return { tenant, integration: await insertIntegration(at.pool, tenant) }
   }
   const statusOf = async ({ id }: AttemptResult) =>
     (await at.pool.query("select status from deliveries where id = $1", [id])).rows[0]?.status

@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Receiver, startReceiver } from "../../support/receiver.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 describe("deliveries", () => {
   let service: Service

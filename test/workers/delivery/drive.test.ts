@@ -1,22 +1,22 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { openPool } from "../../support/database.ts"
-import { type DriveServer, refuse, startDrive } from "../../support/driveServer.ts"
-import { plantAuthorized, plantGrant } from "../../support/grants.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import type { Asked } from "../../support/jsonServer.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures/grantRows.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
+import type { Asked } from "../../support/servers/jsonServer.ts"
+import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 describe("a finalized invoice", () => {
   let service: Service
-  let drive: DriveServer
-  let google: AuthorizationServer
+  let drive: GoogleDriveServer
+  let google: OAuthProviderServer
   let sql: ReturnType<typeof openPool>
   let running: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
-    drive = await startDrive("folder")
-    google = await startAuthorizationServer()
+    drive = await startGoogleDrive("folder")
+    google = await startOAuthProvider()
     service = await startService({ ...google.environment, GOOGLE_API_URL: drive.url })
     sql = openPool(service.database.url)
     running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
@@ -41,8 +41,8 @@ describe("a finalized invoice", () => {
     drive.meet(undefined)
     drive.rotate("valid")
     const tenant = await service.newTenant()
-    const id = await plantAuthorized(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
-    await plantGrant(service, sql, { tenant, integration: id, token, refresh })
+    const id = await insertAuthorizedIntegration(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
+    await insertGrant(service, sql, { tenant, integration: id, token, refresh })
     const call = (method: string, path: string, body?: object) =>
       service.api(method, `/integrations/${id}${path}`, {
         as: "owner",
@@ -51,7 +51,7 @@ describe("a finalized invoice", () => {
       })
     const subscribed = await call("POST", "/subscriptions", { eventType: "invoice.finalized" })
     assert.strictEqual(subscribed.status, 201, subscribed.text)
-    const invoicing = invoicingIn(service, tenant)
+    const invoicing = invoiceClient(service, tenant)
     return {
       tenant,
       id,
@@ -176,7 +176,7 @@ describe("a finalized invoice", () => {
     const world = await connected({ token: "outdated" })
     drive.meet(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
-        await plantGrant(service, sql, { tenant: world.tenant, integration: world.id, token: "valid", generation: 2 })
+        await insertGrant(service, sql, { tenant: world.tenant, integration: world.id, token: "valid", generation: 2 })
       return false
     })
     const { delivery } = await arrives(world, (await world.invoicing.invoiceIn("FINALIZED")).id)
@@ -233,7 +233,7 @@ describe("a finalized invoice", () => {
     const world = await connected()
     drive.meet((asked, response) => {
       if (!isUpload(asked)) return false
-      refuse(response, code, reason)
+      sendDriveError(response, code, reason)
       return true
     })
     const { id } = await world.invoicing.invoiceIn("FINALIZED")
@@ -269,7 +269,7 @@ describe("a finalized invoice", () => {
     const world = await connected()
     drive.meet((asked, response) => {
       if (!isUpload(asked)) return false
-      refuse(response, code, reason)
+      sendDriveError(response, code, reason)
       return true
     })
     await world.invoicing.invoiceIn("FINALIZED")
@@ -289,7 +289,7 @@ describe("a finalized invoice", () => {
     const world = await connected()
     drive.meet((asked, response) => {
       if (!isUpload(asked)) return false
-      refuse(response, code, reason, headers)
+      sendDriveError(response, code, reason, headers)
       return true
     })
     await world.invoicing.invoiceIn("FINALIZED")

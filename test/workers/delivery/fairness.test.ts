@@ -1,11 +1,17 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { maxInFlightPerTenant, maxInFlightUnproven } from "../../../src/domain/delivery/SendLimits.ts"
-import { openPool } from "../../support/database.ts"
-import { startReceiver } from "../../support/receiver.ts"
-import { plantDue, plantTenant, resume, startHoldingReceiver, statusesOf } from "../../support/sending.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import {
+  deliveryStatusesOf,
+  insertDueDeliveries,
+  insertTenant,
+  resumeIntegrations,
+  startBlockedReceiver
+} from "../../support/fixtures/dueDeliveries.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { startReceiver } from "../../support/servers/receiver.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 describe("sending", { timeout: 60_000 }, () => {
   let service: Service
@@ -23,7 +29,7 @@ describe("sending", { timeout: 60_000 }, () => {
   })
 
   const holding = async () => {
-    const started = await startHoldingReceiver()
+    const started = await startBlockedReceiver()
     onTestFinished(async () => {
       started.release()
       await started.stop()
@@ -47,17 +53,20 @@ describe("sending", { timeout: 60_000 }, () => {
     const slow = await holding()
     const held: Array<string> = []
     for (let n = 0; n < tenants; n++) {
-      const tenant = await plantTenant(pool)
-      for (let m = 0; m < each; m++) held.push(await plantDue(pool, tenant, `${slow.url}/${tenant}`, due))
+      const tenant = await insertTenant(pool)
+      for (let m = 0; m < each; m++) held.push(await insertDueDeliveries(pool, tenant, `${slow.url}/${tenant}`, due))
     }
-    await resume(pool, ...held)
+    await resumeIntegrations(pool, ...held)
     await eventually(() => slow.received.length >= 16, "the slow receivers hold slots")
 
     const quick = await receiver()
-    const victim = await plantDue(pool, await plantTenant(pool), quick.url, 150)
-    await resume(pool, victim)
+    const victim = await insertDueDeliveries(pool, await insertTenant(pool), quick.url, 150)
+    await resumeIntegrations(pool, victim)
     await eventually(() => quick.received.length === 150, "everything has come")
-    await eventually(async () => (await statusesOf(pool, victim))["DELIVERED"] === 150, "everything is recorded")
+    await eventually(
+      async () => (await deliveryStatusesOf(pool, victim))["DELIVERED"] === 150,
+      "everything is recorded"
+    )
     const counts = [...slow.held().values()]
     assert.strictEqual(
       counts.reduce((sum, count) => sum + count, 0),
@@ -73,8 +82,8 @@ describe("sending", { timeout: 60_000 }, () => {
 
   it("gives a receiver that turned slow one slot, and its width back when it is quick again", async () => {
     const slow = await holding()
-    const integration = await plantDue(pool, await plantTenant(pool), slow.url, 250)
-    await resume(pool, integration)
+    const integration = await insertDueDeliveries(pool, await insertTenant(pool), slow.url, 250)
+    await resumeIntegrations(pool, integration)
     await eventually(() => slow.received.length > 0, "it holds what it is sent")
     // The limit falls while nothing is answered; the database learns of it with the first answer.
     const { rows } = await pool.query("select now() as now")
@@ -97,25 +106,31 @@ describe("sending", { timeout: 60_000 }, () => {
     })
     await eventually(() => slow.received.length === 250, "everything has come")
     assert.isAtLeast(peak, 8)
-    await eventually(async () => (await statusesOf(pool, integration))["DELIVERED"] === 250, "it is recorded")
+    await eventually(async () => (await deliveryStatusesOf(pool, integration))["DELIVERED"] === 250, "it is recorded")
     await eventually(async () => (await classOf(integration)) === "PROVEN", "it is proven")
   })
 
   it("records what came of other tenants' while an integration is locked, and the locked ones' afterwards", async () => {
     const { received, url } = await receiver()
-    const [tenant, other] = [await plantTenant(pool), await plantTenant(pool)]
-    const [locked, open] = [await plantDue(pool, tenant, `${url}/locked`, 8), await plantDue(pool, other, url, 40)]
+    const [tenant, other] = [await insertTenant(pool), await insertTenant(pool)]
+    const [locked, open] = [
+      await insertDueDeliveries(pool, tenant, `${url}/locked`, 8),
+      await insertDueDeliveries(pool, other, url, 40)
+    ]
     const connection = await pool.connect()
     await connection.query("begin")
     await connection.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`deliveries ${tenant} ${locked}`])
-    await resume(pool, locked, open)
-    await eventually(async () => (await statusesOf(pool, open))["DELIVERED"] === 40, "the others' are recorded")
-    assert.deepStrictEqual(await statusesOf(pool, locked), { PENDING: 8 })
+    await resumeIntegrations(pool, locked, open)
+    await eventually(async () => (await deliveryStatusesOf(pool, open))["DELIVERED"] === 40, "the others' are recorded")
+    assert.deepStrictEqual(await deliveryStatusesOf(pool, locked), { PENDING: 8 })
     const sentBefore = received.filter(({ path }) => path === "/locked").length
     assert.isAbove(sentBefore, 0)
     await connection.query("commit")
     connection.release()
-    await eventually(async () => (await statusesOf(pool, locked))["DELIVERED"] === 8, "the locked ones' are recorded")
+    await eventually(
+      async () => (await deliveryStatusesOf(pool, locked))["DELIVERED"] === 8,
+      "the locked ones' are recorded"
+    )
     assert.lengthOf(received, 48, "each was sent once")
   })
 })

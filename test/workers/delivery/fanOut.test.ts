@@ -6,11 +6,11 @@ import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { startFanOutConsumer } from "../../../src/workers/delivery/FanOutConsumer.ts"
 import { makeWakeSignal } from "../../../src/workers/WakeSignal.ts"
-import { plantIntegration } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import type { Service } from "../../support/service.ts"
-import { startWithPool } from "../../support/staging.ts"
-import { eventually, startWorker } from "../../support/workers.ts"
+import { insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import type { Service } from "../../support/servers/service.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
+import { eventually, startWorker } from "../../support/servers/worker.ts"
 
 /** Nothing but the fan-out, with limits of its own. */
 const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
@@ -26,8 +26,8 @@ const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
 }
 
 describe("the fan-out worker", () => {
-  const at = forAll(async () => {
-    const started = await startWithPool()
+  const at = useFixture(async () => {
+    const started = await startServiceWithPool()
     const relay = await startWorker(started.service, "relay")
     const stop = async () => {
       await relay.stop()
@@ -46,7 +46,7 @@ describe("the fan-out worker", () => {
 
   const tenantWith = async (integrations: number) => {
     const tenant = await at().service.newTenant()
-    for (let n = 0; n < integrations; n++) await plantIntegration(at().pool, tenant)
+    for (let n = 0; n < integrations; n++) await insertIntegration(at().pool, tenant)
     return tenant
   }
 

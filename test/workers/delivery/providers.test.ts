@@ -5,13 +5,13 @@ import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { initialLimit } from "../../../src/domain/delivery/SendLimits.ts"
 import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
-import { openPool } from "../../support/database.ts"
-import { integrationsIn } from "../../support/integrations.ts"
-import { parseMetrics } from "../../support/metrics.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { type Receiver, startReceiver } from "../../support/receiver.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { parseMetrics } from "../../support/assertions/metrics.ts"
+import { integrationClient } from "../../support/fixtures/integrations.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 interface Ledgered {
   readonly id: string
@@ -37,7 +37,7 @@ describe("delivering", { timeout: 90_000 }, () => {
     service = await startService()
     pool = openPool(service.database.url)
     broker = await connect({ servers: service.settings.NATS_URL ?? "" })
-    metricsPort = await closedPort()
+    metricsPort = await findClosedPort()
     relay = await startWorker(service, "relay")
     await startDelivery()
   })
@@ -75,7 +75,7 @@ describe("delivering", { timeout: 90_000 }, () => {
     return answer.body?.data
   }
   const integrate = async (fields: object, subscription?: object, as = tenant) => {
-    const integrations = integrationsIn(service, as)
+    const integrations = integrationClient(service, as)
     const made = await integrations.made({ name: "Hook", ...fields })
     if (subscription !== undefined) await integrations.madeSubscription(made.id, subscription)
     return made
@@ -145,7 +145,7 @@ describe("delivering", { timeout: 90_000 }, () => {
     it("lets a consumer pull its events in order, and again what is redelivered", async () => {
       const { id } = await integrate({ provider: "NATS" })
       await eventually(() => hasConsumer(id), "there is a consumer though nothing was sent")
-      await integrationsIn(service, tenant).madeSubscription(id, { eventType: "client.*" })
+      await integrationClient(service, tenant).madeSubscription(id, { eventType: "client.*" })
       await client("Two", "Three")
       const messages = await pull(id, 3)
       const feed = await call("GET", "/events?type=client.*")

@@ -1,23 +1,23 @@
 import { assert, describe, it } from "vitest"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { startWithIntake } from "../../support/issueWorld.ts"
-import { assertAccepted, trackerOf } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually } from "../../support/workers.ts"
+import { startServiceWithIntake } from "../../support/fixtures/billableIssues.ts"
+import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
+import { makeWebhookBody } from "../../support/fixtures/jiraWebhookBody.ts"
+import { assertAccepted, jiraSender } from "../../support/fixtures/jiraWebhooks.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 describe("the intake worker", () => {
-  const at = forAll(startWithIntake)
+  const at = useFixture(startServiceWithIntake)
 
   const connected = async () => {
     const { pool, service } = at()
     const tenant = await service.newTenant()
-    const { id, key } = await trackerOf(service).made(tenant)
-    await authorize(pool, id, 1007)
+    const { id, key } = await jiraSender(service).made(tenant)
+    await insertAuthorization(pool, id, 1007)
     const tell = async (issue: string, timestamp: number) =>
       assertAccepted(
-        await trackerOf(service).send(key, webhookOf("updated", { id: issue, key: `A-${issue}`, timestamp }))
+        await jiraSender(service).send(key, makeWebhookBody("updated", { id: issue, key: `A-${issue}`, timestamp }))
       )
     const waiting = async () => {
       const { rows } = await pool.query(
@@ -33,7 +33,7 @@ describe("the intake worker", () => {
     const [locked, free] = [await connected(), await connected()]
     await locked.tell("1", 1)
     await eventually(async () => (await locked.waiting()) === 0, "the issue is known")
-    const held = await holdRow(
+    const held = await lockRow(
       at().pool,
       "select 1 from tracked_issues where integration_id = $1 for update",
       locked.id

@@ -1,15 +1,15 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { makeEventCheck } from "../../support/eventSchemas.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { type Kind, type Told, webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { makeEventCheck } from "../../support/assertions/eventSchemas.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
+import { type IssueFields, makeWebhookBody, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
+import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 interface ShownIssue {
   readonly id: string
@@ -28,7 +28,7 @@ describe("the intake", () => {
   let tenant: string
   let worker: RunningWorker
   beforeAll(async () => {
-    service = await startService(trackerSettings)
+    service = await startService(jiraSettings)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
     worker = await startWorker(service, "intake")
@@ -49,15 +49,15 @@ describe("the intake", () => {
 
   /** A connected integration; `tell` sends a webhook and waits until it was worked. */
   const connected = async () => {
-    const { id, key } = await trackerOf(service).made(tenant)
-    await authorize(pool, id, 1007)
+    const { id, key } = await jiraSender(service).made(tenant)
+    await insertAuthorization(pool, id, 1007)
     const inbound = async () =>
       (await read(`/integrations/${id}/inbound?limit=200`)) as ReadonlyArray<{ id: string; status: string }>
     const settled = () =>
       eventually(async () => (await inbound()).every(({ status }) => status !== "RECEIVED"), "everything is worked")
-    const send = async (kind: Kind, told: Told = {}) =>
-      assertAccepted(await trackerOf(service).send(key, webhookOf(kind, told)))
-    const tell = async (kind: Kind, told: Told = {}) => {
+    const send = async (kind: WebhookKind, told: IssueFields = {}) =>
+      assertAccepted(await jiraSender(service).send(key, makeWebhookBody(kind, told)))
+    const tell = async (kind: WebhookKind, told: IssueFields = {}) => {
       await send(kind, told)
       await settled()
     }
@@ -192,8 +192,8 @@ describe("the intake", () => {
   it("shows the ledger by status and time, and a body in the characters it came in", async () => {
     const { id, inbound, key, tell } = await connected()
     await tell("created", { timestamp: 1 })
-    const text = ` ${JSON.stringify(webhookOf("updated", { timestamp: 0 }))} `
-    assertAccepted(await trackerOf(service).send(key, text, { identifier: "second" }))
+    const text = ` ${JSON.stringify(makeWebhookBody("updated", { timestamp: 0 }))} `
+    assertAccepted(await jiraSender(service).send(key, text, { identifier: "second" }))
     await eventually(async () => statuses(await inbound())[1] === "STALE", "it is worked")
     const [first, second] = await inbound()
     assert.notProperty(first, "body")
@@ -223,7 +223,7 @@ describe("the intake", () => {
         ...tracker,
         project,
         integrationId: tracker.id,
-        invoice: (await invoicingIn(service, tenant).draft()).id
+        invoice: (await invoiceClient(service, tenant).draft()).id
       }
     }
 
@@ -253,19 +253,19 @@ describe("the intake", () => {
       const { integrationId, invoice, project } = await stage()
       const key = (n: number) => `${project}-${n}`
       const none = "names no issue that is there"
-      assertInvalid(
+      assertValidationError(
         await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(3), key(9)] }),
         ["issueKeys[1]", "exists", none],
         ["issueKeys[2]", "exists", none]
       )
-      assertInvalid(await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(1)] }), [
+      assertValidationError(await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(1)] }), [
         "issueKeys[1]",
         "unique",
         "is on a line before"
       ])
       assert.strictEqual((await fromIssues(invoice, { integrationId, issueKeys: [key(1)], name: "Work" })).status, 201)
-      const second = (await invoicingIn(service, tenant).draft()).id
-      assertInvalid(await fromIssues(second, { integrationId, issueKeys: [key(2), key(1)] }), [
+      const second = (await invoiceClient(service, tenant).draft()).id
+      assertValidationError(await fromIssues(second, { integrationId, issueKeys: [key(2), key(1)] }), [
         "issueKeys[1]",
         "unique",
         `is billed already, on invoice ${invoice}`
@@ -286,22 +286,22 @@ describe("the intake", () => {
         second.body.data.map(({ referenceId }: { referenceId: string }) => referenceId),
         [`${project}-1`]
       )
-      assertInvalid(await fromIssues(invoice, { integrationId, filter }), [
+      assertValidationError(await fromIssues(invoice, { integrationId, filter }), [
         "filter",
         "minItems",
         "leaves no issue that is not billed yet"
       ])
-      assertInvalid(await fromIssues(invoice, { integrationId }), [
+      assertValidationError(await fromIssues(invoice, { integrationId }), [
         "issueKeys",
         "required",
         "is required, unless filter is given"
       ])
-      assertInvalid(await fromIssues(invoice, { integrationId, filter, issueKeys: ["A-1"] }), [
+      assertValidationError(await fromIssues(invoice, { integrationId, filter, issueKeys: ["A-1"] }), [
         "filter",
         "unknown",
         "means nothing beside issueKeys"
       ])
-      assertInvalid(await fromIssues(invoice, { integrationId, issueKeys: [] }), [
+      assertValidationError(await fromIssues(invoice, { integrationId, issueKeys: [] }), [
         "issueKeys",
         "minItems",
         "must have at least 1 item"

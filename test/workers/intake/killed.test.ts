@@ -7,19 +7,19 @@ import { Effect } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
-import { type ApiProcesses, apiProcesses, bundleApi } from "../../support/apiProcess.ts"
-import { openPool } from "../../support/database.ts"
-import { closedPort } from "../../support/proxy.ts"
-import { keyOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize } from "../../support/trackerRows.ts"
-import { type Kind, trackerToken, webhookOf } from "../../support/trackerWebhook.ts"
-import { eventually } from "../../support/workers.ts"
+import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
+import { makeWebhookBody, signJiraToken, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
+import { jiraSettings, webhookKeyOf } from "../../support/fixtures/jiraWebhooks.ts"
+import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { findClosedPort } from "../../support/servers/proxy.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 5000)
 const perIssue = 6
 
 interface Sent {
-  readonly kind: Kind
+  readonly kind: WebhookKind
   readonly id: string
   readonly key: string
   readonly title: string
@@ -34,7 +34,7 @@ const history = (): ReadonlyArray<Sent> =>
     const issue = Math.floor(n / perIssue)
     const step = n % perIssue
     const last = issue % 3 === 0 ? "deleted" : "updated"
-    const kind: Kind = step === 0 ? "created" : step === perIssue - 1 ? last : "updated"
+    const kind: WebhookKind = step === 0 ? "created" : step === perIssue - 1 ? last : "updated"
     return {
       kind,
       id: `${10_000 + issue}`,
@@ -80,7 +80,7 @@ const lastOf = (seen: ReadonlyArray<Seen>) => [...new Map(seen.map((one) => [one
 const makeBroker = async () => {
   const { path } = await Effect.runPromise(findNatsProgram(process.env["NATS_SERVER_BIN"]))
   const folder = mkdtempSync(join(tmpdir(), "contracting-intake-nats-"))
-  const port = await closedPort()
+  const port = await findClosedPort()
   const start = () => spawn(path, ["-js", "-sd", folder, "-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" })
   let child = start()
   const kill = async () => {
@@ -111,7 +111,7 @@ describe("the intake, killed again and again together with its broker,", () => {
   beforeAll(async () => {
     broker = await makeBroker()
     await bundleApi()
-    processes = await apiProcesses({ ...trackerSettings, NATS_URL: broker.url, METRICS_PORT: "0" })
+    processes = await prepareApiProcesses({ ...jiraSettings, NATS_URL: broker.url, METRICS_PORT: "0" })
     url = (await processes.start()).url
     pool = openPool(processes.database.url)
     token = await processes.token("owner")
@@ -140,18 +140,18 @@ describe("the intake, killed again and again together with its broker,", () => {
 
   const connected = async () => {
     const { data } = await post("/integrations", { provider: "JIRA", name: "Jira" })
-    await authorize(pool, data.id, 1007)
-    return { id: String(data.id), key: keyOf(data.webhookUrl) }
+    await insertAuthorization(pool, data.id, 1007)
+    return { id: String(data.id), key: webhookKeyOf(data.webhookUrl) }
   }
 
   /** Sends all of them in any order, three of ten twice. */
   const sendAll = async (key: string, sent: ReadonlyArray<Sent>) => {
-    const bearer = await trackerToken()
+    const bearer = await signJiraToken()
     const queue = shuffled([...sent, ...shuffled(sent).slice(0, Math.floor(sent.length * 0.3))]).values()
     const sender = async () => {
       for (const { identifier, kind, ...told } of queue) {
         const headers = { "x-atlassian-webhook-identifier": identifier }
-        const { data } = await post(`/webhooks/${key}`, webhookOf(kind, told), bearer, headers)
+        const { data } = await post(`/webhooks/${key}`, makeWebhookBody(kind, told), bearer, headers)
         assert.isTrue(data.accepted)
       }
     }

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { issueWorld, startWithIntake } from "../../support/issueWorld.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { issueFixture, startServiceWithIntake } from "../../support/fixtures/billableIssues.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
 
 describe("an issue that the tracker has given another key", () => {
-  const at = forAll(startWithIntake)
+  const at = useFixture(startServiceWithIntake)
 
   /** ABC-1 is billed, and is XYZ-5 from then on. */
   const billedAndMoved = async () => {
-    const world = await issueWorld(at().service, at().pool)
+    const world = await issueFixture(at().service, at().pool)
     const { id, tell } = await world.connected("one")
     const invoice = await world.draft()
     const { body } = await world.bill(invoice, id)
@@ -21,9 +21,9 @@ describe("an issue that the tracker has given another key", () => {
 
   it("is not billed again, and the invoice it is on is told", async () => {
     const { billAgain, invoice } = await billedAndMoved()
-    assertInvalid(await billAgain(), ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`])
+    assertValidationError(await billAgain(), ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`])
     const filter = { filter: { projectKey: "XYZ" } }
-    assertInvalid(await billAgain(filter), ["filter", "minItems", "leaves no issue that is not billed yet"])
+    assertValidationError(await billAgain(filter), ["filter", "minItems", "leaves no issue that is not billed yet"])
   })
 
   it("is still told of when it changes", async () => {
@@ -42,6 +42,6 @@ describe("an issue that the tracker has given another key", () => {
     const winner = answers.find(({ status }) => status === 201)?.body.data[0].invoice
     for (const answer of answers)
       if (answer.status === 400)
-        assertInvalid(answer, ["issueKeys[0]", "unique", `is billed already, on invoice ${winner}`])
+        assertValidationError(answer, ["issueKeys[0]", "unique", `is billed already, on invoice ${winner}`])
   })
 })

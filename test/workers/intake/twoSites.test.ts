@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { assertInvalid } from "../../support/failure.ts"
-import { forAll } from "../../support/forAll.ts"
-import { eventsOf } from "../../support/integrationRows.ts"
-import { issueWorld, startWithIntake } from "../../support/issueWorld.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { issueFixture, startServiceWithIntake } from "../../support/fixtures/billableIssues.ts"
+import { eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
 
 describe("issues of the same key at two sites", () => {
-  const at = forAll(startWithIntake)
-  const worldOf = () => issueWorld(at().service, at().pool)
+  const at = useFixture(startServiceWithIntake)
+  const worldOf = () => issueFixture(at().service, at().pool)
 
   it("are billed once each", async () => {
     const { bill, connected, draft } = await worldOf()
@@ -26,10 +26,10 @@ describe("issues of the same key at two sites", () => {
       ]
     )
     const taken = (invoice: string) => ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
-    assertInvalid(await bill(await draft(), one.id), taken(invoices[0]))
-    assertInvalid(await bill(await draft(), two.id), taken(invoices[1]))
+    assertValidationError(await bill(await draft(), one.id), taken(invoices[0]))
+    assertValidationError(await bill(await draft(), two.id), taken(invoices[1]))
     const again = await connected("one")
-    assertInvalid(await bill(await draft(), again.id), taken(invoices[0]))
+    assertValidationError(await bill(await draft(), again.id), taken(invoices[0]))
   })
 
   it("are left out by a filter only where they are billed", async () => {
@@ -37,7 +37,7 @@ describe("issues of the same key at two sites", () => {
     const [one, two] = [await connected("one"), await connected("two")]
     await bill(await draft(), one.id)
     const choice = { filter: { projectKey: "ABC" } }
-    assertInvalid(await bill(await draft(), one.id, choice), [
+    assertValidationError(await bill(await draft(), one.id, choice), [
       "filter",
       "minItems",
       "leaves no issue that is not billed yet"
@@ -60,7 +60,7 @@ describe("issues of the same key at two sites", () => {
     const invoice = await draft()
     await invoicing.add(invoice, { referenceType: "jira", referenceId: "ABC-1" })
     for (const { id } of [one, two])
-      assertInvalid(await bill(await draft(), id), [
+      assertValidationError(await bill(await draft(), id), [
         "issueKeys[0]",
         "unique",
         `is billed already, on invoice ${invoice}`

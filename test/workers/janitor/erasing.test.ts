@@ -1,22 +1,22 @@
 import { assert, describe, it, vi } from "vitest"
 import { batchSize } from "../../../src/layers/postgres/Batches.ts"
 import { maxBatchesUnvacuumed } from "../../../src/layers/tenancy/Erasure.ts"
-import { watchDeletes } from "../../support/deletes.ts"
-import { plantIntegration } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { plantManyDelivered } from "../../support/manyRows.ts"
-import { startWithPool } from "../../support/staging.ts"
-import { startWorker } from "../../support/workers.ts"
+import { countDeletes } from "../../support/assertions/deleteCounts.ts"
+import { insertDeliveredEvents } from "../../support/fixtures/deliveredRows.ts"
+import { insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
+import { startWorker } from "../../support/servers/worker.ts"
 
 describe("upkeep of much", { timeout: 60_000 }, () => {
-  const at = forAll(startWithPool)
-  const erase = () => tidyOnce(at().service, { TENANT_RETENTION_DAYS: "0", EVENT_RETENTION_DAYS: "100" })
+  const at = useFixture(startServiceWithPool)
+  const erase = () => runJanitorOnce(at().service, { TENANT_RETENTION_DAYS: "0", EVENT_RETENTION_DAYS: "100" })
 
   const tenantWith = async (count: number) => {
     const tenant = await at().service.newTenant()
-    const integration = await plantIntegration(at().pool, tenant)
-    await plantManyDelivered(at().pool, tenant, integration, count)
+    const integration = await insertIntegration(at().pool, tenant)
+    await insertDeliveredEvents(at().pool, tenant, integration, count)
     return { tenant, integration }
   }
   const countOf = async (table: string, tenant: string) => {
@@ -35,7 +35,7 @@ describe("upkeep of much", { timeout: 60_000 }, () => {
     const { tenant } = await tenantWith(3 * batchSize)
     await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
     const watched = ["events", "event_feed", "deliveries", "delivery_attempts"]
-    const watch = await watchDeletes(at().pool, ...watched)
+    const watch = await countDeletes(at().pool, ...watched)
     await erase()
     for (const table of watched) {
       const { count, max, sum } = await watch.noted(table)

@@ -1,23 +1,23 @@
 import type pg from "pg"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
-import { type AuthorizationServer, startAuthorizationServer } from "../../support/authorizationServer.ts"
-import { openPool } from "../../support/database.ts"
-import { plantAuthorized, plantGrant } from "../../support/grants.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { answerJson } from "../../support/jsonServer.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { startTracker, type TrackerServer } from "../../support/trackerServer.ts"
-import { plantConnected, startUpkeep } from "../../support/upkeep.ts"
+import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures/grantRows.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { type JiraServer, startJira } from "../../support/servers/jira.ts"
+import { insertConnectedTenant, startReconciler } from "../../support/servers/jiraWebhookReconciler.ts"
+import { answerJson } from "../../support/servers/jsonServer.ts"
+import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 describe("a tenant that is erased", () => {
-  let tracker: TrackerServer
-  let server: AuthorizationServer
+  let tracker: JiraServer
+  let server: OAuthProviderServer
   let service: Service
   let pool: pg.Pool
   let environment: Readonly<Record<string, string>>
   beforeAll(async () => {
-    tracker = await startTracker()
-    server = await startAuthorizationServer()
+    tracker = await startJira()
+    server = await startOAuthProvider()
     environment = { ...server.environment, JIRA_API_URL: tracker.url }
     service = await startService(environment)
     pool = openPool(service.database.url)
@@ -35,18 +35,21 @@ describe("a tenant that is erased", () => {
 
   /** A tenant that has let us into a tracker, where a webhook is registered, and into a drive. */
   const connected = async (site: string) => {
-    const { tenant } = await plantConnected(service, pool, { site })
-    const integration = await plantAuthorized(pool, tenant, { provider: "GOOGLE_DRIVE", config: { folderId: "f" } })
+    const { tenant } = await insertConnectedTenant(service, pool, { site })
+    const integration = await insertAuthorizedIntegration(pool, tenant, {
+      provider: "GOOGLE_DRIVE",
+      config: { folderId: "f" }
+    })
     const token = `drive of ${site}`
-    await plantGrant(service, pool, { tenant, integration, token })
-    const upkeep = startUpkeep(service)
+    await insertGrant(service, pool, { tenant, integration, token })
+    const upkeep = startReconciler(service)
     await upkeep.round()
     await upkeep.stop()
     assert.lengthOf(tracker.at(site), 1)
     return { tenant, token }
   }
   const deleted = (tenant: string) => service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
-  const erase = () => tidyOnce(service, { ...environment, TENANT_RETENTION_DAYS: "0" })
+  const erase = () => runJanitorOnce(service, { ...environment, TENANT_RETENTION_DAYS: "0" })
   const left = async (tenant: string) => {
     const { rows } = await pool.query(
       "select id from tenants where id = $1 union all select id from integrations where tenant_id = $1",

@@ -3,14 +3,14 @@ import { assert, describe, it } from "vitest"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { makeInvoiceFileRenderer } from "../../../src/workers/janitor/InvoiceFileRenderer.ts"
 import { InvoiceRenderingDependencies } from "../../../src/workers/janitor/Janitor.ts"
-import { forAll } from "../../support/forAll.ts"
-import { invoicingIn } from "../../support/invoicing.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { liveOn } from "../../support/live.ts"
-import { startWithPool } from "../../support/staging.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("drawing queued invoices", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** Draws as many files as there are, or `max`; tells how many. */
   const drawAll = (max = 100) =>
@@ -24,13 +24,13 @@ describe("drawing queued invoices", () => {
         Effect.provide(
           Layer.provide(
             InvoiceRenderingDependencies,
-            Layer.provideMerge(PostgresBlobs, liveOn(at().service.database.url))
+            Layer.provideMerge(PostgresBlobs, testLayers(at().service.database.url))
           )
         )
       )
     )
 
-  const newInvoicing = async () => invoicingIn(at().service, await at().service.newTenant())
+  const newInvoicing = async () => invoiceClient(at().service, await at().service.newTenant())
   const filesOf = async (tenant: string) => {
     const { rows } = await at().pool.query<{ invoice: string; variant: string; digest: string }>(
       `select invoice_id as invoice, variant, digest from invoice_files where tenant_id = $1 order by 1, 2`,
@@ -134,7 +134,7 @@ describe("drawing queued invoices", () => {
     const tables = ["invoice_files", "invoice_file_queue", "blobs", "blob_chunks"]
     for (const table of tables) assert.isAbove(await countOf(table), 0, table)
     await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
-    await tidyOnce(at().service, { TENANT_RETENTION_DAYS: "0" })
+    await runJanitorOnce(at().service, { TENANT_RETENTION_DAYS: "0" })
     for (const table of tables) assert.strictEqual(await countOf(table), 0, table)
   })
 })

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "vitest"
-import { plantDelivery, plantEvent, plantIntegration } from "../../support/deliveries.ts"
-import { forAll } from "../../support/forAll.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { startWithPool } from "../../support/staging.ts"
-import { makeWorld } from "../../support/world.ts"
+import { insertDelivery, insertEventRow, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { makeTenantFixture } from "../../support/fixtures/tenantFixture.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
 describe("the janitor", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
-  const round = (environment: Readonly<Record<string, string>> = {}) => tidyOnce(at().service, environment)
+  const round = (environment: Readonly<Record<string, string>> = {}) => runJanitorOnce(at().service, environment)
 
   const filledTenant = async () => {
     const tenant = await at().service.newTenant()
@@ -55,7 +55,10 @@ describe("the janitor", () => {
   }
 
   it("erases what a tenant has in any of the tables of delivery, and nothing of another", async () => {
-    const [kept, deleted] = [await makeWorld(at().service, "owner"), await makeWorld(at().service, "owner")]
+    const [kept, deleted] = [
+      await makeTenantFixture(at().service, "owner"),
+      await makeTenantFixture(at().service, "owner")
+    ]
     const before = await ownedBy(deleted.tenant)
     for (const table of [
       "outbox",
@@ -86,23 +89,23 @@ describe("the janitor", () => {
   }
   const integrated = async () => {
     const tenant = await at().service.newTenant()
-    return { tenant, integration: await plantIntegration(at().pool, tenant), own: await idsOf("events", tenant) }
+    return { tenant, integration: await insertIntegration(at().pool, tenant), own: await idsOf("events", tenant) }
   }
 
   it("forgets old events that everyone was told of, with all that hangs on them, and no other", async () => {
     const { integration, own, tenant } = await integrated()
     const old = daysAgo(31)
-    const plant = (delivery: Parameters<typeof plantDelivery>[3]) =>
-      plantDelivery(at().pool, tenant, integration, delivery)
+    const plant = (delivery: Parameters<typeof insertDelivery>[3]) =>
+      insertDelivery(at().pool, tenant, integration, delivery)
     for (const status of ["DELIVERED", "EXHAUSTED"] as const) await plant({ at: old, status })
-    await plantEvent(at().pool, tenant, { at: old })
+    await insertEventRow(at().pool, tenant, { at: old })
     const kept = [
       await plant({ at: daysAgo(29) }),
       await plant({ at: old, status: "PENDING" }),
       await plant({ at: old, status: "WAITING" }),
       await plant({ at: old, fannedOut: false })
     ]
-    const unseen = await plantEvent(at().pool, tenant, { at: old })
+    const unseen = await insertEventRow(at().pool, tenant, { at: old })
     await at().pool.query(
       `insert into outbox (tenant_id, event_id, resource_id, sequence)
        select tenant_id, id, resource_id, sequence from events where id = $1`,
@@ -123,7 +126,7 @@ describe("the janitor", () => {
 
   it("forgets many events, in several copies", async () => {
     const { integration, own, tenant } = await integrated()
-    await plantDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
+    await insertDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
     await at().pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
        select $1, 'evt_many' || n, 'client.created', 'clnt_many', n, now() - interval '40 days', '{}'
@@ -143,8 +146,8 @@ describe("the janitor", () => {
 
   it("leaves an old event that is sent again at that very moment", async () => {
     const { integration, tenant } = await integrated()
-    const id = await plantDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
-    const held = await holdRow(at().pool, "select 1 from deliveries where id = $1 for update", id)
+    const id = await insertDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
+    const held = await lockRow(at().pool, "select 1 from deliveries where id = $1 for update", id)
     const rounds = round()
     await held.until(1)
     await held.meanwhile("update deliveries set status = 'PENDING' where id = $1", id)
@@ -156,7 +159,7 @@ describe("the janitor", () => {
   it("takes away what receivers answered, once it is old", async () => {
     const { integration, tenant } = await integrated()
     const plant = (days: number, attempts: number) =>
-      plantDelivery(at().pool, tenant, integration, { at: daysAgo(days), attempts })
+      insertDelivery(at().pool, tenant, integration, { at: daysAgo(days), attempts })
     const [old, recent] = [await plant(8, 2500), await plant(6, 2)]
     await round()
     const { rows } = await at().pool.query(

@@ -1,13 +1,13 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { openPool } from "../../support/database.ts"
-import { assertInvalid } from "../../support/failure.ts"
-import { holdRow } from "../../support/heldRow.ts"
-import { tidyOnce } from "../../support/janitor.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { assertAccepted, keyOf, trackerOf, trackerSettings } from "../../support/tracker.ts"
-import { authorize, plantInboundRow } from "../../support/trackerRows.ts"
-import { webhookOf } from "../../support/trackerWebhook.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { insertAuthorization, insertInboundRow } from "../../support/fixtures/issueRows.ts"
+import { makeWebhookBody } from "../../support/fixtures/jiraWebhookBody.ts"
+import { assertAccepted, jiraSender, jiraSettings, webhookKeyOf } from "../../support/fixtures/jiraWebhooks.ts"
+import { lockRow } from "../../support/fixtures/rowLock.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { runJanitorOnce } from "../../support/servers/janitor.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
 
@@ -15,7 +15,7 @@ describe("of what trackers sent, the janitor", () => {
   let service: Service
   let pool: pg.Pool
   beforeAll(async () => {
-    service = await startService(trackerSettings)
+    service = await startService(jiraSettings)
     pool = openPool(service.database.url)
   })
   afterAll(async () => {
@@ -25,8 +25,8 @@ describe("of what trackers sent, the janitor", () => {
 
   const connected = async () => {
     const tenant = await service.newTenant()
-    const { id, key, webhookUrl } = await trackerOf(service).made(tenant)
-    await authorize(pool, id, 1007)
+    const { id, key, webhookUrl } = await jiraSender(service).made(tenant)
+    await insertAuthorization(pool, id, 1007)
     const call = (method: string, path: string, body?: object) =>
       service.api(method, `/integrations/${id}${path}`, {
         as: "owner",
@@ -34,7 +34,7 @@ describe("of what trackers sent, the janitor", () => {
         ...(body === undefined ? {} : { body })
       })
     const plant = (days: number, status: "RECEIVED" | "DONE" | "STALE" | "FAILED" = "DONE") =>
-      plantInboundRow(pool, tenant, id, { at: daysAgo(days), status })
+      insertInboundRow(pool, tenant, id, { at: daysAgo(days), status })
     const shown = async (webhook: string) => (await call("GET", `/inbound/${webhook}`)).body?.data
     return { tenant, id, key, webhookUrl, call, plant, shown }
   }
@@ -43,7 +43,7 @@ describe("of what trackers sent, the janitor", () => {
     const { plant, shown } = await connected()
     const worked = [await plant(8), await plant(8, "STALE"), await plant(8, "FAILED")]
     const kept = [await plant(6), await plant(6, "FAILED"), await plant(100, "RECEIVED")]
-    await Promise.all([tidyOnce(service), tidyOnce(service)])
+    await Promise.all([runJanitorOnce(service), runJanitorOnce(service)])
     for (const id of worked) {
       const webhook = await shown(id)
       assert.notProperty(webhook, "body")
@@ -56,9 +56,9 @@ describe("of what trackers sent, the janitor", () => {
   it("lets nobody replay what has no body, and leaves the rest to be replayed", async () => {
     const { call, plant, shown } = await connected()
     const [old, recent] = [await plant(8, "FAILED"), await plant(6, "FAILED")]
-    await tidyOnce(service)
+    await runJanitorOnce(service)
     const refused = await call("POST", `/inbound/${old}/replay`)
-    assertInvalid(refused, ["body", "state", "is not kept any more, so there is nothing to be worked again"])
+    assertValidationError(refused, ["body", "state", "is not kept any more, so there is nothing to be worked again"])
     assert.strictEqual((await shown(old)).status, "FAILED")
     const replayed = await call("POST", `/inbound/${recent}/replay`)
     assert.deepInclude(replayed.body.data, { status: "RECEIVED", body: "{}" })
@@ -67,18 +67,18 @@ describe("of what trackers sent, the janitor", () => {
   it("leaves the body of one that is replayed at that very moment", async () => {
     const { plant, shown } = await connected()
     const id = await plant(8)
-    const held = await holdRow(pool, "select 1 from inbound_webhooks where id = $1 for update", id)
-    await tidyOnce(service)
+    const held = await lockRow(pool, "select 1 from inbound_webhooks where id = $1 for update", id)
+    await runJanitorOnce(service)
     await held.meanwhile("update inbound_webhooks set status = 'RECEIVED' where id = $1", id)
     await held.release()
-    await tidyOnce(service)
+    await runJanitorOnce(service)
     assert.strictEqual((await shown(id)).body, "{}")
   })
 
   it("forgets the webhook itself after its time, and never before it was worked", async () => {
     const { plant, shown } = await connected()
     const [gone, recent, waiting] = [await plant(31), await plant(29), await plant(100, "RECEIVED")]
-    await tidyOnce(service)
+    await runJanitorOnce(service)
     assert.isUndefined(await shown(gone))
     for (const id of [recent, waiting]) assert.strictEqual((await shown(id)).id, id)
   })
@@ -92,7 +92,7 @@ describe("of what trackers sent, the janitor", () => {
        from generate_series(1, 2500) n, (select now() - interval '40 days' as at) times`,
       [tenant, id]
     )
-    await Promise.all([tidyOnce(service), tidyOnce(service)])
+    await Promise.all([runJanitorOnce(service), runJanitorOnce(service)])
     const { rows } = await pool.query("select 1 from inbound_webhooks where tenant_id = $1", [tenant])
     assert.lengthOf(rows, 0)
   })
@@ -100,7 +100,7 @@ describe("of what trackers sent, the janitor", () => {
   it("knows one that is sent again for three days, however little is to be kept", async () => {
     const { call, id, key } = await connected()
     const send = async () =>
-      assertAccepted(await trackerOf(service).send(key, webhookOf("created"), { identifier: "the same" }))
+      assertAccepted(await jiraSender(service).send(key, makeWebhookBody("created"), { identifier: "the same" }))
     const worked = (days: number) =>
       pool.query(
         `update inbound_webhooks set status = 'DONE', received_at = $2, processed_at = $2 where integration_id = $1`,
@@ -110,20 +110,20 @@ describe("of what trackers sent, the janitor", () => {
     await send()
     const [first] = await ids()
     await worked(2.9)
-    await tidyOnce(service, { EVENT_RETENTION_DAYS: "0", PAYLOAD_RETENTION_DAYS: "0" })
+    await runJanitorOnce(service, { EVENT_RETENTION_DAYS: "0", PAYLOAD_RETENTION_DAYS: "0" })
     await send()
     assert.deepStrictEqual(await ids(), [first])
     await worked(3.1)
-    await tidyOnce(service, { EVENT_RETENTION_DAYS: "0" })
+    await runJanitorOnce(service, { EVENT_RETENTION_DAYS: "0" })
     assert.deepStrictEqual(await ids(), [])
   })
 
   it("forgets addresses that were replaced once their time is over, and no other", async () => {
     const { call, id, tenant, webhookUrl } = await connected()
-    const keys = [keyOf(webhookUrl)]
+    const keys = [webhookKeyOf(webhookUrl)]
     for (const overlapHours of [1, 1]) {
       const { body } = await call("POST", "/rotate-secret", { overlapHours })
-      keys.push(keyOf(body.data.webhookUrl))
+      keys.push(webhookKeyOf(body.data.webhookUrl))
     }
     const [first] = keys
     await pool.query(
@@ -131,13 +131,13 @@ describe("of what trackers sent, the janitor", () => {
        where integration_id = $1 and key_hash = sha256($2::bytea)`,
       [id, first]
     )
-    await tidyOnce(service)
+    await runJanitorOnce(service)
     const { rows } = await pool.query(
       "select 1 from webhook_endpoints where tenant_id = $1 and key_hash = any (select sha256(key::bytea) from unnest($2::text[]) key)",
       [tenant, keys]
     )
     assert.lengthOf(rows, 2)
-    const refused = await trackerOf(service).send(first ?? "", webhookOf("created"))
+    const refused = await jiraSender(service).send(first ?? "", makeWebhookBody("created"))
     assert.strictEqual(refused.status, 404)
   })
 })

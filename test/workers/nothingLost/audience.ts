@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http"
 import { Webhook } from "standardwebhooks"
 import { assert } from "vitest"
-import type { ShownIntegration } from "../../support/integrations.ts"
-import { type Received, startReceiver } from "../../support/receiver.ts"
+import type { IntegrationBody } from "../../support/fixtures/integrations.ts"
+import { type ReceivedRequest, startReceiver } from "../../support/servers/receiver.ts"
 import { type Call, callIn } from "./caller.ts"
 
 export interface Subscribed {
@@ -40,7 +40,7 @@ export const moods = {
   droppingOut: sometimes(droppingOut)
 }
 
-const idOf = ({ headers }: Received) => headers["webhook-id"] ?? ""
+const idOf = ({ headers }: ReceivedRequest) => headers["webhook-id"] ?? ""
 
 /** A receiver that checks every signature when it comes, and knows what it has accepted. */
 const startChecking = async (mood: Mood) => {
@@ -49,7 +49,7 @@ const startChecking = async (mood: Mood) => {
   let verifier: Webhook | undefined
   let current = mood
 
-  const check = ({ headers, text }: Received) => {
+  const check = ({ headers, text }: ReceivedRequest) => {
     try {
       verifier?.verify(text, { ...headers })
     } catch (cause) {
@@ -80,7 +80,7 @@ const startChecking = async (mood: Mood) => {
 
 const subscribe = async (call: Call, tenant: string, body: object, subscriptions: ReadonlyArray<Subscribed>) => {
   const ask = callIn(call, tenant)
-  const made: ShownIntegration = await ask("POST", "/integrations", body)
+  const made: IntegrationBody = await ask("POST", "/integrations", body)
   for (const subscription of subscriptions) await ask("POST", `/integrations/${made.id}/subscriptions`, subscription)
   return made
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as pause } from "node:timers/promises"
 import { assert } from "vitest"
-import type { Answered } from "../../support/service.ts"
+import type { ServiceResponse } from "../../support/servers/service.ts"
 
 const patienceMillis = 90_000
 
@@ -10,7 +10,7 @@ interface Options {
   readonly body?: object
 }
 
-interface Answer extends Answered {
+interface Answer extends ServiceResponse {
   /** Asked more than once: an earlier one may have been obeyed without an answer. */
   readonly isRepeated: boolean
 }

@@ -1,5 +1,5 @@
 import type pg from "pg"
-import { eventually } from "../../support/workers.ts"
+import { eventually } from "../../support/servers/worker.ts"
 import { say } from "./say.ts"
 
 const drainSeconds = 240

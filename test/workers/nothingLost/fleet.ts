@@ -8,7 +8,7 @@ import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { chooseStablePort } from "../../../src/layers/local/Ports.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
-import { program } from "../../support/apiProcess.ts"
+import { apiProgram } from "../../support/servers/apiProcesses.ts"
 import type { KillableServers } from "./killableServers.ts"
 
 const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
@@ -30,7 +30,7 @@ export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers,
 
   const launch = ({ args, env, name }: Member) => {
     const log = openSync(join(folder, `${name}.log`), "a")
-    const child = spawn(process.execPath, [program, ...args], {
+    const child = spawn(process.execPath, [apiProgram, ...args], {
       env: { ...inherited, NODE_ENV: "development", ...settings, ...env, [supervisedFlag]: "1" },
       stdio: ["pipe", log, log]
     })

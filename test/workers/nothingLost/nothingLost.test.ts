@@ -1,6 +1,6 @@
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
-import { bundleApi } from "../../support/apiProcess.ts"
-import { openPool } from "../../support/database.ts"
+import { bundleApi } from "../../support/servers/apiProcesses.ts"
+import { openPool } from "../../support/servers/database.ts"
 import { listenByNats, listenByWebhook, moods } from "./audience.ts"
 import { type Call, makeCaller } from "./caller.ts"
 import { drain } from "./drain.ts"

@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { assert } from "vitest"
-import { eventually } from "../../support/workers.ts"
+import { eventually } from "../../support/servers/worker.ts"
 import type { Listener, WebhookListener } from "./audience.ts"
 import { type Call, callIn } from "./caller.ts"
 import { drain } from "./drain.ts"

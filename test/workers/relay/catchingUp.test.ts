@@ -2,11 +2,11 @@ import { connect } from "nats"
 import { assert, describe, inject, it } from "vitest"
 import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
-import { forAll } from "../../support/forAll.ts"
-import { makeReadGate } from "../../support/gate.ts"
-import { plantTenant } from "../../support/sending.ts"
-import { startWithPool } from "../../support/staging.ts"
-import { eventually, startWorker } from "../../support/workers.ts"
+import { insertTenant } from "../../support/fixtures/dueDeliveries.ts"
+import { makeReadGate } from "../../support/fixtures/tableGate.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
+import { eventually, startWorker } from "../../support/servers/worker.ts"
 
 const type = "client.created"
 
@@ -14,12 +14,12 @@ const type = "client.created"
 const backlog = 3000
 
 describe("a relay that catches up", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   /** Events of a tenant that have their places and were published to nobody. */
   const plantBacklog = async () => {
     const { pool } = at()
-    const tenant = await plantTenant(pool)
+    const tenant = await insertTenant(pool)
     await pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
        select $1, 'evt_' || n, $2, 'clnt_' || n, 1, now(), '{}' from generate_series(1, $3::int) n`,
@@ -35,7 +35,7 @@ describe("a relay that catches up", () => {
 
   const plantEvent = async () => {
     const { pool } = at()
-    const tenant = await plantTenant(pool)
+    const tenant = await insertTenant(pool)
     await pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
        values ($1, $2, $3, $4, 1, now(), '{}')`,

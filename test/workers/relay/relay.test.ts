@@ -5,13 +5,13 @@ import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from
 import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import type { WorkerName } from "../../../src/workers/registry.ts"
-import { openPool } from "../../support/database.ts"
-import { integrationsIn } from "../../support/integrations.ts"
-import { type OwnNats, ownNats } from "../../support/nats.ts"
-import { startProxy } from "../../support/proxy.ts"
-import { type Receiver, startReceiver } from "../../support/receiver.ts"
-import { type Service, startService } from "../../support/service.ts"
-import { eventually, type RunningWorker, startWorker } from "../../support/workers.ts"
+import { integrationClient } from "../../support/fixtures/integrations.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type NatsServer, startNatsServer } from "../../support/servers/nats.ts"
+import { startProxy } from "../../support/servers/proxy.ts"
+import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 /** An event like the first of a tenant's clients, about another client. */
 const insert = `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
@@ -25,21 +25,21 @@ interface Shown {
 }
 
 describe("relays", { timeout: 120_000 }, () => {
-  let nats: OwnNats
+  let nats: NatsServer
   let service: Service
   let pool: pg.Pool
   let receiver: Receiver
   let tenant: string
   let running: Array<RunningWorker> = []
   beforeAll(async () => {
-    nats = await ownNats()
+    nats = await startNatsServer()
     service = await startService({ NATS_URL: nats.url })
     pool = openPool(service.database.url)
   })
   beforeEach(async () => {
     receiver = await startReceiver()
     tenant = await service.newTenant()
-    const integrations = integrationsIn(service, tenant)
+    const integrations = integrationClient(service, tenant)
     const { id } = await integrations.made({ provider: "WEBHOOK", name: "Hook", config: { url: receiver.url } })
     await integrations.madeSubscription(id, { eventType: "client.*" })
   })

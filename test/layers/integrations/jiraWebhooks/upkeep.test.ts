@@ -1,30 +1,35 @@
 import { createHash } from "node:crypto"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { openPool } from "../../../support/database.ts"
-import { plantGrant } from "../../../support/grants.ts"
-import { answerJson } from "../../../support/jsonServer.ts"
-import { type Service, startService } from "../../../support/service.ts"
-import { startTracker, type TrackerServer } from "../../../support/trackerServer.ts"
-import { plantConnected, plantEndpoint, startUpkeep, type Upkeep } from "../../../support/upkeep.ts"
-import { eventually, startWorker } from "../../../support/workers.ts"
+import { insertGrant } from "../../../support/fixtures/grantRows.ts"
+import { openPool } from "../../../support/servers/database.ts"
+import { type JiraServer, startJira } from "../../../support/servers/jira.ts"
+import {
+  insertConnectedTenant,
+  insertEndpoint,
+  type Reconciler,
+  startReconciler
+} from "../../../support/servers/jiraWebhookReconciler.ts"
+import { answerJson } from "../../../support/servers/jsonServer.ts"
+import { type Service, startService } from "../../../support/servers/service.ts"
+import { eventually, startWorker } from "../../../support/servers/worker.ts"
 
 const publicUrl = "https://contracting.example.com"
 
 describe("a tracker's webhook", () => {
   let service: Service
-  let tracker: TrackerServer
+  let tracker: JiraServer
   let sql: ReturnType<typeof openPool>
-  let upkeep: Upkeep
+  let upkeep: Reconciler
   let site = ""
   let sites = 0
   beforeAll(async () => {
-    tracker = await startTracker()
+    tracker = await startJira()
     service = await startService({ JIRA_API_URL: `${tracker.url}/`, PUBLIC_URL: `${publicUrl}/` })
     sql = openPool(service.database.url)
   })
   beforeEach(() => {
     site = `site-${++sites}`
-    upkeep = startUpkeep(service)
+    upkeep = startReconciler(service)
   })
   afterEach(async () => {
     tracker.meet(undefined)
@@ -39,7 +44,7 @@ describe("a tracker's webhook", () => {
   })
 
   const connected = (fields: { readonly jql?: string; readonly token?: string } = {}) =>
-    plantConnected(service, sql, { site, ...fields })
+    insertConnectedTenant(service, sql, { site, ...fields })
   const keptOf = async (integration: string) => {
     const { rows } = await sql.query(
       `select webhook_id::int as id, site_id as site, encode(key_hash, 'hex') as hash, expires_at > now() + interval '29 days' as fresh
@@ -95,7 +100,7 @@ describe("a tracker's webhook", () => {
   })
 
   it("is registered once by several who try at once", async () => {
-    const others = [startUpkeep(service), startUpkeep(service), startUpkeep(service)]
+    const others = [startReconciler(service), startReconciler(service), startReconciler(service)]
     await connected()
     await Promise.all([upkeep, ...others].map((one) => one.round()))
     await Promise.all(others.map((one) => one.stop()))
@@ -104,7 +109,7 @@ describe("a tracker's webhook", () => {
 
   it("is registered by another when the first one goes", async () => {
     await upkeep.round()
-    const other = startUpkeep(service)
+    const other = startReconciler(service)
     await connected()
     await other.round()
     assert.lengthOf(tracker.at(site), 0)
@@ -112,7 +117,7 @@ describe("a tracker's webhook", () => {
     await other.round()
     assert.lengthOf(tracker.at(site), 1)
     await other.stop()
-    upkeep = startUpkeep(service)
+    upkeep = startReconciler(service)
   })
 
   it("that nobody wrote down is found again instead of registered twice", async () => {
@@ -165,7 +170,7 @@ describe("a tracker's webhook", () => {
     await upkeep.round()
     assert.lengthOf(tracker.at(site), 2)
     await upkeep.stop()
-    upkeep = startUpkeep(service)
+    upkeep = startReconciler(service)
     await upkeep.round()
     const ids = await Promise.all(all.map(async ({ integration }) => (await keptOf(integration))[0]?.id))
     assert.sameMembers(
@@ -192,7 +197,7 @@ describe("a tracker's webhook", () => {
     await sql.query("update webhook_endpoints set expires_at = now() + interval '1 day' where integration_id = $1", [
       integration
     ])
-    const key = await plantEndpoint(service, sql, tenant, integration)
+    const key = await insertEndpoint(service, sql, tenant, integration)
     await upkeep.round()
     assert.deepStrictEqual(
       tracker.at(site).map(({ url }) => url),
@@ -253,7 +258,7 @@ describe("a tracker's webhook", () => {
     const { integration, tenant } = await connected({ token: "outdated" })
     tracker.meet(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
-        await plantGrant(service, sql, { tenant, integration, token: "valid", generation: 2, site })
+        await insertGrant(service, sql, { tenant, integration, token: "valid", generation: 2, site })
       return false
     })
     await upkeep.round()
@@ -280,7 +285,7 @@ describe("a tracker's webhook", () => {
       response.destroy()
       return true
     })
-    await plantGrant(service, sql, { ...failing, token: "broken", site })
+    await insertGrant(service, sql, { ...failing, token: "broken", site })
     await upkeep.round()
     assert.lengthOf(await keptOf(failing.integration), 0)
     assert.lengthOf(await keptOf(works.integration), 1)

@@ -2,7 +2,7 @@ import { Socket } from "node:net"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, ManagedRuntime } from "effect"
 import { afterEach, assert, describe, inject, it, vi } from "vitest"
-import { liveOn } from "../../../support/live.ts"
+import { testLayers } from "../../../support/servers/layers.ts"
 
 const minute = 60_000
 
@@ -12,7 +12,7 @@ describe("the connections of the pool", () => {
     vi.restoreAllMocks()
   })
 
-  const start = () => ManagedRuntime.make(liveOn(inject("databaseUrl"), { DATABASE_POOL: "1" }))
+  const start = () => ManagedRuntime.make(testLayers(inject("databaseUrl"), { DATABASE_POOL: "1" }))
   const backend = Effect.flatMap(
     SqlClient,
     (sql) => sql<{ pid: number }>`select pg_backend_pid() as pid where ${1} = 1`

@@ -5,9 +5,9 @@ import pg from "pg"
 import { assert, beforeAll, describe, it, vi } from "vitest"
 import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { isTransient } from "../../../../src/layers/postgres/connection/TransientErrors.ts"
-import { forAll } from "../../../support/forAll.ts"
-import { liveOn } from "../../../support/live.ts"
-import { type OnlyConnection, startOnOnlyConnection } from "../../../support/onlyConnection.ts"
+import { useFixture } from "../../../support/fixtures/useFixture.ts"
+import { testLayers } from "../../../support/servers/layers.ts"
+import { openSingleConnection, type SingleConnection } from "../../../support/servers/singleConnection.ts"
 
 const schema = `
   create table things (id int primary key, what text, since timestamptz, many bigint);
@@ -15,11 +15,11 @@ const schema = `
 
 // One connection only: what it learns when a statement first runs, it uses the next times.
 describe("a prepared statement on the only connection there is", () => {
-  const at = forAll(() => startOnOnlyConnection(schema))
-  let database: OnlyConnection["database"]
-  let pool: OnlyConnection["pool"]
-  let runtime: OnlyConnection["runtime"]
-  let sql: OnlyConnection["sql"]
+  const at = useFixture(() => openSingleConnection(schema))
+  let database: SingleConnection["database"]
+  let pool: SingleConnection["pool"]
+  let runtime: SingleConnection["runtime"]
+  let sql: SingleConnection["sql"]
   beforeAll(() => {
     ;({ database, pool, runtime, sql } = at())
   })
@@ -89,7 +89,7 @@ describe("a prepared statement on the only connection there is", () => {
   it("is read as before when a value cannot be sent on another connection", async () => {
     const echo = (value: unknown) => sql`select ${value as string}::text as said, 7 as seven` // as above
     for (const _ of [1, 2]) assert.deepStrictEqual(await run(echo("a")), [{ said: "a", seven: 7 }])
-    const other = ManagedRuntime.make(liveOn(database.url, { DATABASE_POOL: "1" }))
+    const other = ManagedRuntime.make(testLayers(database.url, { DATABASE_POOL: "1" }))
     const elsewhere = await other.runPromise(SqlClient)
     const unwritable = { toPostgres: () => assert.fail("is not to be written") } as unknown as string // as above
     const attempt = elsewhere`select ${unwritable}::text as said, 7 as seven`

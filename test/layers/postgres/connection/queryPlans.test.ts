@@ -1,14 +1,14 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
-import { type OpenLedger, openLedger } from "../../../support/ledger.ts"
-import { outlivePlans } from "../../../support/plans.ts"
-import { countReads } from "../../../support/reads.ts"
+import { outlivePlans } from "../../../support/assertions/queryPlans.ts"
+import { countReads } from "../../../support/assertions/readCounts.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../../support/servers/deliveryDatabase.ts"
 
 describe("a table that was empty when statements about it were planned", () => {
-  let ledger: OpenLedger
+  let ledger: DeliveryDatabase
   beforeEach(async () => {
-    ledger = await openLedger({ DATABASE_POOL: "1" })
+    ledger = await openDeliveryDatabase({ DATABASE_POOL: "1" })
   })
   afterEach(() => ledger.close())
 

@@ -1,12 +1,12 @@
 import { Cause, Effect, Either, Exit, Fiber } from "effect"
 import { assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
-import { forAll } from "../../../support/forAll.ts"
-import { holdRow } from "../../../support/heldRow.ts"
-import { invoicingIn } from "../../../support/invoicing.ts"
-import { type OnlyConnection, startOnOnlyConnection } from "../../../support/onlyConnection.ts"
-import { startService } from "../../../support/service.ts"
-import { loggedDatabase } from "../../../support/statements.ts"
+import { invoiceClient } from "../../../support/fixtures/invoices.ts"
+import { lockRow } from "../../../support/fixtures/rowLock.ts"
+import { useFixture } from "../../../support/fixtures/useFixture.ts"
+import { startService } from "../../../support/servers/service.ts"
+import { openSingleConnection, type SingleConnection } from "../../../support/servers/singleConnection.ts"
+import { openLoggedDatabase } from "../../../support/servers/statementLog.ts"
 
 const schema = `
   create table things (id int primary key, other int references things deferrable initially deferred);
@@ -21,11 +21,11 @@ const refusal = new Error("the work was refused")
 
 // One connection only: one that does not come back, or comes back in a transaction, fails whatever is next.
 describe("a transaction on the only connection there is", () => {
-  const at = forAll(() => startOnOnlyConnection(schema))
-  let database: OnlyConnection["database"]
-  let pool: OnlyConnection["pool"]
-  let runtime: OnlyConnection["runtime"]
-  let sql: OnlyConnection["sql"]
+  const at = useFixture(() => openSingleConnection(schema))
+  let database: SingleConnection["database"]
+  let pool: SingleConnection["pool"]
+  let runtime: SingleConnection["runtime"]
+  let sql: SingleConnection["sql"]
   beforeAll(async () => {
     ;({ database, pool, runtime, sql } = at())
     // What a connection has to learn once is not what is measured.
@@ -202,7 +202,7 @@ describe("a transaction on the only connection there is", () => {
   ]
   for (const [name, work, left] of interruptions)
     it(`that is interrupted while ${name}`, async () => {
-      const row = await holdRow(pool, "select 1 from held for update")
+      const row = await lockRow(pool, "select 1 from held for update")
       const fiber = runtime.runFork(sql.withTransaction(work()))
       await row.until(1)
       const interrupted = runtime.runPromise(Fiber.interrupt(fiber))
@@ -219,10 +219,10 @@ const errors = (_: string, value: unknown) =>
 
 describe("adding lines", () => {
   it("opens its transaction with the statement that holds the invoice, and closes it with the last", async () => {
-    const database = await loggedDatabase()
+    const database = await openLoggedDatabase()
     const service = await startService({ DATABASE_URL: database.url })
     try {
-      const invoicing = invoicingIn(service, await service.newTenant())
+      const invoicing = invoiceClient(service, await service.newTenant())
       const { id } = await invoicing.draft()
       await invoicing.add(id, {})
       const logged = await database.during(() => invoicing.add(id, {}))

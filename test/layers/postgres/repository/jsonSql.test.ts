@@ -5,8 +5,8 @@ import { Client } from "../../../../src/domain/contracting/Client.ts"
 import { eventFields } from "../../../../src/domain/events/Event.ts"
 import { columnOf } from "../../../../src/layers/postgres/repository/Columns.ts"
 import { buildJsonSql } from "../../../../src/layers/postgres/repository/JsonSql.ts"
-import { forAll } from "../../../support/forAll.ts"
-import { startWithPool } from "../../../support/staging.ts"
+import { useFixture } from "../../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../../support/servers/serviceWithPool.ts"
 
 const shape = { table: "clients", fields: Client.fields }
 
@@ -36,7 +36,7 @@ const client = fc.record(
 )
 
 describe("the SQL expression of a resource's JSON", () => {
-  const at = forAll(startWithPool)
+  const at = useFixture(startServiceWithPool)
 
   it("gives what JSON.stringify gives, for any texts, orders and moments", async () => {
     const clients = fc.sample(client, { numRuns: 2000, seed: 11 })

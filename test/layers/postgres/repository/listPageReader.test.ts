@@ -5,15 +5,15 @@ import { CurrentTenant } from "../../../../src/domain/tenancy/RequestContext.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
 import { Clients } from "../../../../src/layers/contracting/Clients.ts"
 import { maxPageRows } from "../../../../src/layers/postgres/repository/ListPageReader.ts"
-import { plantClients } from "../../../support/clients.ts"
-import { forAll } from "../../../support/forAll.ts"
-import { liveOn } from "../../../support/live.ts"
-import { outlivePlans } from "../../../support/plans.ts"
-import { countReads } from "../../../support/reads.ts"
-import { startInTenant } from "../../../support/staging.ts"
+import { outlivePlans } from "../../../support/assertions/queryPlans.ts"
+import { countReads } from "../../../support/assertions/readCounts.ts"
+import { insertClients } from "../../../support/fixtures/clientRows.ts"
+import { useFixture } from "../../../support/fixtures/useFixture.ts"
+import { testLayers } from "../../../support/servers/layers.ts"
+import { startServiceWithTenant } from "../../../support/servers/serviceWithPool.ts"
 
 describe("the pages of a whole list", () => {
-  const at = forAll(startInTenant)
+  const at = useFixture(startServiceWithTenant)
 
   /** Reads a list to its end on the only connection there is; tells how many clients each page holds. */
   const readAll = (tenant: string) =>
@@ -32,13 +32,13 @@ describe("the pages of a whole list", () => {
 
   it("are each read by their own rows of the index in the list's order, also on a plan of when there were few", async () => {
     const { pool, service, tenant } = at()
-    const runtime = ManagedRuntime.make(liveOn(service.database.url, { DATABASE_POOL: "1" }))
-    await plantClients(pool, tenant, 3)
+    const runtime = ManagedRuntime.make(testLayers(service.database.url, { DATABASE_POOL: "1" }))
+    await insertClients(pool, tenant, 3)
     await pool.query("analyze clients")
     // More often than it takes for a plan to be kept.
     for (let n = 0; n < 8; n++) assert.deepStrictEqual(await runtime.runPromise(readAll(tenant)), [3])
     const many = await service.newTenant()
-    await plantClients(pool, many, 3 * maxPageRows)
+    await insertClients(pool, many, 3 * maxPageRows)
     const restore = outlivePlans()
     const reader = { runIn: runtime.runPromise, sql: pool }
     const before = await countReads(reader)

@@ -1,0 +1,21 @@
+/** What the page tells the window that opened it, and where that is. */
+export interface PageData {
+  readonly origin?: string
+  readonly message?: {
+    readonly type: string
+    readonly v: number
+    readonly status: string
+    readonly integrationId: string
+    readonly provider: string
+    readonly confirmation?: string
+    readonly code?: string
+  }
+}
+
+const embedded = /<script type="application\/json" id="data">(.*?)<\/script>/s
+
+export const parseCallbackPage = ({ text }: { readonly text: string }): PageData => {
+  const [, data] = embedded.exec(text) ?? []
+  if (data === undefined) throw new Error(`Nothing is told by ${text}`)
+  return JSON.parse(data)
+}

@@ -1,0 +1,55 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import formats from "ajv-formats"
+import { assert } from "vitest"
+import type { OpenApiDocument } from "../../../src/http/api/OpenApi.ts"
+
+interface Exchange {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly contentType: string | null
+  readonly text: string
+}
+
+const matcher = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`)
+
+/** Checks every answer a test gets against the OpenAPI document: a status or a body it does not name is a failure. */
+export const makeConformanceCheck = (document: OpenApiDocument) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: "api", ...document })
+  const compiled = new Map<string, ValidateFunction>()
+  const templates = Object.keys(document.paths).map((template) => ({ template, pattern: matcher(template) }))
+
+  const validatorOf = (template: string, method: string, status: number) => {
+    const pointer = ["paths", template, method, "responses", String(status), "content", "application/json", "schema"]
+    const $ref = `api#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
+    const known = compiled.get($ref) ?? ajv.compile({ $ref })
+    compiled.set($ref, known)
+    return known
+  }
+
+  return ({ contentType, method, path, status, text }: Exchange) => {
+    const found = templates.find(({ pattern }) => pattern.test(path.split("?", 1)[0] ?? ""))
+    const operation = found && document.paths[found.template]?.[method.toLowerCase()]
+    if (found === undefined || operation === undefined) {
+      assert.deepStrictEqual([status, text], [404, `{"error":"NotFound","message":"Not Found"}`], `${method} ${path}`)
+      return
+    }
+    const what = `${method} ${path} answered ${status} ${text.slice(0, 300)}`
+    if (status === 304) return assert.strictEqual(text, "", what)
+    const response = operation.responses[String(status)]
+    assert.isDefined(response, `${what}, which the document does not name`)
+    if (response?.content === undefined) return assert.strictEqual(text, "", what)
+    const isFile = !("application/json" in Object(response?.content))
+    if (isFile) {
+      const [type = ""] = contentType?.split(";", 1) ?? []
+      const [kind] = type.split("/")
+      const types = Object.keys(Object(response?.content))
+      return assert.isTrue(types.includes(type) || types.includes(`${kind}/*`), what)
+    }
+    assert.strictEqual(contentType, "application/json", what)
+    const validate = validatorOf(found.template, method.toLowerCase(), status)
+    assert.isTrue(validate(JSON.parse(text)), `${what}: ${ajv.errorsText(validate.errors)}`)
+  }
+}

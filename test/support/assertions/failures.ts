@@ -1,0 +1,52 @@
+import { assert } from "vitest"
+import { type QuotaName, quotas } from "../../../src/domain/Quotas.ts"
+import type { RawResponse } from "../servers/rawHttp.ts"
+
+export type ExpectedError = readonly [field: string, constraint: string, message: string]
+
+/** What a 400 says of an addition beyond a quota. */
+export const quotaError = (name: QuotaName, max: number, field: string): ExpectedError => {
+  const { counts, remedy, setting } = quotas[name]
+  return [
+    field,
+    "quota",
+    `exceeds the quota ${name} of ${max} ${counts}: ${remedy}, or ask the operator to raise ${setting}`
+  ]
+}
+
+/** The exact text of a 400 that names these faults, in this order. */
+export const validationErrorText = (...faults: ReadonlyArray<ExpectedError>) => {
+  const details = faults.map(
+    ([field, constraint, message]) =>
+      `{"field":${JSON.stringify(field)},"message":${JSON.stringify(message)},"constraint":"${constraint}"}`
+  )
+  return `{"error":"ValidationError","message":"Request validation failed","details":[${details.join(",")}]}`
+}
+
+export const notFoundText = `{"error":"NotFound","message":"Not Found"}`
+export const unauthorizedText = `{"error":"Unauthorized","message":"Unauthorized"}`
+export const forbiddenText = `{"error":"Forbidden","message":"Forbidden"}`
+export const tooManyRequestsText = `{"error":"TooManyRequests","message":"Too Many Requests"}`
+export const internalText = `{"error":"InternalError","message":"Internal Server Error"}`
+export const unavailableText = `{"error":"ServiceUnavailable","message":"Service Unavailable"}`
+
+/** A failure to the last byte: status, body, and the headers every one of them has. */
+export const assertFailure = (answer: RawResponse, status: number, text: string, what?: string) => {
+  assert.deepStrictEqual([answer.status, answer.text], [status, text], what)
+  assert.strictEqual(answer.headers.get("content-type"), "application/json", what)
+  assert.match(answer.headers.get("x-request-id") ?? "", /^[\w.:-]{1,128}$/, what)
+  assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff", what)
+}
+
+export const assertValidationError = (answer: RawResponse, ...faults: ReadonlyArray<ExpectedError>) =>
+  assertFailure(answer, 400, validationErrorText(...faults))
+
+export const assertUnavailable = (answer: RawResponse) => {
+  assertFailure(answer, 503, unavailableText)
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+}
+
+export const assertTooManyRequests = (answer: RawResponse) => {
+  assertFailure(answer, 429, tooManyRequestsText)
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+}

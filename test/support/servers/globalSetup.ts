@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { Schema } from "effect"
+import type { TestProject } from "vitest/node"
+import { bundle } from "../../../scripts/bundle.mjs"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
+import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Superuser's address of the PostgreSQL server of this test run. */
+    databaseUrl: string
+    natsUrl: string
+  }
+}
+
+const Addresses = Schema.parseJson(Schema.Struct({ databaseUrl: Schema.String, natsUrl: Schema.String }))
+
+const launch = async () => {
+  const program = join(projectRoot, "node_modules", ".cache", "test-servers", "main.js")
+  await bundle("test/support/servers/postgresAndNats.ts", program, { selfContained: true })
+  await bundle("src/layers/pdf/worker.ts", join(projectRoot, "dist", "pdf.js"), { selfContained: true })
+  return spawn(process.execPath, [program], {
+    env: { ...process.env, [supervisedFlag]: "1" },
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true
+  })
+}
+
+const addressesFrom = (child: ChildProcess) =>
+  new Promise<typeof Addresses.Type>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`The servers for the tests did not start (exit code ${code})`)))
+    // Anything before is about a restart; the addresses come as the only line of JSON.
+    createInterface(child.stdout ?? process.stdin).on("line", (line) => {
+      if (line.startsWith("{")) resolve(Schema.decodeUnknownSync(Addresses)(line))
+      else process.stderr.write(`${line}\n`)
+    })
+  })
+
+/** One PostgreSQL and one NATS server for the whole run, thrown away afterwards. */
+export default async (project: TestProject) => {
+  const child = await launch()
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  const { databaseUrl, natsUrl } = await addressesFrom(child)
+  project.provide("databaseUrl", databaseUrl)
+  project.provide("natsUrl", natsUrl)
+  return () => {
+    child.kill("SIGTERM")
+    return ended
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from "node:crypto"
+import { Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
+import type pg from "pg"
+import { Settings } from "../../../src/layers/config/Settings.ts"
+import { JiraWebhookReconciler } from "../../../src/layers/integrations/jiraWebhooks/JiraWebhookReconciler.ts"
+import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
+import { encryptWebhookKey, insertAuthorizedIntegration, insertGrant } from "../fixtures/grantRows.ts"
+import type { Service } from "./service.ts"
+
+/** One process that looks after trackers, whose rounds are begun by hand; what it logs goes to `lines`. */
+export const startReconciler = (service: Service, lines: Array<string> = []) => {
+  const live = JiraWebhookReconciler.Default.pipe(
+    Layer.provide(SqlLive),
+    Layer.provide(Layer.succeed(Settings, service.settings)),
+    Layer.provide([
+      Logger.replace(
+        Logger.defaultLogger,
+        Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
+      ),
+      Logger.minimumLogLevel(LogLevel.Debug),
+      Layer.setTracerEnabled(false)
+    ])
+  )
+  const runtime = ManagedRuntime.make(live)
+  return {
+    round: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ reconcileAll }) => reconcileAll)),
+    greet: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ registerNew }) => registerNew)),
+    stop: async () => {
+      await runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ releaseLease }) => releaseLease))
+      await runtime.dispose()
+    }
+  }
+}
+
+export type Reconciler = ReturnType<typeof startReconciler>
+
+/** Gives an integration an endpoint; tells its key. */
+export const insertEndpoint = async (service: Service, pool: pg.Pool, tenant: string, integration: string) => {
+  const key = randomBytes(32).toString("base64url")
+  const hash = createHash("sha256").update(key).digest()
+  await pool.query(
+    "insert into webhook_endpoints (tenant_id, integration_id, key_hash, sealed) values ($1, $2, $3, $4)",
+    [tenant, integration, hash, await encryptWebhookKey(service, tenant, integration, hash, key)]
+  )
+  return key
+}
+
+interface Planted {
+  readonly site: string
+  readonly jql?: string
+  readonly token?: string
+}
+
+/** A tenant with an integration that somebody has connected to a site. */
+export const insertConnectedTenant = async (
+  service: Service,
+  pool: pg.Pool,
+  { jql, site, token = "valid" }: Planted
+) => {
+  const tenant = await service.newTenant()
+  const config = jql === undefined ? {} : { jql }
+  const integration = await insertAuthorizedIntegration(pool, tenant, { provider: "JIRA", config })
+  await insertGrant(service, pool, { tenant, integration, token, site })
+  return { tenant, integration, key: await insertEndpoint(service, pool, tenant, integration) }
+}

@@ -1,0 +1,12 @@
+import { Effect, Layer, Logger } from "effect"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
+
+/** Settings and a database for a program that is tested without the HTTP side; nothing is logged. */
+export const testLayers = (databaseUrl: string, environment: Readonly<Record<string, string>> = {}) =>
+  SqlLive.pipe(
+    Layer.provideMerge(
+      Layer.effect(Settings, Effect.orDie(readSettings({ DATABASE_URL: databaseUrl, ...environment })))
+    ),
+    Layer.provideMerge(Layer.merge(Logger.remove(Logger.defaultLogger), Layer.setTracerEnabled(false)))
+  )

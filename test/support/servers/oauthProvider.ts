@@ -1,0 +1,148 @@
+import { createHash, randomBytes } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { text } from "node:stream/consumers"
+import { serveOnLoopback } from "./loopback.ts"
+
+export interface RecordedRequest {
+  readonly path: string
+  readonly contentType: string
+  readonly authorization: string | undefined
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** What the server answers instead: a status with a body, or nothing at all. */
+export type ResponseOverride = { readonly status: number; readonly body: unknown } | "silence"
+
+interface Consent {
+  readonly challenge: string
+  readonly redirectUri: string
+  readonly scope: string
+}
+
+export const publicUrl = "https://api.example.test"
+export const trustedOrigin = "https://app.example.test"
+export const clientSecret = "planted-client-secret"
+
+const word = (what: string) => `planted-${what}-${randomBytes(9).toString("hex")}`
+
+const fieldsOf = (body: string, contentType: string): Record<string, string> =>
+  contentType.startsWith("application/json") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body))
+
+/** The settings that make a server at `url` both providers. */
+export const oauthSettings = (url: string) => ({
+  PUBLIC_URL: publicUrl,
+  OAUTH_TRUSTED_ORIGINS: `${trustedOrigin},https://other.example.test`,
+  JIRA_CLIENT_ID: "jira-client",
+  JIRA_CLIENT_SECRET: clientSecret,
+  JIRA_AUTHORIZE_URL: `${url}/authorize`,
+  JIRA_TOKEN_URL: `${url}/token`,
+  JIRA_API_URL: url,
+  GOOGLE_CLIENT_ID: "google-client",
+  GOOGLE_CLIENT_SECRET: clientSecret,
+  GOOGLE_AUTHORIZE_URL: `${url}/authorize`,
+  GOOGLE_TOKEN_URL: `${url}/token`,
+  GOOGLE_REVOKE_URL: `${url}/revoke`
+})
+
+/** Issues tokens for what was consented to, checks the proof of possession, and rotates refresh tokens. */
+const makeIssuing = () => {
+  const consents = new Map<string, Consent>()
+  const refreshTokens = new Map<string, string>()
+  const issued: Array<string> = []
+  const issue = (scope: string) => {
+    const [access_token, refresh_token] = [word("access"), word("refresh")]
+    issued.push(access_token, refresh_token)
+    refreshTokens.set(refresh_token, scope)
+    return { status: 200, body: { access_token, refresh_token, scope, expires_in: 3600, token_type: "Bearer" } }
+  }
+  const invalidGrant = { status: 400, body: { error: "invalid_grant", error_description: "no such thing" } }
+
+  const token = (fields: Readonly<Record<string, string>>) => {
+    if (fields["client_secret"] !== clientSecret) return { status: 401, body: { error: "invalid_client" } }
+    const given = fields["code"] ?? fields["refresh_token"] ?? ""
+    if (fields["grant_type"] === "refresh_token") {
+      const scope = refreshTokens.get(given)
+      refreshTokens.delete(given)
+      return scope === undefined ? invalidGrant : issue(scope)
+    }
+    const consent = consents.get(given)
+    consents.delete(given)
+    const challenge = createHash("sha256")
+      .update(fields["code_verifier"] ?? "")
+      .digest("base64url")
+    const isProved = consent?.challenge === challenge && consent.redirectUri === fields["redirect_uri"]
+    return isProved ? issue(consent.scope) : invalidGrant
+  }
+  return { consents, issued, token }
+}
+
+/** A provider in place of Jira and Google, which answers as it is told to for the test of every trouble there may be. */
+export const startOAuthProvider = async () => {
+  const issuing = makeIssuing()
+  const asked: Array<RecordedRequest> = []
+  const instead = new Map<string, ResponseOverride>()
+  let delay = 0
+  let sites: ReadonlyArray<object> = [{ id: "site-1", name: "One", url: "https://one.example.test", scopes: [] }]
+
+  const answerTo = ({ fields, path }: RecordedRequest): ResponseOverride => {
+    const other = instead.get(path)
+    if (other !== undefined) return other
+    if (path === "/token") return issuing.token(fields)
+    if (path === "/oauth/token/accessible-resources") return { status: 200, body: sites }
+    return { status: path === "/revoke" ? 200 : 404, body: {} }
+  }
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const contentType = request.headers["content-type"] ?? ""
+    const path = (request.url ?? "").split("?", 1)[0] ?? ""
+    const fields = fieldsOf(await text(request), contentType)
+    const one = { path, contentType, fields, authorization: request.headers.authorization }
+    asked.push(one)
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+    const answer = answerTo(one)
+    if (answer === "silence") return
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body))
+  }
+  /** Consents to what an authorization asks for, or to less, and tells what the browser is sent back with. */
+  const consent = (authorizationUrl: string, scope?: string) => {
+    const asks = new URL(authorizationUrl).searchParams
+    const code = word("code")
+    issuing.consents.set(code, {
+      challenge: asks.get("code_challenge") ?? "",
+      redirectUri: asks.get("redirect_uri") ?? "",
+      scope: scope ?? asks.get("scope") ?? ""
+    })
+    return { code, state: asks.get("state") ?? "" }
+  }
+  /** The page on which somebody who asks no questions consents at once. */
+  const sendBack = (authorizationUrl: string, response: ServerResponse) => {
+    const target = new URL(new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "")
+    target.search = new URLSearchParams(consent(authorizationUrl)).toString()
+    response.writeHead(302, { location: target.href }).end()
+  }
+  const { stop, url } = await serveOnLoopback((request, response) =>
+    request.method === "GET" && request.url?.startsWith("/authorize?")
+      ? sendBack(new URL(request.url, url).href, response)
+      : void serve(request, response)
+  )
+
+  return {
+    url,
+    stop,
+    environment: oauthSettings(url),
+    asked,
+    issued: issuing.issued,
+    askedFor: (path: string) => asked.filter((one) => one.path === path),
+    /** Answers requests for a path like this from now on, or as usual again. */
+    answer: (path: string, other: ResponseOverride | undefined) =>
+      other === undefined ? instead.delete(path) : instead.set(path, other),
+    setDelay: (millis: number) => {
+      delay = millis
+    },
+    setSites: (all: ReadonlyArray<object>) => {
+      sites = all
+    },
+    consent
+  }
+}
+
+export type OAuthProviderServer = Awaited<ReturnType<typeof startOAuthProvider>>

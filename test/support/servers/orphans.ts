@@ -1,0 +1,13 @@
+import { join } from "node:path"
+import { Effect } from "effect"
+import { lockDataDir } from "../../../src/layers/local/DataDir.ts"
+import { stopOrphanedNats } from "../../../src/layers/local/nats/NatsServer.ts"
+import { stopOrphanedPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
+
+/** Ends the servers that a killed process left at work in its data folder. Fails when that process still lives. */
+export const stopOrphans = (folder: string) =>
+  lockDataDir(folder).pipe(
+    Effect.zipRight(stopOrphanedPostgres(join(folder, "postgres", "data"))),
+    Effect.zipRight(stopOrphanedNats(join(folder, "nats"))),
+    Effect.scoped
+  )

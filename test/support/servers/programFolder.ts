@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { buildSync } from "esbuild"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
+
+const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
+
+const settings = {
+  extends: join(projectRoot, "tsconfig.json"),
+  compilerOptions: { incremental: false, tsBuildInfoFile: null, plugins: [] },
+  include: ["*.ts"]
+}
+
+const execute = promisify(execFile)
+
+/** A folder for programs that call the service, with our packages and sources in it as they are in the project. */
+export const makeProgramFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "contracting-program-"))
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  for (const name of ["node_modules", "src"]) symlinkSync(join(projectRoot, name), join(folder, name), "dir")
+  write("package.json", JSON.stringify({ type: "module" }))
+  write("tsconfig.json", JSON.stringify(settings))
+
+  /** Makes a program that node runs. */
+  const build = (name: string) => {
+    const outfile = join(folder, `${name}.mjs`)
+    buildSync({
+      entryPoints: [join(folder, name)],
+      outfile,
+      bundle: true,
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      logLevel: "silent"
+    })
+    return outfile
+  }
+
+  return {
+    write,
+    build,
+
+    shell: (command: string) => execute("bash", ["-euo", "pipefail", "-c", command], { cwd: folder }),
+
+    /** What the compiler objects to, a line a fault, such as `program.ts(3,5): error TS2353: …`. */
+    typeFaults: async () => {
+      const { stdout } = await execute(process.execPath, [compiler, "--pretty", "false"], { cwd: folder }).catch(
+        (failed: Error & { readonly stdout: string }) => {
+          if (failed.stdout === "") throw failed
+          return failed
+        }
+      )
+      return stdout.split("\n").filter((line) => /^\S/.test(line))
+    },
+
+    /** Runs a program and tells what it printed. */
+    run: async (name: string, env: Readonly<Record<string, string>>) => {
+      const { stdout } = await execute(process.execPath, [build(name)], {
+        cwd: folder,
+        env: { ...process.env, ...env }
+      })
+      return stdout
+    },
+
+    remove: () => rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export type ProgramFolder = ReturnType<typeof makeProgramFolder>

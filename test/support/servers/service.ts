@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HttpApiGroup } from "@effect/platform"
+import { Context, Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { inject } from "vitest"
+import { makeApi } from "../../../src/http/api/Api.ts"
+import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
+import { handlerGroups as everything } from "../../../src/http/HandlerGroups.ts"
+import { type HandlerDependencies, HttpPort, httpLive } from "../../../src/http/Http.ts"
+import type { HandlerGroup } from "../../../src/http/server/Handlers.ts"
+import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
+import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
+import { makeConformanceCheck } from "../assertions/conformance.ts"
+import { freshDatabase } from "./database.ts"
+
+export interface CallOptions {
+  /** Whose development token goes along; a text with dots is taken for a token itself. */
+  readonly as?: string
+  readonly tenant?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ServiceResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the conformance check has seen them
+  readonly body: any
+}
+
+const loggerInto = (lines: Array<string>) =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
+  )
+
+const asSent = (body: unknown) => (typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body))
+
+const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
+
+type AnyMounted = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
+
+/** The service in this process, on a database of its own, with every answer checked against its own document. */
+export const startService = async (
+  environment: Readonly<Record<string, string>> = {},
+  mounted: AnyMounted = everything
+) => {
+  const database = await freshDatabase()
+  const dataDir = mkdtempSync(join(tmpdir(), "contracting-service-"))
+  const settings = await Effect.runPromise(
+    readSettings({
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      NATS_URL: inject("natsUrl"),
+      NATS_NAMESPACE: database.name,
+      DELIVERY_ALLOW: "127.0.0.0/8",
+      PORT: "0",
+      ...environment
+    })
+  )
+  const logs: Array<string> = []
+  const scope = Effect.runSync(Scope.make())
+  const live = httpLive(mounted).pipe(
+    Layer.provide(MigrationsLive),
+    Layer.provide(SqlLive),
+    Layer.provide(Layer.succeed(Settings, settings)),
+    Layer.provide([loggerInto(logs), Logger.minimumLogLevel(LogLevel.Debug), Layer.setTracerEnabled(false)])
+  )
+  const stop = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  const built = await Effect.runPromise(Layer.buildWithScope(live, scope)).catch(async (cause: unknown) => {
+    await stop()
+    throw cause
+  })
+  const port = Context.get(built, HttpPort)
+  const url = `http://127.0.0.1:${port}`
+  const document = makeOpenApiDocument(makeApi(mounted.map(({ group }) => group)))
+  const conforms = makeConformanceCheck(document)
+  const token = (subject: string) =>
+    Effect.runPromise(signDevelopmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
+
+  /** One request. A body of text or bytes goes as it is, anything else as JSON. */
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<ServiceResponse> => {
+    const { as, body, headers = {}, tenant } = options
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(as === undefined ? {} : { authorization: `Bearer ${as.includes(".") ? as : await token(as)}` }),
+        ...(tenant === undefined ? {} : { "tenant-id": tenant }),
+        ...(body === undefined ? {} : { "content-type": typeOf(body) }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: asSent(body) })
+    })
+    const text = await response.text()
+    if (path.startsWith("/api/")) {
+      conforms({ method, path, status: response.status, contentType: response.headers.get("content-type"), text })
+    }
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== ""
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  }
+
+  const api = (method: string, path: string, options?: CallOptions) => call(method, `/api/v1${path}`, options)
+
+  /** A tenant of its own for one test, owned by `owner`. */
+  const newTenant = async (owner = "owner") => {
+    const { body } = await api("POST", "/tenants", { as: owner, body: { name: "Tenant" } })
+    return String(body.data.id)
+  }
+
+  return { url, api, call, token, newTenant, document, database, logs, dataDir, settings, stop }
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>

@@ -1,0 +1,37 @@
+import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { MetricsLive } from "../../../src/http/Metrics.ts"
+import { Settings } from "../../../src/layers/config/Settings.ts"
+import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
+import { type WorkerName, workers } from "../../../src/workers/registry.ts"
+import type { Service } from "./service.ts"
+
+/** A worker in this process, on the database and the broker of a service. */
+export const startWorker = async (service: Pick<Service, "settings">, name: WorkerName) => {
+  const scope = Effect.runSync(Scope.make())
+  const lines: Array<string> = []
+  const live = Layer.merge(workers[name], MetricsLive).pipe(
+    Layer.provide(SqlLive),
+    Layer.provide(Layer.succeed(Settings, service.settings)),
+    Layer.provide([
+      Logger.replace(
+        Logger.defaultLogger,
+        Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
+      ),
+      Logger.minimumLogLevel(LogLevel.Debug),
+      Layer.setTracerEnabled(false)
+    ])
+  )
+  await Effect.runPromise(Layer.buildWithScope(live, scope))
+  return { lines, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
+
+/** Waits until something is so. */
+export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string, seconds = 20) => {
+  const end = Date.now() + seconds * 1000
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
