@@ -16,12 +16,14 @@ export class NoJiraSite extends Data.TaggedError("NoJiraSite")<{
 
 /** Lists the Jira sites that an access token can use. */
 export const listJiraSites = (apiUrl: string, accessToken: string) =>
-  sendOAuthRequest(`${apiUrl}/oauth/token/accessible-resources`, {
+  sendOAuthRequest({
+    method: "GET",
+    url: `${apiUrl}/oauth/token/accessible-resources`,
     headers: { authorization: `Bearer ${accessToken}`, accept: "application/json" }
   }).pipe(
-    Effect.flatMap(({ body, status }) => (status === 200 ? decodeSites(body) : Option.none())),
+    Effect.flatMap(({ json, status }) => (status === 200 ? decodeSites(json) : Option.none())),
     Effect.catchTag("NoSuchElementException", () =>
-      Effect.fail(new ProviderUnavailable({ problem: "did not tell its sites" }))
+      Effect.fail(new ProviderUnavailable({ message: "The provider did not list its sites" }))
     )
   )
 

@@ -1,6 +1,7 @@
 import { Data, Effect, Option, Redacted, Schema } from "effect"
+import type { ProviderResponse } from "../providerHttp/ProviderRequest.ts"
 import type { OAuthApp } from "./OAuthApps.ts"
-import { type OAuthResponse, ProviderUnavailable, sendOAuthRequest } from "./OAuthRequest.ts"
+import { ProviderUnavailable, sendOAuthRequest } from "./OAuthRequest.ts"
 
 /** The provider rejected the grant permanently. A retry gets the same response. */
 export class TokenRequestRejected extends Data.TaggedError("TokenRequestRejected")<{ readonly code: string }> {}
@@ -42,28 +43,28 @@ const toTokenSet = ({ access_token, expires_in, refresh_token, scope }: typeof T
 const permanentErrors = new Set(["invalid_grant", "unauthorized_client"])
 
 const parseResponse = ({
-  body,
+  json,
   status
-}: OAuthResponse): Effect.Effect<TokenSet, TokenRequestRejected | ProviderUnavailable> => {
-  const response = decodeTokenResponse(body)
+}: ProviderResponse): Effect.Effect<TokenSet, TokenRequestRejected | ProviderUnavailable> => {
+  const response = decodeTokenResponse(json)
   if (status === 200 && Option.isSome(response)) return Effect.succeed(toTokenSet(response.value))
-  const code = Option.match(decodeErrorResponse(body), { onNone: () => "", onSome: ({ error }) => error })
+  const code = Option.match(decodeErrorResponse(json), { onNone: () => "", onSome: ({ error }) => error })
   return permanentErrors.has(code)
     ? Effect.fail(new TokenRequestRejected({ code }))
-    : Effect.fail(new ProviderUnavailable({ problem: `answered ${status} to a request for tokens` }))
+    : Effect.fail(new ProviderUnavailable({ message: `The provider answered ${status} to a request for tokens` }))
 }
+
+const formHeaders = { "content-type": "application/x-www-form-urlencoded" }
 
 const requestTokens = (
   { clientId, clientSecret, encoding, tokenUrl }: OAuthApp,
   fields: Readonly<Record<string, string>>
 ) => {
   const parameters = { ...fields, client_id: clientId, client_secret: Redacted.value(clientSecret) }
-  const headers = {
-    accept: "application/json",
-    "content-type": encoding === "json" ? "application/json" : "application/x-www-form-urlencoded"
-  }
-  const body = encoding === "json" ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
-  return Effect.flatMap(sendOAuthRequest(tokenUrl, { method: "POST", headers, body }), parseResponse)
+  const isJson = encoding === "json"
+  const headers = { accept: "application/json", ...(isJson ? { "content-type": "application/json" } : formHeaders) }
+  const body = isJson ? JSON.stringify(parameters) : new URLSearchParams(parameters).toString()
+  return Effect.flatMap(sendOAuthRequest({ method: "POST", url: tokenUrl, headers, body }), parseResponse)
 }
 
 /** Exchanges an authorization code for tokens (PKCE). */
@@ -77,7 +78,12 @@ export const refreshTokens = (app: OAuthApp, refreshToken: string) =>
 export const revokeToken = ({ revokeUrl }: OAuthApp, token: string): Effect.Effect<void> =>
   revokeUrl === undefined
     ? Effect.void
-    : sendOAuthRequest(revokeUrl, { method: "POST", body: new URLSearchParams({ token }) }).pipe(
+    : sendOAuthRequest({
+        method: "POST",
+        url: revokeUrl,
+        headers: formHeaders,
+        body: new URLSearchParams({ token }).toString()
+      }).pipe(
         Effect.asVoid,
         Effect.catchAll((error) => Effect.logWarning(`Token revocation failed: ${error.message}`))
       )

@@ -11,6 +11,8 @@ export interface ProviderRequest {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Without one, the caller bounds the request by interrupting it. */
+  readonly timeoutMs?: number
 }
 
 export interface ProviderResponse {
@@ -50,17 +52,19 @@ const firstValueOf = (value: string | ReadonlyArray<string> | undefined) =>
 
 /**
  * Sends one request to a provider URL from the settings. Succeeds with any status and follows no redirects.
- * It has no timeout of its own: callers interrupt it.
  */
 export const sendProviderRequest = ({
   body,
   headers = {},
   method,
+  timeoutMs,
   url
 }: ProviderRequest): Effect.Effect<ProviderResponse, NoResponse> => {
   const host = new URL(url).hostname
   return Effect.tryPromise({
-    try: async (signal): Promise<ProviderResponse> => {
+    try: async (interruption): Promise<ProviderResponse> => {
+      const signal =
+        timeoutMs === undefined ? interruption : AbortSignal.any([interruption, AbortSignal.timeout(timeoutMs)])
       const response = await request(url, { method, headers, body: body ?? null, signal, dispatcher: agent })
       const text = await readText(response.body, host)
       const responseHeaders = Object.entries(response.headers).map(([name, value]) => [name, firstValueOf(value)])

@@ -45,6 +45,7 @@ const codeOf = (cause: unknown) => {
 /** Describes a network error for the operator of the receiver. */
 export const describeNetworkError = (cause: unknown, host: string) => {
   if (cause instanceof UrlRejected) return cause.message
+  if (cause instanceof Error && cause.name === "TimeoutError") return `${host} did not answer in time`
   const code = codeOf(cause)
   const format = byCode[code] ?? byCodePrefix.find(([prefix]) => code.startsWith(prefix))?.[1]
   return format?.(host) ?? `The request to ${host} failed`

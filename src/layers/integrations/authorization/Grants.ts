@@ -1,14 +1,16 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Data, Effect, Fiber } from "effect"
+import { Data, Effect } from "effect"
 import { isOAuthProvider, type OAuthProvider } from "../../../domain/integrations/Authorization.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { makeSingleFlight } from "../../concurrency/SingleFlight.ts"
 import { GrantLost } from "../../oauth/AuthorizedSession.ts"
 import { OAuthApps } from "../../oauth/OAuthApps.ts"
 import { ProviderUnavailable } from "../../oauth/OAuthRequest.ts"
 import { refreshTokens } from "../../oauth/TokenEndpoint.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { hashOf } from "../../secrets/OneTimeTokens.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Integrations } from "../Integrations.ts"
 import { AuthorizationTransitions } from "./AuthorizationTransitions.ts"
 import { GrantStore, type StoredGrant } from "./GrantStore.ts"
@@ -33,21 +35,6 @@ const withdrawnReason = (provider: OAuthProvider) =>
 
 const notAuthorized = new GrantLost({ reason: "The integration is not authorized" })
 
-/** Single-flight: concurrent calls with the same key share one run. The run continues when its callers are interrupted. */
-const makeSingleFlight = () => {
-  const flights = new Map<string, Fiber.RuntimeFiber<ProviderAccess, GrantLost | ProviderUnavailable>>()
-  return (key: string, work: Effect.Effect<ProviderAccess, GrantLost | ProviderUnavailable>) =>
-    Effect.suspend(() => {
-      const running = flights.get(key)
-      if (running !== undefined) return Fiber.join(running)
-      return Effect.flatMap(Effect.forkDaemon(work), (fiber) => {
-        flights.set(key, fiber)
-        fiber.addObserver(() => flights.get(key) === fiber && flights.delete(key))
-        return Fiber.join(fiber)
-      })
-    })
-}
-
 /** The provider rejected the tokens of this generation. */
 class TokensRejected extends Data.TaggedError("TokensRejected")<{ readonly generation: number }> {}
 
@@ -60,7 +47,7 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
     const integrations = yield* Integrations
     const transitions = yield* AuthorizationTransitions
     const apps = yield* OAuthApps
-    const singleFlight = makeSingleFlight()
+    const singleFlight = makeSingleFlight<ProviderAccess, GrantLost | ProviderUnavailable>()
 
     const providerOf = (tenant: TenantId, integration: string) =>
       integrations.get(integration).pipe(
@@ -105,10 +92,13 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       yield* transitions.lose(tenant, integration, reason, store.remove(tenant, integration, generation))
       const isLost = (yield* store.find(tenant, integration)) === undefined
       return yield* Effect.fail(
-        isLost ? new GrantLost({ reason }) : new ProviderUnavailable({ problem: "was authorized anew meanwhile" })
+        isLost
+          ? new GrantLost({ reason })
+          : new ProviderUnavailable({ message: "The provider was authorized anew meanwhile" })
       )
     })
 
+    /** Uninterruptible: a rotated refresh token that is not stored would end the grant. */
     const renewAccess = Effect.fnUntraced(function* (
       tenant: TenantId,
       integration: string,
@@ -120,9 +110,9 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
         "TokensRejected",
         ({ generation }) => lose(tenant, integration, provider, generation)
       )
-    })
+    }, Effect.uninterruptible)
 
-    return {
+    return yield* withSpans("Grants", {
       /** Access that is valid for at least another minute. */
       getAccess: (
         tenant: TenantId,
@@ -147,6 +137,6 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
           `${tenant} ${integration} ${hashOf(usedToken).toString("hex")}`,
           renewAccess(tenant, integration, ({ accessToken, isFresh }) => isFresh && accessToken !== usedToken)
         )
-    }
+    })
   })
 }) {}

@@ -1,0 +1,22 @@
+import { Effect, Either, FiberRef, Option } from "effect"
+
+/** Options and Eithers are effects too, but their callers inspect them. */
+const isTraceable = (value: unknown): value is Effect.Effect<unknown> =>
+  Effect.isEffect(value) && !Either.isEither(value) && !Option.isOption(value)
+
+const traceMember = (name: string, member: unknown): unknown => {
+  const trace = (result: unknown) =>
+    isTraceable(result) ? Effect.withSpan(result, name, { captureStackTrace: false }) : result
+  return typeof member === "function" ? (...args: ReadonlyArray<unknown>) => trace(member(...args)) : trace(member)
+}
+
+/**
+ * Puts the effects of a service into spans that are named after the service and the method. While tracing is disabled, the
+ * service stays as it is, so its spans cost nothing.
+ */
+export const withSpans = <S extends object>(name: string, service: S): Effect.Effect<S> =>
+  Effect.map(FiberRef.get(FiberRef.currentTracerEnabled), (isTraced) => {
+    if (!isTraced) return service
+    const traced = Object.entries(service).map(([key, member]) => [key, traceMember(`${name}.${key}`, member)])
+    return Object.fromEntries(traced) as S // the same members with the same types
+  })
