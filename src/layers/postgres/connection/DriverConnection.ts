@@ -2,13 +2,19 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
-import { type DriverCallback, NamedQuery, queryTimeoutOptions } from "./NamedQuery.ts"
-import { PipelinedQuery, type TransactionBoundary } from "./PipelinedQuery.ts"
+import { PreparedQuery, type QueryCallback, queryTimeoutMs, type TransactionBoundary } from "./PreparedQuery.ts"
 import { refreshPlans } from "./QueryPlans.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
-export type DriverQuery = pg.QueryConfig | pg.QueryArrayConfig
-export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) => void
+export interface DriverQuery {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+  /** The name of a prepared statement. */
+  readonly name?: string
+  readonly rowMode?: "array"
+}
+
+const noBoundary: TransactionBoundary = { begins: false, commits: false }
 
 /** Statement texts are few and constant. Beyond this limit, statements stay unnamed, which bounds the plans of the server. */
 const maxStatementNames = 500
@@ -22,70 +28,57 @@ const statementNameOf = (text: string) => {
   return name
 }
 
-/** These get a query timeout although they have no values. Migrations, which have no values either, get none. */
-const isTransactionStatement = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
-
 const preparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuery => {
   const name = statementNameOf(text)
-  const query: DriverQuery = { text, values: [...values], ...queryTimeoutOptions }
-  if (name !== undefined) query.name = name
-  return query
+  return name === undefined ? { text, values } : { text, values, name }
 }
-
-/** Without values, a text may contain several statements, as a migration does. */
-const unpreparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuery => ({
-  text,
-  ...(values.length === 0 ? {} : { values: [...values] })
-})
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
-export const isPrepared = (query: DriverQuery) => query.name !== undefined && !("rowMode" in query)
+/** These get a query timeout although they have no values. Migrations, which have no values either, get none. */
+const isTransactionStatement = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
 
-/** Hands a query to the driver, as a `NamedQuery` if it is prepared or a transaction statement. */
-const submitOnce = (client: pg.ClientBase, query: DriverQuery, done: QueryCallback, boundary?: TransactionBoundary) => {
+/** A query for the driver itself. Without values, its text may contain several statements, as a migration does. */
+const toDriverConfig = ({ name, rowMode, text, values }: DriverQuery) => ({
+  text,
+  ...(values.length === 0 ? {} : { values: [...values] }),
+  ...(rowMode === undefined ? {} : { rowMode }),
+  ...(name !== undefined || isTransactionStatement(text) ? { query_timeout: queryTimeoutMs } : {})
+})
+
+export const isPrepared = (query: DriverQuery): query is DriverQuery & { readonly name: string } =>
+  query.name !== undefined && query.rowMode === undefined
+
+const submitOnce = (client: pg.ClientBase, query: DriverQuery, boundary: TransactionBoundary, done: QueryCallback) => {
   let isSettled = false
-  const settle: DriverCallback = (error, result) => {
+  const settle: QueryCallback = (error, result) => {
     // The driver calls back twice for a query that it could not send: again when the connection is destroyed.
     if (isSettled) return
     isSettled = true
     done(error ?? undefined, result)
   }
-  if (!isPrepared(query) && !isTransactionStatement(query.text)) client.query(query, settle)
-  else
-    client.query(boundary === undefined ? new NamedQuery(query, settle) : new PipelinedQuery(query, settle, boundary))
+  if (isPrepared(query)) return void client.query(new PreparedQuery(query, boundary, settle))
+  // The driver sends them in order. If BEGIN fails, so does the connection, and the query reports the error.
+  if (boundary.begins) submitOnce(client, { text: "BEGIN", values: [] }, noBoundary, () => {})
+  client.query(toDriverConfig(query), (error: Error | null, result) => settle(error ?? undefined, result))
 }
 
-/** Connections with prepared statements that a migration has invalidated. */
-const clientsWithStalePlans = new WeakSet<pg.ClientBase>()
-
-/** Whether the pool must destroy the connection instead of reusing it. */
-export const isUnusable = (client: pg.ClientBase, error?: Error) =>
-  (error !== undefined && isConnectionFatal(error)) || clientsWithStalePlans.has(client)
-
 /**
- * Retries a statement under another name if a migration has changed its result type. An earlier statement of the same
- * transaction rules the retry out, because the failure has undone it.
+ * Retries a statement if a migration has changed its result type. An earlier statement of the same transaction rules the
+ * retry out, because the failure has undone it.
  */
 export const submitQuery = (
   client: pg.ClientBase,
   query: DriverQuery,
   done: QueryCallback,
-  boundary?: TransactionBoundary,
+  boundary: TransactionBoundary = noBoundary,
   canRetry = true
 ) =>
-  submitOnce(
-    client,
-    query,
-    (error, result) => {
-      if (query.name === undefined || !isStalePlan(error)) return done(error, result)
-      clientsWithStalePlans.add(client)
-      if (!canRetry) return done(error)
-      if (boundary?.begins) submitOnce(client, { text: "ROLLBACK" }, () => {})
-      submitOnce(client, { ...query, name: `${query.name} anew` }, done, boundary)
-    },
-    boundary
-  )
+  submitOnce(client, query, boundary, (error, result) => {
+    if (!canRetry || !isPrepared(query) || !isStalePlan(error)) return done(error, result)
+    if (boundary.begins) submitOnce(client, { text: "ROLLBACK", values: [] }, noBoundary, () => {})
+    submitOnce(client, query, boundary, done)
+  })
 
 /**
  * Implements the connection of `@effect/sql`. Statements are uninterruptible: a cancel request goes over another
@@ -122,7 +115,7 @@ export abstract class DriverConnection implements Connection {
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(unpreparedQuery(text, values), rowsOf)
+    return this.run({ text, values }, rowsOf)
   }
 
   executeStream() {
@@ -144,7 +137,7 @@ export class PooledConnection extends DriverConnection {
       if (client === undefined) return done(error)
       refreshPlans(client)
       submitQuery(client, query, (error, result) => {
-        release(isUnusable(client, error))
+        release(error !== undefined && isConnectionFatal(error))
         done(error, result)
       })
     })

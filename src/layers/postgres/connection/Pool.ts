@@ -2,28 +2,7 @@ import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
 import { Settings, SettingsError } from "../../config/Settings.ts"
 import { plannerOptions } from "./QueryPlans.ts"
-import { toIso } from "./Timestamps.ts"
-
-/** Converts to domain types: timestamps to ISO text, integers and decimals to numbers. */
-const parsers = new Map<number, (text: string) => unknown>([
-  [pg.types.builtins.TIMESTAMPTZ, toIso],
-  [pg.types.builtins.INT8, Number],
-  [pg.types.builtins.NUMERIC, Number]
-])
-
-/** The driver calls this for every column of every result; its own look-up is slower. */
-const parserOf = (oid: number) => {
-  const known = parsers.get(oid)
-  if (known !== undefined) return known
-  const builtIn = pg.types.getTypeParser(oid, "text")
-  parsers.set(oid, builtIn)
-  return builtIn
-}
-
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    format === "binary" ? pg.types.getTypeParser(oid, "binary") : parserOf(oid)
-}
+import { typeParsers } from "./TypeParsers.ts"
 
 /** Bounds how long a statement, a lock or an idle transaction occupies a connection, and how long a request waits for one. */
 const timeouts = {
@@ -45,7 +24,7 @@ export const connectionOptions = Effect.gen(function* () {
     connectionString: Redacted.value(DATABASE_URL),
     application_name: "contracting",
     options: `-c timezone=UTC ${plannerOptions}`,
-    types,
+    types: typeParsers,
     // A firewall may drop idle connections silently; the next statement would then run into its timeout.
     keepAlive: true,
     keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),

@@ -10,7 +10,7 @@ import { Settings } from "../../config/Settings.ts"
 import { PooledConnection } from "./DriverConnection.ts"
 import { makePool } from "./Pool.ts"
 import { refreshPlans } from "./QueryPlans.ts"
-import { makeWithTransaction, PipelinedTransaction, prepareTransactionStatements } from "./Transactions.ts"
+import { makeWithTransaction, PipelinedTransaction } from "./Transactions.ts"
 
 const isStatement = (built: unknown): built is Statement<unknown> => isFragment(built) && "commit" in built
 
@@ -47,11 +47,7 @@ const acquireTransaction = (pool: pg.Pool): Effect.Effect<PipelinedTransaction, 
     pool.connect((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(acquireError(cause)))
       refreshPlans(client)
-      prepareTransactionStatements(client, (error) => {
-        if (error === undefined) return resume(Effect.succeed(new PipelinedTransaction(client, release)))
-        release(true)
-        resume(Effect.fail(acquireError(error)))
-      })
+      resume(Effect.succeed(new PipelinedTransaction(client, release)))
     })
   )
 

@@ -4,31 +4,9 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
 import type pg from "pg"
 import { provideContext } from "../../concurrency/ProvideContext.ts"
-import {
-  DriverConnection,
-  type DriverQuery,
-  isPrepared,
-  isUnusable,
-  type QueryCallback,
-  submitQuery
-} from "./DriverConnection.ts"
-import { transactionStatements } from "./PipelinedQuery.ts"
+import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
+import type { QueryCallback } from "./PreparedQuery.ts"
 import { isConnectionFatal } from "./TransientErrors.ts"
-
-/** Connections on which BEGIN and COMMIT are prepared. */
-const preparedClients = new WeakSet<pg.ClientBase>()
-
-/** Prepares BEGIN and COMMIT by running an empty transaction, once per connection. */
-export const prepareTransactionStatements = (client: pg.ClientBase, done: (error?: Error) => void) => {
-  if (preparedClients.has(client)) return done()
-  submitQuery(client, transactionStatements.begin, (error) => {
-    if (error !== undefined) return done(error)
-    submitQuery(client, transactionStatements.commit, (error) => {
-      if (error === undefined) preparedClients.add(client)
-      done(error)
-    })
-  })
-}
 
 const transactionClosed = new Error("This transaction is closed already")
 const rolledBack = new Error("A statement of this transaction failed, so the server rolled it back")
@@ -65,20 +43,20 @@ export class PipelinedTransaction extends DriverConnection {
     this.#isClosed ||= commits
     const settle: QueryCallback = (error, result) => {
       if (error !== undefined) this.#isConnectionBroken ||= isConnectionFatal(error)
-      if (commits) this.#isOpen = this.#isFailed = error !== undefined
+      if (commits) {
+        this.#isFailed = error !== undefined
+        this.#isOpen = this.#isFailed && !begins
+      }
       done(error, result)
     }
-    if (isPrepared(query)) {
-      return submitQuery(this.#client, query, settle, begins || commits ? { begins, commits } : undefined, begins)
-    }
-    // The driver sends both in order. If BEGIN fails, so does the query, and reports the error.
-    if (begins) submitQuery(this.#client, transactionStatements.begin, () => {})
-    submitQuery(this.#client, query, settle)
+    // A statement that is alone is a transaction of its own.
+    const boundary = begins && commits ? undefined : { begins, commits }
+    submitQuery(this.#client, query, settle, boundary, begins)
   }
 
   #sendEnd(how: "COMMIT" | "ROLLBACK") {
     return Effect.async<void, SqlError>((resume) =>
-      submitQuery(this.#client, { text: this.#isFailed ? "ROLLBACK" : how }, (error, result) => {
+      submitQuery(this.#client, { text: this.#isFailed ? "ROLLBACK" : how, values: [] }, (error, result) => {
         // A COMMIT that fails with an SQLSTATE has ended the transaction as well.
         if (error !== undefined) this.#isConnectionBroken ||= how === "ROLLBACK" || isConnectionFatal(error)
         const cause = error ?? (result?.command === how ? undefined : rolledBack)
@@ -90,12 +68,13 @@ export class PipelinedTransaction extends DriverConnection {
   /** Ends the transaction if it is still open. Fails if the server answers COMMIT with ROLLBACK. */
   end(how: "COMMIT" | "ROLLBACK"): Effect.Effect<void, SqlError> {
     this.#isClosed = true
-    return this.#isOpen ? this.#sendEnd(how) : Effect.void
+    if (this.#isOpen) return this.#sendEnd(how)
+    return this.#isFailed && how === "COMMIT" ? Effect.fail(endError(rolledBack)) : Effect.void
   }
 
   /** Returns the connection to the pool, which destroys it if it is unusable. */
   release() {
-    this.#release(this.#isConnectionBroken || isUnusable(this.#client))
+    this.#release(this.#isConnectionBroken)
   }
 }
 

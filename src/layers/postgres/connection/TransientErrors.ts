@@ -52,8 +52,7 @@ export const isConnectionFatal = (cause: unknown) => {
     code.startsWith("57P") ||
     code.startsWith("08") ||
     code === "25P03" ||
-    code === "25006" ||
-    isStalePlan(cause)
+    code === "25006"
   )
 }
 

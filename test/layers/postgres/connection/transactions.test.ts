@@ -54,12 +54,12 @@ describe("a transaction on the only connection there is", () => {
     [
       "that does not know its last statement",
       () => Effect.zipRight(add(1), add(2)),
-      ["begin: BEGIN", "insert", "insert", "statement: COMMIT"]
+      ["<unnamed>: BEGIN", "insert", "insert", "statement: COMMIT"]
     ],
     [
       "that does",
       () => Effect.zipRight(add(1), commitWith(add(2))),
-      ["begin: BEGIN", "insert", "insert", "commit: COMMIT"]
+      ["<unnamed>: BEGIN", "insert", "insert", "<unnamed>: COMMIT"]
     ],
     ["of nothing", () => Effect.void, []],
     ["that finishes without a statement", () => commitWith(Effect.void), []]
@@ -78,11 +78,8 @@ describe("a transaction on the only connection there is", () => {
     const logged = await database.during(async () =>
       assert.deepStrictEqual(await transact(one), Exit.succeed([{ id: 1 }, { id: 2 }]))
     )
-    assert.deepStrictEqual(
-      logged.map((line) => line.replace(/.*execute \S+: /, "").slice(0, 6)),
-      ["BEGIN", "insert", "COMMIT"]
-    )
-    assert.isFalse(logged.some((line) => line.includes("statement:")))
+    assert.lengthOf(logged, 1)
+    assert.include(logged[0], "insert")
     assert.deepStrictEqual(await kept(), [1, 2])
   })
 
@@ -226,10 +223,10 @@ describe("adding lines", () => {
       const { id } = await invoicing.draft()
       await invoicing.add(id, {})
       const logged = await database.during(() => invoicing.add(id, {}))
-      const begin = logged.findIndex((line) => line.includes("execute begin: BEGIN"))
+      const begin = logged.findIndex((line) => line.includes("execute <unnamed>: BEGIN"))
       assert.match(logged[begin + 1] ?? "", /execute s\d+: /)
       assert.match(logged.at(-2) ?? "", /execute s\d+: /)
-      assert.match(logged.at(-1) ?? "", /execute commit: COMMIT/)
+      assert.match(logged.at(-1) ?? "", /execute <unnamed>: COMMIT/)
       assert.lengthOf(
         logged.filter((line) => /BEGIN|COMMIT|statement:/.test(line)),
         2,

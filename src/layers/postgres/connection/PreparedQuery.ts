@@ -1,0 +1,157 @@
+import type pg from "pg"
+import { serialize } from "pg-protocol"
+import { toParameter } from "./Parameters.ts"
+import { isStalePlan } from "./TransientErrors.ts"
+import { typeParserOf } from "./TypeParsers.ts"
+
+/** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. */
+export const queryTimeoutMs = 17_000
+
+export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) => void
+
+/** Which of BEGIN and COMMIT to send with a query. */
+export interface TransactionBoundary {
+  readonly begins: boolean
+  readonly commits: boolean
+}
+
+/** How to read the rows of a statement. */
+interface RowReader {
+  readonly names: ReadonlyArray<string>
+  readonly parsers: ReadonlyArray<(text: string) => unknown>
+  /** A copy gives all rows the same hidden class. */
+  readonly emptyRow: Readonly<Record<string, unknown>>
+}
+
+const noColumns: RowReader = { names: [], parsers: [], emptyRow: {} }
+
+/** The statements that are prepared on a connection, by name. */
+const preparedStatements = new WeakMap<pg.Connection, Map<string, RowReader>>()
+
+const statementsOf = (connection: pg.Connection) => {
+  const known = preparedStatements.get(connection)
+  if (known !== undefined) return known
+  const statements = new Map<string, RowReader>()
+  preparedStatements.set(connection, statements)
+  return statements
+}
+
+const runUnnamed = (text: string) => Buffer.concat([serialize.parse({ text }), serialize.bind(), serialize.execute()])
+const beginMessages = runUnnamed("BEGIN")
+const commitMessages = runUnnamed("COMMIT")
+const executeMessage = Buffer.from(serialize.execute())
+const syncMessage = Buffer.from(serialize.sync())
+const describeMessage = Buffer.from(serialize.describe({ type: "P" }))
+
+interface RowDescription {
+  readonly fields: ReadonlyArray<{ readonly name: string; readonly dataTypeID: number }>
+}
+
+const toRowReader = ({ fields }: RowDescription): RowReader => ({
+  names: fields.map(({ name }) => name),
+  parsers: fields.map(({ dataTypeID }) => typeParserOf(dataTypeID)),
+  emptyRow: Object.fromEntries(fields.map(({ name }) => [name, null]))
+})
+
+/**
+ * A prepared statement in one write to the server, together with BEGIN and COMMIT if it opens or closes a transaction:
+ * each would otherwise cost a round trip, and the transaction would keep its locks that much longer. The driver's own
+ * query also asks for the description of the rows each time, which costs both sides more than reading a row. This class
+ * asks once per connection. It implements the driver's interface for custom queries, as pg-cursor does.
+ */
+export class PreparedQuery implements pg.Submittable {
+  /** The driver starts the timer, and replaces the callback to stop it. */
+  readonly query_timeout = queryTimeoutMs
+  callback: (error: Error | null, result?: pg.QueryResult) => void
+  readonly #name: string
+  readonly #text: string
+  readonly #values: ReadonlyArray<unknown>
+  readonly #boundary: TransactionBoundary
+  readonly #rows: Array<Record<string, unknown>> = []
+  #statements = new Map<string, RowReader>()
+  #reader: RowReader | undefined
+  #completedCommands = 0
+  #commandTag = ""
+  #parseError: Error | undefined
+
+  constructor(
+    { name, text, values }: { readonly name: string; readonly text: string; readonly values: ReadonlyArray<unknown> },
+    boundary: TransactionBoundary,
+    done: QueryCallback
+  ) {
+    this.#name = name
+    this.#text = text
+    this.#values = values
+    this.#boundary = boundary
+    this.callback = (error, result) => done(error ?? undefined, result)
+  }
+
+  /** Returns the error of a value that cannot be sent, before anything is sent. */
+  submit(connection: pg.Connection): Error | null {
+    this.#statements = statementsOf(connection)
+    this.#reader = this.#statements.get(this.#name)
+    try {
+      connection.stream.write(Buffer.concat(this.#messages()))
+      return null
+    } catch (error) {
+      return error instanceof Error ? error : new Error("A value cannot be sent", { cause: error })
+    }
+  }
+
+  #messages() {
+    const { begins, commits } = this.#boundary
+    const isPrepared = this.#reader !== undefined
+    const messages: Array<Uint8Array> = []
+    if (begins) messages.push(beginMessages)
+    // An earlier attempt may have prepared the statement and failed afterwards.
+    if (!isPrepared) {
+      messages.push(serialize.close({ type: "S", name: this.#name }))
+      messages.push(serialize.parse({ name: this.#name, text: this.#text }))
+    }
+    messages.push(serialize.bind({ statement: this.#name, values: this.#values.map(toParameter) }))
+    if (!isPrepared) messages.push(describeMessage)
+    messages.push(executeMessage)
+    if (commits) messages.push(commitMessages)
+    messages.push(syncMessage)
+    return messages
+  }
+
+  handleRowDescription(description: RowDescription) {
+    this.#reader = toRowReader(description)
+  }
+
+  handleDataRow({ fields }: { readonly fields: ReadonlyArray<string | null> }) {
+    const { emptyRow, names, parsers } = this.#reader ?? noColumns
+    const row: Record<string, unknown> = { ...emptyRow }
+    try {
+      for (let index = 0; index < names.length; index++) {
+        const text = fields[index]
+        if (text != null) row[names[index] as string] = parsers[index]?.(text)
+      }
+      this.#rows.push(row)
+    } catch (error) {
+      this.#parseError = error instanceof Error ? error : new Error("A row cannot be parsed", { cause: error })
+    }
+  }
+
+  /** BEGIN and COMMIT complete as well; only the statement itself has a result. */
+  handleCommandComplete({ text }: { readonly text: string }) {
+    if (this.#completedCommands++ === (this.#boundary.begins ? 1 : 0)) this.#commandTag = text
+  }
+
+  handleReadyForQuery() {
+    this.#statements.set(this.#name, this.#reader ?? noColumns)
+    if (this.#parseError !== undefined) return this.callback(this.#parseError)
+    const [command = "", ...counts] = this.#commandTag.split(" ")
+    this.callback(null, { command, rowCount: Number(counts.at(-1)), rows: this.#rows, oid: 0, fields: [] })
+  }
+
+  handleError(error: Error) {
+    if (isStalePlan(error)) this.#statements.delete(this.#name)
+    this.callback(error)
+  }
+
+  handleEmptyQuery() {}
+
+  handlePortalSuspended() {}
+}
