@@ -9,6 +9,7 @@ const quick = [
   "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
   "test/layers/auth/{coalescer,tokenCache}.test.ts",
+  "test/layers/branding/imageVerifier.test.ts",
   "test/layers/nats/throttle.test.ts",
   "test/layers/pdf/{layout,particulars,reading}.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",

@@ -1,15 +1,21 @@
 import { Either } from "effect"
-import { textAt } from "./image/Bytes.ts"
-import { sniffFileType } from "./image/FileType.ts"
-import { gifSignatures, inspectGif } from "./image/Gif.ts"
-import { type ImageInfo, type ImageType, rejectFile } from "./image/ImageInfo.ts"
-import { inspectJpeg, jpegSignature } from "./image/Jpeg.ts"
-import { inspectPng, pngSignature } from "./image/Png.ts"
-import { inspectWebp, isWebp } from "./image/Webp.ts"
+import { sniffFileType } from "./FileType.ts"
+import { findImageEnd, type ImageEnd } from "./ImageEnd.ts"
 
-export type { ImageInfo, ImageType } from "./image/ImageInfo.ts"
+export type ImageType = "image/png" | "image/jpeg" | "image/webp" | "image/gif"
 
-const maxPixels = 40_000_000
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+  readonly frames: number
+}
+
+/** A reason for a rejection. It completes the sentence "The file …". */
+export type RejectionReason = string
+
+const rejectFile = (reason: RejectionReason): Either.Either<never, RejectionReason> => Either.left(reason)
+
+export const maxPixels = 40_000_000
 const maxSide = 20_000
 const maxFrames = 500
 
@@ -20,7 +26,20 @@ const typeNames: Record<ImageType, string> = {
   "image/gif": "a GIF"
 }
 
-const rejectUnsupported = (bytes: Uint8Array) => {
+const signatures: ReadonlyArray<readonly [string, ImageType]> = [
+  ["\x89PNG\r\n\x1a\n", "image/png"],
+  ["\xff\xd8\xff", "image/jpeg"],
+  ["GIF87a", "image/gif"],
+  ["GIF89a", "image/gif"]
+]
+
+const detectType = (bytes: Buffer): ImageType | undefined => {
+  const start = bytes.toString("latin1", 0, 12)
+  if (start.startsWith("RIFF") && start.endsWith("WEBP")) return "image/webp"
+  return signatures.find(([signature]) => start.startsWith(signature))?.[1]
+}
+
+const rejectUnsupported = (bytes: Buffer) => {
   if (bytes.length === 0) return rejectFile("is empty")
   const name = sniffFileType(bytes)
   return rejectFile(
@@ -28,30 +47,28 @@ const rejectUnsupported = (bytes: Uint8Array) => {
   )
 }
 
-/** Detects the type and size of an image. The error is a reason that completes the sentence "The file …". */
-export const inspectImage = (bytes: Uint8Array): Either.Either<ImageInfo, string> => {
-  const startsWith = (signature: string) => textAt(bytes, 0, signature.length) === signature
-  if (startsWith(pngSignature)) return inspectPng(bytes)
-  if (startsWith(jpegSignature)) return inspectJpeg(bytes)
-  if (gifSignatures.some(startsWith)) return inspectGif(bytes)
-  if (isWebp(bytes)) return inspectWebp(bytes)
-  return rejectUnsupported(bytes)
+/** Some tools pad files with zeros. Other trailing data can hide a script, an archive or a second file. */
+const isZeroPadding = (bytes: Buffer, type: ImageType) => type !== "image/webp" && bytes.every((byte) => byte === 0)
+
+/** Requires the signature of the declared type, a complete container, and no data behind it. */
+export const requireContainer = (bytes: Buffer, declared: ImageType): Either.Either<ImageEnd, RejectionReason> => {
+  const type = detectType(bytes)
+  if (type === undefined) return rejectUnsupported(bytes)
+  if (type !== declared) return rejectFile(`says it is ${typeNames[declared]} but holds ${typeNames[type]}`)
+  const found = findImageEnd[type](bytes)
+  if (found === undefined || found.end > bytes.length) return rejectFile(`is cut off after ${bytes.length} bytes`)
+  return isZeroPadding(bytes.subarray(found.end), type) || found.end === bytes.length
+    ? Either.right(found)
+    : rejectFile(`goes on for ${bytes.length - found.end} bytes after its picture has ended`)
 }
 
-const requireBounds = (image: ImageInfo): Either.Either<ImageInfo, string> => {
-  const { width, height, frames } = image
+export const requireImageSize = (image: ImageSize): Either.Either<ImageSize, RejectionReason> => {
+  const { frames, height, width } = image
   const size = `is ${width} × ${height} pixels`
-  if (width < 1 || height < 1) return rejectFile(`${size}; at least 1 × 1 is taken`)
   if (width * height > maxPixels) return rejectFile(`${size}; at most ${maxPixels / 1_000_000} megapixels are taken`)
   if (Math.max(width, height) > maxSide) return rejectFile(`${size}; at most ${maxSide} a side are taken`)
   if (frames > maxFrames) return rejectFile(`holds ${frames} frames; at most ${maxFrames} are taken`)
   return Either.right(image)
 }
 
-/** Inspects an image and also requires the declared type and the size limits. */
-export const validateImage = (bytes: Uint8Array, declared: ImageType): Either.Either<ImageInfo, string> =>
-  Either.flatMap(inspectImage(bytes), (image) =>
-    image.type === declared
-      ? requireBounds(image)
-      : rejectFile(`says it is ${typeNames[declared]} but holds ${typeNames[image.type]}`)
-  )
+export const damagedImage: RejectionReason = "is damaged or cut off"

@@ -10,17 +10,20 @@ import {
   StoredAsset,
   toAsset
 } from "../../domain/branding/Asset.ts"
-import { validateImage } from "../../domain/branding/ImageFile.ts"
 import { fieldError, NotFound, type ValidationError } from "../../domain/Errors.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { SignedUrls } from "../blobs/SignedUrls.ts"
+import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
+import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Blobs, type StagedUpload } from "./Blobs.ts"
+import { verifyImage } from "./ImageVerifier.ts"
 
 const notUploaded = fieldError(
   "content",
@@ -28,11 +31,14 @@ const notUploaded = fieldError(
   "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
 )
 
-/** Compares the number of bytes with the declared one. */
-const checkSize = (declared: number | undefined, bytes: Uint8Array) =>
-  declared === undefined || declared === bytes.length
-    ? Either.right(bytes)
-    : Either.left(`has ${bytes.length} bytes and was declared to have ${declared}`)
+/** One image at a time: a decoder takes a core and up to 200 MB. */
+const verificationLimits = {
+  permits: 1,
+  maxPerKey: 1,
+  maxQueuedPerKey: 16,
+  maxQueued: 256,
+  timeout: "10 seconds"
+} as const
 
 interface ServedImage {
   readonly tenant: string
@@ -104,8 +110,10 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       const tenant = yield* CurrentTenant
       const chunks = yield* Stream.runCollect(blobs.read(tenant, digest))
       const bytes = Buffer.concat([...chunks])
-      const verified = Either.flatMap(checkSize(sizeBytes, bytes), (bytes) => validateImage(bytes, contentType))
-      return Either.map(verified, () => ({ etag: digest, sizeBytes: bytes.length }))
+      if (sizeBytes !== undefined && sizeBytes !== bytes.length) {
+        return Either.left(`has ${bytes.length} bytes and was declared to have ${sizeBytes}`)
+      }
+      return Either.map(yield* verifyImage(bytes, contentType), () => ({ etag: digest, sizeBytes: bytes.length }))
     })
     /** Missing bytes are no defect when a concurrent request has deleted the asset or replaced its bytes. */
     const verifyUnlessReplaced = (id: string, asset: StoredAsset, digest: string) =>
@@ -116,8 +124,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
           return Either.left(replacedMessage)
         })
       )
-    /** Limits the concurrent verifications, because each one buffers a whole image. */
-    const verificationLimit = Effect.unsafeMakeSemaphore(4)
+    const verifications = makeFairSemaphore(verificationLimits, toRequestError)
 
     /** Saves the verification, unless a concurrent request has saved one or replaced the bytes. */
     const saveVerification = Effect.fnUntraced(function* (id: string, digest: string, verification: Verification) {
@@ -137,7 +144,8 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
       if (asset.status === "READY") return completed(asset)
       const digest = yield* digestOf(id)
       if (digest === undefined) return yield* Effect.fail(notUploaded)
-      const verification = yield* verificationLimit.withPermits(1)(verifyUnlessReplaced(id, asset, digest))
+      const tenant = yield* CurrentTenant
+      const verification = yield* verifications.withPermit([tenant], verifyUnlessReplaced(id, asset, digest))
       const saved = yield* inTransaction(sql)(saveVerification(id, digest, verification))
       if (saved.status === "READY") return completed(saved)
       return rejected(Either.isLeft(verification) ? verification.left : replacedMessage)
@@ -152,7 +160,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         if (digest !== undefined) yield* blobs.release(digest)
       }).pipe(inTransaction(sql))
 
-    return {
+    return yield* withSpans("Assets", {
       create: (fields: typeof CreateAsset.Type) =>
         quotas
           .requireTenantQuota("assets", "kind")
@@ -212,6 +220,6 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         if (row === undefined || (row.access !== "PUBLIC" && !isSigned)) return yield* Effect.fail(new NotFound())
         return { ...row, bytes: blobs.read(row.tenant, row.digest) }
       })
-    }
+    })
   })
 }) {}

@@ -14,6 +14,7 @@ import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** The operations of a tenant or client that an attachment needs. */
 interface Owner<A> {
@@ -69,7 +70,7 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
 
     const withoutSlot = (media: ReadonlyArray<MediaItem>, slot: string) => media.filter((item) => item.slot !== slot)
 
-    return {
+    return yield* withSpans("Attachments", {
       /** Attaches an image to a slot and replaces the previous one. */
       attach: <A extends HasMedia>(owner: Owner<A>, slot: SlotRef, { assetId, order = 0 }: typeof AttachMedia.Type) =>
         Effect.gen(function* () {
@@ -97,6 +98,6 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
             media: withoutSlot(current.value.media, slot.slot)
           })
         }).pipe(inTransaction(sql))
-    }
+    })
   })
 }) {}

@@ -5,6 +5,7 @@ import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** Bytes in the store that are not a blob yet. */
 export interface StagedUpload {
@@ -47,7 +48,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
         )
       )
 
-    return {
+    return yield* withSpans("Blobs", {
       /**
        * Writes bytes to a new place. Inserts the upload first, so that the cleanup finds the bytes of a crashed upload.
        */
@@ -133,6 +134,6 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
           Effect.tap((uploads) => Effect.forEach(uploads, ({ place, tenant }) => removeUpload(tenant, place))),
           Effect.map((uploads) => uploads.length)
         )
-    }
+    })
   })
 }) {}

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Asset, AssetId, CreateAsset, maxImageBytes, PatchAsset } from "../../../../domain/branding/Asset.ts"
 import { optional } from "../../../../domain/Schemas.ts"
-import { anyone, inTenant, MaxBodyBytes, operation, StreamedUpload } from "../../Access.ts"
+import { anyone, External, inTenant, MaxBodyBytes, operation, StreamedUpload } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { PageQuery } from "../../Paging.ts"
 
@@ -51,6 +51,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       .setPath(path)
       .addSuccess(data(Asset))
       .annotateContext(operation("Verify an uploaded image and make it ready", inTenant("MEMBER")))
+      .annotate(External, true)
   )
   .add(
     HttpApiEndpoint.del("remove", "/assets/:assetId")
