@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Client, type CreateClient } from "../../domain/contracting/Client.ts"
 import { makeListPageReader } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export const clientTable = { table: "clients", entity: Client }
 
@@ -10,11 +11,11 @@ export class Clients extends Effect.Service<Clients>()("layers/Clients", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const clients = yield* makeResource({ name: "client", ...clientTable, clientOf: ({ id }) => id })
-    return {
+    return yield* withSpans("Clients", {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
       /** Reads the page of the list of all clients after a position, or the first page. */
       readListPage: makeListPageReader<Client>(sql, { ...clientTable, fields: Client.fields })
-    }
+    })
   })
 }) {}

@@ -5,6 +5,7 @@ import { NotFound } from "../../domain/Errors.ts"
 import { Principal } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { clientTable } from "./Clients.ts"
 import { contractTable } from "./Contracts.ts"
 
@@ -56,7 +57,7 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       read
     }))
 
-    return {
+    return yield* withSpans("Projects", {
       ...projects,
 
       /** A project of any tenant of the caller, with its expanded relations, in one statement. */
@@ -72,6 +73,6 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
         // The columns are named after the fields of the schemas.
         return { ...toProject(row), ...read(row) } as unknown as ExpandedProject
       })
-    }
+    })
   })
 }) {}

@@ -18,6 +18,7 @@ import { integrationExistsSql, makeRequireIntegration } from "../integrations/In
 import { inSnapshot, inTransaction } from "../postgres/connection/Transactions.ts"
 import { omitNulls, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { makeBulkRedeliveries } from "./BulkRedeliveries.ts"
 import { makeSingleRedelivery } from "./SingleRedelivery.ts"
 
@@ -85,7 +86,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         () => new PreconditionFailed()
       )
 
-    return {
+    return yield* withSpans("Deliveries", {
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, filterSql(filter))
@@ -109,6 +110,6 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         yield* requirePeriod(which)
         return yield* bulkRedeliveries.start(yield* CurrentTenant, integration, which)
       })
-    }
+    })
   })
 }) {}

@@ -13,6 +13,7 @@ import { Grants } from "../integrations/authorization/Grants.ts"
 import { openProviderSession } from "../integrations/authorization/ProviderSession.ts"
 import { InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
 import { type ProviderResponse, trimTrailingSlashes } from "../providerHttp/ProviderRequest.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface Row {
   readonly file: string
@@ -121,7 +122,7 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
         return yield* uploadOnce(makeGoogleDriveClient(session, api), fileIds, file)
       })
 
-    return {
+    return yield* withSpans("GoogleDriveSender", {
       /** Makes one attempt. Other event types count as delivered: this provider offers no subscription to them. */
       send: (delivery: DriveDelivery): Effect.Effect<SendResult> =>
         delivery.type !== "invoice.finalized"
@@ -138,6 +139,6 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
               Effect.timed,
               Effect.map(([latency, result]) => ({ ...result, latencyMs: Math.round(Duration.toMillis(latency)) }))
             )
-    }
+    })
   })
 }) {}

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
 import { runInBatches } from "../postgres/Batches.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { makeEventRetention } from "./EventRetention.ts"
 
 /** Deletes events, attempt payloads and secrets after their retention period. */
@@ -10,7 +11,7 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
     const sql = yield* SqlClient.SqlClient
     const { EVENT_RETENTION_DAYS, PAYLOAD_RETENTION_DAYS } = yield* Settings
 
-    return {
+    return yield* withSpans("Retention", {
       /** Deletes old events with their feed rows, deliveries and attempts. */
       deleteEvents: runInBatches(makeEventRetention(sql, EVENT_RETENTION_DAYS).deleteNextBatch),
 
@@ -33,6 +34,6 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
           delete from integration_secrets where ctid = any (array(
             select ctid from integration_secrets where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    }
+    })
   })
 }) {}

@@ -8,6 +8,7 @@ import { type EventPattern, expandEventPattern } from "../../domain/events/Event
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { columnOf, type TableShape } from "../postgres/repository/Columns.ts"
 import { buildJsonSql } from "../postgres/repository/JsonSql.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 const shape: TableShape = { table: "events", fields: eventFields, relations: ["tenant", "client"] }
 
@@ -70,7 +71,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
         order by type, position limit ${max}
       ) placed order by position limit ${max}`
 
-    return {
+    return yield* withSpans("Events", {
       get: (id: string) => findOne(sql`e.id = ${id}`),
 
       /** The event that created this version of a resource. */
@@ -94,6 +95,6 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
           next: rows.length > limit ? page.at(-1)?.id : undefined
         }
       })
-    }
+    })
   })
 }) {}

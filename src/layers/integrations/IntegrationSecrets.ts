@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Secrets } from "../secrets/Secrets.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { generateSigningSecret } from "../webhook/WebhookSender.ts"
 
 interface Sealed {
@@ -42,7 +43,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
         secrets.open(associatedDataOf(tenant, integration, generation), sealed).toString()
       )
 
-    return {
+    return yield* withSpans("IntegrationSecrets", {
       /** Query for the replaced secrets that have not expired, for a quota count. */
       replacedQuery: (integration: string) =>
         Effect.map(
@@ -86,6 +87,6 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
         ),
 
       unseal
-    }
+    })
   })
 }) {}

@@ -36,6 +36,7 @@ import { insertEvent } from "../postgres/repository/EventLog.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { SsrfGuard } from "../webhook/SsrfGuard.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
@@ -140,7 +141,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       return yield* events.getByResourceVersion(id, sequence)
     })
 
-    return {
+    return yield* withSpans("Integrations", {
       ...integrations,
 
       /** Creates an integration. Returns it with its signing secret or its webhook URL, if the provider needs one. */
@@ -210,6 +211,6 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
           inTransaction(sql),
           Effect.provideService(CurrentTenant, tenant)
         )
-    }
+    })
   })
 }) {}

@@ -15,6 +15,7 @@ import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Integrations } from "./Integrations.ts"
 
 interface SubscriptionPath {
@@ -63,7 +64,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           where tenant_id = ${tenant} and integration_id = ${integration} and id = ${id})`
       )
 
-    return {
+    return yield* withSpans("Subscriptions", {
       add: (integrationId: string, fields: CreateSubscription) =>
         Effect.gen(function* () {
           const seen = yield* integrations.lockForUpdate(integrationId)
@@ -103,6 +104,6 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           const extraCtes = [yield* deleteCte(integrationId, subscriptionId)]
           yield* integrations.updateLocked(seen, "updated", next, { extraCtes, commit: true })
         }).pipe(inTransaction(sql))
-    }
+    })
   })
 }) {}

@@ -7,6 +7,7 @@ import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
 import { Secrets } from "../secrets/Secrets.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /**
  * A look-up happens before admission, so it has its own queue. It shares two connections with the look-up of members,
@@ -46,7 +47,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
       return { insert, webhookUrl: `${PUBLIC_URL.replace(/\/+$/, "")}/api/v1/webhooks/${key}` }
     })
 
-    return {
+    return yield* withSpans("WebhookEndpoints", {
       /** Query for the replaced endpoints that have not expired, for a quota count. */
       replacedQuery: (integration: string) =>
         Effect.map(
@@ -102,6 +103,6 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
           delete from webhook_endpoints where ctid = any (array(
             select ctid from webhook_endpoints where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    }
+    })
   })
 }) {}

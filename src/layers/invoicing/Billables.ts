@@ -10,6 +10,7 @@ import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { BillingReferences } from "./BillingReferences.ts"
 import { ContractCap, type LockedInvoice } from "./ContractCap.ts"
 import { Invoices } from "./Invoices.ts"
@@ -92,7 +93,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       return { locked, line: yield* billables.lockForWrite(id) }
     })
 
-    return {
+    return yield* withSpans("Billables", {
       ...billables,
 
       /** Adds all lines to a draft, or none. */
@@ -125,6 +126,6 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
           yield* billables.deleteLocked(line)
           yield* updateTotals(locked, { amounts: [-line.value.lineTotalMinor], lineDelta: -1, field: "id" })
         }).pipe(inTransaction(sql))
-    }
+    })
   })
 }) {}

@@ -4,6 +4,7 @@ import type { ApiError } from "../../domain/Errors.ts"
 import { hasReference, type ReferenceFields, ReferenceIndex } from "../../domain/invoicing/ReferenceIndex.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { issueOfLine, siteOfLine } from "../../domain/tracker/IssueBilling.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { isCreatedFromIssue } from "./BillingPredicates.ts"
 
 type BilledLine = ReferenceFields & { readonly invoice: string }
@@ -61,7 +62,7 @@ export class BillingReferences extends Effect.Service<BillingReferences>()("laye
       return billed
     }, Effect.orDie)
 
-    return {
+    return yield* withSpans("BillingReferences", {
       /** Returns an error for each line whose reference is billed already or used by an earlier line of the request. */
       findDuplicates: Effect.fnUntraced(function* (
         lines: ReadonlyArray<ReferenceFields>,
@@ -84,6 +85,6 @@ export class BillingReferences extends Effect.Service<BillingReferences>()("laye
             error._tag === "ValidationError" && ["referenceId", "issueId"].includes(error.details?.[0]?.field ?? ""),
           () => work
         )
-    }
+    })
   })
 }) {}

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { encodeExplanation, makeLineExplainer } from "../../domain/invoicing/Explanation.ts"
 import type { PagePosition } from "../../domain/Paging.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Billables } from "./Billables.ts"
 import { Invoices } from "./Invoices.ts"
 
@@ -17,7 +18,7 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
     const billables = yield* Billables
     const invoices = yield* Invoices
 
-    return {
+    return yield* withSpans("InvoiceExplanations", {
       /** Explains an invoice and its lines in one snapshot. */
       get: (id: string) =>
         Effect.gen(function* () {
@@ -34,6 +35,6 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
           }
           return encodeExplanation(invoice, lines)
         }).pipe(inSnapshot(sql))
-    }
+    })
   })
 }) {}

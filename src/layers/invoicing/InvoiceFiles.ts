@@ -4,6 +4,7 @@ import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {
@@ -57,7 +58,7 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
         return isPromoted
       }).pipe(inTransaction(sql))
 
-    return {
+    return yield* withSpans("InvoiceFiles", {
       find,
 
       /** Saves a rendered file. Uploads the bytes before the transaction begins, so that the upload holds no locks. */
@@ -73,6 +74,6 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
 
       read: ({ digest }: InvoiceFile) =>
         Stream.unwrap(Effect.map(CurrentTenant, (tenant) => blobs.read(tenant, digest)))
-    }
+    })
   })
 }) {}

@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect"
 import type { ImageRole, InvoiceImages as ImagesByRole } from "../../domain/invoicing/InvoiceDocument.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Blobs } from "../branding/Blobs.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface ImageRow {
   readonly role: ImageRole
@@ -45,7 +46,7 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
         }))
       )
 
-    return {
+    return yield* withSpans("InvoiceImageStore", {
       /**
        * Copies the attached images to an invoice at issue. The lock on each blob keeps a concurrent `release` from
        * deleting it.
@@ -68,6 +69,6 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
             : sql<ImageRow>`select role, digest from (${selectAttached(tenant, contract)}) hanging`
           return yield* readImages(tenant, images)
         }).pipe(Effect.orDie)
-    }
+    })
   })
 }) {}

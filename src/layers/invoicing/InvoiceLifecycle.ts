@@ -12,6 +12,7 @@ import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Billables } from "./Billables.ts"
 import { ContractCap, type LockedContract } from "./ContractCap.ts"
 import { InvoiceFileQueue } from "./InvoiceFileQueue.ts"
@@ -103,7 +104,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
-    return {
+    return yield* withSpans("InvoiceLifecycle", {
       finalize: (id: string) => withLocked(id, finalize),
 
       pay: (id: string) =>
@@ -143,6 +144,6 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
             yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion, ...billedUpdate], commit: true })
           })
         )
-    }
+    })
   })
 }) {}

@@ -10,6 +10,7 @@ import {
 } from "../../domain/invoicing/InvoiceNumber.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { insertEvent } from "../postgres/repository/EventLog.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
 
@@ -72,7 +73,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       left join placed l on l.period = ends.period and l.place = ends.last
       order by ends.period`
 
-    return {
+    return yield* withSpans("InvoiceNumbers", {
       /** Allocates the next number. The caller's transaction must save an invoice with this number or roll back. */
       allocate: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
@@ -114,6 +115,6 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
           ) ${event}`
         return series
       }, Effect.orDie)
-    }
+    })
   })
 }) {}

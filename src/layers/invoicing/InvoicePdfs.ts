@@ -8,6 +8,7 @@ import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeSingleFlight } from "../concurrency/SingleFlight.ts"
 import { PdfRenderer } from "../pdf/PdfRenderer.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Billables } from "./Billables.ts"
 import { type InvoiceFile, InvoiceFiles } from "./InvoiceFiles.ts"
 import { InvoiceImageStore } from "./InvoiceImageStore.ts"
@@ -26,7 +27,7 @@ export class InvoiceDetails extends Effect.Service<InvoiceDetails>()("layers/Inv
     const parties = yield* InvoiceParties
     const images = yield* InvoiceImageStore
 
-    return {
+    return yield* withSpans("InvoiceDetails", {
       /** Everything that the PDF shows except the images. The caller reads these after the snapshot ends. */
       get: (id: string) =>
         Effect.gen(function* () {
@@ -41,7 +42,7 @@ export class InvoiceDetails extends Effect.Service<InvoiceDetails>()("layers/Inv
         }).pipe(inSnapshot(sql)),
 
       loadImages: ({ contract, id, invoiceNumber }: Invoice) => images.load(id, contract, invoiceNumber !== undefined)
-    }
+    })
   })
 }) {}
 
@@ -78,7 +79,7 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
         (pdf) => files.save(invoice.id, variant, pdf)
       )
 
-    return {
+    return yield* withSpans("InvoicePdfs", {
       /**
        * Renders an invoice in its current state. The concurrency limit counts the work for the tenant and for each of
        * `keys`.
@@ -102,6 +103,6 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
 
       readAll: (file: InvoiceFile) =>
         Effect.map(Stream.runCollect(files.read(file)), (chunks) => new Uint8Array(Buffer.concat([...chunks])))
-    }
+    })
   })
 }) {}

@@ -8,6 +8,7 @@ import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface Filter {
   readonly contractId?: string | undefined
@@ -35,7 +36,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
     }
 
-    return {
+    return yield* withSpans("Invoices", {
       ...invoices,
 
       create: (request: typeof CreateInvoice.Type) =>
@@ -58,6 +59,6 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
           Effect.orDie(sql<{ parties: unknown }>`
             select parties from invoices where tenant_id = ${tenant} and id = ${id}`)
         ).pipe(Effect.map(([row]) => row?.parties ?? undefined))
-    }
+    })
   })
 }) {}

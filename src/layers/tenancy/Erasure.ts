@@ -13,6 +13,7 @@ import {
   withRowLock
 } from "../postgres/Batches.ts"
 import { vacuum } from "../postgres/Vacuum.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface Table {
   readonly name: string
@@ -150,7 +151,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
         return tenant
       })
 
-    return {
+    return yield* withSpans("Erasure", {
       /**
        * Erases one overdue tenant. Returns its id, or undefined if there is none or another copy has locked it. It runs in
        * small transactions, so that an interrupted erasure continues with the rows that are left.
@@ -161,6 +162,6 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
         Effect.catchTag("RowLockUnavailable", () => Effect.succeed(undefined)),
         Effect.orDie
       )
-    }
+    })
   })
 }) {}

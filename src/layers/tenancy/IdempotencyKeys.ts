@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Secrets } from "../secrets/Secrets.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** A key is unique within its caller, tenant and operation. */
 export interface IdempotencyKeyScope {
@@ -26,7 +27,7 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
     const matches = ({ issuer, key, route, subject, tenant }: IdempotencyKeyScope) => sql`
       tenant_id = ${tenant} and issuer = ${issuer} and subject = ${subject} and route = ${route} and key = ${key}`
 
-    return {
+    return yield* withSpans("IdempotencyKeys", {
       /** Returns whether this request owns the key now. Waits for a concurrent request with the same key; reclaims expired keys. */
       claim: (scope: IdempotencyKeyScope, fingerprint: Buffer) =>
         Effect.orDie(sql<object>`
@@ -63,6 +64,6 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
             select ctid from idempotency_keys
             where claimed_at < now() - make_interval(hours => ${ttlHours}) limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    }
+    })
   })
 }) {}

@@ -8,6 +8,7 @@ import type { Role } from "../../domain/tenancy/Roles.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export class Members extends Effect.Service<Members>()("layers/Members", {
   dependencies: [Quotas.Default],
@@ -40,7 +41,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
     const requireRemainingOwner = (before: Role, after: Role | undefined) =>
       losesOwner(before, after) ? Effect.flatMap(countOwners, requireOtherOwner) : Effect.void
 
-    return {
+    return yield* withSpans("Members", {
       ...members,
 
       create: (fields: typeof CreateMember.Type) =>
@@ -84,6 +85,6 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
             yield* members.remove(id)
           })
         )
-    }
+    })
   })
 }) {}

@@ -8,6 +8,7 @@ import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Members } from "./Members.ts"
 
 export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
@@ -25,7 +26,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       deleteSql: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
     })
 
-    return {
+    return yield* withSpans("Tenants", {
       ...tenants,
 
       /** Creates a tenant with the caller as its first OWNER. */
@@ -48,6 +49,6 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
             where m.issuer = ${issuer} and m.subject = ${subject} and this.id > ${after?.id ?? ""}
             order by this.id limit ${limit + 1}`)
         )
-    }
+    })
   })
 }) {}

@@ -3,6 +3,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arrays, Cause, Effect } from "effect"
 import type { InboundKey } from "../nats/InboundStream.ts"
 import { isConnectionBroken } from "../postgres/connection/TransientErrors.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { makeBatchLoader } from "./intake/BatchLoader.ts"
 import type { IssueRef } from "./intake/IssueRef.ts"
 import { type BatchResult, makeProcessBatch } from "./intake/ProcessBatch.ts"
@@ -78,7 +79,7 @@ export class InboundProcessor extends Effect.Service<InboundProcessor>()("layers
         )
       )
 
-    return {
+    return yield* withSpans("InboundProcessor", {
       /**
        * Processes the pending webhooks of issues, in the order of each issue's changes. Returns the result of every
        * webhook, the issues with more pending webhooks (`left`), and the issues that another worker has locked
@@ -123,6 +124,6 @@ export class InboundProcessor extends Effect.Service<InboundProcessor>()("layers
           ) waiting
           where i.provider = 'JIRA' and i.status = 'ACTIVE'
           order by row_number() over (partition by waiting.tenant_id order by random()), random() limit ${max}`)
-    }
+    })
   })
 }) {}

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /**
  * Deduplication needs a webhook for as long as its tracker retries, which is hours at most. Overrides a shorter
@@ -20,7 +21,7 @@ export class InboundRetention extends Effect.Service<InboundRetention>()("layers
       where status <> 'RECEIVED' and ${sql.literal(condition)} and processed_at < now() - make_interval(days => ${days})
       order by processed_at limit ${max} for update skip locked`
 
-    return {
+    return yield* withSpans("InboundRetention", {
       /** Deletes the bodies, and the error messages, which can quote a body. */
       deleteBodies: (max: number) =>
         Effect.orDie(sql<object>`
@@ -33,6 +34,6 @@ export class InboundRetention extends Effect.Service<InboundRetention>()("layers
           with old as materialized (${selectProcessed(Math.max(EVENT_RETENTION_DAYS, minDays), "true", max)})
           delete from inbound_webhooks w using old
           where w.tenant_id = old.tenant_id and w.id = old.id returning 1`).pipe(Effect.map((rows) => rows.length))
-    }
+    })
   })
 }) {}

@@ -9,6 +9,7 @@ import { InboundWebhookId } from "../../domain/tracker/InboundWebhook.ts"
 import type { IssueWebhook } from "../../domain/tracker/IssueWebhook.ts"
 import type { InboundKey } from "../nats/InboundStream.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface ReceivedRow extends Nullable<InboundKey> {
   readonly wanting: number
@@ -88,12 +89,12 @@ export class InboundStore extends Effect.Service<InboundStore>()("layers/Inbound
         return { accepted: true, added: [...added, ...others.added] }
       })
 
-    return {
+    return yield* withSpans("InboundStore", {
       /** Saves a webhook. Returns whether any integration receives it, and the new rows. */
       save: (identifier: string, webhook: IssueWebhook, body: string) =>
         Effect.flatMap(InboundRequest, (call) =>
           Effect.orDie(insertForAll(selectRecipients(call, webhook.matchedWebhookIds), identifier, webhook, body, 1))
         )
-    }
+    })
   })
 }) {}

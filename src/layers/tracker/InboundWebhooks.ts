@@ -15,6 +15,7 @@ import { inTransaction } from "../postgres/connection/Transactions.ts"
 import type { TableShape } from "../postgres/repository/Columns.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface Filter {
   readonly status?: InboundStatus | undefined
@@ -58,7 +59,7 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
           where tenant_id = ${tenant} and id = ${id}`)
       )
 
-    return {
+    return yield* withSpans("InboundWebhooks", {
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, receivedBetween(filter))
@@ -75,6 +76,6 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
           yield* resetToReceived(id)
           return yield* getFull(integration, id)
         }).pipe(inTransaction(sql))
-    }
+    })
   })
 }) {}

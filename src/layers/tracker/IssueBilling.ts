@@ -11,6 +11,7 @@ import {
 } from "../../domain/tracker/IssueBilling.ts"
 import { Billables } from "../invoicing/Billables.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { TrackedIssues } from "./TrackedIssues.ts"
 
 type BillingRequest = CreateBillablesFromIssues
@@ -35,7 +36,7 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
       return yield* requireBillableCount(yield* issues.findUnbilled(integration, filter))
     })
 
-    return {
+    return yield* withSpans("IssueBilling", {
       createBillables: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
         const invoice = yield* invoices.get(invoiceId)
         yield* requireSelection(request)
@@ -52,6 +53,6 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
           ? created
           : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(toIssueErrors(error)))
       })
-    }
+    })
   })
 }) {}

@@ -11,6 +11,7 @@ import { integrationExistsSql, makeRequireIntegration } from "../integrations/In
 import { canBillSite, isCreatedFromIssue } from "../invoicing/BillingPredicates.ts"
 import type { TableShape } from "../postgres/repository/Columns.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export const issueShape: TableShape = {
   table: "tracked_issues",
@@ -51,7 +52,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
         select 1 from billables b
         where b.tenant_id = this.tenant_id and not b.released and ${isCreatedFromIssue(sql, sql.literal("this.id"))})`
 
-    return {
+    return yield* withSpans("TrackedIssues", {
       /** The site id of an integration, or undefined while it is unknown. */
       getSiteId: (integration: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
@@ -100,6 +101,6 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
             and (${state ?? null}::text is null or this.state = ${state ?? null})
             order by this.id limit ${maxBillablesPerRequest + 1}`
         )
-    }
+    })
   })
 }) {}

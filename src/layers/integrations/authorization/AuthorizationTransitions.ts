@@ -7,6 +7,7 @@ import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../../postgres/repository/ResourceWriter.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Integrations } from "../Integrations.ts"
 
 /** Status changes of an integration: authorized, authorization failed, authorization lost. */
@@ -32,7 +33,7 @@ export class AuthorizationTransitions extends Effect.Service<AuthorizationTransi
           Effect.provideService(CurrentTenant, tenant)
         )
 
-      return {
+      return yield* withSpans("AuthorizationTransitions", {
         /** Marks a locked integration as authorized for a site. A paused one stays paused. */
         authorize: ({ sequence, value }: Versioned<Integration>, siteId: string | undefined) => {
           const { statusReason: _, ...rest } = value
@@ -68,7 +69,7 @@ export class AuthorizationTransitions extends Effect.Service<AuthorizationTransi
               return Effect.asVoid(integrations.updateLocked(seen, event, next, { commit: true }))
             })
           )
-      }
+      })
     })
   }
 ) {}

@@ -15,6 +15,7 @@ import { Settings } from "../../config/Settings.ts"
 import { buildAuthorizationUrl, OAuthApps } from "../../oauth/OAuthApps.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Integrations } from "../Integrations.ts"
 import { AuthorizationTransitions } from "./AuthorizationTransitions.ts"
 import { GrantStore } from "./GrantStore.ts"
@@ -131,7 +132,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
         })
       )
 
-    return {
+    return yield* withSpans("Authorizations", {
       /** Returns the authorization URL of the provider. Only the caller learns the state in it. */
       begin: Effect.fnUntraced(function* (id: string, origin: string) {
         const { value } = yield* Effect.flatMap(integrations.getVersion(id), integrations.requireIfMatch)
@@ -159,6 +160,6 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
           const seen = yield* integrations.lockForWrite(id)
           return yield* applyGrant(seen, yield* pendingGrants.consume(id, confirmation), yield* Principal)
         }).pipe(inTransaction(sql))
-    }
+    })
   })
 }) {}

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Secrets } from "../../secrets/Secrets.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthGrant } from "./PendingGrants.ts"
 
 interface Row {
@@ -84,7 +85,7 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
           expires_at = excluded.expires_at, updated_at = now()`)
     }
 
-    return {
+    return yield* withSpans("GrantStore", {
       find: find(""),
       /** Locks the row until the transaction ends. */
       findForUpdate,
@@ -96,6 +97,6 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
             delete from grants where ${isOwn(tenant, integration)} and generation = ${generation} returning 1`),
           (rows) => rows.length === 1
         )
-    }
+    })
   })
 }) {}

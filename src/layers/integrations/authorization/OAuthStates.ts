@@ -7,6 +7,7 @@ import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { Quotas } from "../../quotas/Quotas.ts"
 import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
 type Person = Principal["Type"]
 
@@ -59,7 +60,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
         "integrationId"
       )
 
-    return {
+    return yield* withSpans("OAuthStates", {
       /** Starts an authorization for the caller. Returns the state and the PKCE challenge. */
       begin: Effect.fnUntraced(function* (integration: string, provider: OAuthProvider, origin: string) {
         const tenant = yield* CurrentTenant
@@ -101,6 +102,6 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
           delete from oauth_states where ctid = any (array(
             select ctid from oauth_states where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    }
+    })
   })
 }) {}

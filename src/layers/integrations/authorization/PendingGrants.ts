@@ -6,6 +6,7 @@ import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext
 import { TokenSet } from "../../oauth/TokenEndpoint.ts"
 import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthState } from "./OAuthStates.ts"
 
 /** The tokens and scopes that a provider granted, with the Jira site if there is one. */
@@ -49,7 +50,7 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
     const isValid = (tenant: string, integration: string, hash: Buffer) => sql`
       p.tenant_id = ${tenant} and p.integration_id = ${integration} and p.hash = ${hash} and p.expires_at > now()`
 
-    return {
+    return yield* withSpans("PendingGrants", {
       /** Stores a grant for ten minutes. Returns its confirmation code; undefined if the integration no longer exists. */
       save: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: OAuthState, grant: OAuthGrant) {
         const confirmation = makeOneTimeToken()
@@ -114,6 +115,6 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
               .map((row) => ({ provider: row.provider, grant: Effect.sync(() => unseal(row)) }))
           }))
         )
-    }
+    })
   })
 }) {}

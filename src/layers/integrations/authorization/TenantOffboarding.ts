@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { isTracker } from "../../../domain/integrations/Integration.ts"
 import type { Provider } from "../../../domain/integrations/Provider.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { JiraWebhookRemoval } from "../jiraWebhooks/JiraWebhookRemoval.ts"
 import { TokenRevocation } from "./TokenRevocation.ts"
 
@@ -36,7 +37,7 @@ export class TenantOffboarding extends Effect.Service<TenantOffboarding>()("laye
         tokenRevocation.revokeAll(tenant, id, provider)
       )
 
-    return {
+    return yield* withSpans("TenantOffboarding", {
       disconnectProviders: (tenant: TenantId) =>
         Effect.flatMap(selectConnected(tenant), (all) =>
           Effect.forEach(all, (one) => disconnect(tenant, one), { concurrency: maxConcurrency, discard: true })
@@ -46,6 +47,6 @@ export class TenantOffboarding extends Effect.Service<TenantOffboarding>()("laye
             Effect.logInfo(`Could not revoke all provider access of tenant ${tenant}`, cause)
           )
         )
-    }
+    })
   })
 }) {}

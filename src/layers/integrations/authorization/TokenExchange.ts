@@ -5,6 +5,7 @@ import { Settings } from "../../config/Settings.ts"
 import { listJiraSites, selectJiraSite } from "../../jira/JiraSites.ts"
 import { type OAuthApp, OAuthApps } from "../../oauth/OAuthApps.ts"
 import { exchangeAuthorizationCode, type TokenSet } from "../../oauth/TokenEndpoint.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthState } from "./OAuthStates.ts"
 import type { OAuthGrant } from "./PendingGrants.ts"
 
@@ -50,7 +51,7 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("layers/Token
       return { ...granted, siteId: site.id, siteUrl: site.url } satisfies OAuthGrant
     })
 
-    return {
+    return yield* withSpans("TokenExchange", {
       exchangeCode: (
         oauthState: OAuthState,
         config: IntegrationConfig,
@@ -62,6 +63,6 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("layers/Token
             TokenRequestRejected: () => Effect.fail(authorizationFailed("provider_error"))
           })
         )
-    }
+    })
   })
 }) {}

@@ -4,6 +4,7 @@ import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { OAuthApps } from "../../oauth/OAuthApps.ts"
 import { revokeToken } from "../../oauth/TokenEndpoint.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Integrations } from "../Integrations.ts"
 import { GrantStore } from "./GrantStore.ts"
 import { PendingGrants } from "./PendingGrants.ts"
@@ -46,7 +47,7 @@ export class TokenRevocation extends Effect.Service<TokenRevocation>()("layers/T
     const revokeEach = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
       Effect.forEach(tokens, (each) => revokeTokens(provider, each), { discard: true })
 
-    return {
+    return yield* withSpans("TokenRevocation", {
       /** Revokes all tokens of an integration that still exists. */
       revokeAll: (tenant: string, id: string, provider: Provider) =>
         Effect.flatMap(loadTokensIfOAuth(provider, tenant, id), (tokens) => revokeEach(provider, tokens)),
@@ -72,6 +73,6 @@ export class TokenRevocation extends Effect.Service<TokenRevocation>()("layers/T
           yield* Effect.forEach(toRevoke, revokeExpired, { concurrency: 8, discard: true })
           return count
         })
-    }
+    })
   })
 }) {}

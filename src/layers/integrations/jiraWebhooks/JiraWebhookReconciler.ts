@@ -4,6 +4,7 @@ import { JiraRejection, JiraUnavailable } from "../../jira/JiraResponses.ts"
 import { makeJiraWebhookClient } from "../../jira/JiraWebhookClient.ts"
 import { makeId } from "../../postgres/IdGenerator.ts"
 import { trimTrailingSlashes } from "../../providerHttp/ProviderRequest.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Grants } from "../authorization/Grants.ts"
 import { openProviderSession } from "../authorization/ProviderSession.ts"
 import { Integrations } from "../Integrations.ts"
@@ -97,7 +98,7 @@ export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>
     const reconcileEach = (all: ReadonlyArray<JiraConnection>, now: number) =>
       Effect.forEach(all, (one) => reconcileOne(one, now), { concurrency: maxConcurrent, discard: true })
 
-    return {
+    return yield* withSpans("JiraWebhookReconciler", {
       /** Runs the due task of every integration, unless another process has the lease. */
       reconcileAll: Effect.gen(function* () {
         if (PUBLIC_URL === undefined || !(yield* webhooks.acquireLease(holder))) return
@@ -121,6 +122,6 @@ export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>
       }),
 
       releaseLease: webhooks.releaseLease(holder)
-    }
+    })
   })
 }) {}

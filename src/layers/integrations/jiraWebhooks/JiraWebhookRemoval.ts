@@ -4,6 +4,7 @@ import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import { Settings } from "../../config/Settings.ts"
 import { makeJiraWebhookClient } from "../../jira/JiraWebhookClient.ts"
 import { trimTrailingSlashes } from "../../providerHttp/ProviderRequest.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { Grants } from "../authorization/Grants.ts"
 import { openProviderSession } from "../authorization/ProviderSession.ts"
 import { JiraWebhooks } from "./JiraWebhooks.ts"
@@ -33,7 +34,7 @@ export class JiraWebhookRemoval extends Effect.Service<JiraWebhookRemoval>()("la
 
     const logFailure = (cause: Cause.Cause<unknown>) => Effect.logInfo("Jira webhook deregistration failed", cause)
 
-    return {
+    return yield* withSpans("JiraWebhookRemoval", {
       /** Deregisters the webhooks of an existing integration. Never fails. */
       removeWebhooks: (tenant: TenantId, integration: string) =>
         loadRegistered(tenant, integration).pipe(
@@ -58,6 +59,6 @@ export class JiraWebhookRemoval extends Effect.Service<JiraWebhookRemoval>()("la
           }
           return removed
         })
-    }
+    })
   })
 }) {}
