@@ -9,44 +9,44 @@ import { temporaryFolder } from "./temporary.ts"
 
 const lockModule = join(projectRoot, "scripts", "pidLock.mjs")
 
-const node = (script: string) =>
+const runScript = (script: string) =>
   spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] })
 
-const firstWord = (child: ChildProcess) =>
+const readFirstOutput = (child: ChildProcess) =>
   Effect.async<string>((resume) => void child.stdout?.once("data", (data) => resume(Effect.succeed(String(data)))))
 
-const exitCode = (child: ChildProcess) =>
+const awaitExitCode = (child: ChildProcess) =>
   Effect.async<number | null>((resume) => void child.once("exit", (code) => resume(Effect.succeed(code))))
 
-const holder = (folder: string) =>
+const startLockHolder = (folder: string) =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      node(`
+      runScript(`
         import { tryLock } from ${JSON.stringify(lockModule)}
-        process.stdout.write(tryLock(${JSON.stringify(join(folder, "lock"))}).held ? "refused" : "holding")
+        process.stdout.write(tryLock(${JSON.stringify(join(folder, "lock"))}).held ? "rejected" : "locked")
         setInterval(() => {}, 1000)
       `)
     ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
-  ).pipe(Effect.tap((child) => Effect.map(firstWord(child), (word) => assert.strictEqual(word, "holding"))))
+  ).pipe(Effect.tap((child) => Effect.map(readFirstOutput(child), (output) => assert.strictEqual(output, "locked"))))
 
-describe("the claim on a data folder", () => {
-  it.scopedLive("names the process that holds it", () =>
+describe("The lock of a data folder", () => {
+  it.scopedLive("names the process that holds it in its error", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const { pid } = yield* holder(folder)
-      const refusal = yield* Effect.flip(lockDataDir(folder))
-      assert.strictEqual(refusal._tag, "AlreadyRunning")
-      assert.include(refusal.message, `process ${pid}`)
-      assert.include(refusal.message, folder)
+      const { pid } = yield* startLockHolder(folder)
+      const error = yield* Effect.flip(lockDataDir(folder))
+      assert.strictEqual(error._tag, "AlreadyRunning")
+      assert.include(error.message, `process ${pid}`)
+      assert.include(error.message, folder)
     })
   )
 
-  it.scopedLive("is free again after its holder was killed, and says so", () =>
+  it.scopedLive("can be taken after its holder was killed, and reports the kill", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const child = yield* holder(folder)
-      const ended = yield* Effect.fork(exitCode(child))
+      const child = yield* startLockHolder(folder)
+      const ended = yield* Effect.fork(awaitExitCode(child))
       child.kill("SIGKILL")
       yield* ended
       const { wasKilled } = yield* lockDataDir(folder)
@@ -55,7 +55,7 @@ describe("the claim on a data folder", () => {
     })
   )
 
-  it.scopedLive("is not held by a stranger who was given the holder's pid", () =>
+  it.scopedLive("can be taken if the pid of its holder belongs to another process", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "lock"))
@@ -65,7 +65,7 @@ describe("the claim on a data folder", () => {
     })
   )
 
-  it.scopedLive("ends with its scope", () =>
+  it.scopedLive("is released with its scope", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.scoped(lockDataDir(folder))
@@ -74,11 +74,11 @@ describe("the claim on a data folder", () => {
     })
   )
 
-  it.scopedLive("is never held by two at once, however many try", () =>
+  it.scopedLive("is held by one process at a time under contention", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const contender = () =>
-        node(`
+      const startContender = () =>
+        runScript(`
           import { rmSync, writeFileSync } from "node:fs"
           import { setTimeout } from "node:timers/promises"
           import { tryLock } from ${JSON.stringify(lockModule)}
@@ -94,7 +94,7 @@ describe("the claim on a data folder", () => {
             await setTimeout(Math.random() * 5)
           }
         `)
-      const codes = yield* Effect.forEach([1, 2, 3, 4], () => Effect.suspend(() => exitCode(contender())), {
+      const codes = yield* Effect.forEach([1, 2, 3, 4], () => Effect.suspend(() => awaitExitCode(startContender())), {
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(codes, [0, 0, 0, 0])

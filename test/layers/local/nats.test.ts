@@ -7,14 +7,14 @@ import { connect, type JetStreamManager, type NatsConnection } from "nats"
 import { fetchNats } from "../../../src/layers/local/nats/NatsFetch.ts"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
-import { listening, patiently, temporaryFolder } from "./temporary.ts"
+import { captureConsole, pollSchedule, temporaryFolder } from "./temporary.ts"
 
 const start = (folder: string) =>
   Effect.flatMap(findNatsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
     startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program })
   )
 
-const using = <A>(url: string, use: (connection: NatsConnection, manager: JetStreamManager) => Promise<A>) =>
+const withConnection = <A>(url: string, use: (connection: NatsConnection, manager: JetStreamManager) => Promise<A>) =>
   Effect.tryPromise(async () => {
     const connection = await connect({ servers: url, reconnect: false })
     try {
@@ -24,58 +24,58 @@ const using = <A>(url: string, use: (connection: NatsConnection, manager: JetStr
     }
   })
 
-const store = (url: string) =>
-  using(url, async (connection, manager) => {
+const storeMessage = (url: string) =>
+  withConnection(url, async (connection, manager) => {
     await manager.streams.add({ name: "kept", subjects: ["kept.>"] })
     await connection.jetstream().publish("kept.one", "7")
   })
 
-const stored = (url: string) =>
-  using(url, async (_, manager) => (await manager.streams.getMessage("kept", { seq: 1 })).string())
+const readMessage = (url: string) =>
+  withConnection(url, async (_, manager) => (await manager.streams.getMessage("kept", { seq: 1 })).string())
 
-describe("the local NATS server", () => {
-  it.scopedLive("keeps its streams and its address from one start to the next", () =>
+describe("The local NATS server", () => {
+  it.scopedLive("keeps its streams and its URL across restarts", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* start(folder).pipe(
-        Effect.tap(({ url }) => store(url)),
+        Effect.tap(({ url }) => storeMessage(url)),
         Effect.scoped
       )
       const second = yield* start(folder)
       assert.strictEqual(second.url, first.url)
-      assert.strictEqual(yield* stored(second.url), "7")
+      assert.strictEqual(yield* readMessage(second.url), "7")
     })
   )
 
-  it.scopedLive("is started again at the same address, with its streams, after it was killed", () =>
-    listening((lines) =>
+  it.scopedLive("is restarted with the same URL and streams after it was killed", () =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const { url } = yield* start(folder)
-        yield* store(url)
+        yield* storeMessage(url)
         process.kill(Number(readFileSync(join(folder, "nats", "nats-server.pid"), "utf8")), "SIGKILL")
-        assert.strictEqual(yield* stored(url).pipe(Effect.retry(patiently)), "7")
+        assert.strictEqual(yield* readMessage(url).pipe(Effect.retry(pollSchedule)), "7")
         assert.strictEqual(lines[0], "nats-server stopped (signal SIGKILL); starting again in 0.2 s")
       })
     )
   )
 
-  it.scopedLive("spares a process that was given the pid of a server killed before", () =>
+  it.scopedLive("does not kill another process that has the pid of a killed server", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const stranger = yield* Effect.acquireRelease(
+      const otherProcess = yield* Effect.acquireRelease(
         Effect.sync(() => spawn("sleep", ["600"])),
         (child) => Effect.sync(() => child.kill("SIGKILL"))
       )
       mkdirSync(join(folder, "nats"))
-      writeFileSync(join(folder, "nats", "nats-server.pid"), String(stranger.pid))
+      writeFileSync(join(folder, "nats", "nats-server.pid"), String(otherProcess.pid))
       yield* start(folder)
-      assert.isNull(stranger.exitCode)
-      assert.isNull(stranger.signalCode)
+      assert.isNull(otherProcess.exitCode)
+      assert.isNull(otherProcess.signalCode)
     })
   )
 
-  it.scopedLive("is named in the message when the program chosen cannot be run", () =>
+  it.scopedLive("is named in the error if NATS_SERVER_BIN cannot be run", () =>
     Effect.gen(function* () {
       const failure = yield* Effect.flip(findNatsProgram("/no/such/nats-server"))
       assert.include(failure.message, "NATS_SERVER_BIN: /no/such/nats-server cannot be run")
@@ -93,7 +93,7 @@ esac`
 const dpkgDeb = `#!/bin/sh
 mkdir -p "$3/usr/sbin" && printf '#!/bin/sh\\necho nats-server: v2.9.10\\n' > "$3/usr/sbin/nats-server"`
 
-const onPath = (folder: string) =>
+const putFakeToolsOnPath = (folder: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       for (const [name, text] of Object.entries({ "apt-get": aptGet, "dpkg-deb": dpkgDeb })) {
@@ -110,10 +110,10 @@ const onPath = (folder: string) =>
       })
   )
 
-describe.runIf(process.platform === "linux")("fetching a NATS server", () => {
-  it.scopedLive("brings own package lists where the system has none, and bears two at once", () =>
+describe.runIf(process.platform === "linux")("fetchNats", () => {
+  it.scopedLive("downloads package lists if the system has none, and can run twice at the same time", () =>
     Effect.gen(function* () {
-      yield* onPath(yield* temporaryFolder)
+      yield* putFakeToolsOnPath(yield* temporaryFolder)
       const cache = yield* temporaryFolder
       const both = yield* Effect.all([fetchNats(cache), fetchNats(cache)], { concurrency: "unbounded" })
       assert.deepStrictEqual(both, [join(cache, "nats-server"), join(cache, "nats-server")])

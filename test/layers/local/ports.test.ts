@@ -14,8 +14,8 @@ const occupy = (port: number) =>
     (server) => Effect.async<void>((resume) => void server.close(() => resume(Effect.void)))
   )
 
-describe("ports", () => {
-  it.scopedLive("stay the same while they are free, and give way when they are not", () =>
+describe("Local ports", () => {
+  it.scopedLive("stay the same while they are free and change when they are taken", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryFolder, "port")
       const first = yield* chooseStablePort(file)
@@ -27,13 +27,13 @@ describe("ports", () => {
     })
   )
 
-  it.scopedLive("that are taken are said to be", () =>
+  it.scopedLive("are reported as taken by requireFreePort", () =>
     Effect.gen(function* () {
       const port = yield* chooseStablePort(join(yield* temporaryFolder, "port"))
       yield* requireFreePort(localhost, port)
       yield* occupy(port)
-      const refusal = yield* Effect.flip(requireFreePort(localhost, port))
-      assert.include(refusal.message, `Port ${port} on ${localhost} is taken`)
+      const error = yield* Effect.flip(requireFreePort(localhost, port))
+      assert.include(error.message, `Port ${port} on ${localhost} is taken`)
     })
   )
 })

@@ -7,7 +7,7 @@ import pg from "pg"
 import { isRoot } from "../../../src/layers/local/postgres/Account.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { describePrograms, embeddedPrograms } from "../../../src/layers/local/postgres/PostgresPrograms.ts"
-import { listening, patiently, temporaryFolder } from "./temporary.ts"
+import { captureConsole, pollSchedule, temporaryFolder } from "./temporary.ts"
 
 const at = (folder: string) => ({ folder: join(folder, "postgres"), logFile: join(folder, "log"), durable: false })
 const dataOf = (folder: string) => join(folder, "postgres", "data")
@@ -60,14 +60,14 @@ describe("the embedded PostgreSQL", () => {
   )
 
   it.scopedLive("is started again at the same address, with its data, after its server was killed", () =>
-    listening((lines) =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const { url } = yield* startPostgres({ ...at(folder), durable: true })
         yield* ask(url, "CREATE TABLE kept AS SELECT 7 AS n")
         const killed = postmasterPid(folder)
         process.kill(killed, "SIGKILL")
-        const rows = yield* ask(url, "SELECT n FROM kept").pipe(Effect.retry(patiently))
+        const rows = yield* ask(url, "SELECT n FROM kept").pipe(Effect.retry(pollSchedule))
         assert.deepStrictEqual(rows, [{ n: 7 }])
         assert.notStrictEqual(postmasterPid(folder), killed)
         assert.strictEqual(lines[0], "postgres stopped (signal SIGKILL); starting again in 0.2 s")

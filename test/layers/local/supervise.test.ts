@@ -5,9 +5,9 @@ import { type Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
 import type { Program } from "../../../src/layers/local/process/Child.ts"
 import { runProgram } from "../../../src/layers/local/process/Child.ts"
 import { runWithRestarts, supervise } from "../../../src/layers/local/process/Supervisor.ts"
-import { listening, temporaryFolder, until } from "./temporary.ts"
+import { captureConsole, temporaryFolder, until } from "./temporary.ts"
 
-const script = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({
+const makeProgram = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({
   name,
   command: process.execPath,
   args: ["-e", code],
@@ -16,7 +16,7 @@ const script = (folder: string, name: string, code: string, stop: Duration.Durat
   stop: [["SIGTERM", stop]]
 })
 
-const logOf = ({ logFile }: Program) => {
+const readLog = ({ logFile }: Program) => {
   try {
     return readFileSync(logFile, "utf8")
   } catch {
@@ -24,17 +24,17 @@ const logOf = ({ logFile }: Program) => {
   }
 }
 
-const pidsIn = (program: Program) =>
-  logOf(program)
+const readPids = (program: Program) =>
+  readLog(program)
     .split("\n")
     .filter((line) => line !== "")
     .map(Number)
 
-const tellPid = "console.log(process.pid); setInterval(() => {}, 1000)"
+const logPid = "console.log(process.pid); setInterval(() => {}, 1000)"
 
-describe("restarts", () => {
-  it.scoped("pause longer each time, up to ten seconds", () =>
-    listening((lines) =>
+describe("Restarts of a supervised program", () => {
+  it.scoped("back off exponentially up to ten seconds", () =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
         yield* Effect.forkScoped(runWithRestarts("api", Effect.succeed("exit code 1")))
         yield* TestClock.adjust("1 minute")
@@ -48,13 +48,13 @@ describe("restarts", () => {
     )
   )
 
-  it.scoped("start over with the short pause after half a minute of health", () =>
-    listening((lines) =>
+  it.scoped("reset the backoff after the program ran for half a minute", () =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
-        const lives = ["1 second", "1 second", "30 seconds", "1 second"] as const
+        const lifetimes = ["1 second", "1 second", "30 seconds", "1 second"] as const
         let round = 0
         const running = Effect.suspend(() =>
-          Effect.as(Effect.sleep(lives[round++ % lives.length] ?? 0), "signal SIGKILL")
+          Effect.as(Effect.sleep(lifetimes[round++ % lifetimes.length] ?? 0), "signal SIGKILL")
         )
         yield* Effect.forkScoped(runWithRestarts("api", running))
         yield* TestClock.adjust("40 seconds")
@@ -68,26 +68,26 @@ describe("restarts", () => {
   )
 })
 
-describe("a supervised program", () => {
-  it.scopedLive("is started again when it is killed, and that is said", () =>
-    listening((lines) =>
+describe("A supervised program", () => {
+  it.scopedLive("is restarted after it was killed, and the restart is logged", () =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
-        const program = script(yield* temporaryFolder, "worker", tellPid)
-        yield* supervise(program, { ready: until(() => pidsIn(program).length === 1) })
-        const [first] = pidsIn(program)
+        const program = makeProgram(yield* temporaryFolder, "worker", logPid)
+        yield* supervise(program, { ready: until(() => readPids(program).length === 1) })
+        const [first] = readPids(program)
         assert.isDefined(first)
         process.kill(first ?? 0, "SIGKILL")
-        yield* until(() => pidsIn(program).length === 2)
-        assert.notStrictEqual(pidsIn(program)[1], first)
+        yield* until(() => readPids(program).length === 2)
+        assert.notStrictEqual(readPids(program)[1], first)
         assert.deepStrictEqual(lines, ["worker stopped (signal SIGKILL); starting again in 0.2 s"])
       })
     )
   )
 
-  it.scopedLive("that ends before it was ever ready fails the start with the end of its log", () =>
-    listening((lines) =>
+  it.scopedLive("that exits before it is ready fails the start with the end of its log", () =>
+    captureConsole((lines) =>
       Effect.gen(function* () {
-        const program = script(yield* temporaryFolder, "api", "console.error('no such table'); process.exit(3)")
+        const program = makeProgram(yield* temporaryFolder, "api", "console.error('no such table'); process.exit(3)")
         const failure = yield* Effect.flip(supervise(program, { ready: Effect.never }))
         assert.strictEqual(failure._tag, "StoppedEarly")
         assert.include(failure.message, "api stopped (exit code 3)")
@@ -97,64 +97,64 @@ describe("a supervised program", () => {
     )
   )
 
-  it.scopedLive("that does not exist fails the start with its name", () =>
+  it.scopedLive("that does not exist fails the start with the name of the command", () =>
     Effect.gen(function* () {
-      const program = { ...script(yield* temporaryFolder, "api", ""), command: "/no/such/program" }
+      const program = { ...makeProgram(yield* temporaryFolder, "api", ""), command: "/no/such/program" }
       const failure = yield* Effect.flip(supervise(program, { ready: Effect.never }))
       assert.include(failure.message, "/no/such/program could not be started")
     })
   )
 
-  it.scopedLive("may finish its work after SIGTERM, and those started later end first", () =>
+  it.scopedLive("can finish its work after SIGTERM, and programs stop in reverse order of their start", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const told = join(folder, "told")
+      const recordFile = join(folder, "record")
       const slow = (name: string) =>
-        script(
+        makeProgram(
           folder,
           name,
-          `const tell = (what) => require("fs").appendFileSync(${JSON.stringify(told)}, "${name} " + what + "\\n")
-           process.on("SIGTERM", () => { tell("asked"); setTimeout(() => { tell("done"); process.exit(0) }, 100) })
+          `const record = (what) => require("fs").appendFileSync(${JSON.stringify(recordFile)}, "${name} " + what + "\\n")
+           process.on("SIGTERM", () => { record("signalled"); setTimeout(() => { record("done"); process.exit(0) }, 100) })
            console.log(process.pid); setInterval(() => {}, 1000)`
         )
       const scope = yield* Scope.make()
       for (const program of [slow("first"), slow("second")]) {
-        yield* supervise(program, { ready: until(() => pidsIn(program).length === 1) }).pipe(Scope.extend(scope))
+        yield* supervise(program, { ready: until(() => readPids(program).length === 1) }).pipe(Scope.extend(scope))
       }
       yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual(readFileSync(told, "utf8").trim().split("\n"), [
-        "second asked",
+      assert.deepStrictEqual(readFileSync(recordFile, "utf8").trim().split("\n"), [
+        "second signalled",
         "second done",
-        "first asked",
+        "first signalled",
         "first done"
       ])
     })
   )
 
-  it.scopedLive("that ignores SIGTERM is killed when its time is over", () =>
+  it.scopedLive("that ignores SIGTERM is killed after its stop timeout", () =>
     Effect.gen(function* () {
-      const code = `process.on("SIGTERM", () => console.log("no")); ${tellPid}`
-      const program = script(yield* temporaryFolder, "api", code, "200 millis")
+      const code = `process.on("SIGTERM", () => console.log("no")); ${logPid}`
+      const program = makeProgram(yield* temporaryFolder, "api", code, "200 millis")
       const running = yield* Effect.fork(runProgram(program))
-      yield* until(() => logOf(program) !== "")
-      const [pid] = pidsIn(program)
+      yield* until(() => readLog(program) !== "")
+      const [pid] = readPids(program)
       yield* Fiber.interrupt(running)
-      assert.include(logOf(program), "no")
+      assert.include(readLog(program), "no")
       assert.throws(() => process.kill(pid ?? 0, 0), "ESRCH")
     })
   )
 })
 
-describe("logs", () => {
-  it.scopedLive("are set aside at a start once they are longer than 10 MiB", () =>
+describe("The log of a supervised program", () => {
+  it.scopedLive("is rotated at the start if it is larger than 10 MiB", () =>
     Effect.gen(function* () {
-      const program = script(yield* temporaryFolder, "api", "console.log('new')")
+      const program = makeProgram(yield* temporaryFolder, "api", "console.log('new')")
       writeFileSync(program.logFile, Buffer.alloc(10 * 1024 * 1024 + 1, "x"))
       yield* runProgram(program)
-      assert.strictEqual(logOf(program), "new\n")
+      assert.strictEqual(readLog(program), "new\n")
       assert.strictEqual(statSync(`${program.logFile}.1`).size, 10 * 1024 * 1024 + 1)
       yield* runProgram(program)
-      assert.strictEqual(logOf(program), "new\nnew\n")
+      assert.strictEqual(readLog(program), "new\nnew\n")
     })
   )
 })

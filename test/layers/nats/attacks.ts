@@ -6,53 +6,61 @@ export const [tenant, mine, other] = ["tnt_1", "int_mine", "int_other"] as const
 
 export const otherSubject = subject(tenant, other, "client.created")
 
-/** What only the other integration's consumer may ever see. */
-export const secret = "of the other one only"
+/** The body of the other integration's messages. */
+export const secretBody = "only for the other integration"
 
 export interface Attack {
-  readonly attack: string
-  /** With `API` in the place of what a client is told the subjects of JetStream begin with. */
+  /** Completes the sentence "A user cannot …". */
+  readonly name: string
+  /** A leading `API` stands for the API prefix of JetStream. */
   readonly subject: string
   readonly payload?: unknown
   readonly reply?: string
+  /** JetStream rejects it for every user, the service included. */
+  readonly isRejectedForAll?: true
 }
 
-const own = { no_wait: true, batch: 1 }
-const listening = { deliver_subject: "_INBOX.spy", ack_policy: "none" }
-const pulling = { ack_policy: "none", filter_subject: subjectFilter(tenant, other) }
+const pullOne = { no_wait: true, batch: 1 }
+const pushConsumer = { deliver_subject: "_INBOX.spy", ack_policy: "none" }
+const pullConsumer = { ack_policy: "none", filter_subject: subjectFilter(tenant, other) }
 const consumer = (config: unknown) => ({ stream_name: "contracting-integrations", config })
 
 const reading: ReadonlyArray<Attack> = [
   {
-    attack: "pull from the other's consumer",
+    name: "pull from the consumer of another integration",
     subject: `API.CONSUMER.MSG.NEXT.contracting-integrations.${other}`,
-    payload: own
+    payload: pullOne
   },
-  { attack: "ask about the other's consumer", subject: `API.CONSUMER.INFO.contracting-integrations.${other}` },
   {
-    attack: "read a message of the stream",
+    name: "read the consumer info of another integration",
+    subject: `API.CONSUMER.INFO.contracting-integrations.${other}`
+  },
+  {
+    name: "get a message of the stream",
     subject: "API.STREAM.MSG.GET.contracting-integrations",
     payload: { last_by_subj: otherSubject }
   },
   {
-    attack: "read a message past the stream's leader",
+    name: "get a message by a direct get",
+    isRejectedForAll: true,
     subject: "API.DIRECT.GET.contracting-integrations",
     payload: { last_by_subj: otherSubject }
   },
   {
-    attack: "read the last message of a subject past the leader",
+    name: "get the last message of a subject by a direct get",
+    isRejectedForAll: true,
     subject: `API.DIRECT.GET.contracting-integrations.${otherSubject}`
   },
-  { attack: "list the consumers", subject: "API.CONSUMER.NAMES.contracting-integrations" },
-  { attack: "list the consumers in full", subject: "API.CONSUMER.LIST.contracting-integrations" },
-  { attack: "list the streams", subject: "API.STREAM.NAMES" },
+  { name: "list the names of the consumers", subject: "API.CONSUMER.NAMES.contracting-integrations" },
+  { name: "list the consumers", subject: "API.CONSUMER.LIST.contracting-integrations" },
+  { name: "list the streams", subject: "API.STREAM.NAMES" },
   {
-    attack: "ask about the stream",
+    name: "read the stream info",
     subject: "API.STREAM.INFO.contracting-integrations",
     payload: { subjects_filter: ">" }
   },
   {
-    attack: "copy the stream to an inbox",
+    name: "request a snapshot of the stream",
     subject: "API.STREAM.SNAPSHOT.contracting-integrations",
     payload: { deliver_subject: "_INBOX.spy" }
   }
@@ -60,102 +68,106 @@ const reading: ReadonlyArray<Attack> = [
 
 const creating: ReadonlyArray<Attack> = [
   {
-    attack: "create a consumer that is sent everything",
+    name: "create a push consumer",
     subject: "API.CONSUMER.CREATE.contracting-integrations",
-    payload: consumer(listening)
+    payload: consumer(pushConsumer)
   },
   {
-    attack: "create a named consumer",
+    name: "create a named consumer",
     subject: "API.CONSUMER.CREATE.contracting-integrations.spy",
     payload: consumer({ ack_policy: "none", name: "spy" })
   },
   {
-    attack: "create a named consumer with a filter",
+    name: "create a named consumer with a filter",
     subject: `API.CONSUMER.CREATE.contracting-integrations.spy.${subjectFilter(tenant, other)}`,
-    payload: consumer({ ...pulling, name: "spy" })
+    payload: consumer({ ...pullConsumer, name: "spy" })
   },
   {
-    attack: "create a durable consumer",
+    name: "create a durable consumer",
     subject: "API.CONSUMER.DURABLE.CREATE.contracting-integrations.spy",
     payload: consumer({ ack_policy: "explicit", durable_name: "spy" })
   },
   {
-    attack: "change the own consumer",
+    name: "update its own consumer",
     subject: `API.CONSUMER.CREATE.contracting-integrations.${mine}`,
     payload: consumer({ ack_policy: "explicit", durable_name: mine })
   },
   {
-    attack: "point the own consumer at the other's subjects",
+    name: "point its own consumer at the subjects of another integration",
     subject: `API.CONSUMER.DURABLE.CREATE.contracting-integrations.${mine}`,
-    payload: consumer({ ...pulling, ack_policy: "explicit", durable_name: mine })
+    payload: consumer({ ...pullConsumer, ack_policy: "explicit", durable_name: mine })
   },
   {
-    attack: "create a stream that copies ours",
+    name: "create a stream that copies the integration stream",
     subject: "API.STREAM.CREATE.SPY",
     payload: { name: "SPY", sources: [{ name: "contracting-integrations" }] }
   }
 ]
 
 const harming: ReadonlyArray<Attack> = [
-  { attack: "publish as the other's event", subject: otherSubject, payload: "forged" },
+  { name: "publish an event of another integration", subject: otherSubject, payload: "forged" },
   {
-    attack: "publish as an own event",
+    name: "publish an event of its own integration",
     subject: subject(tenant, mine, "client.created"),
     payload: "forged"
   },
   {
-    attack: "acknowledge for the other",
+    name: "acknowledge a message of another integration",
     subject: `$JS.ACK.contracting-integrations.${other}.1.2.1.1.0`,
     payload: "+ACK"
   },
-  { attack: "delete the other's consumer", subject: `API.CONSUMER.DELETE.contracting-integrations.${other}` },
-  { attack: "delete a message", subject: "API.STREAM.MSG.DELETE.contracting-integrations", payload: { seq: 2 } },
-  { attack: "empty the stream", subject: "API.STREAM.PURGE.contracting-integrations" },
-  { attack: "delete the stream", subject: "API.STREAM.DELETE.contracting-integrations" },
   {
-    attack: "change the stream",
+    name: "delete the consumer of another integration",
+    subject: `API.CONSUMER.DELETE.contracting-integrations.${other}`
+  },
+  { name: "delete a message", subject: "API.STREAM.MSG.DELETE.contracting-integrations", payload: { seq: 2 } },
+  { name: "purge the stream", subject: "API.STREAM.PURGE.contracting-integrations" },
+  { name: "delete the stream", subject: "API.STREAM.DELETE.contracting-integrations" },
+  {
+    name: "update the stream",
     subject: "API.STREAM.UPDATE.contracting-integrations",
     payload: { name: "contracting-integrations", subjects: ["contracting.nothing"], storage: "file", num_replicas: 1 }
   }
 ]
 
-/** What is allowed, with the answer sent to where it does harm. */
-const answering: ReadonlyArray<Attack> = [
+/** Allowed requests whose reply subject does the harm. */
+const misdirecting: ReadonlyArray<Attack> = [
   {
-    attack: "pull into the other's subject",
+    name: "direct the reply of a pull to the subject of another integration",
     subject: `API.CONSUMER.MSG.NEXT.contracting-integrations.${mine}`,
-    payload: own,
+    payload: pullOne,
     reply: otherSubject
   },
   {
-    attack: "ask into the other's subject",
+    name: "direct the reply of a consumer info request to the subject of another integration",
     subject: `API.CONSUMER.INFO.contracting-integrations.${mine}`,
     reply: otherSubject
   },
   {
-    attack: "acknowledge into the other's acknowledgement",
+    name: "direct the reply of an acknowledgement to the acknowledgement subject of another integration",
+    isRejectedForAll: true,
     subject: `$JS.ACK.contracting-integrations.${mine}.1.1.1.1.0`,
     payload: "+ACK",
     reply: `$JS.ACK.contracting-integrations.${other}.1.2.1.1.0`
   },
   {
-    attack: "acknowledge into the end of the other's consumer",
+    name: "direct the reply of an acknowledgement to the deletion of another integration's consumer",
     subject: `$JS.ACK.contracting-integrations.${mine}.1.1.1.1.0`,
     payload: "+ACK",
     reply: `$JS.API.CONSUMER.DELETE.contracting-integrations.${other}`
   },
   {
-    attack: "acknowledge into the end of the stream",
+    name: "direct the reply of an acknowledgement to the deletion of the stream",
     subject: `$JS.ACK.contracting-integrations.${mine}.1.1.1.1.0`,
     payload: "+ACK",
     reply: "$JS.API.STREAM.DELETE.contracting-integrations"
   }
 ]
 
-export const attacks = [...reading, ...creating, ...harming, ...answering]
+export const attacks = [...reading, ...creating, ...harming, ...misdirecting]
 
-/** Subjects somebody who wants to overhear the other would listen on. */
-export const listened = [
+/** Subjects on which a user might eavesdrop on another integration. */
+export const eavesdroppingSubjects = [
   otherSubject,
   subjectFilter(tenant, other),
   "contracting.>",

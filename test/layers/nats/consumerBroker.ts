@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { connect, type NatsConnection } from "nats"
+import { assert } from "vitest"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
@@ -12,7 +13,7 @@ import { temporaryFolder } from "../local/temporary.ts"
 
 const example = (name: string) => readFileSync(join(projectRoot, "examples", "nats", name), "utf8")
 
-// Neither is safe inside a URL as it stands.
+// Must be percent-encoded in a URL.
 const servicePassword = "s3rvice/@pass"
 
 export const passwordOf = (integration: string) => `password of ${integration}`
@@ -20,7 +21,7 @@ export const passwordOf = (integration: string) => `password of ${integration}`
 export const accountOf = (integration: string) =>
   example("consumer.conf").replaceAll("<integration>", integration).replaceAll("<password>", passwordOf(integration))
 
-/** The examples' configuration, filled in, without the folder that the command line names. */
+/** Fills in the example configuration. The command line names the store folder. */
 const writeConfig = (folder: string, accounts: ReadonlyArray<string>) => {
   mkdirSync(folder, { recursive: true })
   const server = example("server.conf")
@@ -31,16 +32,16 @@ const writeConfig = (folder: string, accounts: ReadonlyArray<string>) => {
   return join(folder, "server.conf")
 }
 
-/** A server as the examples configure it, which keeps its address when started again in the same folder. */
-export const startIn = (folder: string, accounts: ReadonlyArray<string>) =>
+/** Starts a server with the example configuration. It keeps its address when it is started again in the same folder. */
+export const startServerIn = (folder: string, accounts: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
     const configFile = writeConfig(join(folder, "config"), accounts)
     return yield* startNats({ folder: join(folder, "nats"), logFile: join(folder, "log"), program, configFile })
   })
 
-export const startForConsumers = (...integrations: ReadonlyArray<string>) =>
-  Effect.flatMap(temporaryFolder, (folder) => startIn(folder, integrations.map(accountOf)))
+export const startServerFor = (...integrations: ReadonlyArray<string>) =>
+  Effect.flatMap(temporaryFolder, (folder) => startServerIn(folder, integrations.map(accountOf)))
 
 const withCredentials = (address: string) => {
   const url = new URL(address)
@@ -49,30 +50,32 @@ const withCredentials = (address: string) => {
   return url.href
 }
 
-/** The sender of a service that knows a server at this address. */
-export const senderAt = (address: string | undefined) => {
-  const given = address === undefined ? {} : { NATS_URL: withCredentials(address) }
-  const settings = Layer.effect(Settings, readSettings(given))
+/** Builds a `NatsSender` for the server at this address, and returns a function that provides it. */
+export const makeSender = (address: string | undefined) => {
+  const environment = address === undefined ? {} : { NATS_URL: withCredentials(address) }
+  const settings = Layer.effect(Settings, readSettings(environment))
   const live = NatsSender.Default.pipe(Layer.provideMerge(Broker.Default), Layer.provideMerge(settings))
   return Effect.map(Layer.build(live), (context) => Effect.provide(context))
 }
 
-const connected = (open: () => Promise<NatsConnection>) =>
+const acquireConnection = (open: () => Promise<NatsConnection>) =>
   Effect.acquireRelease(Effect.promise(open), (connection) => Effect.promise(() => connection.close()))
 
-export const asService = (servers: string) =>
-  connected(() => connect({ servers, user: "contracting", pass: servicePassword }))
+export const connectAsService = (servers: string) =>
+  acquireConnection(() => connect({ servers, user: "contracting", pass: servicePassword }))
 
-export const asConsumer = (servers: string, integration: string) =>
-  connected(() => connect({ servers, user: integration, pass: passwordOf(integration), maxReconnectAttempts: -1 }))
+export const connectAsConsumer = (servers: string, integration: string) =>
+  acquireConnection(() =>
+    connect({ servers, user: integration, pass: passwordOf(integration), maxReconnectAttempts: -1 })
+  )
 
-/** What a consumer has waiting, acknowledged, as it pulls it with nothing but its credentials. */
-export const pulled = (connection: NatsConnection, integration: string, most = 10) =>
+/** Pulls and acknowledges so many messages with the credentials of a consumer; fails if even more are pending. */
+export const pullMessages = (connection: NatsConnection, integration: string, count: number) =>
   Effect.tryPromise(async () => {
     const jetstream = connection.jetstream({ apiPrefix: "contracting.api" })
     const consumer = await jetstream.consumers.get("contracting-integrations", integration)
     const messages: Array<{ subject: string; id: string | undefined; type: string | undefined; body: string }> = []
-    for await (const message of await consumer.fetch({ max_messages: most, expires: 1000 })) {
+    for await (const message of await consumer.fetch({ max_messages: count, expires: 5000 })) {
       const { headers, subject } = message
       messages.push({
         subject,
@@ -82,5 +85,6 @@ export const pulled = (connection: NatsConnection, integration: string, most = 1
       })
       await message.ackAck()
     }
+    assert.strictEqual((await consumer.info()).num_pending, 0, "more messages are pending")
     return messages
   })

@@ -7,12 +7,12 @@ import { Effect } from "effect"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { NatsSender } from "../../../src/layers/nats/NatsSender.ts"
 import { makeProgramFolder } from "../../support/servers/programFolder.ts"
-import { patiently, temporaryFolder, until } from "../local/temporary.ts"
-import { accountOf, asService, passwordOf, senderAt, startIn } from "./consumerBroker.ts"
+import { pollSchedule, temporaryFolder, until } from "../local/temporary.ts"
+import { accountOf, connectAsService, makeSender, passwordOf, startServerIn } from "./consumerBroker.ts"
 
 const [tenant, integration] = ["tnt_1", "int_a"] as const
 
-const program = Effect.acquireRelease(Effect.sync(makeProgramFolder), (folder) =>
+const exampleFolder = Effect.acquireRelease(Effect.sync(makeProgramFolder), (folder) =>
   Effect.sync(() => folder.remove())
 ).pipe(
   Effect.tap((folder) =>
@@ -20,8 +20,8 @@ const program = Effect.acquireRelease(Effect.sync(makeProgramFolder), (folder) =
   )
 )
 
-/** The example at work, and the lines it has printed. */
-const running = (file: string, NATS_URL: string) =>
+/** Runs the example and collects its output. */
+const runExample = (file: string, NATS_URL: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const env = { ...process.env, NATS_URL, INTEGRATION: integration, NATS_PASSWORD: passwordOf(integration) }
@@ -36,10 +36,10 @@ const running = (file: string, NATS_URL: string) =>
 const deliver = (id: string, redeliveryRound = 0) =>
   Effect.flatMap(NatsSender, ({ send }) =>
     send({ tenant, integration, type: "client.created", id, body: `{"id":"${id}"}`, redeliveryRound })
-  ).pipe(Effect.repeat({ until: ({ delivered }) => delivered, schedule: patiently }))
+  ).pipe(Effect.repeat({ until: ({ delivered }) => delivered, schedule: pollSchedule }))
 
-const unacknowledged = (url: string) =>
-  Effect.flatMap(asService(url), (service) =>
+const countUnacknowledged = (url: string) =>
+  Effect.flatMap(connectAsService(url), (service) =>
     Effect.promise(async () => {
       const { consumers } = await service.jetstreamManager()
       const { num_ack_pending, num_pending } = await consumers.info("contracting-integrations", integration)
@@ -47,26 +47,27 @@ const unacknowledged = (url: string) =>
     })
   )
 
-describe("the example of a consumer over NATS", () => {
-  it.scopedLive("passes the compiler", () =>
+describe("The example consumer examples/natsConsumer.ts", () => {
+  it.scopedLive("compiles without errors", () =>
     Effect.gen(function* () {
-      const folder = yield* program
+      const folder = yield* exampleFolder
       assert.deepStrictEqual(yield* Effect.promise(folder.typeFaults), [])
     })
   )
 
-  it.scopedLive("prints every event once, acknowledges it, and ends when asked to", () =>
+  it.scopedLive("prints each event once, acknowledges it, and exits on SIGTERM", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const { url } = yield* startIn(folder, [accountOf(integration)])
-      const using = yield* senderAt(url)
-      yield* using(deliver("evt_1"))
-      const { child, lines } = yield* running(yield* Effect.map(program, (made) => made.build("consumer.ts")), url)
+      const { url } = yield* startServerIn(folder, [accountOf(integration)])
+      const withSender = yield* makeSender(url)
+      yield* withSender(deliver("evt_1"))
+      const file = yield* Effect.map(exampleFolder, (folder) => folder.build("consumer.ts"))
+      const { child, lines } = yield* runExample(file, url)
       yield* until(() => lines.length === 1)
-      yield* using(Effect.all([deliver("evt_1", 1), deliver("evt_2")]))
+      yield* withSender(Effect.all([deliver("evt_1", 1), deliver("evt_2")]))
       yield* until(() => lines.length === 2)
       assert.deepStrictEqual(lines, ['{"id":"evt_1"}', '{"id":"evt_2"}'])
-      assert.strictEqual(yield* unacknowledged(url), 0)
+      assert.strictEqual(yield* countUnacknowledged(url), 0)
       child.kill("SIGTERM")
       yield* until(() => child.exitCode !== null)
       assert.strictEqual(child.exitCode, 0)

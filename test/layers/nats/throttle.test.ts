@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { throttle } from "../../../src/layers/nats/Throttle.ts"
 
-describe("doing something with pauses", () => {
+describe("throttle", () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -9,41 +9,41 @@ describe("doing something with pauses", () => {
     vi.useRealTimers()
   })
 
-  const counting = () => {
+  const makeCounter = () => {
     let count = 0
-    return { ask: throttle(10, () => count++), count: () => count }
+    return { request: throttle(10, () => count++), count: () => count }
   }
 
-  it("does it at once when it was not done lately", () => {
-    const { ask, count } = counting()
-    ask()
+  it("runs the action immediately if it has not run within the interval", () => {
+    const { request, count } = makeCounter()
+    request()
     expect(count()).toBe(1)
   })
 
-  it("does what is asked for during a pause once, at its end", () => {
-    const { ask, count } = counting()
-    ask()
-    ask()
+  it("runs the action once at the end of the interval for all requests within it", () => {
+    const { request, count } = makeCounter()
+    request()
+    request()
     vi.advanceTimersByTime(9)
-    ask()
+    request()
     expect(count()).toBe(1)
     vi.advanceTimersByTime(1)
     expect(count()).toBe(2)
   })
 
-  it("does nothing that nobody asked for", () => {
-    const { ask, count } = counting()
-    ask()
+  it("does not run the action without a request", () => {
+    const { request, count } = makeCounter()
+    request()
     vi.advanceTimersByTime(1000)
     expect(count()).toBe(1)
   })
 
-  it("pauses after what it did at the end of a pause, too", () => {
-    const { ask, count } = counting()
-    ask()
-    ask()
+  it("starts a new interval after a delayed run", () => {
+    const { request, count } = makeCounter()
+    request()
+    request()
     vi.advanceTimersByTime(10)
-    ask()
+    request()
     expect(count()).toBe(2)
     vi.advanceTimersByTime(10)
     expect(count()).toBe(3)
