@@ -7,7 +7,12 @@ import { runProgram } from "../../../src/layers/local/process/Child.ts"
 import { runWithRestarts, supervise } from "../../../src/layers/local/process/Supervisor.ts"
 import { captureConsole, temporaryFolder, until } from "./temporary.ts"
 
-const makeProgram = (folder: string, name: string, code: string, stop: Duration.DurationInput = "10 seconds"): Program => ({
+const makeProgram = (
+  folder: string,
+  name: string,
+  code: string,
+  stop: Duration.DurationInput = "10 seconds"
+): Program => ({
   name,
   command: process.execPath,
   args: ["-e", code],
