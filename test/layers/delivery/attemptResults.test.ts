@@ -7,30 +7,30 @@ import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
 import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
 
-describe("outcomes", () => {
-  let ledger: DeliveryDatabase
+describe("AttemptResults.record", () => {
+  let database: DeliveryDatabase
   beforeAll(async () => {
-    ledger = await openDeliveryDatabase()
+    database = await openDeliveryDatabase()
   })
-  afterAll(() => ledger.close())
+  afterAll(() => database.close())
 
-  /** An attempt that is under way, and that it succeeded. */
-  const attempted = async (more: Partial<AttemptResult> = {}): Promise<AttemptResult> => {
-    const tenant = TenantId.make(await ledger.newTenant())
-    const integration = await ledger.newIntegration(tenant)
+  /** The successful result of an attempt in progress. */
+  const makeResult = async (more: Partial<AttemptResult> = {}): Promise<AttemptResult> => {
+    const tenant = TenantId.make(await database.newTenant())
+    const integration = await database.newIntegration(tenant)
     const lease = "lease_test"
-    const id = await insertDelivery(ledger.sql, tenant, integration, { status: "PENDING", attempts: 0, lease })
+    const id = await insertDelivery(database.sql, tenant, integration, { status: "PENDING", attempts: 0, lease })
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }
-  const record = (...outcomes: ReadonlyArray<AttemptResult>) => ledger.run(ledger.outcomes.record(outcomes))
+  const record = (...results: ReadonlyArray<AttemptResult>) => database.run(database.outcomes.record(results))
   const statusOf = async ({ id }: AttemptResult) =>
-    (await ledger.sql.query<{ status: string }>("select status from deliveries where id = $1", [id])).rows[0]?.status
-  const classOf = async ({ integration }: AttemptResult) =>
-    (await ledger.sql.query("select latency_class from integrations where id = $1", [integration])).rows[0]
+    (await database.sql.query<{ status: string }>("select status from deliveries where id = $1", [id])).rows[0]?.status
+  const latencyClassOf = async ({ integration }: AttemptResult) =>
+    (await database.sql.query("select latency_class from integrations where id = $1", [integration])).rows[0]
       ?.latency_class
-  const holding = async (statement: string, value: string) => {
-    const connection = await ledger.sql.connect()
+  const lockWith = async (statement: string, value: string) => {
+    const connection = await database.sql.connect()
     await connection.query("begin")
     await connection.query(statement, [value])
     return async () => {
@@ -39,16 +39,16 @@ describe("outcomes", () => {
     }
   }
 
-  it.each<[string, string, (outcome: AttemptResult) => string]>([
+  it.each<[string, string, (result: AttemptResult) => string]>([
     [
-      "lanes are",
+      "delivery order",
       "select pg_advisory_xact_lock(hashtextextended($1, 0))",
       ({ integration, tenant }) => `deliveries ${tenant} ${integration}`
     ],
-    ["delivery is", "select 1 from deliveries where id = $1 for update", ({ id }) => id]
-  ])("are recorded while another one's %s locked, which is returned for later", async (_, statement, valueOf) => {
-    const [one, other] = [await attempted(), await attempted()]
-    const release = await holding(statement, valueOf(other))
+    ["delivery row", "select 1 from deliveries where id = $1 for update", ({ id }) => id]
+  ])("returns a result whose %s is locked and records the other results", async (_, statement, valueOf) => {
+    const [one, other] = [await makeResult(), await makeResult()]
+    const release = await lockWith(statement, valueOf(other))
     assert.deepStrictEqual(await record(one, other), [other])
     assert.deepStrictEqual([await statusOf(one), await statusOf(other)], ["DELIVERED", "PENDING"])
     await release()
@@ -56,51 +56,54 @@ describe("outcomes", () => {
     assert.strictEqual(await statusOf(other), "DELIVERED")
   })
 
-  it("are not returned when somebody else has the lease, or the delivery is gone", async () => {
-    const [lost, gone] = [await attempted({ lease: "another" }), await attempted()]
-    await ledger.sql.query("delete from deliveries where id = $1", [gone.id])
-    assert.deepStrictEqual(await record(lost, gone), [])
-    assert.strictEqual(await statusOf(lost), "PENDING")
+  it("drops the result of a lost lease and of a deleted delivery", async () => {
+    const [withLostLease, deleted] = [await makeResult({ lease: "another" }), await makeResult()]
+    await database.sql.query("delete from deliveries where id = $1", [deleted.id])
+    assert.deepStrictEqual(await record(withLostLease, deleted), [])
+    assert.strictEqual(await statusOf(withLostLease), "PENDING")
   })
 
-  it("are recorded without what PostgreSQL cannot hold", async () => {
-    const outcome = await attempted({
+  it("strips NUL characters and replaces lone surrogates", async () => {
+    const result = await makeResult({
       delivered: false,
       body: "a\u0000b\ud800c",
       error: "\udfff\u0000broken",
       stopReason: "\u0000",
       pool: "SLOW"
     })
-    assert.deepStrictEqual(await record(outcome), [])
-    const { rows } = await ledger.sql.query(
+    assert.deepStrictEqual(await record(result), [])
+    const { rows } = await database.sql.query(
       "select response_body, error from delivery_attempts where delivery_id = $1",
-      [outcome.id]
+      [result.id]
     )
     assert.deepStrictEqual(rows, [{ response_body: "ab\ufffdc", error: "\ufffdbroken" }])
-    assert.strictEqual(await classOf(outcome), "SLOW")
+    assert.strictEqual(await latencyClassOf(result), "SLOW")
   })
 
-  it("tell how quickly a receiver answers, unless somebody else has the integration locked", async () => {
-    const first = await attempted()
-    const again = async (pool: SendPool | undefined) => {
+  it("saves the latency class of the integration unless the integration is locked", async () => {
+    const first = await makeResult()
+    const recordPool = async (pool: SendPool | undefined) => {
       await record({ ...first, pool })
-      return classOf(first)
+      return latencyClassOf(first)
     }
     assert.deepStrictEqual(
-      [await again("PROVEN"), await again(undefined), await again("SLOW"), await again("NEW")],
+      [await recordPool("PROVEN"), await recordPool(undefined), await recordPool("SLOW"), await recordPool("NEW")],
       ["PROVEN", "PROVEN", "SLOW", null]
     )
-    const release = await holding("select 1 from integrations where id = $1 for update", first.integration)
-    assert.isNull(await again("SLOW"))
+    const release = await lockWith("select 1 from integrations where id = $1 for update", first.integration)
+    assert.isNull(await recordPool("SLOW"))
     await release()
-    assert.strictEqual(await again("SLOW"), "SLOW")
+    assert.strictEqual(await recordPool("SLOW"), "SLOW")
   })
 
-  it("of the same integrations are recorded by two workers at once, whichever of them failed", async () => {
-    const tenant = TenantId.make(await ledger.newTenant())
-    const integrations = [await ledger.newIntegration(tenant), await ledger.newIntegration(tenant)]
-    for (let n = 0; n < 20; n++) for (const sequence of [1, 2, 3]) await ledger.newEvent(tenant, `clnt_${n}`, sequence)
-    await ledger.run(ledger.fanOut.fanOut((await ledger.run(ledger.outbox.assignPositions("test", 1000, ""))) ?? []))
+  it("counts every attempt when two workers record results of the same integrations concurrently", async () => {
+    const tenant = TenantId.make(await database.newTenant())
+    const integrations = [await database.newIntegration(tenant), await database.newIntegration(tenant)]
+    for (let n = 0; n < 20; n++)
+      for (const sequence of [1, 2, 3]) await database.newEvent(tenant, `clnt_${n}`, sequence)
+    await database.run(
+      database.fanOut.fanOut((await database.run(database.outbox.assignPositions("test", 1000, ""))) ?? [])
+    )
 
     const claim = async () => {
       const limits = {
@@ -110,31 +113,31 @@ describe("outcomes", () => {
         allowanceByTenant: {},
         sendLimitByIntegration: {}
       } as const
-      const { claimed } = await ledger.run(ledger.claims.claim(makeId("lease"), "", limits))
+      const { claimed } = await database.run(database.claims.claim(makeId("lease"), "", limits))
       return integrations.map((integration) => claimed.filter((each) => each.integration === integration))
     }
-    const outcomeOf = ({ id, integration, lease }: ClaimedDelivery, delivered: boolean): AttemptResult => ({
+    const resultOf = ({ id, integration, lease }: ClaimedDelivery, delivered: boolean): AttemptResult => ({
       ...{ tenant, integration, id, lease, delivered, latencyMs: 1 },
       attemptedAt: new Date().toISOString(),
       nextAttemptAt: new Date().toISOString()
     })
     let attempts = 0
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 20; round++) {
       const claimed = await claim()
       if (round === 0) assert.isTrue(claimed.every(({ length }) => length >= 2))
-      const left = await Promise.all(
+      const unrecorded = await Promise.all(
         [0, 1].map((half) =>
           record(
             ...claimed.flatMap((each, which) =>
-              each.filter((_, n) => n % 2 === half).map((one) => outcomeOf(one, which === half))
+              each.filter((_, n) => n % 2 === half).map((one) => resultOf(one, which === half))
             )
           )
         )
       )
-      assert.deepStrictEqual(left, [[], []])
+      assert.deepStrictEqual(unrecorded, [[], []])
       attempts += claimed.flat().length
     }
-    const { rows } = await ledger.sql.query("select sum(attempts) as sum from deliveries where tenant_id = $1", [
+    const { rows } = await database.sql.query("select sum(attempts) as sum from deliveries where tenant_id = $1", [
       tenant
     ])
     assert.strictEqual(Number(rows[0]?.sum), attempts)

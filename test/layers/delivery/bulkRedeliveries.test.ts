@@ -12,84 +12,86 @@ import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/serve
 import { eventually } from "../../support/servers/worker.ts"
 
 const limits = { maxScanned: 30, maxRequeued: 8 }
-const always = { since: "2020-01-01T00:00:00.000Z" }
+const sinceAlways = { since: "2020-01-01T00:00:00.000Z" }
 
-describe("redeliveries", () => {
-  let ledger: DeliveryDatabase
+describe("A bulk redelivery", () => {
+  let database: DeliveryDatabase
   let redeliveries: ReturnType<typeof makeBulkRedeliveries>
   let tenant: TenantId
   let integration: string
   beforeAll(async () => {
-    ledger = await openDeliveryDatabase()
-    redeliveries = await ledger.runIn(Effect.map(SqlClient, (sql) => makeBulkRedeliveries(sql, limits)))
+    database = await openDeliveryDatabase()
+    redeliveries = await database.runIn(Effect.map(SqlClient, (sql) => makeBulkRedeliveries(sql, limits)))
   })
-  afterAll(() => ledger.close())
+  afterAll(() => database.close())
   beforeEach(async () => {
-    tenant = TenantId.make(await ledger.newTenant())
-    integration = await ledger.newIntegration(tenant)
+    tenant = TenantId.make(await database.newTenant())
+    integration = await database.newIntegration(tenant)
   })
 
-  /** So many finished deliveries, in lanes of ten. */
-  const plant = async (count: number) => {
+  /** Inserts so many delivered deliveries, ten of each resource. */
+  const insertDelivered = async (count: number) => {
     const client = makeId("clnt")
-    for (let n = 0; n < count; n++)
-      await insertDelivery(ledger.sql, tenant, integration, {
-        resource: `${client}${Math.floor(n / 10)}`,
-        sequence: n
-      })
+    const rows = Array.from({ length: count }, (_, n) => ({ resource: `${client}${Math.floor(n / 10)}`, sequence: n }))
+    await Promise.all(rows.map((row) => insertDelivery(database.sql, tenant, integration, row)))
   }
-  const begin = (more = {}) => ledger.run(redeliveries.start(tenant, integration, { ...always, ...more }))
+  const startRedelivery = (more = {}) =>
+    database.run(redeliveries.start(tenant, integration, { ...sinceAlways, ...more }))
   const advance = async () => {
-    const { rows } = await ledger.sql.query("select id from redeliveries where tenant_id = $1", [tenant])
+    const { rows } = await database.sql.query("select id from redeliveries where tenant_id = $1", [tenant])
     const open = { tenant, integration, id: String(rows[0]?.id) }
-    return (await ledger.run(redeliveries.advance(open))) ?? assert.fail("nobody else is at it")
+    return (await database.run(redeliveries.advance(open))) ?? assert.fail("another worker has claimed the redelivery")
   }
   const count = async (condition: string) => {
-    const { rows } = await ledger.sql.query<{ count: number }>(
+    const { rows } = await database.sql.query<{ count: number }>(
       `select count(*)::int from deliveries where integration_id = $1 and ${condition}`,
       [integration]
     )
     return rows[0]?.count ?? 0
   }
-  const openOnes = async () =>
-    (await ledger.sql.query("select 1 from redeliveries where tenant_id = $1", [tenant])).rows.length
+  const countOpen = async () =>
+    (await database.sql.query("select 1 from redeliveries where tenant_id = $1", [tenant])).rows.length
   const unfinished = "status in ('WAITING', 'PENDING')"
 
-  it("put back no more than fits a step, until all that was finished is put back once", async () => {
-    await plant(60)
-    const under = await insertDelivery(ledger.sql, tenant, integration, { status: "PENDING" })
-    let last: { redelivered: number; isComplete: boolean } = await begin()
-    assert.deepStrictEqual(last, { redelivered: 8, isComplete: false })
-    await plant(5)
-    let total = last.redelivered
-    while (!last.isComplete) {
-      assert.strictEqual(await openOnes(), 1)
-      // Delivered again already, and not to be sent a third time.
-      await ledger.sql.query(
+  it("requeues at most maxRequeued deliveries per step, and every finished delivery once", async () => {
+    await insertDelivered(60)
+    const pending = await insertDelivery(database.sql, tenant, integration, { status: "PENDING" })
+    let step: { redelivered: number; isComplete: boolean } = await startRedelivery()
+    assert.deepStrictEqual(step, { redelivered: 8, isComplete: false })
+    await insertDelivered(5)
+    let total = step.redelivered
+    while (!step.isComplete) {
+      assert.strictEqual(await countOpen(), 1)
+      // A redelivered delivery must not be requeued again.
+      await database.sql.query(
         `update deliveries set status = 'DELIVERED', attempts = attempts + 1, updated_at = now() + interval '1 second'
          where integration_id = $1 and ${unfinished}`,
         [integration]
       )
-      last = await advance()
-      assert.isAtMost(last.redelivered, limits.maxRequeued)
-      total += last.redelivered
+      step = await advance()
+      assert.isAtMost(step.redelivered, limits.maxRequeued)
+      total += step.redelivered
     }
     assert.strictEqual(total, 60)
-    assert.strictEqual(await count("attempts = 1 and status = 'DELIVERED'"), 5, "what came later stays as it is")
-    assert.strictEqual(await count(`id = '${under}' and status = 'DELIVERED'`), 1, "and what was finished later")
-    assert.strictEqual(await count("attempts > 2"), 0, "and nothing is sent twice more")
-    assert.strictEqual(await openOnes(), 0)
-    const { rows } = await ledger.sql.query(
+    assert.strictEqual(await count("attempts = 1 and status = 'DELIVERED'"), 5, "later deliveries are not requeued")
+    assert.strictEqual(
+      await count(`id = '${pending}' and status = 'DELIVERED'`),
+      1,
+      "a delivery that finished later is not requeued"
+    )
+    assert.strictEqual(await count("attempts > 2"), 0, "no delivery is requeued twice")
+    assert.strictEqual(await countOpen(), 0)
+    const { rows } = await database.sql.query(
       `select resource_id from deliveries where integration_id = $1 and ${unfinished} group by 1
        having count(*) filter (where status = 'PENDING') <> 1`,
       [integration]
     )
-    assert.deepStrictEqual(rows, [], "every lane has one that is sent")
+    assert.deepStrictEqual(rows, [], "each resource has exactly one pending delivery")
   })
 
-  it("look at no more than fits a step, although there is nothing to put back", async () => {
-    await plant(70)
-    const steps = [await begin({ status: "EXHAUSTED" }), await advance(), await advance()]
+  it("scans at most maxScanned deliveries per step if none matches", async () => {
+    await insertDelivered(70)
+    const steps = [await startRedelivery({ status: "EXHAUSTED" }), await advance(), await advance()]
     assert.deepStrictEqual(
       steps.map(({ isComplete, redelivered }) => [redelivered, isComplete]),
       [
@@ -100,16 +102,19 @@ describe("redeliveries", () => {
     )
   })
 
-  it("keep nobody from recording outcomes between their steps, and nobody of others while one is held up", async () => {
-    await plant(20)
-    const own = await insertDelivery(ledger.sql, tenant, integration, {
+  it("does not block the results of its integration between steps, nor of other integrations during a step", async () => {
+    await insertDelivered(20)
+    const ownDelivery = await insertDelivery(database.sql, tenant, integration, {
       status: "PENDING",
-      nextAttemptAt: always.since
+      nextAttemptAt: sinceAlways.since
     })
-    const elsewhere = await ledger.newIntegration(tenant)
-    await insertDelivery(ledger.sql, tenant, elsewhere, { status: "PENDING", nextAttemptAt: always.since })
-    const { claimed } = await ledger.run(
-      ledger.claims.claim(makeId("lease"), "", {
+    const otherIntegration = await database.newIntegration(tenant)
+    await insertDelivery(database.sql, tenant, otherIntegration, {
+      status: "PENDING",
+      nextAttemptAt: sinceAlways.since
+    })
+    const { claimed } = await database.run(
+      database.claims.claim(makeId("lease"), "", {
         pool: "NEW",
         max: 50,
         maxPerTenant: 50,
@@ -117,60 +122,62 @@ describe("redeliveries", () => {
         sendLimitByIntegration: {}
       })
     )
-    const record = async (of: string) => {
+    const recordResult = async (of: string) => {
       const [one] = claimed.filter(({ integration }) => integration === of)
       assert(one)
       const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
-      await ledger.run(ledger.outcomes.record([{ ...one, ...attempt }]))
+      await database.run(database.outcomes.record([{ ...one, ...attempt }]))
     }
-    assert.isFalse((await begin()).isComplete)
-    const { rows } = await ledger.sql.query(
+    assert.isFalse((await startRedelivery()).isComplete)
+    const { rows } = await database.sql.query(
       `select 1 from pg_locks join pg_database on pg_database.oid = database
        where locktype = 'advisory' and datname = current_database()`
     )
-    assert.deepStrictEqual(rows, [], "nothing is locked between steps")
-    await record(claimed.find(({ id }) => id === own)?.integration ?? "")
-    const held = await lockRow(
-      ledger.sql,
+    assert.deepStrictEqual(rows, [], "a lock is held between steps")
+    await recordResult(claimed.find(({ id }) => id === ownDelivery)?.integration ?? "")
+    const lock = await lockRow(
+      database.sql,
       "select 1 from deliveries where integration_id = $1 and status = 'DELIVERED' for update",
       integration
     )
     const step = advance()
-    await held.until(1)
-    await record(elsewhere)
-    await held.release()
+    await lock.until(1)
+    await recordResult(otherIntegration)
+    await lock.release()
     assert.isAbove((await step).redelivered, 0)
   })
 
-  it("are completed by a worker, also by the next one after a stop", async () => {
-    await plant(45)
-    await begin()
-    const start = async () => {
+  it("is completed by a worker, and by the next worker after a stop", async () => {
+    await insertDelivered(45)
+    await startRedelivery()
+    const startWorker = async () => {
       const scope = Effect.runSync(Scope.make())
-      const worker = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (bell) => startRedeliveryLoop(bell, limits)))
-      await ledger.runIn(Effect.asVoid(Layer.buildWithScope(worker, scope)))
+      const worker = Layer.scopedDiscard(
+        Effect.flatMap(makeWakeSignal, (wakeSignal) => startRedeliveryLoop(wakeSignal, limits))
+      )
+      await database.runIn(Effect.asVoid(Layer.buildWithScope(worker, scope)))
       return () => Effect.runPromise(Scope.close(scope, Exit.void))
     }
-    const held = await lockRow(
-      ledger.sql,
+    const lock = await lockRow(
+      database.sql,
       "select 1 from (select id from deliveries where integration_id = $1 order by id desc limit 1) last join deliveries using (id) for update of deliveries",
       integration
     )
-    const stop = await start()
-    await held.until(1)
+    const stop = await startWorker()
+    await lock.until(1)
     const stopping = stop()
-    await held.release()
+    await lock.release()
     await stopping
-    const again = await start()
-    await eventually(async () => (await openOnes()) === 0, "the redelivery is complete")
-    await again()
+    const stopSecond = await startWorker()
+    await eventually(async () => (await countOpen()) === 0, "the redelivery is complete")
+    await stopSecond()
     assert.strictEqual(await count(unfinished), 45)
   })
 
-  it("go with their integration", async () => {
-    await plant(20)
-    await begin()
-    await ledger.sql.query("delete from integrations where id = $1", [integration])
-    assert.strictEqual(await openOnes(), 0)
+  it("is deleted with its integration", async () => {
+    await insertDelivered(20)
+    await startRedelivery()
+    await database.sql.query("delete from integrations where id = $1", [integration])
+    assert.strictEqual(await countOpen(), 0)
   })
 })

@@ -27,16 +27,16 @@ interface Claimed extends OrderingKey {
   readonly sequence: number
 }
 
-const waits = "WAITING"
-const sent = "PENDING"
+const waiting = "WAITING"
+const pending = "PENDING"
 
-describe("lanes", () => {
+describe("The delivery order of a resource", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
   let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings, unknown>
-  let ledger: Deliveries
+  let deliveries: Deliveries
   let integration: string
-  const tenant = TenantId.make("tnt_lanes")
+  const tenant = TenantId.make("tnt_order")
   beforeAll(async () => {
     database = await freshDatabase()
     pool = openPool(database.url)
@@ -46,7 +46,7 @@ describe("lanes", () => {
       "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'T', now(), now(), 1)",
       [tenant]
     )
-    ledger = await runtime.runPromise(Effect.provide(Deliveries, Deliveries.Default))
+    deliveries = await runtime.runPromise(Effect.provide(Deliveries, Deliveries.Default))
   })
   afterAll(async () => {
     await runtime.dispose()
@@ -61,15 +61,15 @@ describe("lanes", () => {
     runtime.runPromise(
       work.pipe(Effect.provideService(CurrentTenant, tenant), Effect.provideService(IfMatch, undefined))
     )
-  const redeliver = (id: string) => inTenant(ledger.redeliver(integration, id))
+  const redeliver = (id: string) => inTenant(deliveries.redeliver(integration, id))
   const redeliverAll = async () => {
-    const which = { since: "2020-01-01T00:00:00.000Z" }
-    const { isComplete, redelivered } = await inTenant(ledger.redeliverAll(integration, which))
+    const filter = { since: "2020-01-01T00:00:00.000Z" }
+    const { isComplete, redelivered } = await inTenant(deliveries.redeliverAll(integration, filter))
     assert.isTrue(isComplete)
     return redelivered
   }
 
-  const plantLane = async (resource: string, ...rows: ReadonlyArray<DeliveryFields>) => {
+  const insertDeliveries = async (resource: string, ...rows: ReadonlyArray<DeliveryFields>) => {
     const ids: Array<string> = []
     for (const [n, row] of rows.entries()) {
       ids.push(await insertDelivery(pool, tenant, integration, { resource, sequence: n + 1, ...row }))
@@ -84,8 +84,8 @@ describe("lanes", () => {
     return rows.map(({ status }) => status)
   }
 
-  /** Lanes that have something to do and not exactly one that is sent. */
-  const broken = async () => {
+  /** Resources with open deliveries of which not exactly one is pending. */
+  const findBrokenOrders = async () => {
     const { rows } = await pool.query(
       `select resource_id, json_agg(status order by sequence) from deliveries
        where integration_id = $1 and status in ('WAITING', 'PENDING') group by resource_id
@@ -97,58 +97,72 @@ describe("lanes", () => {
 
   const now = "2026-01-01T00:00:00Z"
   it.each<[string, ReadonlyArray<DeliveryFields>, number, ReadonlyArray<string>]>([
-    ["alone", [{}], 0, [sent]],
-    ["before what is finished", [{}, {}], 0, [sent, "DELIVERED"]],
-    ["before what was next", [{}, { status: sent, nextAttemptAt: now }, { status: waits }], 0, [sent, waits, waits]],
-    ["behind what is next", [{ status: sent, nextAttemptAt: now }, {}], 1, [sent, waits]],
-    ["behind what is being sent", [{}, { status: sent, lease: "me" }, { status: waits }], 0, [waits, sent, waits]],
-    ["although it is next", [{ status: sent, nextAttemptAt: now }, { status: waits }], 0, [sent, waits]],
-    ["although it waits", [{ status: sent, nextAttemptAt: now }, { status: waits }], 1, [sent, waits]]
-  ])("take one back %s", async (_, rows, which, expected) => {
+    ["alone", [{}], 0, [pending]],
+    ["before a delivered delivery", [{}, {}], 0, [pending, "DELIVERED"]],
+    [
+      "before the pending delivery",
+      [{}, { status: pending, nextAttemptAt: now }, { status: waiting }],
+      0,
+      [pending, waiting, waiting]
+    ],
+    ["after the pending delivery", [{ status: pending, nextAttemptAt: now }, {}], 1, [pending, waiting]],
+    [
+      "after a delivery in flight",
+      [{}, { status: pending, lease: "me" }, { status: waiting }],
+      0,
+      [waiting, pending, waiting]
+    ],
+    ["that is pending already", [{ status: pending, nextAttemptAt: now }, { status: waiting }], 0, [pending, waiting]],
+    ["that is waiting already", [{ status: pending, nextAttemptAt: now }, { status: waiting }], 1, [pending, waiting]]
+  ])("is kept when a delivery is redelivered %s", async (_, rows, which, expected) => {
     const resource = makeId("clnt")
-    const ids = await plantLane(resource, ...rows)
-    const shown = await redeliver(ids[which] ?? "")
+    const ids = await insertDeliveries(resource, ...rows)
+    const response = await redeliver(ids[which] ?? "")
     assert.deepStrictEqual(await statusesOf(resource), expected)
-    assert.strictEqual(shown.status, expected[which])
-    assert.closeTo(Date.parse(shown.nextAttemptAt ?? ""), Date.now(), 5000)
-    assert.isUndefined(shown.error)
+    assert.strictEqual(response.status, expected[which])
+    assert.closeTo(Date.parse(response.nextAttemptAt ?? ""), Date.now(), 5000)
+    assert.isUndefined(response.error)
   })
 
-  it("leave the one that is being sent as it is", async () => {
+  it("does not change a delivery in flight when it is redelivered", async () => {
     const resource = makeId("clnt")
-    const [id = ""] = await plantLane(resource, { status: sent, lease: "me", nextAttemptAt: now }, { status: waits })
+    const [id = ""] = await insertDeliveries(
+      resource,
+      { status: pending, lease: "me", nextAttemptAt: now },
+      { status: waiting }
+    )
     const before = await pool.query("select * from deliveries where id = $1", [id])
     await redeliver(id)
     assert.deepStrictEqual((await pool.query("select * from deliveries where id = $1", [id])).rows, before.rows)
   })
 
-  it("begin a new round, with the attempts before it spent", async () => {
-    const [id = ""] = await plantLane(makeId("clnt"), { status: "EXHAUSTED", attempts: 10 })
-    const shown = await redeliver(id)
-    assert.strictEqual(shown.attempts, 10)
-    assert.lengthOf(shown.attemptLog, 10)
+  it("lets a redelivery start a new round of attempts", async () => {
+    const [id = ""] = await insertDeliveries(makeId("clnt"), { status: "EXHAUSTED", attempts: 10 })
+    const response = await redeliver(id)
+    assert.strictEqual(response.attempts, 10)
+    assert.lengthOf(response.attemptLog, 10)
     const { rows } = await pool.query("select spent, response_status, error from deliveries where id = $1", [id])
     assert.deepStrictEqual(rows, [{ spent: 10, response_status: null, error: null }])
   })
 
-  it("take everything back at once, each into its place", async () => {
+  it("is kept when all deliveries are redelivered together", async () => {
     const [a, b, c] = [makeId("clnt"), makeId("clnt"), makeId("clnt")]
-    await plantLane(a, {}, { status: "EXHAUSTED" }, {})
-    await plantLane(b, {}, { status: sent, lease: "me" }, { status: waits })
-    await plantLane(c, { status: sent }, { status: waits })
+    await insertDeliveries(a, {}, { status: "EXHAUSTED" }, {})
+    await insertDeliveries(b, {}, { status: pending, lease: "me" }, { status: waiting })
+    await insertDeliveries(c, { status: pending }, { status: waiting })
     assert.deepStrictEqual(await redeliverAll(), 4)
-    assert.deepStrictEqual(await statusesOf(a), [sent, waits, waits])
-    assert.deepStrictEqual(await statusesOf(b), [waits, sent, waits])
-    assert.deepStrictEqual(await statusesOf(c), [sent, waits])
+    assert.deepStrictEqual(await statusesOf(a), [pending, waiting, waiting])
+    assert.deepStrictEqual(await statusesOf(b), [waiting, pending, waiting])
+    assert.deepStrictEqual(await statusesOf(c), [pending, waiting])
     assert.deepStrictEqual(await redeliverAll(), 0)
   })
 
-  it("have one that is sent when two finished ones are taken back at the same moment", async () => {
+  it("has one pending delivery after two concurrent redeliveries", async () => {
     const resource = makeId("clnt")
-    const ids = await plantLane(resource, {}, {})
-    for (let round = 0; round < 10; round++) {
+    const ids = await insertDeliveries(resource, {}, {})
+    for (let round = 0; round < 5; round++) {
       await Promise.all(ids.map(redeliver))
-      assert.deepStrictEqual(await statusesOf(resource), [sent, waits])
+      assert.deepStrictEqual(await statusesOf(resource), [pending, waiting])
       await pool.query("update deliveries set status = 'DELIVERED' where integration_id = $1", [integration])
     }
   })
@@ -172,54 +186,55 @@ describe("lanes", () => {
       )
     )
 
-  const claim = async (most: number) => {
+  const claim = async (max: number) => {
     const { rows } = await pool.query<Claimed>(
       `update deliveries set lease = 'me', leased_until = now() + interval '30 seconds' where id in (
          select id from deliveries where integration_id = $1 and status = 'PENDING' and lease is null
            and next_attempt_at <= now() order by random() limit $2 for update skip locked)
        returning tenant_id as tenant, integration_id as integration, resource_id as resource, id, sequence`,
-      [integration, most]
+      [integration, max]
     )
     return rows
   }
 
-  it("wait for who finishes, and who finishes for nobody behind", async () => {
+  it("is kept when a redelivery waits for a delivery that finishes meanwhile", async () => {
     const resource = makeId("clnt")
-    const [, leased = ""] = await plantLane(resource, {}, { status: sent, lease: "me" })
-    const [first = ""] = await plantLane(makeId("clnt"), {})
-    const held = await lockRow(pool, "select 1 from deliveries where id = $1 for update", leased)
+    const [, leased = ""] = await insertDeliveries(resource, {}, { status: pending, lease: "me" })
+    const [first = ""] = await insertDeliveries(makeId("clnt"), {})
+    const lock = await lockRow(pool, "select 1 from deliveries where id = $1 for update", leased)
     const all = redeliverAll()
-    await held.until(1)
-    await held.meanwhile("update deliveries set status = 'DELIVERED', lease = null where id = $1", leased)
-    await held.release()
-    assert.strictEqual(await all, 3, "what was finished meanwhile is finished")
-    assert.deepStrictEqual(await statusesOf(resource), [sent, waits])
-    assert.strictEqual((await redeliver(first)).status, sent)
+    await lock.until(1)
+    await lock.meanwhile("update deliveries set status = 'DELIVERED', lease = null where id = $1", leased)
+    await lock.release()
+    assert.strictEqual(await all, 3, "the delivery that finished meanwhile is redelivered too")
+    assert.deepStrictEqual(await statusesOf(resource), [pending, waiting])
+    assert.strictEqual((await redeliver(first)).status, pending)
   })
 
-  it("let new ones in that are added meanwhile", async () => {
+  it("is kept when deliveries are added during redeliveries", async () => {
     const resource = makeId("clnt")
-    const ids = await plantLane(resource, {}, {}, {})
+    const ids = await insertDeliveries(resource, {}, {}, {})
     const add = async (sequence: number) => {
-      await insertDelivery(pool, tenant, integration, { resource, sequence, status: waits, attempts: 0 })
-      const lane = { tenant, integration, resource }
+      await insertDelivery(pool, tenant, integration, { resource, sequence, status: waiting, attempts: 0 })
+      const key = { tenant, integration, resource }
       await runtime.runPromise(
-        Effect.flatMap(SqlClient.SqlClient, (sql) => inTransaction(sql)(lockAndReorderDeliveries(sql)([lane])))
+        Effect.flatMap(SqlClient.SqlClient, (sql) => inTransaction(sql)(lockAndReorderDeliveries(sql)([key])))
       )
     }
     await Promise.all([...ids.map(redeliver), add(4), redeliverAll(), add(5)])
-    assert.deepStrictEqual(await statusesOf(resource), [sent, waits, waits, waits, waits])
+    assert.deepStrictEqual(await statusesOf(resource), [pending, waiting, waiting, waiting, waiting])
   })
 
-  const lanes = 6
+  const resources = 6
   const depth = 5
-  it("drain in order with nothing stuck, whatever is taken back while they are worked on", {
+  it("is kept and no delivery gets stuck when deliveries are redelivered while workers send", {
     timeout: 60_000
   }, async () => {
     const ids: Array<string> = []
-    for (let lane = 0; lane < lanes; lane++) {
-      ids.push(...(await plantLane(makeId("clnt"), ...Array.from({ length: depth }, () => ({})))))
+    for (let n = 0; n < resources; n++) {
+      ids.push(...(await insertDeliveries(makeId("clnt"), ...Array.from({ length: depth }, () => ({})))))
     }
+    // Nothing waits for the pauses below: they vary the interleaving.
     let isOver = false
     const log: Array<Claimed> = []
     const finisher = async () => {
@@ -232,14 +247,14 @@ describe("lanes", () => {
       }
     }
     const redeliverer = async () => {
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < 25; round++) {
         if (Math.random() < 0.25) await redeliverAll()
         else await redeliver(ids[Math.floor(Math.random() * ids.length)] ?? "")
         await sleep(Math.random() * 3)
       }
     }
     const watcher = async () => {
-      for (; !isOver; await sleep(5)) assert.deepStrictEqual(await broken(), [])
+      for (; !isOver; await sleep(5)) assert.deepStrictEqual(await findBrokenOrders(), [])
     }
     const working = [finisher(), finisher(), finisher(), watcher()]
     await Promise.all([redeliverer(), redeliverer(), redeliverer()])
@@ -247,12 +262,12 @@ describe("lanes", () => {
     await Promise.all(working)
     const { rows } = await pool.query("select status, lease from deliveries where integration_id = $1", [integration])
     assert.deepStrictEqual(new Set(rows.map(({ lease, status }) => `${status} ${lease}`)), new Set(["DELIVERED null"]))
-    assert.isAbove(log.length, lanes * depth)
+    assert.isAbove(log.length, resources * depth)
 
     log.length = 0
-    assert.strictEqual(await redeliverAll(), lanes * depth)
+    assert.strictEqual(await redeliverAll(), resources * depth)
     await Promise.all([finisher(), finisher()])
-    assert.lengthOf(log, lanes * depth)
+    assert.lengthOf(log, resources * depth)
     for (const resource of new Set(log.map((claimed) => claimed.resource))) {
       const order = log.flatMap((claimed) => (claimed.resource === resource ? [claimed.sequence] : []))
       assert.deepStrictEqual(order, [1, 2, 3, 4, 5])

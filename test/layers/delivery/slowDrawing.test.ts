@@ -11,7 +11,7 @@ import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
 const { invoice } = documentOf({ invoice: { dueAt: "2026-04-01T08:00:00.000Z" } })
 const id = (prefix: string) => `${prefix}_${"0".repeat(26)}`
 
-/** Drawings that take 40 seconds; tells how many have ended. */
+/** Rendering takes 40 seconds; `drawn` counts the finished PDFs. */
 const makeSlowPdfs = () => {
   let drawn = 0
   const file = { digest: "", sizeBytes: 1 }
@@ -31,13 +31,13 @@ const makeSlowPdfs = () => {
   return { pdfs, drawn: () => drawn }
 }
 
-describe("an invoice whose PDF takes longer to draw than an attempt lasts", () => {
-  it.scoped("fails the attempt in time and is drawn to its end for the next one", () => {
+describe("The Google Drive delivery of an invoice whose PDF renders longer than an attempt", () => {
+  it.scoped("fails the attempt at its timeout and finishes the rendering for the next attempt", () => {
     const { drawn, pdfs } = makeSlowPdfs()
     const layer = GoogleDriveSender.DefaultWithoutDependencies.pipe(
       Layer.provide([
         Layer.succeed(InvoicePdfs, pdfs),
-        // Without a file nothing is asked of these.
+        // Not used before the PDF is rendered.
         Layer.succeed(DeliveryFiles, {} as DeliveryFiles),
         Layer.succeed(Grants, {} as Grants),
         Layer.effect(Settings, Effect.orDie(readSettings({})))
