@@ -6,7 +6,7 @@ import { makeGoogleDriveClient } from "../../../src/layers/googleDrive/GoogleDri
 import { sendProviderRequest } from "../../../src/layers/providerHttp/ProviderRequest.ts"
 import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
 
-describe("a file that is uploaded", () => {
+describe("An upload to Google Drive", () => {
   let server: GoogleDriveServer
   beforeAll(async () => {
     server = await startGoogleDrive("folder")
@@ -27,31 +27,37 @@ describe("a file that is uploaded", () => {
   const create = (id: string, file: ReturnType<typeof fileOf>) =>
     Effect.runPromise(Effect.either(makeGoogleDriveClient(session, server.url).create(id, file)))
 
-  it.each([1, maxMultipartBytes, maxMultipartBytes + 1, 12_000_000])("with %i bytes arrives whole", async (bytes) => {
-    const file = fileOf(bytes)
-    await create(`file-of-${bytes}`, file)
-    const stored = server.files.get(`file-of-${bytes}`)
-    assert.isTrue(stored?.bytes.equals(file.pdf))
-    assert.deepInclude(stored, { name: "large.pdf", parents: ["folder"], appProperties: { invoiceId: "inv" } })
-  })
+  it.each([1, maxMultipartBytes, maxMultipartBytes + 1, 12_000_000])(
+    "stores a file of %i bytes completely",
+    async (bytes) => {
+      const file = fileOf(bytes)
+      await create(`file-of-${bytes}`, file)
+      const stored = server.files.get(`file-of-${bytes}`)
+      assert.isTrue(stored?.bytes.equals(file.pdf))
+      assert.deepInclude(stored, { name: "large.pdf", parents: ["folder"], appProperties: { invoiceId: "inv" } })
+    }
+  )
 
-  it("in two steps hands no token to where the second leads", async () => {
-    await create("quiet", fileOf(maxMultipartBytes + 1))
+  it("sends no token to the session URL of a resumable upload", async () => {
+    await create("resumable", fileOf(maxMultipartBytes + 1))
     const put = server.asked.findLast(({ method }) => method === "PUT")
     assert.isDefined(put)
     assert.isUndefined(put?.headers.authorization)
   })
 
-  it.each([404, 410])("in two steps is nothing for a person to mend when the second is answered %i", async (status) => {
-    server.meet(({ method }, response) => {
-      if (method !== "PUT") return false
-      sendDriveError(response, status, "notFound")
-      return true
-    })
-    const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))
-    server.meet(undefined)
-    assert.strictEqual(result._tag, "Left")
-    if (result._tag === "Left") assert.deepInclude({ stop: undefined, ...result.left }, { stop: undefined })
-    assert.isFalse(server.files.has(`lost-${status}`))
-  })
+  it.each([404, 410])(
+    "does not stop the integration if the session URL of a resumable upload answers %i",
+    async (status) => {
+      server.meet(({ method }, response) => {
+        if (method !== "PUT") return false
+        sendDriveError(response, status, "notFound")
+        return true
+      })
+      const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))
+      server.meet(undefined)
+      assert.strictEqual(result._tag, "Left")
+      if (result._tag === "Left") assert.deepInclude({ stop: undefined, ...result.left }, { stop: undefined })
+      assert.isFalse(server.files.has(`lost-${status}`))
+    }
+  )
 })

@@ -6,10 +6,10 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { testLayers } from "../../support/servers/layers.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-describe("integrations that fail for long", () => {
+describe("failUnreachableIntegrations", () => {
   const at = useFixture(startServiceWithPool)
 
-  const failing = async (tenant: string, hours: number, status = "ACTIVE") => {
+  const insertFailing = async (tenant: string, hours: number, status = "ACTIVE") => {
     const id = await insertIntegration(at().pool, tenant)
     await at().pool.query(
       "update integrations set failing_since = now() - make_interval(hours => $2), status = $3 where id = $1",
@@ -18,21 +18,21 @@ describe("integrations that fail for long", () => {
     return id
   }
 
-  it("are stopped after 72 hours, each whatever becomes of another, and no other is", async () => {
-    const [tenant, gone] = [await at().service.newTenant(), await at().service.newTenant()]
+  it("stops only active integrations that fail for 72 hours, although stopping one of them fails", async () => {
+    const [tenant, deletedTenant] = [await at().service.newTenant(), await at().service.newTenant()]
     await insertIntegration(at().pool, tenant)
-    await failing(tenant, 71)
-    await failing(tenant, 100, "PAUSED")
-    await failing(tenant, 100, "ERROR")
-    await failing(gone, 100)
-    await at().service.api("DELETE", `/tenants/${gone}`, { as: "owner" })
-    const [longest, shortest] = [await failing(tenant, 80), await failing(tenant, 72)]
+    await insertFailing(tenant, 71)
+    await insertFailing(tenant, 100, "PAUSED")
+    await insertFailing(tenant, 100, "ERROR")
+    await insertFailing(deletedTenant, 100)
+    await at().service.api("DELETE", `/tenants/${deletedTenant}`, { as: "owner" })
+    const [unstoppable, stoppable] = [await insertFailing(tenant, 80), await insertFailing(tenant, 72)]
     const stopped: Array<string> = []
     const fail = (tenant: string, id: string, reason: string) =>
-      id === longest
-        ? Effect.die("it cannot be moved")
+      id === unstoppable
+        ? Effect.die("the integration cannot be stopped")
         : Effect.sync(() => void stopped.push(`${tenant} ${id}: ${reason}`))
     await Effect.runPromise(Effect.provide(failUnreachableIntegrations(fail), testLayers(at().service.database.url)))
-    assert.deepStrictEqual(stopped, [`${tenant} ${shortest}: Nothing but failures for 72 hours`])
+    assert.deepStrictEqual(stopped, [`${tenant} ${stoppable}: Nothing but failures for 72 hours`])
   })
 })
