@@ -14,36 +14,36 @@ import { testLayers } from "../../support/servers/layers.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { eventually } from "../../support/servers/worker.ts"
 
-/** A process that has its invoices "drawn" as text which names them, counted, when it is let go on. */
+/** A process whose renderer returns text instead of PDFs, counts its calls, and can be paused. */
 const startProcess = (databaseUrl: string, name = "") => {
-  const drawn: Array<string> = []
-  let isHeld = false
+  const rendered: Array<string> = []
+  let isPaused = false
   let interrupted = 0
-  const held = Effect.suspend(() => (isHeld ? Effect.sleep("5 millis") : Effect.void)).pipe(
-    Effect.repeat({ until: () => !isHeld }),
+  const awaitResume = Effect.suspend(() => (isPaused ? Effect.sleep("5 millis") : Effect.void)).pipe(
+    Effect.repeat({ until: () => !isPaused }),
     Effect.onInterrupt(() => Effect.sync(() => interrupted++))
   )
-  const countingDrawing = {
+  const countingRenderer = {
     renderInvoice: <E, R>({ load }: RenderRequest<E, R>) =>
       Effect.flatMap(load, ({ invoice: { id, status } }) => {
-        drawn.push(`${id} ${status}`)
-        return Effect.as(held, new TextEncoder().encode(`${id} ${status} ${name}`))
+        rendered.push(`${id} ${status}`)
+        return Effect.as(awaitResume, new TextEncoder().encode(`${id} ${status} ${name}`))
       })
   }
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(
       InvoicePdfs.DefaultWithoutDependencies.pipe(
-        Layer.provide(Layer.succeed(PdfRenderer, new PdfRenderer(countingDrawing))),
+        Layer.provide(Layer.succeed(PdfRenderer, new PdfRenderer(countingRenderer))),
         Layer.provideMerge(Layer.mergeAll(InvoiceDetails.Default, InvoiceFiles.Default, Blobs.Default)),
         Layer.provide(PostgresBlobs)
       ),
       testLayers(databaseUrl)
     )
   )
-  const ask = (tenant: string, id: string, variant: FileVariant = "ISSUED") =>
+  const request = (tenant: string, id: string, variant: FileVariant = "ISSUED") =>
     runtime.runFork(
       Effect.flatMap(InvoicePdfs, (pdfs) =>
-        Effect.flatMap(InvoiceDetails, (whole) => whole.get(id)).pipe(
+        Effect.flatMap(InvoiceDetails, (details) => details.get(id)).pipe(
           Effect.flatMap(({ invoice }) => pdfs.getIssued(invoice, variant)),
           Effect.flatMap(pdfs.readAll),
           Effect.map((bytes) => new TextDecoder().decode(bytes))
@@ -51,13 +51,13 @@ const startProcess = (databaseUrl: string, name = "") => {
       ).pipe(Effect.provideService(CurrentTenant, TenantId.make(tenant)))
     )
   return {
-    drawn,
+    rendered,
     interrupted: () => interrupted,
-    hold: (hold: boolean) => {
-      isHeld = hold
+    setPaused: (paused: boolean) => {
+      isPaused = paused
     },
-    ask,
-    textOf: (...request: Parameters<typeof ask>) => Effect.runPromise(Fiber.join(ask(...request))),
+    request,
+    readText: (...args: Parameters<typeof request>) => Effect.runPromise(Fiber.join(request(...args))),
     release: (tenant: string, digest: string) =>
       runtime.runPromise(
         Effect.flatMap(Blobs, (blobs) => blobs.release(digest)).pipe(
@@ -68,7 +68,7 @@ const startProcess = (databaseUrl: string, name = "") => {
   }
 }
 
-describe("the kept PDF of an issued invoice", () => {
+describe("The stored PDF of an issued invoice", () => {
   const at = useFixture(startServiceWithPool)
   let one: ReturnType<typeof startProcess>
   let other: ReturnType<typeof startProcess>
@@ -86,71 +86,71 @@ describe("the kept PDF of an issued invoice", () => {
   }
   const rowsOf = async (table: string, tenant: string) =>
     (await at().pool.query(`select * from ${table} where tenant_id = $1 order by 1, 2, 3`, [tenant])).rows
-  const drawnOf = (id: string) => one.drawn.filter((drawn) => drawn.startsWith(id))
+  const renderedOf = (id: string) => one.rendered.filter((name) => name.startsWith(id))
 
-  it("is drawn once for all who ask at the same time, and never again", async () => {
+  it("is rendered once for concurrent and later requests", async () => {
     const { id, tenant } = await issue()
-    const texts = await Promise.all(Array.from({ length: 20 }, () => one.textOf(tenant, id)))
+    const texts = await Promise.all(Array.from({ length: 20 }, () => one.readText(tenant, id)))
     assert.deepStrictEqual(new Set(texts), new Set([`${id} FINALIZED `]))
-    await one.textOf(tenant, id)
-    assert.lengthOf(drawnOf(id), 1)
+    await one.readText(tenant, id)
+    assert.lengthOf(renderedOf(id), 1)
     assert.lengthOf(await rowsOf("invoice_files", tenant), 1)
     assert.lengthOf(await rowsOf("uploads", tenant), 0)
   })
 
-  it("takes its file off the queue of files to be drawn", async () => {
+  it("is removed from the rendering queue once it is stored", async () => {
     const { id, tenant } = await issue()
     assert.lengthOf(await rowsOf("invoice_file_queue", tenant), 1)
-    await one.textOf(tenant, id)
+    await one.readText(tenant, id)
     assert.lengthOf(await rowsOf("invoice_file_queue", tenant), 0)
   })
 
-  it("stays when the invoice is voided, beside a second file that is marked", async () => {
+  it("is kept when the invoice is voided, beside a second file with the VOID mark", async () => {
     const { id, invoicing, tenant } = await issue()
-    await one.textOf(tenant, id)
+    await one.readText(tenant, id)
     const [before] = await rowsOf("invoice_files", tenant)
     await invoicing.move(id, "void")
-    assert.strictEqual(await one.textOf(tenant, id, "VOID"), `${id} VOID `)
+    assert.strictEqual(await one.readText(tenant, id, "VOID"), `${id} VOID `)
     const [issued, voided] = await rowsOf("invoice_files", tenant)
     assert.deepStrictEqual(issued, before)
     assert.strictEqual(voided.variant, "VOID")
   })
 
-  it("shows the invoice as it was issued even if it is drawn after it was voided", async () => {
+  it("shows the issued invoice although it is rendered after the invoice was voided", async () => {
     const { id, invoicing, tenant } = await issue()
     await invoicing.move(id, "void")
-    assert.strictEqual(await one.textOf(tenant, id), `${id} FINALIZED `)
+    assert.strictEqual(await one.readText(tenant, id), `${id} FINALIZED `)
   })
 
-  it("is the first that was kept when two processes draw it differently, and nothing is left of the second", async () => {
+  it("is the first one stored if two processes render it, and the second one is marked for deletion", async () => {
     const { id, tenant } = await issue()
-    one.hold(true)
-    const late = one.ask(tenant, id)
-    await eventually(() => drawnOf(id).length === 1, "both have begun")
-    const first = await other.textOf(tenant, id)
-    one.hold(false)
+    one.setPaused(true)
+    const slow = one.request(tenant, id)
+    await eventually(() => renderedOf(id).length === 1, "the first process has started rendering")
+    const first = await other.readText(tenant, id)
+    one.setPaused(false)
     assert.strictEqual(first, `${id} FINALIZED by the other process`)
-    assert.strictEqual(await Effect.runPromise(Fiber.join(late)), first)
+    assert.strictEqual(await Effect.runPromise(Fiber.join(slow)), first)
     assert.lengthOf(await rowsOf("blobs", tenant), 1)
-    const [left] = await rowsOf("uploads", tenant)
-    assert.strictEqual(left?.started_at, Number.NEGATIVE_INFINITY, "the janitor takes the other bytes away")
+    const [upload] = await rowsOf("uploads", tenant)
+    assert.strictEqual(upload?.started_at, Number.NEGATIVE_INFINITY, "the janitor may delete the second upload")
   })
 
-  it("is not drawn to its end when nobody waits for it any more", async () => {
+  it("is not rendered to the end after all requests were cancelled", async () => {
     const { id, tenant } = await issue()
-    one.hold(true)
-    const asked = one.ask(tenant, id)
-    await eventually(() => drawnOf(id).length === 1, "drawing has begun")
-    await Effect.runPromise(Fiber.interrupt(asked))
-    await eventually(() => one.interrupted() === 1, "drawing has ended")
-    one.hold(false)
+    one.setPaused(true)
+    const pending = one.request(tenant, id)
+    await eventually(() => renderedOf(id).length === 1, "rendering has started")
+    await Effect.runPromise(Fiber.interrupt(pending))
+    await eventually(() => one.interrupted() === 1, "rendering was interrupted")
+    one.setPaused(false)
     assert.lengthOf(await rowsOf("invoice_files", tenant), 0)
-    assert.strictEqual(await one.textOf(tenant, id), `${id} FINALIZED `)
+    assert.strictEqual(await one.readText(tenant, id), `${id} FINALIZED `)
   })
 
-  it("keeps its bytes as long as it refers to them", async () => {
+  it("keeps its blob as long as it references it", async () => {
     const { id, tenant } = await issue()
-    await one.textOf(tenant, id)
+    await one.readText(tenant, id)
     const [{ digest }] = await rowsOf("invoice_files", tenant)
     await one.release(tenant, digest)
     assert.lengthOf(await rowsOf("blobs", tenant), 1)

@@ -12,48 +12,51 @@ import {
 import { renderInvoice } from "../../support/fixtures/renderedInvoice.ts"
 
 const margin = 48
-const head = ["#", "Description", "Quantity", "Unit price", "Amount"]
-const most = Number.MAX_SAFE_INTEGER
-const wide = (character: string) => ({ ...maxLengthParties(false), contract: { name: character.repeat(255) } })
+const tableHeader = ["#", "Description", "Quantity", "Unit price", "Amount"]
+const maxAmount = Number.MAX_SAFE_INTEGER
+const longParties = (character: string) => ({ ...maxLengthParties(false), contract: { name: character.repeat(255) } })
 
 const documents: Readonly<Record<string, InvoiceDocument>> = {
   "one line": documentOf({}),
   "no lines": documentOf({ lines: [] }),
   "a draft of forty lines": documentOf({ lines: typicalLines(40), invoice: { status: "DRAFT" } }),
-  "sixty lines that are hard to place": documentOf({ lines: difficultLines("EUR", 60) }),
-  "the same in a currency of three decimals": documentOf({
+  "sixty lines with long texts": documentOf({ lines: difficultLines("EUR", 60) }),
+  "lines in a currency with three decimals": documentOf({
     lines: difficultLines("KWD", 20),
     invoice: { currencyCode: "KWD" }
   }),
-  "the same in a currency without decimals": documentOf({
+  "lines in a currency without decimals": documentOf({
     lines: difficultLines("JPY", 20),
     invoice: { currencyCode: "JPY", status: "VOID" }
   }),
-  "the longest parties": documentOf({ parties: maxLengthParties(true), invoice: { invoiceNumber: "N".repeat(100) } }),
-  "the longest parties in words without end": documentOf({ parties: wide("W"), lines: typicalLines(30) }),
-  "the largest total": documentOf({ invoice: { subtotalMinor: -most, totalMinor: -most } })
+  "party names of maximum length": documentOf({
+    parties: maxLengthParties(true),
+    invoice: { invoiceNumber: "N".repeat(100) }
+  }),
+  "party names without spaces": documentOf({ parties: longParties("W"), lines: typicalLines(30) }),
+  "the largest total": documentOf({ invoice: { subtotalMinor: -maxAmount, totalMinor: -maxAmount } })
 }
 
-const overlap = (one: TextPiece, other: TextPiece) =>
+const doOverlap = (one: TextPiece, other: TextPiece) =>
   Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.5 &&
   Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.5
 
-const assertTidy = ({ height, pieces, width }: PdfPage) => {
+const assertNoOverflow = ({ height, pieces, width }: PdfPage) => {
   for (const [index, piece] of pieces.entries()) {
     const { bottom, left, right, text, top } = piece
-    assert.isTrue(left >= margin - 0.01 && right <= width - margin + 0.01, `beside the page's room: ${text}`)
-    assert.isTrue(top >= margin - 0.01 && bottom <= height - margin + 0.01, `above or below the page's room: ${text}`)
-    const hit = pieces.slice(index + 1).find((other) => overlap(piece, other))
-    assert.isUndefined(hit, `${text} is written over by ${hit?.text}`)
+    assert.isTrue(left >= margin - 0.01 && right <= width - margin + 0.01, `outside the horizontal margins: ${text}`)
+    assert.isTrue(top >= margin - 0.01 && bottom <= height - margin + 0.01, `outside the vertical margins: ${text}`)
+    const overlapping = pieces.slice(index + 1).find((other) => doOverlap(piece, other))
+    assert.isUndefined(overlapping, `${text} overlaps ${overlapping?.text}`)
   }
 }
 
-/** Where the table begins on a page, if it is there. */
-const headOf = (page: PdfPage) => rowsOf(page).findIndex((row) => row.join() === head.join())
+/** The row index of the table header on a page, or -1. */
+const findTableHeader = (page: PdfPage) => rowsOf(page).findIndex((row) => row.join() === tableHeader.join())
 
 const hasTotals = (page: PdfPage) => textsOf(page).some((text) => text.startsWith("Total "))
 
-/** Everything in the table, in the order it is written and without spaces: what wraps over lines and pages too. */
+/** All text of the table in order, without spaces, so that wrapped texts are whole. */
 const tableText = (pages: ReadonlyArray<PdfPage>) =>
   pages
     .flatMap((page) => {
@@ -64,36 +67,36 @@ const tableText = (pages: ReadonlyArray<PdfPage>) =>
     .join("")
     .replace(/\s/g, "")
 
-describe.each(Object.entries(documents))("an invoice with %s", (_, document) => {
+describe.each(Object.entries(documents))("The PDF of an invoice with %s", (_, document) => {
   let pages: ReadonlyArray<PdfPage>
   beforeAll(async () => {
     pages = await renderInvoice(document)
   })
 
-  it("keeps every text inside the margins and off every other", () => {
+  it("keeps all texts within the margins and without overlap", () => {
     for (const page of pages) {
       assert.deepStrictEqual([page.width, page.height], [595.28, 841.89])
-      assertTidy(page)
+      assertNoOverflow(page)
     }
   })
 
-  it("tells the page and how many there are on each", () => {
+  it("numbers its pages", () => {
     for (const [index, page] of pages.entries()) {
       assert.include(textsOf(page), `Page ${index + 1} of ${pages.length}`)
     }
   })
 
-  it("has the head of the table on every page from its first to its last, and its totals once, at the end", () => {
-    const first = pages.findIndex((page) => headOf(page) >= 0)
+  it("repeats the table header on each page of the table and prints the totals once at the end", () => {
+    const first = pages.findIndex((page) => findTableHeader(page) >= 0)
     assert.isTrue(first >= 0)
-    for (const page of pages.slice(first)) assert.isTrue(headOf(page) >= 0)
+    for (const page of pages.slice(first)) assert.isTrue(findTableHeader(page) >= 0)
     assert.deepStrictEqual(
       pages.map(hasTotals),
       pages.map((page) => page === pages.at(-1))
     )
   })
 
-  it("writes every number in one piece, in the currency's own decimals", () => {
+  it("prints every amount unbroken, with the decimals of its currency", () => {
     const { invoice, lines } = document
     const texts = pages.flatMap(textsOf)
     const amounts = [
@@ -106,7 +109,7 @@ describe.each(Object.entries(documents))("an invoice with %s", (_, document) => 
   })
 })
 
-describe("the table of an invoice", () => {
+describe("The table of an invoice PDF", () => {
   it("has each line's number, name, quantity, price and amount in a row", async () => {
     const lines = typicalLines(300)
     const rows = (await renderInvoice(documentOf({ lines }))).flatMap(rowsOf).map((row) => row.join("|"))
@@ -122,13 +125,13 @@ describe("the table of an invoice", () => {
     [1e-12, "0.000000000001"],
     [-0.5, "-0.5"],
     [0, "0"],
-    [most, "9,007,199,254,740,991"]
-  ])("writes the quantity %d out", async (quantity, text) => {
+    [maxAmount, "9,007,199,254,740,991"]
+  ])("prints the quantity %d without an exponent", async (quantity, text) => {
     const pages = await renderInvoice(documentOf({ lines: [lineOf({ quantity, amountMinor: 1 })] }))
     assert.include(pages.flatMap(textsOf), text)
   })
 
-  it("leaves nothing out of what is too long for a line or for a page", async () => {
+  it("prints texts completely that exceed a line or a page", async () => {
     const letters = Array.from({ length: 1024 }, (_, index) => String.fromCharCode(97 + ((index * 7) % 26))).join("")
     const lines = [
       lineOf({ name: letters.slice(0, 255) }),
@@ -147,7 +150,7 @@ describe("the table of an invoice", () => {
     }
   })
 
-  it("takes its last line along to the page of the totals", async () => {
+  it("prints its last line on the page of the totals", async () => {
     for (let count = 18; count < 30; count++) {
       const pages = await renderInvoice(documentOf({ lines: typicalLines(count) }))
       assert.include(textsOf(pages.at(-1) ?? assert.fail()), `Inspection of station ${count}`)

@@ -5,8 +5,8 @@ import { readPdf, rowsOf, textsOf } from "../../support/assertions/pdfText.ts"
 import { defaultParties, documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { fonts, renderInvoice } from "../../support/fixtures/renderedInvoice.ts"
 
-describe("an invoice", () => {
-  it("names both sides with their addresses and numbers, side by side, below the room for a logo", async () => {
+describe("The PDF of an invoice", () => {
+  it("shows both parties side by side below the space for a logo", async () => {
     const [page = assert.fail()] = await renderInvoice(documentOf({}))
     const rows = rowsOf(page)
     const start = rows.findIndex(([first]) => first === "FROM")
@@ -22,11 +22,11 @@ describe("an invoice", () => {
       ["VAT GB123456789"]
     ])
     for (const { left, text, top } of page.pieces) {
-      assert.isTrue(top > 48 + 64 || left > page.width / 2, `${text} is where a logo goes`)
+      assert.isTrue(top > 48 + 64 || left > page.width / 2, `${text} is in the space for the logo`)
     }
   })
 
-  it("names its number, its dates, its currency and its contract", async () => {
+  it("shows its number, dates, currency and contract", async () => {
     const [page = assert.fail()] = await renderInvoice(documentOf({}))
     const rows = rowsOf(page).map((row) => row.join("|"))
     assert.deepStrictEqual(rows.slice(0, 2), ["INVOICE", "INV-2026-000042"])
@@ -35,7 +35,7 @@ describe("an invoice", () => {
     assert.include(rows, "INV-2026-000042 · Harbour Works|Page 1 of 1")
   })
 
-  it("does without addresses and dates that are not there", async () => {
+  it("omits missing addresses and dates", async () => {
     const parties = { ...defaultParties, tenant: { name: "Ours" }, client: { name: "Theirs" } }
     const { dueAt: _, ...invoice } = documentOf({ invoice: { status: "DRAFT" } }).invoice
     const [page = assert.fail()] = await renderInvoice({ ...documentOf({ parties }), invoice })
@@ -49,13 +49,13 @@ describe("an invoice", () => {
     ["PAID", []],
     ["VOID", ["VOID"]]
   ]
-  it.each(marks)("that is %s has %j across every page", async (status, expected) => {
+  it.each(marks)("with status %s has the marks %j on every page", async (status, expected) => {
     const pages = await renderInvoice(documentOf({ lines: typicalLines(100), invoice: { status } }))
     assert.isTrue(pages.length > 3)
     for (const page of pages) assert.deepStrictEqual(page.marks, expected)
   })
 
-  it("is the same bytes however often it is drawn, and whether it is paid", async () => {
+  it("has the same bytes each time it is rendered, and after payment", async () => {
     const lines = typicalLines(50)
     const finalized = await drawInvoice(fonts, documentOf({ lines }))
     assert.deepStrictEqual(await drawInvoice(fonts, documentOf({ lines })), finalized)
@@ -65,24 +65,24 @@ describe("an invoice", () => {
     assert.notDeepEqual(await drawInvoice(fonts, documentOf({ lines, invoice: { status: "VOID" } })), finalized)
   })
 
-  it("says in the file who wrote it, what it is and when it was issued", async () => {
+  it("has author, title and issue date in its metadata", async () => {
     const { info } = await readPdf(await drawInvoice(fonts, documentOf({})))
     assert.include(info, { Title: "INV-2026-000042", Author: "Harbour Works", CreationDate: "D:20260302080000Z" })
   })
 })
 
-describe("the characters of an invoice", () => {
+describe("The text of an invoice PDF", () => {
   const note = "□ stands for a character that cannot be shown here"
-  const drawnWith = async (name: string) => {
+  const renderTexts = async (name: string) => {
     const parties = { ...defaultParties, client: { name }, contract: { name } }
     const [page = assert.fail()] = await renderInvoice(documentOf({ parties }))
     return textsOf(page)
   }
 
   it.each(["Ελληνική Εταιρεία", "ООО «Ромашка»", "Źdźbło i Łąka", "Հայաստան", "Größe ½ € ₴ №", "საქართველო"])(
-    "are those of %s",
+    "shows %s unchanged",
     async (name) => {
-      const texts = await drawnWith(name)
+      const texts = await renderTexts(name)
       assert.lengthOf(
         texts.filter((text) => text === name),
         2
@@ -95,19 +95,19 @@ describe("the characters of an invoice", () => {
     ["泵站 Ltd", "□□ Ltd"],
     ["Party 🎉", "Party □"],
     ["□ and 泵", "□ and □"]
-  ])("of %s that no font has are squares, which the footer explains", async (name, drawn) => {
-    const texts = await drawnWith(name)
-    assert.includeMembers(texts, [drawn, note])
+  ])("shows %s as %s and explains the squares in the footer", async (name, shown) => {
+    const texts = await renderTexts(name)
+    assert.includeMembers(texts, [shown, note])
   })
 
-  it("are not explained where a square is meant", async () => {
-    const texts = await drawnWith("□ Square")
+  it("does not explain a square that is part of the text", async () => {
+    const texts = await renderTexts("□ Square")
     assert.include(texts, "□ Square")
     assert.notInclude(texts, note)
   })
 
-  it("that are not seen are left out, and accents are joined to their letters", async () => {
-    assert.include(await drawnWith("Tab\tand\r\nreturn\u0007 Cafe\u0301\u200b"), "Tab and")
-    assert.include(await drawnWith("Cafe\u0301\u200b"), "Café")
+  it("omits invisible characters and composes accents", async () => {
+    assert.include(await renderTexts("Tab\tand\r\nreturn\u0007 Cafe\u0301\u200b"), "Tab and")
+    assert.include(await renderTexts("Cafe\u0301\u200b"), "Café")
   })
 })

@@ -6,145 +6,147 @@ import { readPdf } from "../../support/assertions/pdfText.ts"
 import { documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { eventually } from "../../support/servers/worker.ts"
 
-/** A thread that does with a document what its number says. */
+/** A worker thread that takes the invoice number as its command. */
 const program = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
   parentPort.on("message", (document) => {
-    const wish = document.invoice.invoiceNumber
-    if (wish === "exit") process.exit(1)
-    if (wish === "throw") throw new Error("thrown in the thread")
-    if (wish === "spin") for (;;);
-    if (wish === "fail") parentPort.postMessage({ fault: "failed in the thread" })
-    if (wish === "draw") parentPort.postMessage({ pdf: new Uint8Array([1, 2, 3]) })
+    const command = document.invoice.invoiceNumber
+    if (command === "exit") process.exit(1)
+    if (command === "throw") throw new Error("thrown in the thread")
+    if (command === "spin") for (;;);
+    if (command === "fail") parentPort.postMessage({ fault: "failed in the thread" })
+    if (command === "draw") parentPort.postMessage({ pdf: new Uint8Array([1, 2, 3]) })
   })
 `)}`
 )
 
-const drawn = new Uint8Array([1, 2, 3])
+const pdf = new Uint8Array([1, 2, 3])
 
 interface Request {
   readonly as?: string
   readonly keys?: ReadonlyArray<string>
   readonly lineCount?: number
-  /** How many there are by the time the document is read. */
+  /** The actual number of lines when the document is loaded. */
   readonly lines?: number
 }
 
-/** Drawings of one process, and the names of those whose turn has come, in order. */
-const makeDrawings = (own: Partial<RenderLimits> = {}) => {
-  const { renderInvoice } = makePdfRenderer(program, { renderTimeout: "20 seconds", ...own })
-  const begun: Array<string> = []
-  const draw = (wish: string, { as = "", keys = ["tenant"], lineCount = 1, lines = lineCount }: Request = {}) =>
+/** The renderer of one process; `started` has the names of the started renderings in order. */
+const makeRenderer = (limits: Partial<RenderLimits> = {}) => {
+  const { renderInvoice } = makePdfRenderer(program, { renderTimeout: "20 seconds", ...limits })
+  const started: Array<string> = []
+  const render = (command: string, { as = "", keys = ["tenant"], lineCount = 1, lines = lineCount }: Request = {}) =>
     renderInvoice({
       keys,
       lineCount,
       load: Effect.sync(() => {
-        begun.push(as)
-        return documentOf({ invoice: { invoiceNumber: wish }, lines: typicalLines(lines) })
+        started.push(as)
+        return documentOf({ invoice: { invoiceNumber: command }, lines: typicalLines(lines) })
       })
     })
-  const start = (...request: Parameters<typeof draw>) => Effect.runFork(draw(...request))
-  const reaches = (count: number) => eventually(() => begun.length === count, `${count} drawings have begun`)
-  return { draw, start, begun, reaches }
+  const start = (...request: Parameters<typeof render>) => Effect.runFork(render(...request))
+  const awaitStarted = (count: number) => eventually(() => started.length === count, `${count} renderings started`)
+  return { render, start, started, awaitStarted }
 }
 
 const stop = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.runPromise(Fiber.interrupt(fiber))
 
-describe("drawing", () => {
+describe("PdfRenderer", () => {
   it.each([
     ["exit", "The drawing thread ended"],
     ["throw", "thrown in the thread"],
     ["fail", "failed in the thread"]
-  ])("goes on after a document that makes the thread %s", async (fault, message) => {
-    const { draw } = makeDrawings()
+  ])("renders the next document after one that makes the worker thread %s", async (command, message) => {
+    const { render } = makeRenderer()
     const [before, failed, after] = await Effect.runPromise(
-      Effect.all([draw("draw"), Effect.flip(Effect.sandbox(draw(fault))), draw("draw")], { concurrency: "unbounded" })
+      Effect.all([render("draw"), Effect.flip(Effect.sandbox(render(command))), render("draw")], {
+        concurrency: "unbounded"
+      })
     )
-    assert.deepStrictEqual([before, after], [drawn, drawn])
+    assert.deepStrictEqual([before, after], [pdf, pdf])
     assert.isTrue(Cause.isDie(failed))
     assert.include(Cause.pretty(failed), message)
   })
 
-  it("stops what takes too long for its number of lines, and only that", async () => {
-    const { draw } = makeDrawings({ renderTimeout: "500 millis", renderTimeoutPerLine: "20 seconds" })
+  it("stops a rendering that exceeds the timeout of its line count, and no other", async () => {
+    const { render } = makeRenderer({ renderTimeout: "500 millis", renderTimeoutPerLine: "20 seconds" })
     const [late, after] = await Effect.runPromise(
-      Effect.all([Effect.flip(draw("spin", { lineCount: 0 })), draw("draw")], { concurrency: "unbounded" })
+      Effect.all([Effect.flip(render("spin", { lineCount: 0 })), render("draw")], { concurrency: "unbounded" })
     )
     assert.instanceOf(late, ServiceUnavailable)
-    assert.deepStrictEqual(after, drawn)
+    assert.deepStrictEqual(after, pdf)
   })
 
-  it("draws for another tenant after at most one of those that a busy tenant queued before", async () => {
-    const { begun, reaches, start } = makeDrawings()
+  it("serves another tenant before the queue of a busy tenant", async () => {
+    const { started, awaitStarted, start } = makeRenderer()
     const first = start("spin", { as: "busy 0", keys: ["busy"] })
-    await reaches(1)
+    await awaitStarted(1)
     const rest = [1, 2, 3].map((n) => start("spin", { as: `busy ${n}`, keys: ["busy"] }))
     const quiet = start("draw", { as: "quiet", keys: ["quiet"] })
     await stop(first)
-    assert.deepStrictEqual(await Effect.runPromise(Fiber.join(quiet)), drawn)
-    assert.deepStrictEqual(begun.slice(0, 2), ["busy 0", "quiet"])
+    assert.deepStrictEqual(await Effect.runPromise(Fiber.join(quiet)), pdf)
+    assert.deepStrictEqual(started.slice(0, 2), ["busy 0", "quiet"])
     await Promise.all(rest.map(stop))
   })
 
-  it("draws a small document while a long one of the same tenant is being drawn", async () => {
-    const { draw, reaches, start } = makeDrawings({ maxSmallLines: 2 })
+  it("renders a small document while a large one of the same tenant is rendered", async () => {
+    const { render, awaitStarted, start } = makeRenderer({ maxSmallLines: 2 })
     const long = start("spin", { lineCount: 3 })
-    await reaches(1)
-    assert.deepStrictEqual(await Effect.runPromise(draw("draw", { lineCount: 2 })), drawn)
+    await awaitStarted(1)
+    assert.deepStrictEqual(await Effect.runPromise(render("draw", { lineCount: 2 })), pdf)
     await stop(long)
   })
 
-  it("lets a document that has grown since its lines were counted wait among the long ones", async () => {
-    const { draw, reaches, start } = makeDrawings({ maxSmallLines: 2 })
+  it("queues a document as large if it has grown since its lines were counted", async () => {
+    const { render, awaitStarted, start } = makeRenderer({ maxSmallLines: 2 })
     const long = start("spin", { lineCount: 3 })
-    await reaches(1)
+    await awaitStarted(1)
     const grown = start("draw", { lineCount: 2, lines: 3 })
-    await reaches(2)
-    assert.deepStrictEqual(await Effect.runPromise(draw("draw")), drawn)
+    await awaitStarted(2)
+    assert.deepStrictEqual(await Effect.runPromise(render("draw")), pdf)
     await stop(long)
-    assert.deepStrictEqual(await Effect.runPromise(Fiber.join(grown)), drawn)
+    assert.deepStrictEqual(await Effect.runPromise(Fiber.join(grown)), pdf)
   })
 
-  it("reads a document when its turn comes and not before", async () => {
-    const { begun, reaches, start } = makeDrawings()
+  it("loads a document only when its rendering starts", async () => {
+    const { started, awaitStarted, start } = makeRenderer()
     const first = start("spin", { as: "first" })
-    await reaches(1)
+    await awaitStarted(1)
     const second = start("draw", { as: "second" })
     await stop(first)
     await Effect.runPromise(Fiber.join(second))
-    assert.deepStrictEqual(begun, ["first", "second"])
+    assert.deepStrictEqual(started, ["first", "second"])
   })
 
-  it("stops drawing what nobody waits for any more", async () => {
-    const { draw, reaches, start } = makeDrawings()
-    const left = start("spin")
-    await reaches(1)
-    await stop(left)
-    assert.deepStrictEqual(await Effect.runPromise(draw("draw")), drawn)
+  it("stops a rendering whose request was cancelled", async () => {
+    const { render, awaitStarted, start } = makeRenderer()
+    const cancelled = start("spin")
+    await awaitStarted(1)
+    await stop(cancelled)
+    assert.deepStrictEqual(await Effect.runPromise(render("draw")), pdf)
   })
 
-  it("answers 429 to a tenant whose queue is full and 503 to everyone when all queues are", async () => {
-    const { draw, reaches, start } = makeDrawings({ maxQueuedPerKey: 1, maxQueued: 2 })
-    const refusalOf = (key: string) => Effect.runPromise(Effect.flip(draw("draw", { keys: [key] })))
+  it("fails with 429 if the queue of the tenant is full and with 503 if the whole queue is full", async () => {
+    const { render, awaitStarted, start } = makeRenderer({ maxQueuedPerKey: 1, maxQueued: 2 })
+    const renderError = (key: string) => Effect.runPromise(Effect.flip(render("draw", { keys: [key] })))
     const busy = [start("spin", { keys: ["a"] })]
-    await reaches(1)
+    await awaitStarted(1)
     busy.push(start("spin", { keys: ["a"] }))
-    assert.instanceOf(await refusalOf("a"), TooManyRequests)
+    assert.instanceOf(await renderError("a"), TooManyRequests)
     busy.push(start("spin", { keys: ["b"] }))
-    assert.instanceOf(await refusalOf("c"), ServiceUnavailable)
+    assert.instanceOf(await renderError("c"), ServiceUnavailable)
     await Promise.all(busy.map(stop))
   })
 
-  it("answers 503 to whoever has waited too long for a turn", async () => {
-    const { draw, reaches, start } = makeDrawings({ timeout: "50 millis" })
+  it("fails with 503 after the queue timeout", async () => {
+    const { render, awaitStarted, start } = makeRenderer({ timeout: "50 millis" })
     const first = start("spin")
-    await reaches(1)
-    assert.instanceOf(await Effect.runPromise(Effect.flip(draw("draw"))), ServiceUnavailable)
+    await awaitStarted(1)
+    assert.instanceOf(await Effect.runPromise(Effect.flip(render("draw"))), ServiceUnavailable)
     await stop(first)
   })
 
-  it("has the program that is built draw invoices, as many at once as are wanted", async () => {
+  it("renders concurrent invoices with the built worker program", async () => {
     const documents = [1, 30, 250].map((count) => documentOf({ lines: typicalLines(count) }))
     const files = await Effect.runPromise(
       Effect.flatMap(PdfRenderer, ({ renderInvoice }) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { toVisualOrder } from "../../../src/layers/pdf/drawing/BidiText.ts"
 
-describe("a line as it is seen", () => {
+describe("toVisualOrder", () => {
   it.each([
     ["Inspection of 12 pumps", "Inspection of 12 pumps"],
     ["אחד שתיים שלוש", "שלוש שתיים אחד"],
@@ -10,7 +10,7 @@ describe("a line as it is seen", () => {
     ["Pump אחד שתיים works", "Pump שתיים אחד works"],
     ["Pump אחד", "Pump אחד"],
     ["", ""]
-  ])("is %j turned where words are read from the right", (line, seen) => {
-    assert.strictEqual(toVisualOrder(line), seen)
+  ])("converts %j to %j", (line, expected) => {
+    assert.strictEqual(toVisualOrder(line), expected)
   })
 })
