@@ -5,16 +5,16 @@ import { parseMigration } from "../../../src/layers/postgres/migration/Migration
 import { splitStatements } from "../../../src/layers/postgres/migration/SqlStatements.ts"
 import { findMigrationErrors } from "../../support/assertions/migrationRules.ts"
 
-/** These ran before there was a live system to spare. */
+/** Migrations up to this one ran before the first release. */
 const lastUnchecked = 11
 
-const faults = (text: string, ...earlier: ReadonlyArray<string>) =>
+const errorsOf = (text: string, ...earlier: ReadonlyArray<string>) =>
   findMigrationErrors(
     parseMigration("7000_new.sql", text),
     earlier.map((before, n) => parseMigration(`${6000 + n}_before.sql`, before))
   )
 
-const refused: Readonly<Record<string, string>> = {
+const rejected: Readonly<Record<string, string>> = {
   "create index i on clients (name)": "concurrently",
   "create unique index i on only clients (name)": "concurrently",
   "create index concurrently if not exists i on clients (name)": "-- no transaction",
@@ -49,7 +49,7 @@ const refused: Readonly<Record<string, string>> = {
   "-- no transaction\nvacuum full clients": "cannot be undone"
 }
 
-const taken: ReadonlyArray<string> = [
+const accepted: ReadonlyArray<string> = [
   "create table codes (id text primary key, client text references clients (id)); create index i on codes (client)",
   "create table codes (id text); alter table codes add constraint c check (id <> ''); insert into codes values ('a')",
   "alter table clients add column a int, add column b numeric(10, 2) not null default 0, add column c timestamptz default now()",
@@ -64,23 +64,21 @@ const taken: ReadonlyArray<string> = [
   "create function f() returns trigger language plpgsql as $$ begin update clients set name = ''; return null; end $$"
 ]
 
-describe("a migration that a live system cannot take", () => {
-  for (const [text, told] of Object.entries(refused))
-    it(`is refused: ${text}`, () => assert.match(faults(text).join("\n"), new RegExp(told)))
+describe("The migration rules", () => {
+  for (const [text, message] of Object.entries(rejected))
+    it(`reject: ${text}`, () => assert.match(errorsOf(text).join("\n"), new RegExp(message)))
 
-  it("sets a column not null without reading the table again once a check of it was validated", () => {
+  it("accept SET NOT NULL only after a validated check constraint", () => {
     const change = "alter table clients alter column name set not null"
     const check = "alter table clients add constraint named check (name is not null) not valid"
     const validate = "-- no transaction\nalter table clients validate constraint named;"
-    assert.lengthOf(faults(change, check), 1)
-    assert.lengthOf(faults(change, check, validate), 0)
+    assert.lengthOf(errorsOf(change, check), 1)
+    assert.lengthOf(errorsOf(change, check, validate), 0)
   })
-})
 
-describe("a migration that a live system can take", () => {
-  for (const text of taken) it(`is accepted: ${text}`, () => assert.deepStrictEqual(faults(text), []))
+  for (const text of accepted) it(`accept: ${text}`, () => assert.deepStrictEqual(errorsOf(text), []))
 
-  it("is each of the files since there is a live system", async () => {
+  it("accept every migration since the first release", async () => {
     const all = await Effect.runPromise(migrations)
     const checked = all.filter(({ id }) => id > lastUnchecked)
     const found = checked.flatMap((one) =>
@@ -93,8 +91,8 @@ describe("a migration that a live system can take", () => {
   })
 })
 
-describe("the statements of a migration", () => {
-  it("end at semicolons outside of quotes, bodies and comments", () => {
+describe("splitStatements", () => {
+  it("splits at semicolons outside of quotes, function bodies and comments", () => {
     const bodies = [`select ';', "a;b"`, "do $x$ begin; end $x$", "/* a; */ select 1", "select 2 -- last; one"]
     assert.deepStrictEqual(
       splitStatements(`${bodies.join(";\n")}\n;\n-- nothing; more`).map((statement) => statement.replace(/\s*;$/, "")),

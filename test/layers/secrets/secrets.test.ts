@@ -4,7 +4,7 @@ import { assert, describe, it } from "vitest"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { Secrets } from "../../../src/layers/secrets/Secrets.ts"
 
-const secretsUnder = (key: Buffer) =>
+const makeSecrets = (key: Buffer) =>
   Effect.runSync(
     Secrets.pipe(
       Effect.provide(
@@ -13,28 +13,28 @@ const secretsUnder = (key: Buffer) =>
     )
   )
 
-describe("secrets at rest", () => {
-  const secrets = secretsUnder(randomBytes(32))
-  const plain = Buffer.from("whsec_something nobody else may read")
+describe("Secrets", () => {
+  const secrets = makeSecrets(randomBytes(32))
+  const plain = Buffer.from("whsec_plain text of a secret")
 
-  it("open where they were sealed", () => {
+  it("decrypts a value in the context of its encryption", () => {
     assert.deepStrictEqual(secrets.open("row 1", secrets.seal("row 1", plain)), plain)
   })
 
-  it("look different each time and never show what they hold", () => {
+  it("encrypts a value differently each time and without its plain text", () => {
     const [one, two] = [secrets.seal("row 1", plain), secrets.seal("row 1", plain)]
     assert.notDeepEqual(one, two)
     assert.isFalse(one.includes(plain.subarray(0, 6)))
   })
 
-  it("do not open in another place, under another key, or when a bit was changed", () => {
+  it("rejects another context, another key and any changed bit", () => {
     const sealed = secrets.seal("row 1", plain)
     assert.throws(() => secrets.open("row 2", sealed))
-    assert.throws(() => secretsUnder(randomBytes(32)).open("row 1", sealed))
+    assert.throws(() => makeSecrets(randomBytes(32)).open("row 1", sealed))
     for (let i = 1; i < sealed.length; i++) {
-      const touched = Buffer.from(sealed)
-      touched[i] = (touched[i] ?? 0) ^ 1
-      assert.throws(() => secrets.open("row 1", touched))
+      const modified = Buffer.from(sealed)
+      modified[i] = (modified[i] ?? 0) ^ 1
+      assert.throws(() => secrets.open("row 1", modified))
     }
   })
 })

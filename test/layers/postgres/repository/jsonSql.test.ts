@@ -18,7 +18,7 @@ const text = (maxLength: number) =>
     )
     .filter((value) => !value.includes("\u0000") && value.isWellFormed())
 
-const moment = fc
+const timestamp = fc
   .date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true })
   .map((date) => date.toISOString())
 
@@ -29,16 +29,16 @@ const client = fc.record(
     description: text(40),
     order: fc.oneof(fc.constantFrom(0, Number.MAX_SAFE_INTEGER), fc.maxSafeNat()),
     media: fc.array(fc.record({ slot: text(5), order: fc.nat() }), { maxLength: 2 }),
-    createdAt: moment,
-    updatedAt: moment
+    createdAt: timestamp,
+    updatedAt: timestamp
   },
   { requiredKeys: ["id", "name", "media", "createdAt", "updatedAt"], noNullPrototype: true }
 )
 
-describe("the SQL expression of a resource's JSON", () => {
+describe("buildJsonSql", () => {
   const at = useFixture(startServiceWithPool)
 
-  it("gives what JSON.stringify gives, for any texts, orders and moments", async () => {
+  it("produces the output of JSON.stringify for any texts, numbers and timestamps", async () => {
     const clients = fc.sample(client, { numRuns: 2000, seed: 11 })
     const connection = await at().pool.connect()
     await connection.query("set timezone = 'UTC'")
@@ -56,17 +56,17 @@ describe("the SQL expression of a resource's JSON", () => {
     )
   })
 
-  it("is never null, since no column of a required field may be", async () => {
-    const nullable = async (table: string) => {
+  it("is never null because columns of required fields are not nullable", async () => {
+    const findNullableColumns = async (table: string) => {
       const { rows } = await at().pool.query<{ name: string }>(
         "select column_name as name from information_schema.columns where table_name = $1 and is_nullable = 'YES'",
         [table]
       )
       return new Set(rows.map(({ name }) => name))
     }
-    const inClients = await nullable("clients")
+    const nullableInClients = await findNullableColumns("clients")
     for (const [name, field] of Object.entries(Client.fields)) {
-      assert.strictEqual(inClients.has(columnOf(shape, name)), !Schema.isSchema(field), name)
+      assert.strictEqual(nullableInClients.has(columnOf(shape, name)), !Schema.isSchema(field), name)
     }
     const optional = Object.entries(eventFields).filter(([, field]) => !Schema.isSchema(field))
     assert.deepStrictEqual(
@@ -74,11 +74,11 @@ describe("the SQL expression of a resource's JSON", () => {
       ["client"]
     )
     for (const column of ["id", "type", "occurred_at", "tenant_id", "sequence", "data"]) {
-      assert.isFalse((await nullable("events")).has(column), column)
+      assert.isFalse((await findNullableColumns("events")).has(column), column)
     }
   })
 
-  it("is refused to fields that PostgreSQL would write otherwise", () => {
+  it("rejects field types that PostgreSQL formats differently", () => {
     assert.throws(() => buildJsonSql({ quantity: Schema.Number }, (field) => field), "Field quantity")
   })
 })

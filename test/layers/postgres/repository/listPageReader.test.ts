@@ -12,10 +12,10 @@ import { useFixture } from "../../../support/fixtures/useFixture.ts"
 import { testLayers } from "../../../support/servers/layers.ts"
 import { startServiceWithTenant } from "../../../support/servers/serviceWithPool.ts"
 
-describe("the pages of a whole list", () => {
+describe("readListPage", () => {
   const at = useFixture(startServiceWithTenant)
 
-  /** Reads a list to its end on the only connection there is; tells how many clients each page holds. */
+  /** Reads a list to its end; returns the number of clients per page. */
   const readAll = (tenant: string) =>
     Effect.gen(function* () {
       const { readListPage } = yield* Clients
@@ -30,12 +30,12 @@ describe("the pages of a whole list", () => {
       return pages
     }).pipe(Effect.provide(Clients.Default), Effect.provideService(CurrentTenant, TenantId.make(tenant)))
 
-  it("are each read by their own rows of the index in the list's order, also on a plan of when there were few", async () => {
+  it("reads only the rows of each page from the index, also after the plan of a small table has expired", async () => {
     const { pool, service, tenant } = at()
     const runtime = ManagedRuntime.make(testLayers(service.database.url, { DATABASE_POOL: "1" }))
     await insertClients(pool, tenant, 3)
     await pool.query("analyze clients")
-    // More often than it takes for a plan to be kept.
+    // PostgreSQL keeps a generic plan after five executions.
     for (let n = 0; n < 8; n++) assert.deepStrictEqual(await runtime.runPromise(readAll(tenant)), [3])
     const many = await service.newTenant()
     await insertClients(pool, many, 3 * maxPageRows)
@@ -43,7 +43,7 @@ describe("the pages of a whole list", () => {
     const reader = { runIn: runtime.runPromise, sql: pool }
     const before = await countReads(reader)
     assert.deepStrictEqual(await runtime.runPromise(readAll(many)), [maxPageRows, maxPageRows, maxPageRows, 0])
-    // Each page costs its rows; the service beside it looks for work meanwhile.
+    // The rows of each page, and what the service reads at the same time.
     assert.isAtMost((await countReads(reader)) - before, 4 * maxPageRows)
     restore()
     await runtime.dispose()
