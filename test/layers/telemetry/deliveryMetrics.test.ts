@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { MetricsLive } from "../../../src/http/Metrics.ts"
@@ -10,6 +9,7 @@ import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support
 import { testLayers } from "../../support/servers/layers.ts"
 import { findClosedPort } from "../../support/servers/proxy.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
+import { eventually } from "../../support/servers/worker.ts"
 
 const gauges = [
   "outbox_events",
@@ -21,7 +21,7 @@ const gauges = [
   "delivery_slow_receivers"
 ]
 
-const read = async (address: string) => {
+const readMetrics = async (address: string) => {
   const response = await fetch(address)
   assert.strictEqual(response.status, 200)
   const samples = parseMetrics(await response.text())
@@ -29,11 +29,11 @@ const read = async (address: string) => {
     samples.find((sample) => sample.name === name && Object.values(sample.labels)[0] === label)?.value
 }
 
-describe("the metrics of deliveries", () => {
+describe("The delivery metrics", () => {
   const at = useFixture(startServiceWithPool)
 
-  it("tell what is still to be done", async () => {
-    const idle = await read(`${at().service.url}/metrics`)
+  it("show the backlog", async () => {
+    const idle = await readMetrics(`${at().service.url}/metrics`)
     for (const name of gauges) assert.strictEqual(idle(name), 0, name)
 
     const tenant = await at().service.newTenant()
@@ -53,8 +53,12 @@ describe("the metrics of deliveries", () => {
     ] as const) {
       await insertDelivery(at().pool, tenant, integration, delivery)
     }
-    await sleep(1100)
-    const busy = await read(`${at().service.url}/metrics`)
+    // The gauges are cached for a second.
+    let busy = idle
+    await eventually(async () => {
+      busy = await readMetrics(`${at().service.url}/metrics`)
+      return busy("delivery_slow_receivers") === 1
+    }, "the gauges are read again")
     assert.strictEqual(busy("outbox_events"), rows[0]?.count)
     assert.closeTo(busy("outbox_oldest_seconds") ?? 0, 100, 10)
     assert.strictEqual(busy("feed_waiting_events"), 1)
@@ -64,13 +68,13 @@ describe("the metrics of deliveries", () => {
     assert.strictEqual(busy("delivery_slow_receivers"), 1)
   })
 
-  it("count what a worker does, and leave out what cannot be known", async () => {
+  it("count the work of a worker and omit the backlog without a database", async () => {
     const port = await findClosedPort()
     const scope = Effect.runSync(Scope.make())
     const live = Layer.merge(DeliveryMetrics.Default, MetricsLive)
-    const nowhere = `postgres://nobody@127.0.0.1:${await findClosedPort()}/none`
+    const unreachableUrl = `postgres://nobody@127.0.0.1:${await findClosedPort()}/none`
     const built = await Effect.runPromise(
-      Layer.buildWithScope(Layer.provide(live, testLayers(nowhere, { METRICS_PORT: String(port) })), scope)
+      Layer.buildWithScope(Layer.provide(live, testLayers(unreachableUrl, { METRICS_PORT: String(port) })), scope)
     )
     const { countAttempts, countCapped, countPublished, setSlotsInUse } = Context.get(built, DeliveryMetrics)
     countAttempts("FAILED")
@@ -78,22 +82,22 @@ describe("the metrics of deliveries", () => {
     countPublished(7)
     setSlotsInUse("SLOW", 5)
     countCapped("TENANT", 2)
-    const told = await read(`http://127.0.0.1:${port}/metrics`)
-    assert.strictEqual(told("delivery_attempts_total", "DELIVERED"), 3)
-    assert.strictEqual(told("delivery_attempts_total", "FAILED"), 1)
-    assert.strictEqual(told("delivery_attempts_total", "LOST"), 0)
-    assert.strictEqual(told("events_published_total"), 7)
-    assert.strictEqual(told("delivery_slots_in_use", "SLOW"), 5)
-    assert.strictEqual(told("delivery_slots_in_use", "PROVEN"), 0)
-    assert.strictEqual(told("delivery_claims_capped_total", "TENANT"), 2)
-    assert.strictEqual(told("delivery_claims_capped_total", "POOL"), 0)
-    assert.isAbove(told("process_resident_memory_bytes") ?? 0, 0)
-    for (const name of gauges) assert.isUndefined(told(name), name)
+    const metrics = await readMetrics(`http://127.0.0.1:${port}/metrics`)
+    assert.strictEqual(metrics("delivery_attempts_total", "DELIVERED"), 3)
+    assert.strictEqual(metrics("delivery_attempts_total", "FAILED"), 1)
+    assert.strictEqual(metrics("delivery_attempts_total", "LOST"), 0)
+    assert.strictEqual(metrics("events_published_total"), 7)
+    assert.strictEqual(metrics("delivery_slots_in_use", "SLOW"), 5)
+    assert.strictEqual(metrics("delivery_slots_in_use", "PROVEN"), 0)
+    assert.strictEqual(metrics("delivery_claims_capped_total", "TENANT"), 2)
+    assert.strictEqual(metrics("delivery_claims_capped_total", "POOL"), 0)
+    assert.isAbove(metrics("process_resident_memory_bytes") ?? 0, 0)
+    for (const name of gauges) assert.isUndefined(metrics(name), name)
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 })
 
-describe("a worker", () => {
+describe("A worker", () => {
   let processes: ApiProcesses
   beforeAll(async () => {
     await bundleApi()
@@ -101,10 +105,10 @@ describe("a worker", () => {
   })
   afterAll(() => processes.clear())
 
-  it("serves its metrics where a port is named for them", async () => {
+  it("serves its metrics on METRICS_PORT and nothing else", async () => {
     const { url } = await processes.startWorker("janitor")
-    const told = await read(url)
-    for (const name of gauges) assert.strictEqual(told(name), 0, name)
+    const metrics = await readMetrics(url)
+    for (const name of gauges) assert.strictEqual(metrics(name), 0, name)
     assert.strictEqual((await fetch(url.replace("/metrics", "/healthz"))).status, 404)
   })
 })

@@ -20,7 +20,7 @@ interface Span {
   readonly parentSpanId?: string
 }
 
-/** A collector that keeps what it is sent. */
+/** A collector that records what it receives. */
 const startCollector = async () => {
   const received: Array<{ readonly path: string; readonly key: string | undefined; readonly body: string }> = []
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ const startCollector = async () => {
   return { url: `http://127.0.0.1:${port}`, received, spans, close: () => server.close() }
 }
 
-describe("telemetry", () => {
+describe("TelemetryLive", () => {
   let collector: Awaited<ReturnType<typeof startCollector>>
   let database: Awaited<ReturnType<typeof freshDatabase>>
   const scope = Effect.runSync(Scope.make())
@@ -83,7 +83,7 @@ describe("telemetry", () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  it("sends a caller's trace on, with the statements below the request, and logs without tokens", async () => {
+  it("exports the trace of a caller with its SQL spans, and logs without tokens", async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c"
     const response = await fetch(`${url}/api/v1/tenants`, {
       method: "POST",
@@ -95,7 +95,7 @@ describe("telemetry", () => {
       body: JSON.stringify({ name: "Traced" })
     })
     assert.strictEqual(response.status, 201)
-    // Closing sends whatever has not been sent.
+    // Closing flushes the exporters.
     await Effect.runPromise(Scope.close(scope, Exit.void))
     const spans = collector.spans().filter((span) => span.traceId === traceId)
     const request = spans.find(({ name }) => name === "tenants.create")

@@ -14,7 +14,7 @@ import { makeWebhookBody } from "../../support/fixtures/jiraWebhookBody.ts"
 import { freshDatabase, openPool } from "../../support/servers/database.ts"
 import { testLayers } from "../../support/servers/layers.ts"
 
-describe("the intake of webhooks", () => {
+describe("InboundProcessor", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let pool: pg.Pool
   let runtime: ManagedRuntime.ManagedRuntime<SqlClient.SqlClient | Settings | InboundProcessor, unknown>
@@ -38,7 +38,7 @@ describe("the intake of webhooks", () => {
     )
     return id
   }
-  const newTracker = async (tenant: string) => {
+  const newJiraIntegration = async (tenant: string) => {
     const id = makeId("int")
     await pool.query(
       `insert into integrations (tenant_id, id, provider, name, status, is_authorized, config, subscriptions, created_at,
@@ -48,8 +48,8 @@ describe("the intake of webhooks", () => {
     return id
   }
 
-  /** Webhooks that wait for an issue, with bodies filled up to so many characters. */
-  const wait = async (key: IssueRef, ...sizes: ReadonlyArray<number>) => {
+  /** Inserts pending webhooks of an issue, with bodies padded to these sizes. */
+  const insertWebhooks = async (key: IssueRef, ...sizes: ReadonlyArray<number>) => {
     for (const [n, size] of sizes.entries()) {
       const body = JSON.stringify(
         makeWebhookBody("updated", { id: key.issue, key: `A-${key.issue}`, timestamp: n + 1 })
@@ -62,26 +62,26 @@ describe("the intake of webhooks", () => {
       )
     }
   }
-  const issuesIn = async (tenant: TenantId, integration: string, count: number) => {
+  const insertIssues = async (tenant: TenantId, integration: string, count: number) => {
     const keys = Array.from({ length: count }, (_, n): IssueRef => ({ tenant, integration, issue: `${n + 1}` }))
-    for (const key of keys) await wait(key, 0)
+    for (const key of keys) await insertWebhooks(key, 0)
     return keys
   }
 
-  it("works everything but what fails, and others' at once", async () => {
+  it("processes all issues except a failing one, and those of other tenants in one transaction", async () => {
     const [mine, other] = [await newTenant(), await newTenant()]
     const keys = [
-      ...(await issuesIn(mine, await newTracker(mine), 9)),
-      ...(await issuesIn(other, await newTracker(other), 9))
+      ...(await insertIssues(mine, await newJiraIntegration(mine), 9)),
+      ...(await insertIssues(other, await newJiraIntegration(other), 9))
     ]
     await pool.query(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
-      create trigger refuse before insert on tracked_issues for each row
-        when (new.tenant_id = '${mine}' and new.external_id = '5') execute function refuse()`)
+      create function fail_insert() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
+      create trigger fail_insert before insert on tracked_issues for each row
+        when (new.tenant_id = '${mine}' and new.external_id = '5') execute function fail_insert()`)
     const { busy, left, results } = await runtime.runPromise(
       Effect.flatMap(InboundProcessor, ({ processIssues }) => processIssues(keys))
     )
-    await pool.query("drop trigger refuse on tracked_issues")
+    await pool.query("drop trigger fail_insert on tracked_issues")
     assert.deepStrictEqual([busy, left], [[], []])
     assert.deepStrictEqual(
       results.filter((result) => result !== "DONE"),
@@ -93,33 +93,37 @@ describe("the intake of webhooks", () => {
       [mine]
     )
     assert.deepStrictEqual(rows, [{ status: "RECEIVED", issue_id: "5", error: "poison" }])
-    const transactionsOf = async (tenant: string) => {
+    const countTransactions = async (tenant: string) => {
       const { rows } = await pool.query<{ count: number }>(
         "select count(distinct xmin::text)::int from inbound_webhooks where tenant_id = $1",
         [tenant]
       )
       return rows[0]?.count
     }
-    assert.strictEqual(await transactionsOf(other), 1, "another tenant's are worked together")
-    assert.isBelow((await transactionsOf(mine)) ?? 9, 6, "and so are most of its own")
+    assert.strictEqual(
+      await countTransactions(other),
+      1,
+      "the webhooks of another tenant are processed in one transaction"
+    )
+    assert.isBelow((await countTransactions(mine)) ?? 9, 6, "most webhooks of the failing tenant share a transaction")
   })
 
-  it("takes no more bytes than fit, the first of every issue before the second of any", async () => {
+  it("loads at most maxBytes, with the first webhook of each issue before the second of any", async () => {
     const tenant = await newTenant()
-    const integration = await newTracker(tenant)
+    const integration = await newJiraIntegration(tenant)
     const [large, small, other] = ["1", "2", "3"].map((issue): IssueRef => ({ tenant, integration, issue }))
     assert(large && small && other)
-    await wait(large, 40_000, 40_000, 40_000)
-    await wait(small, 1000, 1000)
-    await wait(other, 1000)
-    const taken = (keys: ReadonlyArray<IssueRef>, maxBytes: number) =>
+    await insertWebhooks(large, 40_000, 40_000, 40_000)
+    await insertWebhooks(small, 1000, 1000)
+    await insertWebhooks(other, 1000)
+    const loadPending = (keys: ReadonlyArray<IssueRef>, maxBytes: number) =>
       runtime.runPromise(
         Effect.flatMap(SqlClient.SqlClient, (sql) =>
           inTransaction(sql)(makeBatchLoader(sql, { maxWebhooks: 12, maxBytes }).loadPending(keys))
         )
       )
     const keys = [large, small, other]
-    const { mayHaveMore, webhooks } = await taken(keys, 50_000)
+    const { mayHaveMore, webhooks } = await loadPending(keys, 50_000)
     assert.deepStrictEqual(
       webhooks.map(({ body, place }) => `${place} ${body.length > 30_000 ? "large" : "small"}`),
       ["0 large", "1 small", "2 small"]
@@ -128,8 +132,8 @@ describe("the intake of webhooks", () => {
       keys.map((_, place) => mayHaveMore(place)),
       [true, true, false]
     )
-    assert.lengthOf((await taken(keys, 1)).webhooks, 1, "one is always taken, however large")
-    const all = await taken(keys, 1_000_000)
+    assert.lengthOf((await loadPending(keys, 1)).webhooks, 1, "one webhook is always loaded")
+    const all = await loadPending(keys, 1_000_000)
     assert.lengthOf(all.webhooks, 6)
     assert.deepStrictEqual(
       keys.map((_, place) => all.mayHaveMore(place)),
@@ -137,11 +141,15 @@ describe("the intake of webhooks", () => {
     )
   })
 
-  it("finds something of every tenant that waits, however much another has waiting", async () => {
-    const [flooding, small] = [await newTenant(), await newTenant()]
-    const trackers = [await newTracker(flooding), await newTracker(flooding), await newTracker(flooding)]
-    for (const tracker of trackers) await issuesIn(flooding, tracker, 20)
-    await issuesIn(small, await newTracker(small), 2)
+  it("finds overdue issues of every tenant although one tenant has many", async () => {
+    const [large, small] = [await newTenant(), await newTenant()]
+    const integrations = [
+      await newJiraIntegration(large),
+      await newJiraIntegration(large),
+      await newJiraIntegration(large)
+    ]
+    for (const integration of integrations) await insertIssues(large, integration, 20)
+    await insertIssues(small, await newJiraIntegration(small), 2)
     for (let round = 0; round < 5; round++) {
       const found = await runtime.runPromise(
         Effect.flatMap(InboundProcessor, ({ findOverdueIssues }) => findOverdueIssues(12))

@@ -1,4 +1,4 @@
-/** A certificate nobody trusts, for hooks.example.com and 127.0.0.1, good until 2120. Its key protects nothing. */
+/** A self-signed certificate for hooks.example.com and 127.0.0.1, valid until 2120. Its key protects nothing. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQeDk0bfWvn+KKikz

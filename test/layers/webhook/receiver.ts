@@ -10,11 +10,11 @@ interface Received {
   readonly path: string | undefined
 }
 
-const listening = async (server: Server, address: string) => {
+const listen = async (server: Server, address: string) => {
   const sockets = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
-    // A sender who hangs up is what some tests are about.
+    // Some tests abort the connection.
     socket.on("error", () => {})
   })
   await new Promise<void>((resolve) => server.listen(0, address, resolve))
@@ -26,35 +26,35 @@ const listening = async (server: Server, address: string) => {
   return { port, connections: () => sockets.size }
 }
 
-/** Notes what comes before it answers. */
-const noting =
-  (received: Array<Received>, answer: RequestListener): RequestListener =>
+/** Records each request before it responds. */
+const recording =
+  (received: Array<Received>, respond: RequestListener): RequestListener =>
   (request, response) => {
     const pieces: Array<Buffer> = []
     request.on("data", (piece: Buffer) => pieces.push(piece))
     request.on("end", () => {
       received.push({ headers: request.headers, body: Buffer.concat(pieces), path: request.url })
-      answer(request, response)
+      respond(request, response)
     })
   }
 
-const thanks: RequestListener = (_, response) => response.end("thanks")
+const thank: RequestListener = (_, response) => response.end("thanks")
 
-/** A receiver on every address of this machine, or on one of them, until the test ends. */
-export const receiver = async (answer: RequestListener = thanks, address = "0.0.0.0") => {
+/** A receiver on all local addresses, or on the given one, until the test ends. */
+export const startReceiver = async (respond: RequestListener = thank, address = "0.0.0.0") => {
   const received: Array<Received> = []
-  return { received, ...(await listening(createHttpServer(noting(received, answer)), address)) }
+  return { received, ...(await listen(createHttpServer(recording(received, respond)), address)) }
 }
 
-export const secureReceiver = async (answer: RequestListener = thanks) => {
+export const startTlsReceiver = async (respond: RequestListener = thank) => {
   const received: Array<Received> = []
-  const server = createHttpsServer({ ...certificate }, noting(received, answer))
-  return { received, server, ...(await listening(server, "127.0.0.1")) }
+  const server = createHttpsServer({ ...certificate }, recording(received, respond))
+  return { received, server, ...(await listen(server, "127.0.0.1")) }
 }
 
-/** A server that does with a connection what it likes. */
-export const rawReceiver = (onData: (socket: Socket) => void) =>
-  listening(
+/** A TCP server with a custom response to the first data. */
+export const startRawReceiver = (onData: (socket: Socket) => void) =>
+  listen(
     net.createServer((socket) => socket.once("data", () => onData(socket))),
     "127.0.0.1"
   )

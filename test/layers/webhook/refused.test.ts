@@ -1,9 +1,9 @@
 import { afterAll, assert, describe, it } from "vitest"
-import { countDials, webhooksIn } from "./rig.ts"
+import { countConnectionAttempts, makeWebhookClient } from "./webhookClient.ts"
 
 const notPublic = /^must lead to a public address, which \S+ is not$/
-const hasInner = /^must lead to public addresses only, and \S+ has one that is not$/
-const innerName = /^must have a public host such as hooks\.example\.com, which \S+ is not$/
+const hasPrivate = /^must lead to public addresses only, and \S+ has one that is not$/
+const privateName = /^must have a public host such as hooks\.example\.com, which \S+ is not$/
 const notHttps = /^must start with https:\/\//
 const badPort = /^must use port 443 or 8443, not \d+$/
 const noAddress = /^must have a host that can be found: no address is known for \S+$/
@@ -11,7 +11,7 @@ const userinfo = /^must not contain a user name or password/
 const lastDot = /^must not have a dot at the end/
 const incomplete = /^must be complete, such as https:/
 
-/** Hosts that are addresses, however they are written. */
+/** Hosts that are addresses in any notation. */
 const literals = [
   "127.0.0.1",
   "127.1",
@@ -117,29 +117,29 @@ const names = {
   "nonsense.example.com": [["not an address"]]
 }
 
-const named = [
+const byName = [
   ...Object.keys(names)
     .slice(1)
-    .map((name) => [`https://${name}/hook`, hasInner] as const),
-  ["https://LOOPBACK.example.com/", hasInner],
-  ["https://loopback%2Eexample.com/", hasInner],
+    .map((name) => [`https://${name}/hook`, hasPrivate] as const),
+  ["https://LOOPBACK.example.com/", hasPrivate],
+  ["https://loopback%2Eexample.com/", hasPrivate],
   ["https://unknown.example.com/", noAddress],
-  ["https://localhost/", innerName],
-  ["https://LocalHost:8443/", innerName],
-  ["https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", innerName],
-  ["https://%6cocalhost/", innerName],
-  ["https://hooks.localhost/", innerName],
-  ["https://printer.local/", innerName],
-  ["https://metadata.google.internal/", innerName],
-  ["https://internal/", innerName],
-  ["https://postgres/", innerName],
+  ["https://localhost/", privateName],
+  ["https://LocalHost:8443/", privateName],
+  ["https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", privateName],
+  ["https://%6cocalhost/", privateName],
+  ["https://hooks.localhost/", privateName],
+  ["https://printer.local/", privateName],
+  ["https://metadata.google.internal/", privateName],
+  ["https://internal/", privateName],
+  ["https://postgres/", privateName],
   ["https://localhost./", lastDot],
   ["https://hooks.localhost./", lastDot],
   ["https://loopback.example.com./", lastDot],
   ["https://public.example.com../", lastDot]
 ] as const
 
-const written = [
+const bySyntax = [
   ["http://public.example.com/", notHttps],
   ["http://93.184.216.34/", notHttps],
   ["http://127.0.0.1:3000/", notHttps],
@@ -175,15 +175,15 @@ const written = [
   ["", incomplete]
 ] as const
 
-describe("a URL that leads where nothing may be sent", () => {
-  const { check, send, stop } = webhooksIn({ names })
+describe("requireAllowedUrl", () => {
+  const { check, send, stop } = makeWebhookClient({ names })
   afterAll(stop)
 
-  it.each([...literals, ...named, ...written])("such as %j is refused, and nobody is contacted", async (url, fault) => {
-    const dials = countDials()
+  it.each([...literals, ...byName, ...bySyntax])("rejects %j without connecting to it", async (url, message) => {
+    const connectionAttempts = countConnectionAttempts()
     const [detail, ...more] = (await check(url))?.details ?? []
     assert.deepInclude(detail, { field: "config.url", constraint: "format" })
-    assert.match(detail?.message ?? "", fault)
+    assert.match(detail?.message ?? "", message)
     assert.lengthOf(more, 0)
     const sent = await send({ url })
     assert.deepStrictEqual(sent, {
@@ -191,6 +191,6 @@ describe("a URL that leads where nothing may be sent", () => {
       latencyMs: sent.latencyMs,
       error: `The URL ${detail?.message}`
     })
-    assert.strictEqual(dials(), 0)
+    assert.strictEqual(connectionAttempts(), 0)
   })
 })

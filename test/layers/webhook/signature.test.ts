@@ -2,18 +2,18 @@ import { randomBytes } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { assert, describe, it } from "vitest"
 import { buildSignatureHeaders, generateSigningSecret } from "../../../src/layers/webhook/WebhookSender.ts"
-import { receiver } from "./receiver.ts"
-import { webhooksFor } from "./rig.ts"
+import { startReceiver } from "./receiver.ts"
+import { useWebhookClient } from "./webhookClient.ts"
 
 const verify = (secret: string, body: Buffer, headers: Readonly<Record<string, string>>) =>
   new Webhook(secret).verify(body, { ...headers })
 
 const body = Buffer.from(JSON.stringify({ type: "client.created", data: { name: "Zoë & Søn ☂" } }))
 
-describe("the signature of a webhook", () => {
+describe("The signature of a webhook", () => {
   const [newer, older] = [generateSigningSecret(), generateSigningSecret()]
 
-  it("is the one of the specification's own example", () => {
+  it("matches the example of the Standard Webhooks specification", () => {
     const example = Buffer.from('{"test": 2432232314}')
     const headers = buildSignatureHeaders("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330_999, example, [
       "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -27,15 +27,15 @@ describe("the signature of a webhook", () => {
 
   it.each([
     ["one secret", [newer], newer],
-    ["two, by the newer", [newer, older], newer],
-    ["two, by the older", [newer, older], older]
-  ])("of %s is accepted by the public package", (_, secrets, known) => {
+    ["two secrets, verified with the newer one,", [newer, older], newer],
+    ["two secrets, verified with the older one,", [newer, older], older]
+  ])("with %s is accepted by the standardwebhooks package", (_, secrets, secret) => {
     const headers = buildSignatureHeaders("evt_1", Date.now(), body, secrets)
-    assert.deepStrictEqual(verify(known, body, headers), JSON.parse(body.toString()))
+    assert.deepStrictEqual(verify(secret, body, headers), JSON.parse(body.toString()))
     assert.strictEqual(headers["webhook-signature"]?.split(" ").length, secrets.length)
   })
 
-  it("puts the newest secret first", () => {
+  it("has the newest secret first", () => {
     const both = buildSignatureHeaders("evt_1", 1_000, body, [newer, older])["webhook-signature"]
     const alone = [newer, older].map(
       (secret) => buildSignatureHeaders("evt_1", 1_000, body, [secret])["webhook-signature"]
@@ -43,7 +43,7 @@ describe("the signature of a webhook", () => {
     assert.strictEqual(both, alone.join(" "))
   })
 
-  it("is not accepted for another secret, body, id or time", () => {
+  it("is rejected for another secret, body, id or timestamp", () => {
     const headers = buildSignatureHeaders("evt_1", Date.now(), body, [newer])
     assert.throws(() => verify(older, body, headers))
     assert.throws(() => verify(newer, Buffer.concat([body, Buffer.from(" ")]), headers))
@@ -53,9 +53,9 @@ describe("the signature of a webhook", () => {
     assert.throws(() => verify(newer, body, buildSignatureHeaders("evt_1", Date.now() - 600_000, body, [newer])))
   })
 
-  it("arrives with the exact bytes it was made for", async () => {
-    const { port, received } = await receiver()
-    const { send } = webhooksFor({ allow: "127.0.0.1/32" })
+  it("is sent with the exact bytes that were signed", async () => {
+    const { port, received } = await startReceiver()
+    const { send } = useWebhookClient({ allow: "127.0.0.1/32" })
     const now = Date.now()
     const bodies = [body, Buffer.alloc(0), Buffer.from([0, 255, 254, 10, 13]), randomBytes(300_000)]
     for (const bytes of bodies) {

@@ -2,8 +2,8 @@ import { assert, describe, it } from "vitest"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
 import { failedOutcome } from "../../../../src/layers/tracker/intake/InboundOutcome.ts"
 
-describe("the failure of a webhook", () => {
-  it("has a reason that can be stored, wherever it is cut", () => {
+describe("failedOutcome", () => {
+  it("truncates the error to well-formed text that PostgreSQL can store", () => {
     const key = { tenant: TenantId.make("tnt_a"), integration: "int_a", issue: "1" }
     const webhook = { place: 0, id: "whk_a", attempts: 0, body: "{}", site: null, siteUrl: null }
     for (const length of [998, 999, 1000]) {

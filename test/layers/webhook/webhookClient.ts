@@ -11,37 +11,37 @@ import {
   WebhookSender
 } from "../../../src/layers/webhook/WebhookSender.ts"
 
-/** What each name resolves to at each look; the last answer is given for ever after. */
+/** The addresses of each name at each lookup; the last entry repeats. */
 type Names = Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
 
 const resolverOf = (names: Names) => {
-  const looks = new Map<string, number>()
+  const lookups = new Map<string, number>()
   return (name: string) =>
     Effect.sync(() => {
-      const look = looks.get(name) ?? 0
-      looks.set(name, look + 1)
-      const answers = names[name] ?? []
-      return answers[Math.min(look, answers.length - 1)] ?? []
+      const lookup = lookups.get(name) ?? 0
+      lookups.set(name, lookup + 1)
+      const results = names[name] ?? []
+      return results[Math.min(lookup, results.length - 1)] ?? []
     })
 }
 
-interface Surroundings {
+interface ClientOptions {
   readonly allow?: string
   readonly names?: Names
   readonly resolve?: (name: string) => Effect.Effect<ReadonlyArray<string>>
   readonly roots?: ReadonlyArray<string>
 }
 
-const layerIn = ({ allow = "", names = {}, resolve, roots }: Surroundings) =>
+const makeLayer = ({ allow = "", names = {}, resolve, roots }: ClientOptions) =>
   Layer.merge(SsrfGuard.Default, WebhookSender.Default).pipe(
     Layer.provide(Layer.effect(Settings, Effect.orDie(readSettings({ DELIVERY_ALLOW: allow })))),
     Layer.provide(Layer.succeed(Resolver, resolve ?? resolverOf(names))),
     Layer.provide(Layer.succeed(TrustedRoots, roots))
   )
 
-/** Targets and the sender, in surroundings of a test's own. Told only where to send, it makes up the rest. */
-export const webhooksIn = (surroundings: Surroundings) => {
-  const runtime = ManagedRuntime.make(layerIn(surroundings))
+/** The URL check and the sender, with defaults for all fields of a delivery except its URL. */
+export const makeWebhookClient = (options: ClientOptions) => {
+  const runtime = ManagedRuntime.make(makeLayer(options))
   return {
     check: (url: string): Promise<ValidationError | undefined> =>
       runtime.runPromise(
@@ -66,15 +66,15 @@ export const webhooksIn = (surroundings: Surroundings) => {
   }
 }
 
-/** The same for one test, which needs not think of the end. */
-export const webhooksFor = (surroundings: Surroundings) => {
-  const webhooks = webhooksIn(surroundings)
-  onTestFinished(webhooks.stop)
-  return webhooks
+/** A client that stops with the test. */
+export const useWebhookClient = (options: ClientOptions) => {
+  const client = makeWebhookClient(options)
+  onTestFinished(client.stop)
+  return client
 }
 
-/** Counts every connection this process tries to make from now on, wherever it leads. */
-export const countDials = () => {
+/** Counts the connections that this process tries to open from now on. */
+export const countConnectionAttempts = () => {
   const spy = vi.spyOn(net.Socket.prototype, "connect")
   onTestFinished(() => spy.mockRestore())
   return () => spy.mock.calls.length

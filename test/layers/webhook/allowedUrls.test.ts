@@ -1,8 +1,8 @@
 import type { TLSSocket } from "node:tls"
 import { assert, describe, it } from "vitest"
 import { certificate } from "./certificate.ts"
-import { receiver, secureReceiver } from "./receiver.ts"
-import { countDials, webhooksFor } from "./rig.ts"
+import { startReceiver, startTlsReceiver } from "./receiver.ts"
+import { countConnectionAttempts, useWebhookClient } from "./webhookClient.ts"
 
 const names = {
   "hooks.example.com": [["93.184.216.34", "2606:2800:220:1::1"]],
@@ -13,7 +13,7 @@ const names = {
   notlocal: [["93.184.216.34"]]
 }
 
-describe("a URL may be registered", () => {
+describe("requireAllowedUrl", () => {
   it.each([
     "https://hooks.example.com",
     "https://hooks.example.com/",
@@ -34,11 +34,11 @@ describe("a URL may be registered", () => {
     "https://[2606:4700:4700::1111]/",
     "https://[2a00:1450:4001:81b::200e]:8443/",
     "https://[::ffff:8.8.8.8]/"
-  ])("by anyone when it is %s", async (url) => {
-    const dials = countDials()
-    const { check } = webhooksFor({ names })
+  ])("accepts %s without connecting to it", async (url) => {
+    const connectionAttempts = countConnectionAttempts()
+    const { check } = useWebhookClient({ names })
     assert.isUndefined(await check(url))
-    assert.strictEqual(dials(), 0)
+    assert.strictEqual(connectionAttempts(), 0)
   })
 
   it.each([
@@ -59,35 +59,35 @@ describe("a URL may be registered", () => {
     ["http://alice@10.2.0.1/", false],
     ["http://localhost/", false],
     ["ftp://10.2.0.1/", false]
-  ])("within 10.2.0.0/16 and fd00::/32 when it is %s: %s", async (url, isAllowed) => {
-    const { check } = webhooksFor({ allow: "10.2.0.0/16, fd00::/32", names })
+  ])("with DELIVERY_ALLOW=10.2.0.0/16,fd00::/32 accepts %s: %s", async (url, isAllowed) => {
+    const { check } = useWebhookClient({ allow: "10.2.0.0/16, fd00::/32", names })
     assert.strictEqual((await check(url)) === undefined, isAllowed)
   })
 })
 
-describe("a delivery over TLS", () => {
+describe("A webhook delivery over TLS", () => {
   const local = { "hooks.example.com": [["127.0.0.1"]], "other.example.com": [["127.0.0.1"]] }
 
-  it("goes to the address that was checked, under the name of the URL", async () => {
-    const { port, received, server } = await secureReceiver()
-    const asked: Array<unknown> = []
-    server.on("secureConnection", (socket: TLSSocket & { servername?: string }) => asked.push(socket.servername))
-    const { send } = webhooksFor({ allow: "127.0.0.0/8", names: local, roots: [certificate.cert] })
-    const outcome = await send({ url: `https://hooks.example.com:${port}/` })
-    assert.deepInclude(outcome, { delivered: true, status: 200, body: "thanks" })
-    assert.deepStrictEqual(asked, ["hooks.example.com"])
+  it("connects to the checked address with the host name of the URL", async () => {
+    const { port, received, server } = await startTlsReceiver()
+    const serverNames: Array<unknown> = []
+    server.on("secureConnection", (socket: TLSSocket & { servername?: string }) => serverNames.push(socket.servername))
+    const { send } = useWebhookClient({ allow: "127.0.0.0/8", names: local, roots: [certificate.cert] })
+    const result = await send({ url: `https://hooks.example.com:${port}/` })
+    assert.deepInclude(result, { delivered: true, status: 200, body: "thanks" })
+    assert.deepStrictEqual(serverNames, ["hooks.example.com"])
     assert.strictEqual(received[0]?.headers.host, `hooks.example.com:${port}`)
     assert.isTrue((await send({ url: `https://127.0.0.1:${port}/` })).delivered)
   })
 
-  it("needs a certificate that is trusted, and for this host", async () => {
-    const { port, received } = await secureReceiver()
-    const trusting = webhooksFor({ allow: "127.0.0.0/8", names: local, roots: [certificate.cert] })
-    const usual = webhooksFor({ allow: "127.0.0.0/8", names: local })
+  it("requires a trusted certificate for its host", async () => {
+    const { port, received } = await startTlsReceiver()
+    const trustingClient = useWebhookClient({ allow: "127.0.0.0/8", names: local, roots: [certificate.cert] })
+    const defaultClient = useWebhookClient({ allow: "127.0.0.0/8", names: local })
     assert.deepStrictEqual(
       [
-        (await usual.send({ url: `https://hooks.example.com:${port}/` })).error,
-        (await trusting.send({ url: `https://other.example.com:${port}/` })).error
+        (await defaultClient.send({ url: `https://hooks.example.com:${port}/` })).error,
+        (await trustingClient.send({ url: `https://other.example.com:${port}/` })).error
       ],
       [
         "The certificate of hooks.example.com is not trusted: have it issued by a known authority",
@@ -97,18 +97,21 @@ describe("a delivery over TLS", () => {
     assert.lengthOf(received, 0)
   })
 
-  it("says so when the other side does not speak it", async () => {
-    const { port } = await receiver()
-    const { send } = webhooksFor({ allow: "127.0.0.0/8" })
+  it("reports a receiver that does not speak TLS", async () => {
+    const { port } = await startReceiver()
+    const { send } = useWebhookClient({ allow: "127.0.0.0/8" })
     const { error } = await send({ url: `https://127.0.0.1:${port}/` })
     assert.strictEqual(error, "127.0.0.1 does not speak TLS as it should")
   })
 })
 
-describe("a name with several addresses", () => {
-  it("is reached by another when one is dead", async () => {
-    const { port } = await receiver(undefined, "127.0.0.1")
-    const { send } = webhooksFor({ allow: "127.0.0.0/8,::1/128", names: { "two.example.com": [["::1", "127.0.0.1"]] } })
+describe("A webhook delivery to a host with several addresses", () => {
+  it("uses the next address if one is unreachable", async () => {
+    const { port } = await startReceiver(undefined, "127.0.0.1")
+    const { send } = useWebhookClient({
+      allow: "127.0.0.0/8,::1/128",
+      names: { "two.example.com": [["::1", "127.0.0.1"]] }
+    })
     assert.isTrue((await send({ url: `http://two.example.com:${port}/` })).delivered)
   })
 })
