@@ -11,16 +11,16 @@ import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
 const { invoice } = documentOf({ invoice: { dueAt: "2026-04-01T08:00:00.000Z" } })
 const id = (prefix: string) => `${prefix}_${"0".repeat(26)}`
 
-/** Rendering takes 40 seconds; `drawn` counts the finished PDFs. */
+/** Rendering takes 40 seconds; `renderedCount` counts the finished PDFs. */
 const makeSlowPdfs = () => {
-  let drawn = 0
+  let count = 0
   const file = { digest: "", sizeBytes: 1 }
   const pdfs = new InvoicePdfs({
     renderPreview: () => Effect.die("no drafts are delivered"),
     getIssued: () =>
       Effect.delay(
         Effect.as(
-          Effect.sync(() => drawn++),
+          Effect.sync(() => count++),
           file
         ),
         "40 seconds"
@@ -28,12 +28,12 @@ const makeSlowPdfs = () => {
     read: () => Stream.empty,
     readAll: () => Effect.succeed(new Uint8Array([1]))
   })
-  return { pdfs, drawn: () => drawn }
+  return { pdfs, renderedCount: () => count }
 }
 
 describe("The Google Drive delivery of an invoice whose PDF renders longer than an attempt", () => {
   it.scoped("fails the attempt at its timeout and finishes the rendering for the next attempt", () => {
-    const { drawn, pdfs } = makeSlowPdfs()
+    const { pdfs, renderedCount } = makeSlowPdfs()
     const layer = GoogleDriveSender.DefaultWithoutDependencies.pipe(
       Layer.provide([
         Layer.succeed(InvoicePdfs, pdfs),
@@ -53,9 +53,9 @@ describe("The Google Drive delivery of an invoice whose PDF renders longer than 
       const { delivered, error } = yield* Fiber.join(attempt)
       assert.isFalse(delivered)
       assert.include(error, "still being drawn")
-      assert.strictEqual(drawn(), 0)
+      assert.strictEqual(renderedCount(), 0)
       yield* TestClock.adjust("25 seconds")
-      assert.strictEqual(drawn(), 1)
+      assert.strictEqual(renderedCount(), 1)
     }).pipe(Effect.provide(layer))
   })
 })
