@@ -10,31 +10,32 @@ import { startProxy } from "../../support/servers/proxy.ts"
 import { startService } from "../../support/servers/service.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-describe("webhooks of a tracker", () => {
-  const at = useFixture(() => startServiceWithTenant(jiraSettings))
-  const tracker = () => jiraSender(at().service)
-  const connected = async (...webhookIds: ReadonlyArray<number>) => {
-    const made = await tracker().made(at().tenant)
-    await insertAuthorization(at().pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
+describe("Webhooks of Jira", () => {
+  const fixture = useFixture(() => startServiceWithTenant(jiraSettings))
+  const jira = () => jiraSender(fixture().service)
+  const createAuthorized = async (...webhookIds: ReadonlyArray<number>) => {
+    const made = await jira().made(fixture().tenant)
+    await insertAuthorization(fixture().pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
     return made
   }
   const rowsOf = async (integration: string) => {
-    const { rows } = await at().pool.query("select * from inbound_webhooks where integration_id = $1 order by id", [
-      integration
-    ])
+    const { rows } = await fixture().pool.query(
+      "select * from inbound_webhooks where integration_id = $1 order by id",
+      [integration]
+    )
     return rows
   }
-  const move = (id: string, to: string) =>
-    at().service.api("POST", `/integrations/${id}/${to}`, { as: "owner", tenant: at().tenant })
+  const transition = (id: string, action: string) =>
+    fixture().service.api("POST", `/integrations/${id}/${action}`, { as: "owner", tenant: fixture().tenant })
 
   for (const kind of ["created", "updated", "deleted"] as const) {
-    it(`tell of an issue that was ${kind}, and are kept in the characters they came in`, async () => {
-      const { id, key } = await connected()
+    it(`about an issue that was ${kind} are stored with their exact body`, async () => {
+      const { id, key } = await createAuthorized()
       const body = `${JSON.stringify(makeWebhookBody(kind), null, 1)}\n`
-      assertAccepted(await tracker().send(key, body, { identifier: "6f1c2b0e" }))
+      assertAccepted(await jira().send(key, body, { identifier: "6f1c2b0e" }))
       const [row] = await rowsOf(id)
       assert.deepInclude(row, {
-        tenant_id: at().tenant,
+        tenant_id: fixture().tenant,
         identifier: "6f1c2b0e",
         kind: `jira:issue_${kind}`,
         issue_id: "24117",
@@ -46,175 +47,179 @@ describe("webhooks of a tracker", () => {
     })
   }
 
-  it("come in at an address that is shown once and lies nowhere in the clear", async () => {
-    const { id, key, webhookUrl } = await tracker().made(at().tenant)
+  it("have a URL that is returned once and stored nowhere in plain text", async () => {
+    const { id, key, webhookUrl } = await jira().made(fixture().tenant)
     assert.match(webhookUrl, /^https:\/\/contracting\.example\/api\/v1\/webhooks\/[A-Za-z0-9_-]{43}$/)
-    const read = await at().service.api("GET", `/integrations/${id}`, { as: "owner", tenant: at().tenant })
+    const read = await fixture().service.api("GET", `/integrations/${id}`, { as: "owner", tenant: fixture().tenant })
     assert.deepInclude(read.body.data, { status: "PENDING_AUTH", isAuthorized: false })
     assert.notInclude(read.text, "webhookUrl")
-    const { rows } = await at().pool.query("select key_hash, sealed from webhook_endpoints where integration_id = $1", [
-      id
-    ])
+    const { rows } = await fixture().pool.query(
+      "select key_hash, sealed from webhook_endpoints where integration_id = $1",
+      [id]
+    )
     assert.deepStrictEqual(rows[0].key_hash, createHash("sha256").update(key).digest())
     assert.notInclude(rows[0].sealed.toString("latin1"), key)
-    const { rows: events } = await at().pool.query("select data::text as data from events where resource_id = $1", [id])
+    const { rows: events } = await fixture().pool.query(
+      "select data::text as data from events where resource_id = $1",
+      [id]
+    )
     assert.notInclude(events[0].data, key)
   })
 
-  it("come in at the address before for as long as was said when it was replaced", async () => {
-    const { id, key } = await connected()
+  it("are accepted at the previous URL until its overlap ends", async () => {
+    const { id, key } = await createAuthorized()
     const rotate = (overlapHours: number) =>
-      at().service.api("POST", `/integrations/${id}/rotate-secret`, {
+      fixture().service.api("POST", `/integrations/${id}/rotate-secret`, {
         as: "owner",
-        tenant: at().tenant,
+        tenant: fixture().tenant,
         body: { overlapHours }
       })
     const { body, status } = await rotate(1)
     assert.strictEqual(status, 200)
     const second = webhookKeyOf(body.data.webhookUrl)
     assert.notStrictEqual(second, key)
-    assertAccepted(await tracker().send(key, makeWebhookBody("updated")))
-    assertAccepted(await tracker().send(second, makeWebhookBody("updated")), false)
-    await at().pool.query(
+    assertAccepted(await jira().send(key, makeWebhookBody("updated")))
+    assertAccepted(await jira().send(second, makeWebhookBody("updated")), false)
+    await fixture().pool.query(
       "update webhook_endpoints set expires_at = now() where integration_id = $1 and expires_at > now()",
       [id]
     )
-    assertFailure(await tracker().send(key, makeWebhookBody("updated")), 404, notFoundText)
+    assertFailure(await jira().send(key, makeWebhookBody("updated")), 404, notFoundText)
     const third = webhookKeyOf((await rotate(0)).body.data.webhookUrl)
-    assertFailure(await tracker().send(second, makeWebhookBody("updated")), 404, notFoundText)
-    await registerWebhookIds(at().pool, id, id, 2001)
-    assertAccepted(await tracker().send(third, makeWebhookBody("updated", { webhookIds: [2001] })))
-    const { rows } = await at().pool.query("select 1 from webhook_endpoints where integration_id = $1", [id])
-    assert.lengthOf(rows, 2, "what expired before is forgotten")
+    assertFailure(await jira().send(second, makeWebhookBody("updated")), 404, notFoundText)
+    await registerWebhookIds(fixture().pool, id, id, 2001)
+    assertAccepted(await jira().send(third, makeWebhookBody("updated", { webhookIds: [2001] })))
+    const { rows } = await fixture().pool.query("select 1 from webhook_endpoints where integration_id = $1", [id])
+    assert.lengthOf(rows, 2, "the expired endpoint is deleted")
   })
 
-  it("are wanted by nobody before the authorization, nor with numbers that are not ours", async () => {
-    const pending = await tracker().made(at().tenant)
-    await registerWebhookIds(at().pool, pending.id, pending.id, 1007)
-    assertAccepted(await tracker().send(pending.key, makeWebhookBody("created")), false)
-    const { id, key } = await connected(5, 6)
+  it("are ignored before the authorization and for unregistered webhook ids", async () => {
+    const pending = await jira().made(fixture().tenant)
+    await registerWebhookIds(fixture().pool, pending.id, pending.id, 1007)
+    assertAccepted(await jira().send(pending.key, makeWebhookBody("created")), false)
+    const { id, key } = await createAuthorized(5, 6)
     for (const webhookIds of [[], [7], [1007, -5]]) {
-      assertAccepted(await tracker().send(key, makeWebhookBody("created", { webhookIds })), false)
+      assertAccepted(await jira().send(key, makeWebhookBody("created", { webhookIds })), false)
     }
-    assertAccepted(await tracker().send(key, makeWebhookBody("created", { webhookIds: [7, 6, 6, 5] })))
+    assertAccepted(await jira().send(key, makeWebhookBody("created", { webhookIds: [7, 6, 6, 5] })))
     assert.lengthOf(await rowsOf(id), 1)
     assert.lengthOf(await rowsOf(pending.id), 0)
   })
 
-  it("are taken while the integration is paused or in trouble", async () => {
-    const { id, key } = await connected()
-    await move(id, "pause")
-    assertAccepted(await tracker().send(key, makeWebhookBody("created")))
-    await at().pool.query("update integrations set status = 'ERROR' where id = $1", [id])
-    assertAccepted(await tracker().send(key, makeWebhookBody("updated")))
+  it("are accepted while the integration is PAUSED or in ERROR", async () => {
+    const { id, key } = await createAuthorized()
+    await transition(id, "pause")
+    assertAccepted(await jira().send(key, makeWebhookBody("created")))
+    await fixture().pool.query("update integrations set status = 'ERROR' where id = $1", [id])
+    assertAccepted(await jira().send(key, makeWebhookBody("updated")))
     assert.lengthOf(await rowsOf(id), 2)
   })
 
-  it("go to every integration that registered their numbers at the address, whosever they are", async () => {
-    const first = await connected(1)
-    const theirs = await at().service.newTenant("neighbour")
-    const second = await tracker().made(theirs, "neighbour")
-    const stranger = await tracker().made(theirs, "neighbour")
-    await at().pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [
-      theirs
+  it("are stored for every integration that registered their id at the URL, in any tenant", async () => {
+    const first = await createAuthorized(1)
+    const otherTenant = await fixture().service.newTenant("neighbour")
+    const second = await jira().made(otherTenant, "neighbour")
+    const stranger = await jira().made(otherTenant, "neighbour")
+    await fixture().pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [
+      otherTenant
     ])
-    await registerWebhookIds(at().pool, second.id, first.id, 2)
-    await registerWebhookIds(at().pool, stranger.id, stranger.id, 1, 2)
-    assertAccepted(await tracker().send(first.key, makeWebhookBody("created", { webhookIds: [1, 2] })))
-    assertAccepted(await tracker().send(first.key, makeWebhookBody("updated", { webhookIds: [2] })))
+    await registerWebhookIds(fixture().pool, second.id, first.id, 2)
+    await registerWebhookIds(fixture().pool, stranger.id, stranger.id, 1, 2)
+    assertAccepted(await jira().send(first.key, makeWebhookBody("created", { webhookIds: [1, 2] })))
+    assertAccepted(await jira().send(first.key, makeWebhookBody("updated", { webhookIds: [2] })))
     const counts = [first, second, stranger].map(async ({ id }) => (await rowsOf(id)).length)
     assert.deepStrictEqual(await Promise.all(counts), [1, 2, 0])
-    await at().service.api("DELETE", `/tenants/${theirs}`, { as: "neighbour" })
-    assertAccepted(await tracker().send(first.key, makeWebhookBody("updated", { webhookIds: [2] })), false)
+    await fixture().service.api("DELETE", `/tenants/${otherTenant}`, { as: "neighbour" })
+    assertAccepted(await jira().send(first.key, makeWebhookBody("updated", { webhookIds: [2] })), false)
   })
 
-  it("still come in at a shared address whose own tenant is deleted, for those who share it", async () => {
-    const theirs = await at().service.newTenant("leaver")
-    const owner = await tracker().made(theirs, "leaver")
-    await insertAuthorization(at().pool, owner.id, 11)
-    const sharing = await tracker().made(at().tenant)
-    await insertAuthorization(at().pool, sharing.id, 12)
-    await at().pool.query("delete from tracker_webhooks where integration_id = $1", [sharing.id])
-    await registerWebhookIds(at().pool, sharing.id, owner.id, 12)
-    await at().service.api("DELETE", `/tenants/${theirs}`, { as: "leaver" })
-    assertAccepted(await tracker().send(owner.key, makeWebhookBody("created", { webhookIds: [11, 12] })))
-    assertAccepted(await tracker().send(owner.key, makeWebhookBody("created", { webhookIds: [11] })), false)
+  it("are accepted at a shared URL after the deletion of the tenant that owns the URL", async () => {
+    const otherTenant = await fixture().service.newTenant("leaver")
+    const owner = await jira().made(otherTenant, "leaver")
+    await insertAuthorization(fixture().pool, owner.id, 11)
+    const sharing = await jira().made(fixture().tenant)
+    await insertAuthorization(fixture().pool, sharing.id, 12)
+    await fixture().pool.query("delete from tracker_webhooks where integration_id = $1", [sharing.id])
+    await registerWebhookIds(fixture().pool, sharing.id, owner.id, 12)
+    await fixture().service.api("DELETE", `/tenants/${otherTenant}`, { as: "leaver" })
+    assertAccepted(await jira().send(owner.key, makeWebhookBody("created", { webhookIds: [11, 12] })))
+    assertAccepted(await jira().send(owner.key, makeWebhookBody("created", { webhookIds: [11] })), false)
     assert.lengthOf(await rowsOf(sharing.id), 1)
     assert.lengthOf(await rowsOf(owner.id), 0)
-    const ours = await at().service.newTenant("last")
-    const last = await tracker().made(ours, "last")
-    await insertAuthorization(at().pool, last.id, 13)
-    await at().service.api("DELETE", `/tenants/${ours}`, { as: "last" })
-    assertFailure(await tracker().send(last.key, makeWebhookBody("created", { webhookIds: [13] })), 404, notFoundText)
-    await at().service.api("DELETE", `/integrations/${sharing.id}`, { as: "owner", tenant: at().tenant })
-    assertFailure(await tracker().send(owner.key, makeWebhookBody("created", { webhookIds: [12] })), 404, notFoundText)
+    const tenant = await fixture().service.newTenant("last")
+    const last = await jira().made(tenant, "last")
+    await insertAuthorization(fixture().pool, last.id, 13)
+    await fixture().service.api("DELETE", `/tenants/${tenant}`, { as: "last" })
+    assertFailure(await jira().send(last.key, makeWebhookBody("created", { webhookIds: [13] })), 404, notFoundText)
+    await fixture().service.api("DELETE", `/integrations/${sharing.id}`, { as: "owner", tenant: fixture().tenant })
+    assertFailure(await jira().send(owner.key, makeWebhookBody("created", { webhookIds: [12] })), 404, notFoundText)
   })
 
-  it("are kept once however often they are sent, one after the other or at once", async () => {
-    const { id, key } = await connected()
-    const other = await connected()
+  it("are stored once per identifier, also under concurrent requests", async () => {
+    const { id, key } = await createAuthorized()
+    const other = await createAuthorized()
     const body = makeWebhookBody("created")
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => tracker().send(key, body, { identifier: "the-same" }))
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => jira().send(key, body, { identifier: "the-same" }))
     )
-    for (const answer of [...answers, await tracker().send(key, body, { identifier: "the-same" })]) {
-      assertAccepted(answer)
+    for (const response of [...responses, await jira().send(key, body, { identifier: "the-same" })]) {
+      assertAccepted(response)
     }
-    assertAccepted(await tracker().send(other.key, body, { identifier: "the-same" }))
+    assertAccepted(await jira().send(other.key, body, { identifier: "the-same" }))
     assert.lengthOf(await rowsOf(id), 1)
     assert.lengthOf(await rowsOf(other.id), 1)
   })
 
-  it("may be of 5 MiB, and have an identifier longer than an index holds", async () => {
-    const { id, key } = await connected()
-    const most = 5 * 1024 * 1024
-    const sized = (size: number) => {
-      const bare = JSON.stringify({ ...makeWebhookBody("updated"), filler: "" })
-      return JSON.stringify({ ...makeWebhookBody("updated"), filler: "x".repeat(size - bare.length) })
+  it("can have 5 MiB and an identifier of 5000 characters", async () => {
+    const { id, key } = await createAuthorized()
+    const maxBytes = 5 * 1024 * 1024
+    const bodyOfSize = (size: number) => {
+      const empty = JSON.stringify({ ...makeWebhookBody("updated"), filler: "" })
+      return JSON.stringify({ ...makeWebhookBody("updated"), filler: "x".repeat(size - empty.length) })
     }
-    const long = "i".repeat(5000)
-    assertAccepted(await tracker().send(key, sized(most), { identifier: long }))
-    assertAccepted(await tracker().send(key, sized(most), { identifier: long }))
+    const identifier = "i".repeat(5000)
+    assertAccepted(await jira().send(key, bodyOfSize(maxBytes), { identifier }))
+    assertAccepted(await jira().send(key, bodyOfSize(maxBytes), { identifier }))
     const rows = await rowsOf(id)
     assert.lengthOf(rows, 1)
-    assert.strictEqual(rows[0].body.length, most)
-    assert.strictEqual((await tracker().send(key, sized(most + 1))).status, 413)
+    assert.strictEqual(rows[0].body.length, maxBytes)
+    assert.strictEqual((await jira().send(key, bodyOfSize(maxBytes + 1))).status, 413)
   })
 
-  it("hold whatever a tracker thinks of, in the places nobody names", async () => {
-    const { id, key } = await connected()
+  it("can contain any values in unknown fields", async () => {
+    const { id, key } = await createAuthorized()
     const body = {
       ...makeWebhookBody("updated"),
       changelog: { items: [{ toString: "a", constructor: 1, from: "\u0000 \ud800" }] },
       nested: { timestamp: "no", issue: null }
     }
-    assertAccepted(await tracker().send(key, JSON.stringify(body).replace("nested", "__proto__")))
+    assertAccepted(await jira().send(key, JSON.stringify(body).replace("nested", "__proto__")))
     const [row] = await rowsOf(id)
     assert.include(row.body, "\\u0000 \\ud800")
     assert.include(row.body, "__proto__")
   })
 })
 
-describe("without its database", () => {
-  it("a webhook is answered so that the tracker sends it again", { timeout: 60_000 }, async () => {
+describe("A webhook of Jira", () => {
+  it("gets 503 while the database fails, so that Jira sends it again", { timeout: 60_000 }, async () => {
     const database = await freshDatabase()
     const proxy = await startProxy(database.url)
     const service = await startService({ ...jiraSettings, DATABASE_URL: proxy.url })
     const pool = openPool(database.url)
-    const tracker = jiraSender(service)
+    const jira = jiraSender(service)
     const tenant = await service.newTenant()
-    const { id, key } = await tracker.made(tenant)
+    const { id, key } = await jira.made(tenant)
     await insertAuthorization(pool, id, 1007)
     await proxy.cut()
-    assertUnavailable(await tracker.send(key, makeWebhookBody("created"), { identifier: "once" }))
+    assertUnavailable(await jira.send(key, makeWebhookBody("created"), { identifier: "once" }))
     await proxy.restore()
-    assertAccepted(await tracker.send(key, makeWebhookBody("created"), { identifier: "once" }))
+    assertAccepted(await jira.send(key, makeWebhookBody("created"), { identifier: "once" }))
 
-    // Any other fault of ours, such as a table that is not there.
+    // Another internal error: a missing table.
     await pool.query("alter table inbound_webhooks rename to elsewhere")
-    assertUnavailable(await tracker.send(key, makeWebhookBody("updated"), { identifier: "twice" }))
+    assertUnavailable(await jira.send(key, makeWebhookBody("updated"), { identifier: "twice" }))
     await pool.query("alter table elsewhere rename to inbound_webhooks")
-    assertAccepted(await tracker.send(key, makeWebhookBody("updated"), { identifier: "twice" }))
+    assertAccepted(await jira.send(key, makeWebhookBody("updated"), { identifier: "twice" }))
     const { rows } = await pool.query("select identifier from inbound_webhooks order by id")
     assert.deepStrictEqual(rows, [{ identifier: "once" }, { identifier: "twice" }])
     await pool.end()
