@@ -13,8 +13,8 @@ const callers = ["VIEWER", "MEMBER", "ADMIN", "owner", "outsider"] as const
 const read = [200, 200, 200, 200, 403] as const
 const manage = (status: number) => [403, 403, status, status, 403] as const
 
-/** Who gets which answer, in the order of `callers`. */
-const table: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
+/** The expected status for each of `callers`, in their order. */
+const statuses: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
   "GET /integrations": read,
   "POST /integrations": manage(201),
   "GET /integrations/{integrationId}": read,
@@ -53,76 +53,90 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /integrations/{integrationId}/subscriptions": { eventType: "invoice.*" }
 }
 
-const isAuthorizing = (row: string) => /\/(authorize|confirm)$/.test(row)
+const isAuthorization = (operation: string) => /\/(authorize|confirm)$/.test(operation)
 
-describe("roles and integrations", () => {
-  const at = useFixture(() => startServiceWithProvider({ MAX_INTEGRATIONS: "1000" }))
+/** The path of a request, and its body if it is not in `bodies`. */
+interface Target {
+  readonly path: string
+  readonly body?: object
+}
+
+describe("Role-based access", () => {
+  const fixture = useFixture(() => startServiceWithProvider({ MAX_INTEGRATIONS: "1000" }))
+  let otherTenant: string
   beforeAll(async () => {
-    for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-      await addMember(at().service, at().tenant, role, role)
-    }
+    const { service, tenant } = fixture()
+    await Promise.all(["VIEWER", "MEMBER", "ADMIN"].map((role) => addMember(service, tenant, role, role)))
+    otherTenant = await service.newTenant()
   })
 
-  /** The path of a row about an authorization, and what a grant that waits is confirmed with. */
-  const authorizing = async (row: string, home: string) => {
-    const ours = authorizationClient(at().service, at().server, home)
-    const { id } = await ours.made(minimalDrive)
-    const confirmation = row.endsWith("/confirm") ? await ours.waiting(id) : undefined
-    return { path: `/integrations/${id}/${row.split("/").at(-1)}`, ...(confirmation && { body: { confirmation } }) }
+  /** Creates an integration for an authorization request, with a pending grant to confirm if needed. */
+  const prepareAuthorization = async (operation: string, tenant: string): Promise<Target> => {
+    const integrations = authorizationClient(fixture().service, fixture().server, tenant)
+    const { id } = await integrations.made(minimalDrive)
+    const confirmation = operation.endsWith("/confirm") ? await integrations.waiting(id) : undefined
+    const path = `/integrations/${id}/${operation.split("/").at(-1)}`
+    return { path, ...(confirmation && { body: { confirmation } }) }
   }
 
-  /** The path of a row, with something new to act on. */
-  const addressIn = async (
-    row: string,
-    home = at().tenant
-  ): Promise<{ readonly path: string; readonly body?: object }> => {
-    if (isAuthorizing(row)) return authorizing(row, home)
-    const ours = integrationClient(at().service, home)
-    const { id } = await ours.made()
-    const subscription = await ours.madeSubscription(id)
-    if (row.endsWith("/resume")) await ours.move(id, "pause")
-    const { body } = await ours.move(id, "ping")
-    const delivery = await insertDelivery(at().pool, home, id)
-    const path = (row.split(" ")[1] ?? "")
-      .replace("{integrationId}", id)
-      .replace("{deliveryId}", delivery)
-      .replace("{subscriptionId}", subscription.id)
-      .replace("{eventId}", body.data.id)
-      .replace("{issueId}", await insertIssues(at().pool, home, id))
-      .replace("{webhookId}", await insertInboundWebhook(at().pool, home, id))
-    return { path }
+  /** Creates what the path of an operation names. */
+  const prepareTarget = async (operation: string, tenant = fixture().tenant): Promise<Target> => {
+    if (isAuthorization(operation)) return prepareAuthorization(operation, tenant)
+    const path = operation.split(" ")[1] ?? ""
+    if (!path.includes("{")) return { path }
+    const integrations = integrationClient(fixture().service, tenant)
+    const { id } = await integrations.made()
+    if (operation.endsWith("/resume")) await integrations.move(id, "pause")
+    const parameters: Readonly<Record<string, () => Promise<string>>> = {
+      "{integrationId}": async () => id,
+      "{subscriptionId}": async () => (await integrations.madeSubscription(id)).id,
+      "{eventId}": async () => (await integrations.move(id, "ping")).body.data.id,
+      "{deliveryId}": () => insertDelivery(fixture().pool, tenant, id),
+      "{issueId}": () => insertIssues(fixture().pool, tenant, id),
+      "{webhookId}": () => insertInboundWebhook(fixture().pool, tenant, id)
+    }
+    let address = path
+    for (const [name, create] of Object.entries(parameters)) {
+      if (path.includes(name)) address = address.replace(name, await create())
+    }
+    return { path: address }
   }
-  const send = (
-    row: string,
-    { body = bodies[row], path }: { readonly path: string; readonly body?: object },
-    as: string
-  ) => {
-    return at().service.api(row.split(" ")[0] ?? "", path, {
+  const send = (operation: string, { body = bodies[operation], path }: Target, as: string) =>
+    fixture().service.api(operation.split(" ")[0] ?? "", path, {
       as,
-      tenant: at().tenant,
+      tenant: fixture().tenant,
       ...(body === undefined ? {} : { body })
     })
-  }
 
-  for (const [row, expected] of Object.entries(table)) {
-    it(`decide about ${row}`, async () => {
-      for (const [index, caller] of callers.entries()) {
-        const { status, text } = await send(row, await addressIn(row), caller)
-        assert.strictEqual(status, expected[index], `as ${caller}: ${text}`)
+  for (const [operation, expected] of Object.entries(statuses)) {
+    const [allowed, rejected] = [true, false].map((isAllowed) =>
+      callers.filter((_, index) => (expected[index] ?? 0) < 300 === isAllowed)
+    )
+
+    it(`to ${operation} is granted only to ${allowed?.join(", ")}`, async () => {
+      const assertStatus = async (caller: (typeof callers)[number], target: Target) => {
+        const { status, text } = await send(operation, target, caller)
+        assert.strictEqual(status, expected[callers.indexOf(caller)], `as ${caller}: ${text}`)
+      }
+      // A rejected request changes nothing, nor does a read, so they share a target.
+      const shared = await prepareTarget(operation)
+      for (const caller of rejected ?? []) await assertStatus(caller, shared)
+      for (const caller of allowed ?? []) {
+        await assertStatus(caller, operation.startsWith("GET ") ? shared : await prepareTarget(operation))
       }
     })
 
-    if (row.includes("{")) {
-      it(`do not help with ${row} of another tenant`, async () => {
-        const { status } = await send(row, await addressIn(row, await at().service.newTenant()), "owner")
+    if (operation.includes("{")) {
+      it(`to ${operation} of another tenant is rejected with 404`, async () => {
+        const { status } = await send(operation, await prepareTarget(operation, otherTenant), "owner")
         assert.strictEqual(status, 404)
       })
     }
   }
 
-  it("are decided here for every operation there is", () => {
-    const all = operationsOf(at().service.document).map(({ name }) => name.replace("/api/v1", ""))
-    const own = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name))
-    assert.sameMembers(own, Object.keys(table))
+  it("is tested for every operation on integrations and events", () => {
+    const all = operationsOf(fixture().service.document).map(({ name }) => name.replace("/api/v1", ""))
+    const operations = all.filter((name) => / \/(integrations|events)(\/|$)/.test(name))
+    assert.sameMembers(operations, Object.keys(statuses))
   })
 })
