@@ -18,27 +18,27 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const program = findBrowser()
 
-if (program === undefined) console.warn(`No popup is opened here: ${withoutBrowser}`)
+if (program === undefined) console.warn(`The popup tests are skipped: ${withoutBrowser}`)
 
-interface Heard {
+interface ReceivedMessage {
   readonly origin: string
   readonly data: PageData["message"]
 }
 
-/** The application: it opens the popup and writes down what it hears. What runs in it is text, as elsewhere. */
+/** The page of an application that opens the popup and records the messages it receives. */
 const application = `<!doctype html><title>app</title><button>Connect</button><script>
-  window.heard = []
-  addEventListener("message", ({ data, origin }) => heard.push({ data, origin }))
+  window.messages = []
+  addEventListener("message", ({ data, origin }) => messages.push({ data, origin }))
   document.querySelector("button").onclick = () => window.open(window.address, "popup", "width=500,height=600")
 </script>`
 
-const page = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
+const readmeScript = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
   .split("### Authorizing in a popup\n")[1]
   ?.split("```js\n")[1]
   ?.split("```")[0]
 
 describe.skipIf(program === undefined)(
-  program === undefined ? `a popup, left out since ${withoutBrowser}` : "the popup of an authorization",
+  program === undefined ? `The OAuth popup (skipped: ${withoutBrowser})` : "The OAuth popup",
   { timeout: 60_000 },
   () => {
     let browser: Browser
@@ -62,7 +62,7 @@ describe.skipIf(program === undefined)(
       service = await startService({ PORT: String(port), CORS_ORIGINS: trusted.url, ...environment })
       pool = openPool(service.database.url)
       tenant = await service.newTenant()
-      // Its own sandbox cannot be set up by root, which is who runs the tests in a container.
+      // Chromium cannot set up its sandbox as root, the user of many containers.
       browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] })
     })
     beforeEach(async () => {
@@ -76,23 +76,23 @@ describe.skipIf(program === undefined)(
       for (const server of [consent, trusted, untrusted]) await server?.stop()
     })
 
-    const begun = async () => {
-      const ours = integrationClient(service, tenant)
-      const { id } = await ours.made(minimalDrive)
-      const { body, status, text } = await ours.call("POST", `/${id}/authorize`, { origin: trusted.url })
+    const beginAuthorization = async () => {
+      const integrations = integrationClient(service, tenant)
+      const { id } = await integrations.made(minimalDrive)
+      const { body, status, text } = await integrations.call("POST", `/${id}/authorize`, { origin: trusted.url })
       assert.strictEqual(status, 200, text)
       return { id, address: String(body.data.authorizationUrl) }
     }
-    const shown = async (id: string) => (await integrationClient(service, tenant).get(id)).body.data
+    const readIntegration = async (id: string) => (await integrationClient(service, tenant).get(id)).body.data
 
-    /** The popup that the application opens, for the address it was given. */
-    const opened = async (app: Page, address: string) => {
+    /** Lets the application open the popup at an address. */
+    const openPopup = async (app: Page, address: string) => {
       await app.evaluate(`window.address = ${JSON.stringify(address)}`)
       const popup = context.waitForEvent("page")
       await app.click("button")
       return popup
     }
-    const applicationAt = async (url: string) => {
+    const openApplication = async (url: string) => {
       const app = await context.newPage()
       await app.goto(url)
       return app
@@ -103,23 +103,20 @@ describe.skipIf(program === undefined)(
       await popup.click("button[type=submit]")
       await popup.waitForSelector("text=Authorize")
     }
-    const heardBy = (app: Page) => app.evaluate<ReadonlyArray<Heard>>("window.heard")
-    const ended = async (popup: Page) => {
-      await popup.waitForURL("**/api/v1/integrations/oauth/callback")
-      return popup
-    }
+    const messagesOf = (app: Page) => app.evaluate<ReadonlyArray<ReceivedMessage>>("window.messages")
+    const waitForCallbackPage = (popup: Page) => popup.waitForURL("**/api/v1/integrations/oauth/callback")
 
-    it("goes through login and consent, tells the application, closes, and is confirmed", async () => {
-      const { address, id } = await begun()
-      const app = await applicationAt(trusted.url)
-      const popup = await opened(app, address)
+    it("posts a confirmation to the application after login and consent, and closes", async () => {
+      const { address, id } = await beginAuthorization()
+      const app = await openApplication(trusted.url)
+      const popup = await openPopup(app, address)
       await logIn(popup)
       const closed = popup.waitForEvent("close")
       await popup.click("button[type=submit]")
       await closed
-      const heard = await heardBy(app)
-      assert.lengthOf(heard, 1)
-      const { data, origin } = heard[0] ?? assert.fail()
+      const messages = await messagesOf(app)
+      assert.lengthOf(messages, 1)
+      const { data, origin } = messages[0] ?? assert.fail()
       assert.strictEqual(origin, service.url)
       const { confirmation = "", ...rest } = data ?? assert.fail()
       assert.deepStrictEqual(rest, {
@@ -129,7 +126,7 @@ describe.skipIf(program === undefined)(
         integrationId: id,
         provider: "GOOGLE_DRIVE"
       })
-      assert.isFalse((await shown(id)).isAuthorized)
+      assert.isFalse((await readIntegration(id)).isAuthorized)
       const status = await app.evaluate(`fetch(${JSON.stringify(`${service.url}/api/v1/integrations/${id}/confirm`)}, {
         method: "POST",
         headers: {
@@ -140,15 +137,15 @@ describe.skipIf(program === undefined)(
         body: JSON.stringify({ confirmation: ${JSON.stringify(confirmation)} })
       }).then(({ status }) => status)`)
       assert.strictEqual(status, 200)
-      assert.deepInclude(await shown(id), { isAuthorized: true, status: "ACTIVE" })
+      assert.deepInclude(await readIntegration(id), { isAuthorized: true, status: "ACTIVE" })
     })
 
-    it("is opened, listened to and confirmed by a page as the README has it", async () => {
+    it("is opened and confirmed by the script in the README", async () => {
       const { id } = await integrationClient(service, tenant).made(minimalDrive)
-      const app = await applicationAt(trusted.url)
-      const known = { api: service.url, token: await service.token("owner"), tenant }
-      await app.evaluate(`Object.assign(window, ${JSON.stringify(known)})`)
-      await app.addScriptTag({ content: page ?? assert.fail("no page in the README") })
+      const app = await openApplication(trusted.url)
+      const globals = { api: service.url, token: await service.token("owner"), tenant }
+      await app.evaluate(`Object.assign(window, ${JSON.stringify(globals)})`)
+      await app.addScriptTag({ content: readmeScript ?? assert.fail("the README has no script") })
       await app.evaluate(`document.querySelector("button").onclick = () => { window.authorizing = authorize("${id}") }`)
       const opening = context.waitForEvent("page")
       await app.click("button")
@@ -157,20 +154,21 @@ describe.skipIf(program === undefined)(
       await popup.click("button[type=submit]")
       const authorized = await app.evaluate<IntegrationBody>("new Promise((resolve) => resolve(window.authorizing))")
       assert.deepInclude(authorized, { id, isAuthorized: true, status: "ACTIVE" })
-      assert.deepStrictEqual(await shown(id), authorized)
+      assert.deepStrictEqual(await readIntegration(id), authorized)
     })
 
-    it("tells that it was declined, and stays to say so", async () => {
-      const { address, id } = await begun()
-      const app = await applicationAt(trusted.url)
-      const popup = await opened(app, address)
+    it("posts access_denied to the application when the person declines, and stays open", async () => {
+      const { address, id } = await beginAuthorization()
+      const app = await openApplication(trusted.url)
+      const popup = await openPopup(app, address)
       await logIn(popup)
+      // The page closes itself with a timer; a fake clock runs the timers of the last page without a wait.
+      await popup.clock.install()
       await popup.click("a[href$='/abort']")
-      await ended(popup)
+      await waitForCallbackPage(popup)
       await popup.waitForSelector("text=declined")
-      assert.notInclude(popup.url(), "?", "what came with the address is gone from it")
-      const heard = await heardBy(app)
-      assert.deepStrictEqual(heard, [
+      assert.notInclude(popup.url(), "?", "the query is removed from the address")
+      assert.deepStrictEqual(await messagesOf(app), [
         {
           origin: service.url,
           data: {
@@ -183,12 +181,12 @@ describe.skipIf(program === undefined)(
           }
         }
       ])
-      await popup.waitForTimeout(500)
+      await popup.clock.runFor(60_000)
       assert.isFalse(popup.isClosed())
-      assert.isFalse((await shown(id)).isAuthorized)
+      assert.isFalse((await readIntegration(id)).isAuthorized)
     })
 
-    const round = () =>
+    const runJanitor = () =>
       Effect.runPromise(
         Effect.provide(
           runCleanupRound,
@@ -198,39 +196,40 @@ describe.skipIf(program === undefined)(
           )
         )
       )
-    const waiting = async (id: string) => {
+    const countPendingGrants = async (id: string) => {
       const { rows } = await pool.query("select 1 from pending_grants where integration_id = $1", [id])
       return rows.length
     }
 
-    it("gains nothing from somebody who was sent the link, and the janitor discards it", async () => {
-      const { address, id } = await begun()
+    it("authorizes nothing when another person follows the link, and the janitor deletes the grant", async () => {
+      const { address, id } = await beginAuthorization()
       const victim = await context.newPage()
       await victim.goto(address)
       await logIn(victim)
       await victim.click("button[type=submit]")
-      await ended(victim)
+      await waitForCallbackPage(victim)
       await victim.waitForSelector("text=nothing was authorized")
       assert.isFalse(await victim.isVisible("text=Thank you"))
-      assert.strictEqual(await waiting(id), 1)
+      assert.strictEqual(await countPendingGrants(id), 1)
       await pool.query("update pending_grants set expires_at = now() where integration_id = $1", [id])
-      await round()
-      assert.strictEqual(await waiting(id), 0)
-      assert.deepInclude(await shown(id), { isAuthorized: false, status: "PENDING_AUTH" })
+      await runJanitor()
+      assert.strictEqual(await countPendingGrants(id), 0)
+      assert.deepInclude(await readIntegration(id), { isAuthorized: false, status: "PENDING_AUTH" })
     })
 
-    it("tells nothing to an application of another origin", async () => {
-      const { address, id } = await begun()
-      const app = await applicationAt(untrusted.url)
-      const popup = await opened(app, address)
+    it("posts nothing to an application of an untrusted origin", async () => {
+      const { address, id } = await beginAuthorization()
+      const app = await openApplication(untrusted.url)
+      const popup = await openPopup(app, address)
       await logIn(popup)
+      const rejectedMessage = app.waitForEvent("console", (entry) => entry.text().includes("'postMessage'"))
       const closed = popup.waitForEvent("close")
       await popup.click("button[type=submit]")
       await closed
-      await app.waitForTimeout(300)
-      assert.deepStrictEqual(await heardBy(app), [])
-      assert.strictEqual(await waiting(id), 1)
-      assert.isFalse((await shown(id)).isAuthorized)
+      assert.include((await rejectedMessage).text(), "does not match the recipient window's origin")
+      assert.deepStrictEqual(await messagesOf(app), [])
+      assert.strictEqual(await countPendingGrants(id), 1)
+      assert.isFalse((await readIntegration(id)).isAuthorized)
     })
   }
 )
