@@ -13,7 +13,7 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { publicUrl } from "../../support/servers/oauthProvider.ts"
 import { startService } from "../../support/servers/service.ts"
 
-const common = [
+const commonParameters = [
   "response_type",
   "client_id",
   "redirect_uri",
@@ -23,19 +23,19 @@ const common = [
   "code_challenge_method"
 ]
 
-describe("an integration that has to be authorized", () => {
-  const at = useFixture(startServiceWithProvider)
-  const ours = () => authorizationClient(at().service, at().server, at().tenant)
+describe("An OAuth integration", () => {
+  const fixture = useFixture(startServiceWithProvider)
+  const integrations = () => authorizationClient(fixture().service, fixture().server, fixture().tenant)
 
-  it.each([minimalJira, minimalDrive])("starts as $provider with nobody having done so", async (fields) => {
-    const made = await ours().made(fields)
+  it.each([minimalJira, minimalDrive])("of $provider is created with status PENDING_AUTH", async (fields) => {
+    const made = await integrations().made(fields)
     assert.deepInclude(made, { provider: fields.provider, status: "PENDING_AUTH", isAuthorized: false })
     assert.notProperty(made, "secret")
   })
 
-  it("takes the settings its provider knows, up to their bounds", async () => {
+  it("accepts config values of the maximum length", async () => {
     const config = { siteId: "s".repeat(100), jql: "q".repeat(500) }
-    assert.deepStrictEqual((await ours().made({ ...minimalJira, config })).config, config)
+    assert.deepStrictEqual((await integrations().made({ ...minimalJira, config })).config, config)
   })
 
   it.each<[object, ...Array<ExpectedError>]>([
@@ -50,14 +50,14 @@ describe("an integration that has to be authorized", () => {
       { ...minimalWebhook, config: { ...minimalWebhook.config, jql: "q" } },
       ["config.jql", "unknown", "means nothing to WEBHOOK"]
     ]
-  ])("is not made of %j", async (body, ...faults) => {
-    assertValidationError(await ours().create(body), ...faults)
+  ])("is not created from %j", async (body, ...expectedErrors) => {
+    assertValidationError(await integrations().create(body), ...expectedErrors)
   })
 
-  it("is authorized with Jira at an address that says all it must", async () => {
-    const { id } = await ours().made(minimalJira)
-    const url = new URL(await ours().begun(id))
-    assert.strictEqual(url.origin + url.pathname, `${at().server.url}/authorize`)
+  it("of Jira gets an authorization URL with all parameters", async () => {
+    const { id } = await integrations().made(minimalJira)
+    const url = new URL(await integrations().begun(id))
+    assert.strictEqual(url.origin + url.pathname, `${fixture().server.url}/authorize`)
     const { state = "", code_challenge = "", ...rest } = Object.fromEntries(url.searchParams)
     assert.deepStrictEqual(rest, {
       response_type: "code",
@@ -68,26 +68,26 @@ describe("an integration that has to be authorized", () => {
       audience: "api.atlassian.com",
       prompt: "consent"
     })
-    for (const word of [state, code_challenge]) assert.match(word, /^[\w-]{43}$/)
-    assert.notStrictEqual(new URL(await ours().begun(id)).searchParams.get("state"), state)
+    for (const value of [state, code_challenge]) assert.match(value, /^[\w-]{43}$/)
+    assert.notStrictEqual(new URL(await integrations().begun(id)).searchParams.get("state"), state)
   })
 
-  it("is authorized with Google at an address that says all it must", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const asks = new URL(await ours().begun(id)).searchParams
-    assert.sameMembers([...asks.keys()], [...common, "access_type", "prompt", "include_granted_scopes"])
-    assert.strictEqual(asks.get("scope"), "https://www.googleapis.com/auth/drive.file")
-    assert.strictEqual(asks.get("access_type"), "offline")
-    assert.strictEqual(asks.get("prompt"), "consent")
-    assert.strictEqual(asks.get("include_granted_scopes"), "true")
+  it("of Google Drive gets an authorization URL with all parameters", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const parameters = new URL(await integrations().begun(id)).searchParams
+    assert.sameMembers([...parameters.keys()], [...commonParameters, "access_type", "prompt", "include_granted_scopes"])
+    assert.strictEqual(parameters.get("scope"), "https://www.googleapis.com/auth/drive.file")
+    assert.strictEqual(parameters.get("access_type"), "offline")
+    assert.strictEqual(parameters.get("prompt"), "consent")
+    assert.strictEqual(parameters.get("include_granted_scopes"), "true")
   })
 
-  it("is remembered by the hash of its state, for ten minutes, with who began and where", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const state = new URL(await ours().begun(id)).searchParams.get("state") ?? ""
-    const { rows } = await at().pool.query(
+  it("stores the hash of its OAuth state for ten minutes, with subject and origin", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const state = new URL(await integrations().begun(id)).searchParams.get("state") ?? ""
+    const { rows } = await fixture().pool.query(
       `select hash, provider, subject, origin, consumed_at,
-         extract(epoch from expires_at - now()) between 590 and 600 as soon
+         extract(epoch from expires_at - now()) between 590 and 600 as is_expected
        from oauth_states where integration_id = $1`,
       [id]
     )
@@ -97,7 +97,7 @@ describe("an integration that has to be authorized", () => {
       subject: "owner",
       origin: "https://app.example.test",
       consumed_at: null,
-      soon: true
+      is_expected: true
     })
     assert.isTrue(createHash("sha256").update(state).digest().equals(rows[0].hash))
   })
@@ -110,44 +110,44 @@ describe("an integration that has to be authorized", () => {
     "https://APP.example.test",
     "*",
     "null"
-  ])("is not authorized for the origin %s", async (origin) => {
-    const { id } = await ours().made(minimalDrive)
-    assertValidationError(await ours().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
+  ])("cannot be authorized from the untrusted origin %s", async (origin) => {
+    const { id } = await integrations().made(minimalDrive)
+    assertValidationError(await integrations().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
   })
 
-  it.each([minimalWebhook, minimalNats])("is none with $provider", async (fields) => {
-    const { id } = await ours().made(fields)
-    const fault = ["provider", "state", `is ${fields.provider}, which needs no authorization`] as const
-    assertValidationError(await ours().begin(id), [...fault])
+  it.each([minimalWebhook, minimalNats])("cannot be of $provider, which needs no authorization", async (fields) => {
+    const { id } = await integrations().made(fields)
+    const expectedError = ["provider", "state", `is ${fields.provider}, which needs no authorization`] as const
+    assertValidationError(await integrations().begin(id), [...expectedError])
   })
 
-  it("is authorized in every status but PAUSED", async () => {
-    const { id } = await ours().made(minimalDrive)
+  it("can be authorized in every status except PAUSED", async () => {
+    const { id } = await integrations().made(minimalDrive)
     for (const status of ["PENDING_AUTH", "ERROR", "ACTIVE"]) {
-      await setStatus(at().pool, id, status)
-      await ours().begun(id)
+      await setStatus(fixture().pool, id, status)
+      await integrations().begun(id)
     }
-    await setStatus(at().pool, id, "PAUSED")
-    assertValidationError(await ours().begin(id), [
+    await setStatus(fixture().pool, id, "PAUSED")
+    assertValidationError(await integrations().begin(id), [
       "status",
       "state",
       "is PAUSED; only PENDING_AUTH or ERROR or ACTIVE can become ACTIVE"
     ])
   })
 
-  it("does not go on before it is authorized", async () => {
-    const { id } = await ours().made(minimalDrive)
-    await setStatus(at().pool, id, "ERROR")
-    assertValidationError(await ours().move(id, "resume"), [
+  it("cannot be resumed before it is authorized", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    await setStatus(fixture().pool, id, "ERROR")
+    assertValidationError(await integrations().move(id, "resume"), [
       "isAuthorized",
       "state",
       "is false; authorize the integration first"
     ])
   })
 
-  it("is not authorized by who saw another version of it", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const stale = await ours().call(
+  it("is not authorized when If-Match names another version", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const stale = await integrations().call(
       "POST",
       `/${id}/authorize`,
       { origin: "https://app.example.test" },
@@ -157,18 +157,18 @@ describe("an integration that has to be authorized", () => {
   })
 })
 
-describe("without the settings of a provider", () => {
+describe("A service without the settings of a provider", () => {
   it.each([
     [{}, minimalJira, "JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"],
     [{}, minimalDrive, "GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"],
     [{ JIRA_CLIENT_ID: "i", JIRA_CLIENT_SECRET: "s" }, minimalJira, "PUBLIC_URL"],
     [{ GOOGLE_CLIENT_ID: "i", PUBLIC_URL: publicUrl }, minimalDrive, "GOOGLE_CLIENT_SECRET"]
-  ])("no integration is made: %j", async (environment, fields, missing) => {
+  ])("rejects an integration of that provider: %j", async (environment, fields, missing) => {
     const service = await startService(environment as Readonly<Record<string, string>>) // the rows differ in their keys
     try {
-      const ours = integrationClient(service, await service.newTenant())
+      const integrations = integrationClient(service, await service.newTenant())
       const message = `this server is not configured for ${fields.provider}: it lacks ${missing}`
-      assertValidationError(await ours.create(fields), ["provider", "state", message])
+      assertValidationError(await integrations.create(fields), ["provider", "state", message])
     } finally {
       await service.stop()
     }

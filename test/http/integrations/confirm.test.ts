@@ -10,28 +10,29 @@ import { eventsOf } from "../../support/fixtures/integrationRows.ts"
 import { addMember } from "../../support/fixtures/members.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 
-const unknown = ["confirmation", "exists", "is unknown, expired or used already"] as const
+const unknownConfirmation = ["confirmation", "exists", "is unknown, expired or used already"] as const
 
-describe("confirming an authorization", () => {
-  const at = useFixture(startServiceWithProvider)
-  beforeAll(() => addMember(at().service, at().tenant, "other", "ADMIN"))
-  const ours = (as?: string) => authorizationClient(at().service, at().server, at().tenant, as)
+describe("POST /integrations/{integrationId}/confirm", () => {
+  const fixture = useFixture(startServiceWithProvider)
+  beforeAll(() => addMember(fixture().service, fixture().tenant, "other", "ADMIN"))
+  const integrations = (as?: string) => authorizationClient(fixture().service, fixture().server, fixture().tenant, as)
   const grantsOf = async (id: string) => {
-    const { rows } = await at().pool.query("select generation, site_id, scopes from grants where integration_id = $1", [
-      id
-    ])
+    const { rows } = await fixture().pool.query(
+      "select generation, site_id, scopes from grants where integration_id = $1",
+      [id]
+    )
     return rows
   }
 
-  it("puts the grant to use, and tells so", async () => {
-    const { id } = await ours().made(minimalJira)
-    const confirmed = await ours().confirm(id, await ours().waiting(id))
+  it("activates the integration and records integration.updated", async () => {
+    const { id } = await integrations().made(minimalJira)
+    const confirmed = await integrations().confirm(id, await integrations().waiting(id))
     assert.strictEqual(confirmed.status, 200, confirmed.text)
     assert.deepInclude(confirmed.body.data, { id, status: "ACTIVE", isAuthorized: true })
-    assert.deepStrictEqual((await ours().get(id)).body, confirmed.body)
+    assert.deepStrictEqual((await integrations().get(id)).body, confirmed.body)
     const scopes = "read:jira-work manage:jira-webhook offline_access"
     assert.deepStrictEqual(await grantsOf(id), [{ generation: 1, site_id: "site-1", scopes }])
-    const events = await eventsOf(at().pool, id)
+    const events = await eventsOf(fixture().pool, id)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
       ["integration.created", "integration.updated"]
@@ -39,73 +40,76 @@ describe("confirming an authorization", () => {
     assert.deepStrictEqual(JSON.parse(events[1]?.data ?? ""), confirmed.body.data)
   })
 
-  it("takes away why there was none before", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const { state } = await ours().consented(id)
-    await ours().callback({ state, error: "access_denied" })
-    assert.property(await ours().shown(id), "statusReason")
-    await ours().confirm(id, await ours().waiting(id))
-    assert.notProperty(await ours().shown(id), "statusReason")
+  it("clears the statusReason of an earlier failed authorization", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const { state } = await integrations().consented(id)
+    await integrations().callback({ state, error: "access_denied" })
+    assert.property(await integrations().shown(id), "statusReason")
+    await integrations().confirm(id, await integrations().waiting(id))
+    assert.notProperty(await integrations().shown(id), "statusReason")
   })
 
-  it("works once, also for many at once", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const confirmation = await ours().waiting(id)
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ours().confirm(id, confirmation)))
-    assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 400, 400, 400, 400, 400])
-    assertValidationError(await ours().confirm(id, confirmation), unknown)
+  it("accepts a confirmation only once, also from concurrent requests", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const confirmation = await integrations().waiting(id)
+    const responses = await Promise.all(Array.from({ length: 6 }, () => integrations().confirm(id, confirmation)))
+    assert.deepStrictEqual(responses.map(({ status }) => status).toSorted(), [200, 400, 400, 400, 400, 400])
+    assertValidationError(await integrations().confirm(id, confirmation), unknownConfirmation)
     assert.lengthOf(await grantsOf(id), 1)
   })
 
-  it("is for who began alone", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const confirmation = await ours().waiting(id)
-    assertFailure(await ours("other").confirm(id, confirmation), 403, forbiddenText)
+  it("rejects everybody except the person who began the authorization", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const confirmation = await integrations().waiting(id)
+    assertFailure(await integrations("other").confirm(id, confirmation), 403, forbiddenText)
     assert.isEmpty(await grantsOf(id))
-    assert.strictEqual((await ours().confirm(id, confirmation)).status, 200)
+    assert.strictEqual((await integrations().confirm(id, confirmation)).status, 200)
   })
 
-  it("is for the integration it was begun for alone", async () => {
-    const [{ id }, other] = [await ours().made(minimalDrive), await ours().made(minimalDrive)]
-    const confirmation = await ours().waiting(id)
-    assertValidationError(await ours().confirm(other.id, confirmation), unknown)
-    const elsewhere = authorizationClient(at().service, at().server, await at().service.newTenant())
-    assertFailure(await elsewhere.confirm(id, confirmation), 404, notFoundText)
+  it("rejects the confirmation of another integration", async () => {
+    const [{ id }, other] = [await integrations().made(minimalDrive), await integrations().made(minimalDrive)]
+    const confirmation = await integrations().waiting(id)
+    assertValidationError(await integrations().confirm(other.id, confirmation), unknownConfirmation)
+    const otherTenant = authorizationClient(fixture().service, fixture().server, await fixture().service.newTenant())
+    assertFailure(await otherTenant.confirm(id, confirmation), 404, notFoundText)
     assert.isEmpty(await grantsOf(id))
   })
 
-  it("comes too late after ten minutes", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const confirmation = await ours().waiting(id)
-    const { rows } = await at().pool.query(
+  it("rejects a confirmation after ten minutes", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const confirmation = await integrations().waiting(id)
+    const { rows } = await fixture().pool.query(
       `update pending_grants set expires_at = now() where integration_id = $1
-       returning (select extract(epoch from p.expires_at - now()) between 590 and 600 as soon
+       returning (select extract(epoch from p.expires_at - now()) between 590 and 600 as is_expected
          from pending_grants p where p.integration_id = $1)`,
       [id]
     )
-    assert.deepStrictEqual(rows, [{ soon: true }])
-    assertValidationError(await ours().confirm(id, confirmation), unknown)
-    assert.isFalse((await ours().shown(id)).isAuthorized)
+    assert.deepStrictEqual(rows, [{ is_expected: true }])
+    assertValidationError(await integrations().confirm(id, confirmation), unknownConfirmation)
+    assert.isFalse((await integrations().shown(id)).isAuthorized)
   })
 
-  it("does not know what nobody was told", async () => {
-    const { id } = await ours().made(minimalDrive)
-    await ours().waiting(id)
-    assertValidationError(await ours().confirm(id, "x".repeat(43)), unknown)
+  it("rejects an unknown confirmation", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    await integrations().waiting(id)
+    assertValidationError(await integrations().confirm(id, "x".repeat(43)), unknownConfirmation)
   })
 
-  it("overtakes what else the same person consented to", async () => {
-    const { id } = await ours().made(minimalDrive)
-    const [first, second] = [await ours().waiting(id), await ours().waiting(id)]
-    assert.strictEqual((await ours().confirm(id, second)).status, 200)
-    assertValidationError(await ours().confirm(id, first), unknown)
+  it("invalidates earlier confirmations of the same person", async () => {
+    const { id } = await integrations().made(minimalDrive)
+    const [first, second] = [await integrations().waiting(id), await integrations().waiting(id)]
+    assert.strictEqual((await integrations().confirm(id, second)).status, 200)
+    assertValidationError(await integrations().confirm(id, first), unknownConfirmation)
   })
 
-  it("opens nothing that was moved to another row", async () => {
-    const [{ id }, other] = [await ours().made(minimalDrive), await ours().made(minimalDrive)]
-    const confirmation = await ours().waiting(id)
-    await at().pool.query("update pending_grants set integration_id = $2 where integration_id = $1", [id, other.id])
-    assert.strictEqual((await ours().confirm(other.id, confirmation)).status, 500)
-    assert.isFalse((await ours().shown(other.id)).isAuthorized)
+  it("does not decrypt a pending grant that was moved to another integration", async () => {
+    const [{ id }, other] = [await integrations().made(minimalDrive), await integrations().made(minimalDrive)]
+    const confirmation = await integrations().waiting(id)
+    await fixture().pool.query("update pending_grants set integration_id = $2 where integration_id = $1", [
+      id,
+      other.id
+    ])
+    assert.strictEqual((await integrations().confirm(other.id, confirmation)).status, 500)
+    assert.isFalse((await integrations().shown(other.id)).isAuthorized)
   })
 })

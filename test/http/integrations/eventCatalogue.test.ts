@@ -12,7 +12,7 @@ import { assignFeedPositions } from "../../support/fixtures/integrationRows.ts"
 import { integrationClient } from "../../support/fixtures/integrations.ts"
 import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
-import { makeWebhookBody, type WebhookKind as TrackerKind } from "../../support/fixtures/jiraWebhookBody.ts"
+import { makeWebhookBody, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
 import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
@@ -20,7 +20,7 @@ import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
 
-const plain = [
+const crudResources = [
   "addresses",
   "contacts",
   "emails",
@@ -29,25 +29,25 @@ const plain = [
   "clients"
 ] as const satisfies ReadonlyArray<ResourceKind>
 
-describe("the events of whole lives", () => {
+describe("Events of every resource lifecycle", () => {
   let service: Service
   let pool: pg.Pool
   let tenant: string
-  let shown: ReadonlyArray<{ readonly id: string; readonly type: string; readonly data: object }>
+  let listed: ReadonlyArray<{ readonly id: string; readonly type: string; readonly data: object }>
   beforeAll(async () => {
     service = await startService(jiraSettings)
     pool = openPool(service.database.url)
     tenant = await service.newTenant()
-    await livePlainly()
-    await liveAsMember()
-    await liveAsInvoice()
-    await liveAsAsset()
-    await liveAsIntegration()
-    await liveAsIssue()
+    await recordCrudEvents()
+    await recordMemberEvents()
+    await recordInvoiceEvents()
+    await recordAssetEvents()
+    await recordIntegrationEvents()
+    await recordIssueEvents()
     await send("PATCH", `/tenants/${tenant}`, 200, { description: "Described" })
     await assignFeedPositions(pool, tenant)
     const pages = await readPages(service, "/events?limit=200", { as: "owner", tenant })
-    shown = pages.flat() as unknown as typeof shown // what the conformance check has seen
+    listed = pages.flat() as unknown as typeof listed // the conformance check validates the pages
     await send("DELETE", `/tenants/${tenant}`, 204)
   })
   afterAll(async () => {
@@ -56,37 +56,37 @@ describe("the events of whole lives", () => {
   })
 
   const send = async (method: string, path: string, expected: number, body?: unknown) => {
-    const answer = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-    assert.strictEqual(answer.status, expected, `${method} ${path}: ${answer.text}`)
-    return answer.body?.data
+    const response = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
+    assert.strictEqual(response.status, expected, `${method} ${path}: ${response.text}`)
+    return response.body?.data
   }
 
-  const livePlainly = async () => {
-    for (const kind of plain) {
+  const recordCrudEvents = async () => {
+    for (const kind of crudResources) {
       const { id } = await resourceMaker(service, tenant).make(kind)
       await send("PATCH", `/${kind}/${id}`, 200, { order: 3 })
       await send("DELETE", `/${kind}/${id}`, 204)
     }
   }
 
-  const liveAsMember = async () => {
+  const recordMemberEvents = async () => {
     const { id } = await send("POST", "/members", 201, { subject: "somebody", role: "VIEWER" })
     await send("PATCH", `/members/${id}`, 200, { role: "MEMBER" })
     await send("DELETE", `/members/${id}`, 204)
   }
 
-  const liveAsInvoice = async () => {
-    const invoicing = invoiceClient(service, tenant)
-    await invoicing.invoiceIn("PAID")
+  const recordInvoiceEvents = async () => {
+    const invoices = invoiceClient(service, tenant)
+    await invoices.invoiceIn("PAID")
     await send("PATCH", "/invoice-series", 200, { pattern: "N-{seq}" })
-    await invoicing.invoiceIn("VOID", {}, { referenceType: "issue", referenceId: "A-1", metadata: { a: "b" } })
-    const { id, line } = await invoicing.invoiceIn("DRAFT")
+    await invoices.invoiceIn("VOID", {}, { referenceType: "issue", referenceId: "A-1", metadata: { a: "b" } })
+    const { id, line } = await invoices.invoiceIn("DRAFT")
     await send("PATCH", `/billables/${line}`, 200, { quantity: 1.5 })
     await send("DELETE", `/billables/${line}`, 204)
     await send("DELETE", `/invoices/${id}`, 204)
   }
 
-  const liveAsAsset = async () => {
+  const recordAssetEvents = async () => {
     const assets = assetClient(service, tenant)
     const failed = await assets.uploaded(Buffer.from("no image"))
     assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
@@ -98,10 +98,10 @@ describe("the events of whole lives", () => {
     await send("DELETE", `/clients/${client.id}/media/logo`, 204)
   }
 
-  const liveAsIntegration = async () => {
-    const ours = integrationClient(service, tenant)
-    const { id } = await ours.made()
-    await ours.madeSubscription(id, { eventType: "integration.*" })
+  const recordIntegrationEvents = async () => {
+    const integrations = integrationClient(service, tenant)
+    const { id } = await integrations.made()
+    await integrations.madeSubscription(id, { eventType: "integration.*" })
     await send("POST", `/integrations/${id}/ping`, 200)
     await send("POST", `/integrations/${id}/pause`, 200)
     await send("POST", `/integrations/${id}/resume`, 200)
@@ -115,29 +115,29 @@ describe("the events of whole lives", () => {
     await send("DELETE", `/integrations/${id}`, 204)
   }
 
-  /** An issue that is billed before it changes and vanishes. */
-  const liveAsIssue = async () => {
+  /** Creates, bills, updates and deletes an issue. */
+  const recordIssueEvents = async () => {
     const { id, key } = await jiraSender(service).made(tenant)
     await insertAuthorization(pool, id, 1007)
     const worker = await startWorker(service, "intake")
-    const tell = async (kind: TrackerKind, timestamp: number, title: string) => {
+    const sendWebhook = async (kind: WebhookKind, timestamp: number, title: string) => {
       assertAccepted(await jiraSender(service).send(key, makeWebhookBody(kind, { timestamp, title })))
       await eventually(
         async () => (await send("GET", `/integrations/${id}/inbound?status=RECEIVED`, 200)).length === 0,
-        "it is worked"
+        "the webhook is processed"
       )
     }
-    await tell("created", 1, "One")
+    await sendWebhook("created", 1, "One")
     const invoice = await invoiceClient(service, tenant).draft()
-    const wish = { integrationId: id, filter: {}, amountMinor: 100 }
-    await send("POST", `/invoices/${invoice.id}/billables/from-issues`, 201, wish)
-    await tell("updated", 2, "Two")
-    await tell("deleted", 3, "Two")
+    const request = { integrationId: id, filter: {}, amountMinor: 100 }
+    await send("POST", `/invoices/${invoice.id}/billables/from-issues`, 201, request)
+    await sendWebhook("updated", 2, "Two")
+    await sendWebhook("deleted", 3, "Two")
     await worker.stop()
   }
 
-  /** Every event there is, in the form it is shown in. */
-  const recorded = async () => {
+  /** All recorded events in the format of the API. */
+  const readEvents = async () => {
     const { rows } = await pool.query(
       `select id, type, occurred_at as timestamp, tenant_id as tenant, client_id as client, sequence, data
        from events order by id`
@@ -149,26 +149,26 @@ describe("the events of whole lives", () => {
     }))
   }
 
-  it("are all of the types in the catalogue, and no others", async () => {
-    const types = (await recorded()).map(({ type }) => type)
+  it("have exactly the types of the event catalogue", async () => {
+    const types = (await readEvents()).map(({ type }) => type)
     assert.sameMembers(
       [...new Set(types)],
       eventTypes.map(({ type }) => type)
     )
   })
 
-  it("are as the document describes them, each by its own type", async () => {
+  it("conform to the schema of their type in the OpenAPI document", async () => {
     const check = makeEventCheck(service.document)
-    const events = await recorded()
+    const events = await readEvents()
     for (const event of events) check(event)
     assert.throws(() => check({ ...events[0], sequence: 0 }))
     assert.throws(() => check({ ...events[0], data: {} }))
   })
 
-  it("are shown by the feed as they were recorded", async () => {
-    const events = await recorded()
+  it("are listed by GET /events as recorded", async () => {
+    const events = await readEvents()
     assert.sameDeepMembers(
-      [...shown],
+      [...listed],
       events.filter(({ type }) => type !== "tenant.deleted")
     )
   })

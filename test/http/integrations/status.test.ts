@@ -13,7 +13,7 @@ import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts
 
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
-const moves = {
+const transitions = {
   pause: { from: ["ACTIVE"], to: "PAUSED", event: "integration.paused", rule: "only ACTIVE can become PAUSED" },
   resume: {
     from: ["PAUSED", "ERROR"],
@@ -23,48 +23,49 @@ const moves = {
   }
 } as const
 
-describe("the status of an integration", () => {
-  const at = useFixture(startServiceWithTenant)
-  const ours = () => integrationClient(at().service, at().tenant)
+describe("An integration", () => {
+  const fixture = useFixture(startServiceWithTenant)
+  const integrations = () => integrationClient(fixture().service, fixture().tenant)
 
-  /** What a worker does, beside the service. */
-  const asWorker = <A>(work: (integrations: Integrations) => Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
+  /** Runs code of a worker in this process. */
+  const runAsWorker = <A>(work: (integrations: Integrations) => Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
     Effect.flatMap(Integrations, work).pipe(
       Effect.provide(Integrations.Default.pipe(Layer.provideMerge(SqlLive))),
-      Effect.provideService(Settings, at().service.settings),
+      Effect.provideService(Settings, fixture().service.settings),
       Effect.runPromise
     )
-  const fail = (id: string, reason = "The endpoint answered 410") =>
-    asWorker((integrations) => integrations.fail(TenantId.make(at().tenant), id, reason))
+  const failIntegration = (id: string, reason = "The endpoint answered 410") =>
+    runAsWorker((integrations) => integrations.fail(TenantId.make(fixture().tenant), id, reason))
 
-  for (const [move, { event, from, rule, to }] of Object.entries(moves)) {
+  for (const [move, { event, from, rule, to }] of Object.entries(transitions)) {
     for (const status of statuses) {
-      const isLegal = (from as ReadonlyArray<string>).includes(status)
-      it(`${isLegal ? `becomes ${to}` : "stays"} by ${move} of one that is ${status}`, async () => {
-        const { id } = await ours().made(minimalNats)
-        await setStatus(at().pool, id, status)
-        const before = (await ours().get(id)).text
-        const answer = await ours().move(id, move)
-        const types = (await eventsOf(at().pool, id)).map(({ type }) => type)
-        if (isLegal) {
-          assert.deepStrictEqual([answer.status, answer.body.data.status], [200, to])
+      const isAllowed = (from as ReadonlyArray<string>).includes(status)
+      it(`${isAllowed ? `changes from ${status} to ${to}` : `stays ${status}`} after POST ${move}`, async () => {
+        const { id } = await integrations().made(minimalNats)
+        await setStatus(fixture().pool, id, status)
+        const before = (await integrations().get(id)).text
+        const response = await integrations().move(id, move)
+        const types = (await eventsOf(fixture().pool, id)).map(({ type }) => type)
+        if (isAllowed) {
+          assert.deepStrictEqual([response.status, response.body.data.status], [200, to])
           assert.deepStrictEqual(types, ["integration.created", event])
         } else {
-          assertValidationError(answer, ["status", "state", `is ${status}; ${rule}`])
+          assertValidationError(response, ["status", "state", `is ${status}; ${rule}`])
           assert.deepStrictEqual(types, ["integration.created"])
-          assert.strictEqual((await ours().get(id)).text, before)
+          assert.strictEqual((await integrations().get(id)).text, before)
         }
       })
     }
   }
 
   for (const status of statuses) {
-    it(`that is ${status} ${status === "ACTIVE" ? "becomes ERROR" : "stays"} when a worker gives up`, async () => {
-      const { id } = await ours().made(minimalNats)
-      await setStatus(at().pool, id, status)
-      await fail(id)
-      const { body } = await ours().get(id)
-      const types = (await eventsOf(at().pool, id)).map(({ type }) => type)
+    const change = status === "ACTIVE" ? "changes from ACTIVE to ERROR" : `stays ${status}`
+    it(`${change} when a worker reports a failure`, async () => {
+      const { id } = await integrations().made(minimalNats)
+      await setStatus(fixture().pool, id, status)
+      await failIntegration(id)
+      const { body } = await integrations().get(id)
+      const types = (await eventsOf(fixture().pool, id)).map(({ type }) => type)
       if (status === "ACTIVE") {
         assert.deepInclude(body.data, { status: "ERROR", statusReason: "The endpoint answered 410" })
         assert.deepStrictEqual(types, ["integration.created", "integration.error"])
@@ -74,77 +75,87 @@ describe("the status of an integration", () => {
     })
   }
 
-  it("is nobody's concern once the integration is gone", async () => {
-    const { id } = await ours().made(minimalNats)
-    await ours().remove(id)
-    await fail(id)
-    assert.lengthOf(await eventsOf(at().pool, id), 2)
+  it("records no event when a worker reports a failure after the deletion", async () => {
+    const { id } = await integrations().made(minimalNats)
+    await integrations().remove(id)
+    await failIntegration(id)
+    assert.lengthOf(await eventsOf(fixture().pool, id), 2)
   })
 
-  it("forgets what went wrong when it is resumed", async () => {
-    const { id } = await ours().made()
-    await at().pool.query("update integrations set failing_since = now() where id = $1", [id])
-    await fail(id)
-    const { body } = await ours().move(id, "resume")
+  it("has neither statusReason nor failing_since after resume", async () => {
+    const { id } = await integrations().made()
+    await fixture().pool.query("update integrations set failing_since = now() where id = $1", [id])
+    await failIntegration(id)
+    const { body } = await integrations().move(id, "resume")
     assert.strictEqual(body.data.status, "ACTIVE")
     assert.notProperty(body.data, "statusReason")
-    const { rows } = await at().pool.query("select status_reason, failing_since from integrations where id = $1", [id])
+    const { rows } = await fixture().pool.query("select status_reason, failing_since from integrations where id = $1", [
+      id
+    ])
     assert.deepStrictEqual(rows, [{ status_reason: null, failing_since: null }])
   })
 
-  it("changes once when many ask at the same time", async () => {
-    const { id } = await ours().made(minimalNats)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ours().move(id, "pause")))
+  it("changes its status once in concurrent requests", async () => {
+    const { id } = await integrations().made(minimalNats)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().move(id, "pause")))
     assert.lengthOf(
-      answers.filter(({ status }) => status === 200),
+      responses.filter(({ status }) => status === 200),
       1
     )
     assert.deepStrictEqual(
-      (await eventsOf(at().pool, id)).map(({ type }) => type),
+      (await eventsOf(fixture().pool, id)).map(({ type }) => type),
       ["integration.created", "integration.paused"]
     )
   })
 
-  it("changes once when many workers give up at the same time", async () => {
-    const { id } = await ours().made(minimalNats)
-    await Promise.all(Array.from({ length: 4 }, (_, n) => fail(id, `Reason ${n}`)))
+  it("changes its status once when several workers report a failure concurrently", async () => {
+    const { id } = await integrations().made(minimalNats)
+    await Promise.all(Array.from({ length: 4 }, (_, n) => failIntegration(id, `Reason ${n}`)))
     assert.deepStrictEqual(
-      (await eventsOf(at().pool, id)).map(({ type }) => type),
+      (await eventsOf(fixture().pool, id)).map(({ type }) => type),
       ["integration.created", "integration.error"]
     )
   })
 
-  it("does not matter to a ping, which leaves the integration as it was", async () => {
-    const { id } = await ours().made()
-    const before = await ours().get(id)
-    const { body, status } = await ours().move(id, "ping")
+  it("keeps its version and status after a ping", async () => {
+    const { id } = await integrations().made()
+    const before = await integrations().get(id)
+    const { body, status } = await integrations().move(id, "ping")
     assert.strictEqual(status, 200)
     assert.deepInclude(body.data, {
       type: "integration.ping",
-      tenant: at().tenant,
+      tenant: fixture().tenant,
       sequence: 2,
       data: before.body.data
     })
-    assert.strictEqual((await ours().get(id)).headers.get("etag"), before.headers.get("etag"))
-    assert.strictEqual((await ours().move(id, "pause")).status, 200)
+    assert.strictEqual((await integrations().get(id)).headers.get("etag"), before.headers.get("etag"))
+    assert.strictEqual((await integrations().move(id, "pause")).status, 200)
     assert.deepStrictEqual(
-      (await eventsOf(at().pool, id)).map(({ sequence }) => sequence),
+      (await eventsOf(fixture().pool, id)).map(({ sequence }) => sequence),
       [1, 2, 3]
     )
   })
 
-  it.each(["JIRA", "GOOGLE_DRIVE"])(
-    "does not let %s be pinged, or rotate a secret it does not have",
-    async (provider) => {
-      const { id } = await ours().made(minimalNats)
-      await at().pool.query("update integrations set provider = $2 where id = $1", [id, provider])
-      assertValidationError(await ours().move(id, "ping"), [
-        "provider",
-        "state",
-        `is ${provider}; only WEBHOOK and NATS can be pinged`
-      ])
-      if (provider === "JIRA") return
-      assertValidationError(await ours().rotate(id), ["provider", "state", `is ${provider}, which has no secret`])
-    }
-  )
+  const setProvider = (id: string, provider: string) =>
+    fixture().pool.query("update integrations set provider = $2 where id = $1", [id, provider])
+
+  it.each(["JIRA", "GOOGLE_DRIVE"])("of %s cannot be pinged", async (provider) => {
+    const { id } = await integrations().made(minimalNats)
+    await setProvider(id, provider)
+    assertValidationError(await integrations().move(id, "ping"), [
+      "provider",
+      "state",
+      `is ${provider}; only WEBHOOK and NATS can be pinged`
+    ])
+  })
+
+  it("of GOOGLE_DRIVE has no secret to rotate", async () => {
+    const { id } = await integrations().made(minimalNats)
+    await setProvider(id, "GOOGLE_DRIVE")
+    assertValidationError(await integrations().rotate(id), [
+      "provider",
+      "state",
+      "is GOOGLE_DRIVE, which has no secret"
+    ])
+  })
 })

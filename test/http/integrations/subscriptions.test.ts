@@ -7,18 +7,18 @@ import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-const notAnEvent = "must be an event type such as client.created, or client.* for all of them"
+const invalidEventType = "must be an event type such as client.created, or client.* for all of them"
 
-describe("subscriptions", () => {
-  const at = useFixture(startServiceWithTenant)
+describe("Subscriptions of an integration", () => {
+  const fixture = useFixture(startServiceWithTenant)
   let client: string
   beforeAll(async () => {
-    client = (await resourceMaker(at().service, at().tenant).make("clients")).id
+    client = (await resourceMaker(fixture().service, fixture().tenant).make("clients")).id
   })
-  const ours = () => integrationClient(at().service, at().tenant)
-  const shownIn = async (id: string) => (await ours().get(id)).body.data.subscriptions
+  const integrations = () => integrationClient(fixture().service, fixture().tenant)
+  const readSubscriptions = async (id: string) => (await integrations().get(id)).body.data.subscriptions
   const rowsOf = async (id: string) => {
-    const { rows } = await at().pool.query(
+    const { rows } = await fixture().pool.query(
       `select id, event_type as "eventType", scope_key as "scopeKey", client_id as "clientId"
        from subscriptions where integration_id = $1 order by id`,
       [id]
@@ -26,13 +26,17 @@ describe("subscriptions", () => {
     return rows.map(({ clientId, ...row }) => (clientId === null ? row : { ...row, clientId }))
   }
 
-  it("are to a type or a resource, of the tenant or a client, shown with the integration and kept beside it", async () => {
-    const { id } = await ours().made(minimalNats)
+  it("select an event type or all of a resource, in the scope of the tenant or of a client", async () => {
+    const { id } = await integrations().made(minimalNats)
     const made = [
-      await ours().madeSubscription(id, { eventType: "client.created" }),
-      await ours().madeSubscription(id, { eventType: "client.*", scopeKey: "tenant" }),
-      await ours().madeSubscription(id, { eventType: "client.*", clientId: client }),
-      await ours().madeSubscription(id, { eventType: "invoice.paid", clientId: client, scopeKey: `client:${client}` })
+      await integrations().madeSubscription(id, { eventType: "client.created" }),
+      await integrations().madeSubscription(id, { eventType: "client.*", scopeKey: "tenant" }),
+      await integrations().madeSubscription(id, { eventType: "client.*", clientId: client }),
+      await integrations().madeSubscription(id, {
+        eventType: "invoice.paid",
+        clientId: client,
+        scopeKey: `client:${client}`
+      })
     ]
     assert.deepStrictEqual(
       made.map(({ id: _, ...subscription }) => subscription),
@@ -43,11 +47,11 @@ describe("subscriptions", () => {
         { eventType: "invoice.paid", scopeKey: `client:${client}`, clientId: client }
       ]
     )
-    assert.deepStrictEqual(await shownIn(id), made)
+    assert.deepStrictEqual(await readSubscriptions(id), made)
     assert.deepStrictEqual(await rowsOf(id), made)
-    const pages = await readPages(at().service, `/integrations/${id}/subscriptions?limit=3`, {
+    const pages = await readPages(fixture().service, `/integrations/${id}/subscriptions?limit=3`, {
       as: "owner",
-      tenant: at().tenant
+      tenant: fixture().tenant
     })
     assert.deepStrictEqual(
       pages.map((page) => page.length),
@@ -56,34 +60,34 @@ describe("subscriptions", () => {
     assert.deepStrictEqual(pages.flat(), made)
   })
 
-  it("are found where the answer says", async () => {
-    const { id } = await ours().made(minimalNats)
-    const { body, headers, status } = await ours().subscribe(id, { eventType: "asset.ready" })
+  it("are found at their Location and only under their integration", async () => {
+    const { id } = await integrations().made(minimalNats)
+    const { body, headers, status } = await integrations().subscribe(id, { eventType: "asset.ready" })
     assert.strictEqual(status, 201)
     const location = headers.get("location") ?? ""
     assert.strictEqual(location, `/api/v1/integrations/${id}/subscriptions/${body.data.id}`)
-    const read = await at().service.call("GET", location, { as: "owner", tenant: at().tenant })
+    const read = await fixture().service.call("GET", location, { as: "owner", tenant: fixture().tenant })
     assert.deepStrictEqual([read.body, read.headers.get("etag")], [body, headers.get("etag")])
-    const other = await ours().made(minimalNats)
-    const misplaced = await ours().call("GET", `/${other.id}/subscriptions/${body.data.id}`)
+    const other = await integrations().made(minimalNats)
+    const misplaced = await integrations().call("GET", `/${other.id}/subscriptions/${body.data.id}`)
     assert.strictEqual(misplaced.status, 404)
-    assert.strictEqual((await ours().unsubscribe(other.id, body.data.id)).status, 404)
+    assert.strictEqual((await integrations().unsubscribe(other.id, body.data.id)).status, 404)
   })
 
   it.each(["client", "client.", "*", "*.created", "client.exploded", "Client.created", "issue.moved", ""])(
-    "to %j there are none",
+    "reject the event type %j",
     async (eventType) => {
-      const { id } = await ours().made(minimalNats)
-      assertValidationError(await ours().subscribe(id, { eventType }), ["eventType", "enum", notAnEvent])
+      const { id } = await integrations().made(minimalNats)
+      assertValidationError(await integrations().subscribe(id, { eventType }), ["eventType", "enum", invalidEventType])
     }
   )
 
-  it("name a client of the tenant and the scope that follows from it", async () => {
-    const { id } = await ours().made(minimalNats)
+  it("reject a client of another tenant and a scopeKey that contradicts clientId", async () => {
+    const { id } = await integrations().made(minimalNats)
     const unknown = `clnt_${"0".repeat(26)}`
-    const foreign = await resourceMaker(at().service, await at().service.newTenant()).make("clients")
+    const foreign = await resourceMaker(fixture().service, await fixture().service.newTenant()).make("clients")
     for (const clientId of [unknown, foreign.id]) {
-      assertValidationError(await ours().subscribe(id, { eventType: "client.*", clientId }), [
+      assertValidationError(await integrations().subscribe(id, { eventType: "client.*", clientId }), [
         "clientId",
         "exists",
         "names nothing in this tenant"
@@ -94,90 +98,93 @@ describe("subscriptions", () => {
       ["tenant", client, `client:${client}`],
       ["nonsense", undefined, "tenant"]
     ]) {
-      assertValidationError(await ours().subscribe(id, { eventType: "client.*", scopeKey, clientId }), [
+      assertValidationError(await integrations().subscribe(id, { eventType: "client.*", scopeKey, clientId }), [
         "scopeKey",
         "enum",
         `must be ${scope}, as clientId says, or be left out`
       ])
     }
-    assert.deepStrictEqual([await shownIn(id), await rowsOf(id)], [[], []])
+    assert.deepStrictEqual([await readSubscriptions(id), await rowsOf(id)], [[], []])
   })
 
-  it("are made once, also when many ask at the same time", async () => {
-    const { id } = await ours().made(minimalNats)
+  it("are created once in concurrent requests", async () => {
+    const { id } = await integrations().made(minimalNats)
     const body = { eventType: "client.created", clientId: client }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ours().subscribe(id, body)))
-    const [refused, ...others] = answers.filter(({ status }) => status !== 201)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().subscribe(id, body)))
+    const [rejected, ...others] = responses.filter(({ status }) => status !== 201)
     assert.lengthOf(others, 6)
-    for (const answer of [refused ?? assert.fail("all were made"), ...others]) {
-      assertValidationError(answer, ["eventType", "unique", `is subscribed to already for client:${client}`])
+    for (const response of [rejected ?? assert.fail("all requests succeeded"), ...others]) {
+      assertValidationError(response, ["eventType", "unique", `is subscribed to already for client:${client}`])
     }
-    assert.lengthOf(await shownIn(id), 1)
-    assert.deepStrictEqual(await rowsOf(id), await shownIn(id))
-    assert.lengthOf(await eventsOf(at().pool, id), 2)
+    assert.lengthOf(await readSubscriptions(id), 1)
+    assert.deepStrictEqual(await rowsOf(id), await readSubscriptions(id))
+    assert.lengthOf(await eventsOf(fixture().pool, id), 2)
   })
 
-  it("are all kept when different ones are made at the same time", async () => {
-    const { id } = await ours().made(minimalNats)
+  it("of different types are all created in concurrent requests", async () => {
+    const { id } = await integrations().made(minimalNats)
     const types = ["client.created", "client.updated", "client.deleted", "client.*", "invoice.*", "asset.*"]
-    await Promise.all(types.map((eventType) => ours().madeSubscription(id, { eventType })))
-    const shown: ReadonlyArray<{ readonly id: string; readonly eventType: string }> = await shownIn(id)
+    await Promise.all(types.map((eventType) => integrations().madeSubscription(id, { eventType })))
+    const shown: ReadonlyArray<{ readonly id: string; readonly eventType: string }> = await readSubscriptions(id)
     assert.sameMembers(
       shown.map(({ eventType }) => eventType),
       types
     )
     assert.sameDeepMembers(await rowsOf(id), [...shown])
-    const pages = await readPages(at().service, `/integrations/${id}/subscriptions?limit=2`, {
+    const pages = await readPages(fixture().service, `/integrations/${id}/subscriptions?limit=2`, {
       as: "owner",
-      tenant: at().tenant
+      tenant: fixture().tenant
     })
     assert.sameDeepMembers(pages.flat(), [...shown])
   })
 
-  it("end, with their integration telling so", async () => {
-    const { id } = await ours().made(minimalNats)
-    const kept = await ours().madeSubscription(id, { eventType: "client.*" })
-    const gone = await ours().madeSubscription(id, { eventType: "invoice.*" })
-    assert.strictEqual((await ours().unsubscribe(id, gone.id, { "if-match": '"other"' })).status, 412)
-    const twins = await Promise.all([ours().unsubscribe(id, gone.id), ours().unsubscribe(id, gone.id)])
+  it("are deleted once and record integration.updated", async () => {
+    const { id } = await integrations().made(minimalNats)
+    const kept = await integrations().madeSubscription(id, { eventType: "client.*" })
+    const deleted = await integrations().madeSubscription(id, { eventType: "invoice.*" })
+    assert.strictEqual((await integrations().unsubscribe(id, deleted.id, { "if-match": '"other"' })).status, 412)
+    const responses = await Promise.all([
+      integrations().unsubscribe(id, deleted.id),
+      integrations().unsubscribe(id, deleted.id)
+    ])
     assert.sameMembers(
-      twins.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [204, 404]
     )
-    assert.deepStrictEqual(await shownIn(id), [kept])
+    assert.deepStrictEqual(await readSubscriptions(id), [kept])
     assert.deepStrictEqual(await rowsOf(id), [kept])
-    const events = await eventsOf(at().pool, id)
+    const events = await eventsOf(fixture().pool, id)
     assert.deepStrictEqual(
       events.map(({ type }) => type),
       ["integration.created", "integration.updated", "integration.updated", "integration.updated"]
     )
     assert.deepStrictEqual(
       events.map(({ data }) => JSON.parse(data).subscriptions),
-      [[], [kept], [kept, gone], [kept]]
+      [[], [kept], [kept, deleted], [kept]]
     )
   })
 
-  it("keep their client from being deleted", async () => {
-    const other = (await resourceMaker(at().service, at().tenant).make("clients")).id
-    const { id } = await ours().made(minimalNats)
-    const { id: subscription } = await ours().madeSubscription(id, { eventType: "client.*", clientId: other })
-    const remove = () => at().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: at().tenant })
+  it("prevent the deletion of their client", async () => {
+    const other = (await resourceMaker(fixture().service, fixture().tenant).make("clients")).id
+    const { id } = await integrations().made(minimalNats)
+    const { id: subscription } = await integrations().madeSubscription(id, { eventType: "client.*", clientId: other })
+    const remove = () => fixture().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: fixture().tenant })
     assertValidationError(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
-    await ours().unsubscribe(id, subscription)
+    await integrations().unsubscribe(id, subscription)
     assert.strictEqual((await remove()).status, 204)
   })
 
-  it("are at most 50 by default", async () => {
-    const { id } = await ours().made(minimalNats)
-    await at().pool.query(
+  it("are limited to 50 by default", async () => {
+    const { id } = await integrations().made(minimalNats)
+    await fixture().pool.query(
       `update integrations set subscriptions = (
          select json_agg(json_build_object('id', 'sub_' || n, 'eventType', 'client.' || n, 'scopeKey', 'tenant'))
          from generate_series(1, 49) n) where id = $1`,
       [id]
     )
-    await ours().madeSubscription(id, { eventType: "client.*" })
+    await integrations().madeSubscription(id, { eventType: "client.*" })
     assertValidationError(
-      await ours().subscribe(id, { eventType: "invoice.*" }),
+      await integrations().subscribe(id, { eventType: "invoice.*" }),
       quotaError("subscriptions", 50, "eventType")
     )
   })
