@@ -9,7 +9,7 @@ import { billedUnder, invoiceClient, ledgerOf } from "../../support/fixtures/inv
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-const most = 9007199254740991
+const maxInteger = 9007199254740991
 
 const full = {
   name: "Pumps",
@@ -23,19 +23,19 @@ const full = {
   order: 4
 }
 
-describe("a line of a draft", () => {
-  const at = useFixture(startServiceWithPool)
+describe("A line of a draft invoice", () => {
+  const fixture = useFixture(startServiceWithPool)
 
-  /** A draft with a line that says everything, and another line beside it. */
-  const stage = async () => {
-    const invoicing = invoiceClient(at().service, await at().service.newTenant())
-    const { id: contractId } = await invoicing.contract()
-    const { id } = await invoicing.draft({ contractId })
-    const [line, other] = await invoicing.add(id, full, { amountMinor: 10 })
-    if (line === undefined || other === undefined) return assert.fail("two lines were added")
+  /** Creates a draft with two lines, the first of which has every field. */
+  const createDraft = async () => {
+    const invoices = invoiceClient(fixture().service, await fixture().service.newTenant())
+    const { id: contractId } = await invoices.contract()
+    const { id } = await invoices.draft({ contractId })
+    const [line, other] = await invoices.add(id, full, { amountMinor: 10 })
+    if (line === undefined || other === undefined) return assert.fail("expected two lines")
     const path = `/billables/${line.id}`
-    const change = (body: unknown) => invoicing.call("PATCH", path, body)
-    return { ...invoicing, contractId, id, line, other, path, change }
+    const change = (body: unknown) => invoices.call("PATCH", path, body)
+    return { ...invoices, contractId, id, line, other, path, change }
   }
 
   it.each<[change: object, lineTotalMinor: number]>([
@@ -52,8 +52,8 @@ describe("a line of a draft", () => {
     [{ metadata: {} }, 3_000],
     [{ metadata: { c: "3" } }, 3_000],
     [{ order: 0 }, 3_000]
-  ])("can be changed by %j, and the invoice's total follows", async (change, lineTotalMinor) => {
-    const { change: apply, contractId, id, line, path, call, read } = await stage()
+  ])("is changed by %j together with the total of the invoice", async (change, lineTotalMinor) => {
+    const { change: apply, contractId, id, line, path, call, read } = await createDraft()
     const { body, headers, status, text } = await apply(change)
     assert.strictEqual(status, 200, text)
     assert.deepStrictEqual(body.data, { ...line, ...change, lineTotalMinor, updatedAt: body.data.updatedAt })
@@ -61,7 +61,7 @@ describe("a line of a draft", () => {
     assert.deepStrictEqual([again.text, again.headers.get("etag")], [text, headers.get("etag")])
     const totalMinor = lineTotalMinor + 10
     assert.deepInclude(await read(id), { subtotalMinor: totalMinor, totalMinor, billableCount: 2 })
-    assert.strictEqual(await billedUnder(at().pool, contractId), totalMinor)
+    assert.strictEqual(await billedUnder(fixture().pool, contractId), totalMinor)
   })
 
   const clearable: ReadonlyArray<ReadonlyArray<string>> = [
@@ -71,8 +71,8 @@ describe("a line of a draft", () => {
     ["referenceType", "referenceId"],
     ["description", "metadata", "order", "referenceType", "referenceId"]
   ]
-  it.each(clearable.map((names) => ({ names })))("can be rid of its $names", async ({ names }) => {
-    const { change, line, path, call } = await stage()
+  it.each(clearable.map((names) => ({ names })))("is cleared of $names by null", async ({ names }) => {
+    const { change, line, path, call } = await createDraft()
     const { body, status } = await change(Object.fromEntries(names.map((name) => [name, null])))
     assert.strictEqual(status, 200)
     const kept = Object.entries(line).filter(([name]) => !names.includes(name))
@@ -81,7 +81,7 @@ describe("a line of a draft", () => {
   })
 
   const together = "referenceType and referenceId come together"
-  it.each<[change: object, ...faults: ReadonlyArray<ExpectedError>]>([
+  it.each<[change: object, ...expectedErrors: ReadonlyArray<ExpectedError>]>([
     [{}, ["body", "required", "must name at least one field to change"]],
     [{ name: null }, ["name", "type", "must be a string"]],
     [{ quantity: null }, ["quantity", "type", "must be a number"]],
@@ -90,26 +90,29 @@ describe("a line of a draft", () => {
     [{ referenceType: null }, ["referenceType", "required", together]],
     [{ referenceId: null }, ["referenceId", "required", together]],
     [{ currencyCode: "USD" }, ["currencyCode", "currency", "must be the invoice's, EUR"]],
-    [{ quantity: most, amountMinor: 2 }, ["quantity", "max", `times amountMinor must stay within ±${most}`]],
-    [{ quantity: 1, amountMinor: most }, ["quantity", "max", `would take the total beyond ±${most}`]],
+    [
+      { quantity: maxInteger, amountMinor: 2 },
+      ["quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
+    ],
+    [{ quantity: 1, amountMinor: maxInteger }, ["quantity", "max", `would take the total beyond ±${maxInteger}`]],
     [{ lineTotalMinor: 1 }, ["lineTotalMinor", "unknown", "is not a known property"]],
     [{ invoiceId: "inv_a" }, ["invoiceId", "unknown", "is not a known property"]],
     [{ invoice: "inv_a" }, ["invoice", "unknown", "is not a known property"]],
     [
-      { currencyCode: "JPY", referenceId: null, quantity: most },
+      { currencyCode: "JPY", referenceId: null, quantity: maxInteger },
       ["currencyCode", "currency", "must be the invoice's, EUR"],
       ["referenceId", "required", together],
-      ["quantity", "max", `times amountMinor must stay within ±${most}`]
+      ["quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
     ]
-  ])("is not changed by %j", async (body, ...faults) => {
-    const { change, tenant } = await stage()
-    const before = await ledgerOf(at().pool, tenant)
-    assertValidationError(await change(body), ...faults)
-    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+  ])("rejects the change %j", async (body, ...expectedErrors) => {
+    const { change, tenant } = await createDraft()
+    const before = await ledgerOf(fixture().pool, tenant)
+    assertValidationError(await change(body), ...expectedErrors)
+    assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
   })
 
-  it("can be deleted, and the invoice's total follows", async () => {
-    const { call, contractId, id, lines, other, path, read } = await stage()
+  it("is deleted together with its share of the invoice total", async () => {
+    const { call, contractId, id, lines, other, path, read } = await createDraft()
     const removed = await call("DELETE", path)
     assert.deepStrictEqual([removed.status, removed.text], [204, ""])
     assert.deepInclude(await read(id), { subtotalMinor: 10, totalMinor: 10, billableCount: 1 })
@@ -119,24 +122,29 @@ describe("a line of a draft", () => {
     }
     assert.strictEqual((await call("DELETE", `/billables/${other.id}`)).status, 204)
     assert.deepInclude(await read(id), { subtotalMinor: 0, totalMinor: 0, billableCount: 0 })
-    assert.strictEqual(await billedUnder(at().pool, contractId), 0)
+    assert.strictEqual(await billedUnder(fixture().pool, contractId), 0)
   })
 
-  it("stays when the rest would come to more than can be told", async () => {
-    const { add, call, draft, tenant } = await stage()
+  it("cannot be deleted when the remaining total exceeds the safe integers", async () => {
+    const { add, call, draft, tenant } = await createDraft()
     const { id } = await draft()
-    const [, less] = await add(id, { amountMinor: most }, { amountMinor: -most }, { amountMinor: most })
-    const before = await ledgerOf(at().pool, tenant)
+    const [, less] = await add(
+      id,
+      { amountMinor: maxInteger },
+      { amountMinor: -maxInteger },
+      { amountMinor: maxInteger }
+    )
+    const before = await ledgerOf(fixture().pool, tenant)
     assertValidationError(await call("DELETE", `/billables/${less?.id}`), [
       "id",
       "max",
-      `would take the total beyond ±${most}`
+      `would take the total beyond ±${maxInteger}`
     ])
-    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+    assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
   })
 
-  it("is changed or deleted only in the version that was seen", async () => {
-    const { call, path } = await stage()
+  it("is changed or deleted only when If-Match names the current version", async () => {
+    const { call, path } = await createDraft()
     const etag = (await call("GET", path)).headers.get("etag") ?? ""
     assert.strictEqual((await call("PATCH", path, { order: 9 }, { "if-match": etag })).status, 200)
     assert.strictEqual((await call("PATCH", path, { order: 8 }, { "if-match": etag })).status, 412)
@@ -145,20 +153,20 @@ describe("a line of a draft", () => {
     assert.strictEqual((await call("DELETE", path, undefined, { "if-match": newest })).status, 204)
   })
 
-  it("is counted once, however many change and delete the lines at the same time", async () => {
-    const { add, call, contractId, id, lines, read } = await stage()
+  it("is counted once in the total under concurrent changes and deletions", async () => {
+    const { add, call, contractId, id, lines, read } = await createDraft()
     const made = await add(id, ...Array.from({ length: 10 }, () => ({})))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       made.flatMap(({ id }, n) => [
         call("PATCH", `/billables/${id}`, { amountMinor: n }),
         call("DELETE", `/billables/${id}`),
         call("PATCH", `/billables/${id}`, { quantity: n })
       ])
     )
-    for (const { status, text } of answers) assert.include([200, 204, 404], status, text)
+    for (const { status, text } of responses) assert.include([200, 204, 404], status, text)
     const left = await lines(id)
     assert.lengthOf(left, 2)
     assert.deepInclude(await read(id), { totalMinor: 3_010, billableCount: 2 })
-    assert.strictEqual(await billedUnder(at().pool, contractId), 3_010)
+    assert.strictEqual(await billedUnder(fixture().pool, contractId), 3_010)
   })
 })

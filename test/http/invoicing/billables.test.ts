@@ -12,41 +12,41 @@ import { readPages } from "../../support/fixtures/pages.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const most = 9007199254740991
+const maxInteger = 9007199254740991
 const mebibyte = 1024 * 1024
 const times = <A>(count: number, make: (index: number) => A) => Array.from({ length: count }, (_, index) => make(index))
 
-describe("adding lines", () => {
+describe("POST /billables", () => {
   let service: Service
   let pool: pg.Pool
-  let invoicing: ReturnType<typeof invoiceClient>
+  let invoices: ReturnType<typeof invoiceClient>
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    invoicing = invoiceClient(service, await service.newTenant())
+    invoices = invoiceClient(service, await service.newTenant())
   })
   afterAll(async () => {
     await pool.end()
     await service.stop()
   })
 
-  /** Tries to add lines to a draft of its own, and sees to it that a refusal leaves everything as it was. */
-  const refused = async (lines: ReadonlyArray<object>, ...faults: ReadonlyArray<ExpectedError>) => {
-    const { add, draft, tenant, tryAdd } = invoicing
+  /** Asserts that lines are rejected with these errors and that nothing is written. */
+  const assertRejected = async (lines: ReadonlyArray<object>, ...expectedErrors: ReadonlyArray<ExpectedError>) => {
+    const { add, draft, tenant, tryAdd } = invoices
     const { id } = await draft()
     await add(id, {})
     const before = await ledgerOf(pool, tenant)
-    assertValidationError(await tryAdd(id, ...lines), ...faults)
+    assertValidationError(await tryAdd(id, ...lines), ...expectedErrors)
     assert.deepStrictEqual(await ledgerOf(pool, tenant), before)
   }
 
-  it("makes each of one piece, in the invoice's currency, unless it says otherwise", async () => {
-    const { call, contract, draft } = invoicing
+  it("defaults to quantity 1 and the currency of the invoice", async () => {
+    const { call, contract, draft } = invoices
     const { id } = await draft({ contractId: (await contract({ currencyCode: "JPY" })).id })
-    const answer = await call("POST", "/billables", { invoiceId: id, billables: [{ name: "Pump", amountMinor: 7 }] })
-    assert.strictEqual(answer.status, 201)
-    assert.strictEqual(answer.headers.get("location"), `/api/v1/billables?invoiceId=${id}`)
-    const [{ createdAt, id: lineId, updatedAt, ...rest }] = answer.body.data
+    const response = await call("POST", "/billables", { invoiceId: id, billables: [{ name: "Pump", amountMinor: 7 }] })
+    assert.strictEqual(response.status, 201)
+    assert.strictEqual(response.headers.get("location"), `/api/v1/billables?invoiceId=${id}`)
+    const [{ createdAt, id: lineId, updatedAt, ...rest }] = response.body.data
     assert.match(lineId, /^bil_[0-9a-z]{26}$/)
     assert.strictEqual(createdAt, updatedAt)
     assert.deepStrictEqual(rest, {
@@ -57,15 +57,15 @@ describe("adding lines", () => {
       currencyCode: "JPY",
       lineTotalMinor: 7
     })
-    const listed = await service.call("GET", answer.headers.get("location") ?? "", {
+    const listed = await service.call("GET", response.headers.get("location") ?? "", {
       as: "owner",
-      tenant: invoicing.tenant
+      tenant: invoices.tenant
     })
-    assert.strictEqual(listed.text, answer.text)
+    assert.strictEqual(listed.text, response.text)
   })
 
-  it("keeps everything a line says of itself", async () => {
-    const { add, call, draft, read } = invoicing
+  it("stores every field of a line", async () => {
+    const { add, call, draft, read } = invoices
     const { id } = await draft()
     const full = {
       name: "Valves",
@@ -76,7 +76,7 @@ describe("adding lines", () => {
       referenceId: "everything",
       description: 'All "quoted" \u2028 \u{1F600}',
       metadata: { b: "2", a: "", "key with spaces": "\u{1F600}" },
-      order: most
+      order: maxInteger
     }
     const [line] = await add(id, full)
     assert.deepInclude(line, { ...full, lineTotalMinor: 2125 })
@@ -84,8 +84,8 @@ describe("adding lines", () => {
     assert.deepInclude(await read(id), { subtotalMinor: 2125, totalMinor: 2125, billableCount: 1 })
   })
 
-  it("keeps a metadata key that is called __proto__, added and changed", async () => {
-    const { call, draft } = invoicing
+  it("stores the metadata key __proto__", async () => {
+    const { call, draft } = invoices
     const { id } = await draft()
     const [first, second] = ['{"__proto__":"one","constructor":"two"}', '{"b":"3","__proto__":"four"}']
     const added = await call(
@@ -100,12 +100,12 @@ describe("adding lines", () => {
     const changed = await call("PATCH", path, `{"metadata":${second}}`)
     assert.include(changed.text, `"metadata":${second}`)
     assert.include((await call("GET", path)).text, `"metadata":${second}`)
-    const faulty = await call("PATCH", path, `{"metadata":{"__proto__":1}}`)
-    assertValidationError(faulty, ["metadata.__proto__", "type", "must be a string"])
+    const rejected = await call("PATCH", path, `{"metadata":{"__proto__":1}}`)
+    assertValidationError(rejected, ["metadata.__proto__", "type", "must be a string"])
   })
 
-  it("takes a thousand at once, answers in their order and lists them page by page", async () => {
-    const { add, contract, draft, read, tenant } = invoicing
+  it("adds 1000 lines, returns them in order and paginates them", async () => {
+    const { add, contract, draft, read, tenant } = invoices
     const { id: contractId } = await contract()
     const { id } = await draft({ contractId })
     const made = await add(id, ...times(1000, (n) => ({ name: `Line ${n}`, amountMinor: n })))
@@ -123,35 +123,35 @@ describe("adding lines", () => {
     assert.deepStrictEqual(pages.flat(), [...made])
   })
 
-  it("lists lines by their order, and otherwise as they were added", async () => {
-    const { add, draft, lines, tenant } = invoicing
+  it("adds lines that GET /billables sorts by order and then by creation", async () => {
+    const { add, draft, lines, tenant } = invoices
     const [one, other] = [await draft(), await draft()]
     const orders = [{ order: 5 }, {}, { order: 0 }, {}, { order: 5 }, { order: 1 }]
     const made = await add(one.id, ...orders)
     await add(other.id, ...orders)
-    const names = [2, 5, 0, 4, 1, 3].map((n) => made[n]?.id)
+    const sortedIds = [2, 5, 0, 4, 1, 3].map((n) => made[n]?.id)
     assert.deepStrictEqual(
       (await lines(one.id)).map(({ id }) => id),
-      names
+      sortedIds
     )
     const pages = await readPages(service, `/billables?invoiceId=${one.id}&limit=4`, { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.flat().map(({ id }) => id),
-      names
+      sortedIds
     )
     assert.deepStrictEqual(await lines("inv_none"), [])
   })
 
-  it("takes no fewer than one and no more than a thousand", async () => {
-    await refused([], ["billables", "minItems", "must have at least 1 item"])
-    await refused(
+  it("accepts 1 to 1000 lines", async () => {
+    await assertRejected([], ["billables", "minItems", "must have at least 1 item"])
+    await assertRejected(
       times(1001, () => ({})),
       ["billables", "maxItems", "must have at most 1000 items"]
     )
   })
 
-  it("adds all of them or none, and tells every fault of every line", async () => {
-    await refused(
+  it("adds no line when one is invalid, and reports every error of every line", async () => {
+    await assertRejected(
       [
         {},
         { name: "", amountMinor: 1.5, colour: "red" },
@@ -169,38 +169,38 @@ describe("adding lines", () => {
     )
   })
 
-  it("tells of what the business objects to in each line", async () => {
+  it("reports every violated business rule of every line", async () => {
     const bad: Readonly<Record<number, object>> = {
       3: { referenceType: "work" },
       4: { referenceId: "alone" },
       17: { currencyCode: "USD" },
-      18: { currencyCode: "JPY", quantity: 2, amountMinor: most, referenceId: "alone" }
+      18: { currencyCode: "JPY", quantity: 2, amountMinor: maxInteger, referenceId: "alone" }
     }
-    await refused(
+    await assertRejected(
       times(20, (n) => bad[n] ?? {}),
       ["billables[3].referenceId", "required", "referenceType and referenceId come together"],
       ["billables[4].referenceType", "required", "referenceType and referenceId come together"],
       ["billables[17].currencyCode", "currency", "must be the invoice's, EUR"],
       ["billables[18].currencyCode", "currency", "must be the invoice's, EUR"],
       ["billables[18].referenceType", "required", "referenceType and referenceId come together"],
-      ["billables[18].quantity", "max", `times amountMinor must stay within ±${most}`]
+      ["billables[18].quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
     )
   })
 
-  it("adds to no invoice that is not there or another tenant's", async () => {
-    const elsewhere = await invoiceClient(service, await service.newTenant()).draft()
-    for (const invoiceId of [elsewhere.id, "inv_none"]) {
-      assertFailure(await invoicing.tryAdd(invoiceId, {}), 404, notFoundText)
+  it("rejects an unknown invoice and an invoice of another tenant", async () => {
+    const otherTenant = await invoiceClient(service, await service.newTenant()).draft()
+    for (const invoiceId of [otherTenant.id, "inv_none"]) {
+      assertFailure(await invoices.tryAdd(invoiceId, {}), 404, notFoundText)
     }
-    assertValidationError(await invoicing.tryAdd("nonsense", {}), [
+    assertValidationError(await invoices.tryAdd("nonsense", {}), [
       "invoiceId",
       "format",
       "must be an invoice identifier (inv_…)"
     ])
   })
 
-  it("takes bodies of four mebibytes and not a byte more", async () => {
-    const { call, draft, read } = invoicing
+  it("rejects a body larger than 4 MiB", async () => {
+    const { call, draft, read } = invoices
     const { id } = await draft()
     const body = JSON.stringify({ invoiceId: id, billables: [lineOf()] })
     const exactly = await call("POST", "/billables", body.padEnd(4 * mebibyte))
@@ -213,33 +213,33 @@ describe("adding lines", () => {
     assert.strictEqual((await read(id)).billableCount, 1)
   })
 
-  describe("stays within what can be told exactly", () => {
-    it("for a line", async () => {
-      const { add, draft } = invoicing
+  describe("rejects a value beyond the limit", () => {
+    it("of a line total", async () => {
+      const { add, draft } = invoices
       const { id } = await draft()
-      const [line] = await add(id, { quantity: 0.999999999999, amountMinor: most })
+      const [line] = await add(id, { quantity: 0.999999999999, amountMinor: maxInteger })
       assert.strictEqual(line?.lineTotalMinor, 9007199254731984)
-      await refused(
-        [{ quantity: 1.000000000001, amountMinor: -most }],
-        ["billables[0].quantity", "max", `times amountMinor must stay within ±${most}`]
+      await assertRejected(
+        [{ quantity: 1.000000000001, amountMinor: -maxInteger }],
+        ["billables[0].quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
       )
     })
 
-    it("for an invoice, counted exactly", async () => {
-      const { add, draft, read, tryAdd } = invoicing
+    it("of an invoice total", async () => {
+      const { add, draft, read, tryAdd } = invoices
       const { id } = await draft()
-      const beyond = ["billables", "max", `would take the total beyond ±${most}`] as const
-      await add(id, { amountMinor: most }, { amountMinor: most }, { amountMinor: -most })
-      assert.strictEqual((await read(id)).totalMinor, most)
-      assertValidationError(await tryAdd(id, { amountMinor: 1 }), beyond)
-      await add(id, { amountMinor: -most }, { amountMinor: -most })
-      assert.deepInclude(await read(id), { totalMinor: -most, billableCount: 5 })
-      assertValidationError(await tryAdd(id, { amountMinor: -1 }), beyond)
+      const limitError = ["billables", "max", `would take the total beyond ±${maxInteger}`] as const
+      await add(id, { amountMinor: maxInteger }, { amountMinor: maxInteger }, { amountMinor: -maxInteger })
+      assert.strictEqual((await read(id)).totalMinor, maxInteger)
+      assertValidationError(await tryAdd(id, { amountMinor: 1 }), limitError)
+      await add(id, { amountMinor: -maxInteger }, { amountMinor: -maxInteger })
+      assert.deepInclude(await read(id), { totalMinor: -maxInteger, billableCount: 5 })
+      assertValidationError(await tryAdd(id, { amountMinor: -1 }), limitError)
       await add(id, { amountMinor: 0 })
     })
 
-    it("for the number of lines", async () => {
-      const { add, draft, read, tryAdd } = invoicing
+    it("of the number of lines", async () => {
+      const { add, draft, read, tryAdd } = invoices
       const { id } = await draft()
       await pool.query("update invoices set billable_count = 9998 where id = $1", [id])
       assertValidationError(await tryAdd(id, {}, {}, {}), quotaError("invoiceLines", 10_000, "billables"))

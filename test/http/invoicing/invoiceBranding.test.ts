@@ -15,23 +15,23 @@ const imageOf = (format: Format, background: string, size = { width: 300, height
     [format]()
     .toBuffer()
 
-describe("an invoice's branding", () => {
-  const at = useFixture(startServiceWithPool)
+describe("The branding of an invoice", () => {
+  const fixture = useFixture(startServiceWithPool)
   let service: Service
   let tenant: string
   let client: ResourceBody
   let contract: ResourceBody
   beforeAll(() => {
-    service = at().service
+    service = fixture().service
   })
 
   const send = async (method: string, path: string, body?: object) => {
-    const answer = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-    assert.isBelow(answer.status, 300, answer.text)
-    return answer
+    const response = await service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
+    assert.isBelow(response.status, 300, response.text)
+    return response
   }
 
-  const readyAsset = async (format: Format, kind: string, bytes: Uint8Array) => {
+  const createAsset = async (format: Format, kind: string, bytes: Uint8Array) => {
     const made = await send("POST", "/assets", { kind, contentType: `image/${format}` })
     const { assetId } = made.body.data
     await fetch(`${service.url}/api/v1/assets/${assetId}/content`, {
@@ -43,14 +43,14 @@ describe("an invoice's branding", () => {
     return String(assetId)
   }
 
-  const stage = async () => {
+  const createTenant = async () => {
     tenant = await service.newTenant()
     const { make } = resourceMaker(service, tenant)
     client = await make("clients")
     contract = await make("contracts", { clientId: client.id, status: "ACTIVE" })
   }
 
-  const draft = async () => {
+  const createDraft = async () => {
     const { body } = await send("POST", "/invoices", { contractId: contract.id })
     const invoiceId = String(body.data.id)
     await send("POST", "/billables", { invoiceId, billables: [{ name: "Inspection", amountMinor: 12_500 }] })
@@ -58,68 +58,68 @@ describe("an invoice's branding", () => {
   }
 
   const pdfOf = async (invoiceId: string) => {
-    const answer = await fetch(`${service.url}/api/v1/invoices/${invoiceId}/pdf`, {
+    const response = await fetch(`${service.url}/api/v1/invoices/${invoiceId}/pdf`, {
       headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }
     })
-    assert.strictEqual(answer.status, 200)
-    return Buffer.from(await answer.arrayBuffer())
+    assert.strictEqual(response.status, 200)
+    return Buffer.from(await response.arrayBuffer())
   }
   const imagesIn = (pdf: Buffer) => pdf.toString("latin1").match(/\/Subtype \/Image/g)?.length ?? 0
 
   for (const format of formats) {
-    it(`shows a logo and a background that are ${format} files`, async () => {
-      await stage()
-      const plain = imagesIn(await pdfOf(await draft()))
-      const logo = await readyAsset(format, "BRANDING_LOGO", await imageOf(format, "#1f6f54"))
-      const background = await readyAsset(format, "BRANDING_BACKGROUND", await imageOf(format, "#d8e6f2"))
+    it(`shows a logo and a background from ${format} files`, async () => {
+      await createTenant()
+      const plain = imagesIn(await pdfOf(await createDraft()))
+      const logo = await createAsset(format, "BRANDING_LOGO", await imageOf(format, "#1f6f54"))
+      const background = await createAsset(format, "BRANDING_BACKGROUND", await imageOf(format, "#d8e6f2"))
       await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
       await send("PUT", `/clients/${client.id}/media/logo`, { assetId: logo })
       await send("PUT", `/tenants/${tenant}/media/paper`, { assetId: background })
-      const branded = imagesIn(await pdfOf(await draft()))
+      const branded = imagesIn(await pdfOf(await createDraft()))
       assert.isAtLeast(branded - plain, 3)
     })
   }
 
-  it("is frozen with the number: other images, or none, make no other document", async () => {
-    await stage()
-    const logo = await readyAsset("png", "BRANDING_LOGO", await imageOf("png", "#1f6f54"))
+  it("does not change after the invoice is finalized", async () => {
+    await createTenant()
+    const logo = await createAsset("png", "BRANDING_LOGO", await imageOf("png", "#1f6f54"))
     await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
-    const invoice = await draft()
+    const invoice = await createDraft()
     await send("POST", `/invoices/${invoice}/finalize`)
     const issued = await pdfOf(invoice)
-    const other = await readyAsset("jpeg", "BRANDING_LOGO", await imageOf("jpeg", "#a03030"))
+    const other = await createAsset("jpeg", "BRANDING_LOGO", await imageOf("jpeg", "#a03030"))
     await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: other })
     await send("DELETE", `/assets/${logo}`)
     assert.isTrue(issued.equals(await pdfOf(invoice)))
     await send("DELETE", `/tenants/${tenant}/media/logo`)
     assert.isTrue(issued.equals(await pdfOf(invoice)))
-    assert.isBelow(imagesIn(await pdfOf(await draft())), imagesIn(issued))
+    assert.isBelow(imagesIn(await pdfOf(await createDraft())), imagesIn(issued))
   })
 
-  it("is without an image that goes away while the invoice is issued", async () => {
-    await stage()
-    const plain = imagesIn(await pdfOf(await draft()))
-    const logo = await readyAsset("png", "BRANDING_LOGO", await imageOf("png", "#123456"))
+  it("omits an image that is deleted while the invoice is finalized", async () => {
+    await createTenant()
+    const plain = imagesIn(await pdfOf(await createDraft()))
+    const logo = await createAsset("png", "BRANDING_LOGO", await imageOf("png", "#123456"))
     await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
-    const invoice = await draft()
-    const held = await lockRow(at().pool, "delete from attachments where tenant_id = $1", tenant)
-    await held.meanwhile("update tenants set media = '[]' where id = $1", tenant)
-    await held.meanwhile("delete from assets where tenant_id = $1", tenant)
-    await held.meanwhile("delete from blobs where tenant_id = $1", tenant)
-    const issuing = send("POST", `/invoices/${invoice}/finalize`)
+    const invoice = await createDraft()
+    const lock = await lockRow(fixture().pool, "delete from attachments where tenant_id = $1", tenant)
+    await lock.meanwhile("update tenants set media = '[]' where id = $1", tenant)
+    await lock.meanwhile("delete from assets where tenant_id = $1", tenant)
+    await lock.meanwhile("delete from blobs where tenant_id = $1", tenant)
+    const finalizing = send("POST", `/invoices/${invoice}/finalize`)
     try {
-      await held.until(1)
+      await lock.until(1)
     } finally {
-      await held.release()
+      await lock.release()
     }
-    assert.strictEqual((await issuing).body.data.status, "FINALIZED")
+    assert.strictEqual((await finalizing).body.data.status, "FINALIZED")
     assert.strictEqual(imagesIn(await pdfOf(invoice)), plain)
   })
 
-  it("takes of each kind the first in order, and a client's background instead of the tenant's", async () => {
-    await stage()
-    const asset = async (kind: string, colour: string) => readyAsset("png", kind, await imageOf("png", colour))
-    const invoice = await draft()
+  it("uses the first image of each kind and prefers the background of the client", async () => {
+    await createTenant()
+    const asset = async (kind: string, colour: string) => createAsset("png", kind, await imageOf("png", colour))
+    const invoice = await createDraft()
     const pdfs: Array<Buffer> = []
     for (const [method, path, body] of [
       ["PUT", `/tenants/${tenant}/media/a`, { assetId: await asset("BRANDING_LOGO", "#eeeeee"), order: 2 }],
@@ -139,7 +139,7 @@ describe("an invoice's branding", () => {
     )
   })
 
-  it("leaves out an image whose pixels are damaged, and shrinks one that is larger than it is seen", async () => {
+  it("omits a damaged image and scales down a large one", async () => {
     const whole = await imageOf("png", "#1f6f54", { width: 4000, height: 1000 })
     const { "tenant-logo": logo, "client-logo": damaged } = await prepareImages({
       "tenant-logo": whole,

@@ -5,12 +5,12 @@ import { billedUnder, invoiceClient } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-describe("a draft of an invoice", () => {
-  const at = useFixture(startServiceWithPool)
-  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
+describe("A draft invoice", () => {
+  const fixture = useFixture(startServiceWithPool)
+  const createClient = async () => invoiceClient(fixture().service, await fixture().service.newTenant())
 
-  it("is empty, and in its contract's currency unless told the same", async () => {
-    const { call, contract } = await stage()
+  it("is created empty in the currency of its contract", async () => {
+    const { call, contract } = await createClient()
     const { id: contractId } = await contract({ currencyCode: "KWD" })
     for (const currency of [{}, { currencyCode: "KWD" }]) {
       const made = await call("POST", "/invoices", { contractId, ...currency })
@@ -32,8 +32,8 @@ describe("a draft of an invoice", () => {
     }
   })
 
-  it("is not made in another currency than its contract's", async () => {
-    const { call, contract } = await stage()
+  it("cannot be created in another currency than its contract", async () => {
+    const { call, contract } = await createClient()
     const { id: contractId } = await contract()
     assertValidationError(await call("POST", "/invoices", { contractId, currencyCode: "USD" }), [
       "currencyCode",
@@ -48,35 +48,35 @@ describe("a draft of an invoice", () => {
     assert.deepStrictEqual((await call("GET", "/invoices")).body.data, [])
   })
 
-  it("is made under a contract that is ACTIVE or ENDED, but not under a DRAFT", async () => {
-    const { call, contract } = await stage()
+  it("is created under an ACTIVE or ENDED contract, but not under a DRAFT contract", async () => {
+    const { call, contract } = await createClient()
     const { id: contractId } = await contract({ status: "DRAFT" })
-    const make = () => call("POST", "/invoices", { contractId })
-    const become = (status: string) => call("PATCH", `/contracts/${contractId}`, { status })
-    assertValidationError(await make(), [
+    const createInvoice = () => call("POST", "/invoices", { contractId })
+    const setStatus = (status: string) => call("PATCH", `/contracts/${contractId}`, { status })
+    assertValidationError(await createInvoice(), [
       "contractId",
       "state",
       "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"
     ])
     for (const status of ["ACTIVE", "ENDED"]) {
-      assert.strictEqual((await become(status)).status, 200)
-      assert.strictEqual((await make()).status, 201, status)
+      assert.strictEqual((await setStatus(status)).status, 200)
+      assert.strictEqual((await createInvoice()).status, 201, status)
     }
   })
 
-  it("is not made under a contract that is not there or another tenant's", async () => {
-    const { call } = await stage()
-    const elsewhere = await (await stage()).contract()
-    for (const contractId of [elsewhere.id, "ctr_none"]) {
+  it("cannot be created under an unknown contract or a contract of another tenant", async () => {
+    const { call } = await createClient()
+    const foreign = await (await createClient()).contract()
+    for (const contractId of [foreign.id, "ctr_none"]) {
       assertFailure(await call("POST", "/invoices", { contractId }), 404, notFoundText)
     }
   })
 
-  it("takes nothing that only the service decides", async () => {
-    const { call, contract, draft } = await stage()
+  it("rejects the read-only fields", async () => {
+    const { call, contract, draft } = await createClient()
     const { id: contractId } = await contract()
     const { id } = await draft({ contractId })
-    const decided = {
+    const readOnly = {
       status: "PAID",
       invoiceNumber: "1",
       subtotalMinor: 1,
@@ -85,19 +85,19 @@ describe("a draft of an invoice", () => {
       issuedAt: daysFromNow(0),
       paidAt: daysFromNow(0)
     }
-    for (const [field, value] of Object.entries(decided)) {
+    for (const [field, value] of Object.entries(readOnly)) {
       const unknown = [field, "unknown", "is not a known property"] as const
       assertValidationError(await call("POST", "/invoices", { contractId, [field]: value }), unknown)
       assertValidationError(await call("PATCH", `/invoices/${id}`, { [field]: value }), unknown)
     }
     for (const field of ["contractId", "contract", "currencyCode"]) {
-      const fault = [field, "unknown", "is not a known property"] as const
-      assertValidationError(await call("PATCH", `/invoices/${id}`, { [field]: contractId }), fault)
+      const expectedError = [field, "unknown", "is not a known property"] as const
+      assertValidationError(await call("PATCH", `/invoices/${id}`, { [field]: contractId }), expectedError)
     }
   })
 
-  it("can be given a due date, another one, and none", async () => {
-    const { call, draft } = await stage()
+  it("can get, change and lose a due date", async () => {
+    const { call, draft } = await createClient()
     const made = await draft({ dueAt: "2031-01-31T09:30:00Z" })
     assert.strictEqual(made["dueAt"], "2031-01-31T09:30:00.000Z")
     const change = async (dueAt: string | null) => (await call("PATCH", `/invoices/${made.id}`, { dueAt })).body.data
@@ -118,20 +118,20 @@ describe("a draft of an invoice", () => {
     ])
   })
 
-  it("is deleted together with its lines, and gives back what it billed", async () => {
-    const { add, call, contract, draft, lines } = await stage()
+  it("is deleted together with its lines and its share of the billed amount", async () => {
+    const { add, call, contract, draft, lines } = await createClient()
     const { id: contractId } = await contract()
     const kept = await draft({ contractId })
-    const gone = await draft({ contractId })
+    const deleted = await draft({ contractId })
     const keptLines = await add(kept.id, { amountMinor: 7 })
-    const goneLines = await add(gone.id, {}, {}, {})
-    assert.strictEqual(await billedUnder(at().pool, contractId), 307)
-    assert.strictEqual((await call("DELETE", `/invoices/${gone.id}`)).status, 204)
-    assertFailure(await call("GET", `/invoices/${gone.id}`), 404, notFoundText)
-    assertFailure(await call("DELETE", `/invoices/${gone.id}`), 404, notFoundText)
-    for (const { id } of goneLines) assertFailure(await call("GET", `/billables/${id}`), 404, notFoundText)
-    assert.deepStrictEqual(await lines(gone.id), [])
+    const deletedLines = await add(deleted.id, {}, {}, {})
+    assert.strictEqual(await billedUnder(fixture().pool, contractId), 307)
+    assert.strictEqual((await call("DELETE", `/invoices/${deleted.id}`)).status, 204)
+    assertFailure(await call("GET", `/invoices/${deleted.id}`), 404, notFoundText)
+    assertFailure(await call("DELETE", `/invoices/${deleted.id}`), 404, notFoundText)
+    for (const { id } of deletedLines) assertFailure(await call("GET", `/billables/${id}`), 404, notFoundText)
+    assert.deepStrictEqual(await lines(deleted.id), [])
     assert.deepStrictEqual(await lines(kept.id), keptLines)
-    assert.strictEqual(await billedUnder(at().pool, contractId), 7)
+    assert.strictEqual(await billedUnder(fixture().pool, contractId), 7)
   })
 })

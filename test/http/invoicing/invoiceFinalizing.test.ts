@@ -6,28 +6,31 @@ import { type ResourceBody, resourceMaker } from "../../support/fixtures/resourc
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-describe("an invoice that is finalized", () => {
-  const at = useFixture(startServiceWithPool)
-  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
+describe("POST /invoices/{invoiceId}/finalize", () => {
+  const fixture = useFixture(startServiceWithPool)
+  const createClient = async () => invoiceClient(fixture().service, await fixture().service.newTenant())
 
-  it.each([0, 1, 30, 365])("is due after the %i days of its contract", async (paymentTermDays) => {
-    const { add, contract, draft, move } = await stage()
-    const { id } = await draft({ contractId: (await contract({ paymentTermDays })).id })
-    await add(id, {})
-    const { dueAt, issuedAt } = await move(id, "finalize")
-    assert.strictEqual(dueAt, daysFromNow(paymentTermDays, issuedAt))
-  })
+  it.each([0, 1, 30, 365])(
+    "sets the due date %i days after the issue date, as the contract says",
+    async (paymentTermDays) => {
+      const { add, contract, draft, move } = await createClient()
+      const { id } = await draft({ contractId: (await contract({ paymentTermDays })).id })
+      await add(id, {})
+      const { dueAt, issuedAt } = await move(id, "finalize")
+      assert.strictEqual(dueAt, daysFromNow(paymentTermDays, issuedAt))
+    }
+  )
 
-  it("keeps a due date of its own", async () => {
-    const { add, draft, move } = await stage()
+  it("keeps the due date of the draft", async () => {
+    const { add, draft, move } = await createClient()
     const dueAt = daysFromNow(3)
     const { id } = await draft({ dueAt })
     await add(id, {})
     assert.strictEqual((await move(id, "finalize"))["dueAt"], dueAt)
   })
 
-  it("cannot be due before it is issued, and takes no number in the attempt", async () => {
-    const { add, call, draft, move, read, tryMove } = await stage()
+  it("rejects a due date in the past and assigns no number", async () => {
+    const { add, call, draft, move, read, tryMove } = await createClient()
     const { id } = await draft({ dueAt: "2020-01-01T00:00:00Z" })
     await add(id, {})
     const before = await read(id)
@@ -37,8 +40,8 @@ describe("an invoice that is finalized", () => {
     assert.match(String((await move(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
   })
 
-  it("needs a line", async () => {
-    const { add, call, draft, move, tryMove } = await stage()
+  it("rejects an invoice without lines", async () => {
+    const { add, call, draft, move, tryMove } = await createClient()
     const { id } = await draft()
     const empty = ["billableCount", "min", "must be at least 1 to be finalized"] as const
     assertValidationError(await tryMove(id, "finalize"), empty)
@@ -49,8 +52,8 @@ describe("an invoice that is finalized", () => {
     await move(id, "finalize")
   })
 
-  it("cannot come to less than nothing, but can come to nothing", async () => {
-    const { add, draft, move, tryMove } = await stage()
+  it("rejects a negative total and accepts a total of zero", async () => {
+    const { add, draft, move, tryMove } = await createClient()
     const { id } = await draft()
     await add(id, { amountMinor: -1 })
     assertValidationError(await tryMove(id, "finalize"), ["totalMinor", "min", "must not be negative to be finalized"])
@@ -58,9 +61,9 @@ describe("an invoice that is finalized", () => {
     assert.deepInclude(await move(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })
   })
 
-  it("gets the next number of its tenant, and its date never goes back", async () => {
-    const one = await stage()
-    const other = await stage()
+  it("assigns the next number of the tenant and an issue date not before the previous one", async () => {
+    const one = await createClient()
+    const other = await createClient()
     const issued: Array<string> = []
     for (let n = 1; n <= 3; n++) {
       const { id } = await one.draft()
@@ -75,38 +78,40 @@ describe("an invoice that is finalized", () => {
     assert.match(String((await other.move(id, "finalize"))["invoiceNumber"]), /-000001$/)
   })
 
-  it("keeps its parties, whatever becomes of them", async () => {
-    const { add, call, draft, move, tenant } = await stage()
-    const { make } = resourceMaker(at().service, tenant)
+  it("freezes tenant, client, contract and addresses", async () => {
+    const { add, call, draft, move, tenant } = await createClient()
+    const { make } = resourceMaker(fixture().service, tenant)
     const client: ResourceBody = await make("clients", { name: "Northwind" })
-    const theirs = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
+    const clientAddress = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
     await make("addresses", { clientId: client.id, name: "Warehouse", order: 2 })
-    const ours = await make("addresses", { clientId: undefined, name: "Harbour Works" })
-    const agreed = await make("contracts", { clientId: client.id, name: "Pumps", status: "ACTIVE" })
-    const { id } = await draft({ contractId: agreed.id })
+    const tenantAddress = await make("addresses", { clientId: undefined, name: "Harbour Works" })
+    const contract = await make("contracts", { clientId: client.id, name: "Pumps", status: "ACTIVE" })
+    const { id } = await draft({ contractId: contract.id })
     await add(id, {})
     await move(id, "finalize")
-    const frozen = async () => {
-      const { rows } = await at().pool.query<{ parties: unknown }>("select parties from invoices where id = $1", [id])
+    const readParties = async () => {
+      const { rows } = await fixture().pool.query<{ parties: unknown }>("select parties from invoices where id = $1", [
+        id
+      ])
       return rows[0]?.parties
     }
     const parties = {
-      tenant: { name: "Tenant", address: ours },
-      client: { name: "Northwind", address: theirs },
+      tenant: { name: "Tenant", address: tenantAddress },
+      client: { name: "Northwind", address: clientAddress },
       contract: { name: "Pumps" }
     }
-    assert.deepStrictEqual(await frozen(), parties)
+    assert.deepStrictEqual(await readParties(), parties)
 
     const changes: ReadonlyArray<Promise<{ readonly status: number }>> = [
       call("PATCH", `/clients/${client.id}`, { name: "Southwind" }),
-      call("PATCH", `/contracts/${agreed.id}`, { name: "Valves", paymentTermDays: 1 }),
+      call("PATCH", `/contracts/${contract.id}`, { name: "Valves", paymentTermDays: 1 }),
       call("PATCH", `/tenants/${tenant}`, { name: "Renamed" }),
-      call("PATCH", `/addresses/${ours.id}`, { city: "Oslo" })
+      call("PATCH", `/addresses/${tenantAddress.id}`, { city: "Oslo" })
     ]
     for (const { status } of await Promise.all(changes)) assert.strictEqual(status, 200)
-    assert.strictEqual((await call("DELETE", `/addresses/${theirs.id}`)).status, 204)
+    assert.strictEqual((await call("DELETE", `/addresses/${clientAddress.id}`)).status, 204)
     const paid = await move(id, "pay")
     assert.strictEqual(paid["dueAt"], daysFromNow(30, paid["issuedAt"]))
-    assert.deepStrictEqual(await frozen(), parties)
+    assert.deepStrictEqual(await readParties(), parties)
   })
 })

@@ -15,15 +15,15 @@ const badPattern: ExpectedError = [
   "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces"
 ]
 
-describe("patterns of invoice numbers", () => {
-  const at = useFixture(startServiceWithPool)
+describe("The pattern of invoice numbers", () => {
+  const fixture = useFixture(startServiceWithPool)
 
-  /** As if an invoice had been issued in the tenant then. */
-  const lastIssued = (tenant: string, moment: string) =>
-    at().pool.query("update invoice_series set last_issued = $2 where tenant_id = $1", [tenant, moment])
+  /** Sets when the last invoice of a tenant was issued. */
+  const setLastIssued = (tenant: string, moment: string) =>
+    fixture().pool.query("update invoice_series set last_issued = $2 where tenant_id = $1", [tenant, moment])
 
-  describe("make numbers that", () => {
-    const looks: Readonly<Record<string, (year: string) => string>> = {
+  describe("produces numbers that", () => {
+    const examples: Readonly<Record<string, (year: string) => string>> = {
       "{seq}": () => "1",
       "{seq:1}": () => "1",
       "{seq:6}": () => "000001",
@@ -33,29 +33,29 @@ describe("patterns of invoice numbers", () => {
       "{year}-{year}-{seq:2}": (year) => `${year}-${year}-01`,
       "Faktura №{seq:3} $& 😀": () => "Faktura №001 $& 😀"
     }
-    for (const [pattern, look] of Object.entries(looks)) {
-      it(`look as ${pattern} says`, async () => {
-        const { next, using } = await makeInvoiceSeries(at().service)
+    for (const [pattern, format] of Object.entries(examples)) {
+      it(`are formatted as ${pattern}`, async () => {
+        const { next, using } = await makeInvoiceSeries(fixture().service)
         await using(pattern)
         const { invoiceNumber, issuedAt } = await next()
-        assert.strictEqual(invoiceNumber, look(issuedAt.slice(0, 4)))
+        assert.strictEqual(invoiceNumber, format(issuedAt.slice(0, 4)))
       })
     }
 
-    it("grow beyond the width they are filled up to", async () => {
-      const { numbers, using } = await makeInvoiceSeries(at().service)
+    it("grow beyond their minimum width", async () => {
+      const { numbers, using } = await makeInvoiceSeries(fixture().service)
       await using("{seq:1}")
       assert.deepStrictEqual((await numbers(10)).slice(-2), ["9", "10"])
     })
 
-    it("are as long as the longest pattern makes them, and their invoice shows them whole", async () => {
-      const { next, using } = await makeInvoiceSeries(at().service)
+    it("have the maximum length", async () => {
+      const { next, using } = await makeInvoiceSeries(fixture().service)
       await using(`${"N".repeat(51)}{seq:20}`)
       assert.strictEqual((await next()).invoiceNumber, `${"N".repeat(51)}${"1".padStart(20, "0")}`)
     })
 
-    it("look otherwise from the next one on, and the count goes on", async () => {
-      const { next, numbers, series, using } = await makeInvoiceSeries(at().service)
+    it("keep the count after the pattern changes", async () => {
+      const { next, numbers, series, using } = await makeInvoiceSeries(fixture().service)
       const first = await next()
       const year = first.issuedAt.slice(0, 4)
       await using("{year}/{seq:2}")
@@ -65,8 +65,8 @@ describe("patterns of invoice numbers", () => {
       ])
     })
 
-    it("have one count for each year and one for all time, and each goes on where it was", async () => {
-      const { next, numbers, series, using } = await makeInvoiceSeries(at().service)
+    it("have one count per year and one without a year, which each continue", async () => {
+      const { next, numbers, series, using } = await makeInvoiceSeries(fixture().service)
       await using("A-{seq}")
       assert.deepStrictEqual(await numbers(2), ["A-1", "A-2"])
       await using("Y{year}-{seq}")
@@ -83,27 +83,27 @@ describe("patterns of invoice numbers", () => {
       ])
     })
 
-    it("have no gap while the pattern changes", async () => {
-      const staged = await makeInvoiceSeries(at().service)
-      await staged.using("A-{seq:2}")
-      const ids = await staged.drafts(20)
+    it("have no gap while the pattern changes concurrently", async () => {
+      const invoiceSeries = await makeInvoiceSeries(fixture().service)
+      await invoiceSeries.using("A-{seq:2}")
+      const ids = await invoiceSeries.drafts(20)
       const [issued] = await Promise.all([
-        Promise.all(ids.map(staged.issue)),
-        ...Array.from({ length: 10 }, (_, index) => staged.use(index % 2 === 0 ? "B-{seq:2}" : "A-{seq:2}"))
+        Promise.all(ids.map(invoiceSeries.issue)),
+        ...Array.from({ length: 10 }, (_, index) => invoiceSeries.use(index % 2 === 0 ? "B-{seq:2}" : "A-{seq:2}"))
       ])
       assert.deepStrictEqual(
         issued.map(({ invoiceNumber }) => Number(invoiceNumber.slice(2))).sort((one, other) => one - other),
         ids.map((_, index) => index + 1)
       )
-      assert.deepInclude((await staged.series()).periods[0], { count: 20, gaps: [] })
+      assert.deepInclude((await invoiceSeries.series()).periods[0], { count: 20, gaps: [] })
     })
 
-    it("count from 1 again in a new year, and the old year stays as it was", async () => {
-      const { next, numbers, series, tenant } = await makeInvoiceSeries(at().service)
+    it("restart at 1 in a new year", async () => {
+      const { next, numbers, series, tenant } = await makeInvoiceSeries(fixture().service)
       const { invoiceNumber, issuedAt } = await next()
       const year = issuedAt.slice(0, 4)
       const following = String(Number(year) + 1)
-      await lastIssued(tenant, `${following}-01-01T00:00:00.000Z`)
+      await setLastIssued(tenant, `${following}-01-01T00:00:00.000Z`)
       assert.deepStrictEqual(await numbers(2), [`INV-${following}-000001`, `INV-${following}-000002`])
       assert.deepStrictEqual((await series()).periods, [
         { period: year, first: invoiceNumber, last: invoiceNumber, count: 1, voids: 0, gaps: [] },
@@ -118,17 +118,17 @@ describe("patterns of invoice numbers", () => {
       ])
     })
 
-    it("count on in a new year where the pattern does not show it", async () => {
-      const { next, numbers, tenant, using } = await makeInvoiceSeries(at().service)
+    it("continue in a new year if the pattern has no {year}", async () => {
+      const { next, numbers, tenant, using } = await makeInvoiceSeries(fixture().service)
       await using("N-{seq}")
       const year = Number((await next()).issuedAt.slice(0, 4))
-      await lastIssued(tenant, `${year + 1}-01-01T00:00:00.000Z`)
+      await setLastIssued(tenant, `${year + 1}-01-01T00:00:00.000Z`)
       assert.deepStrictEqual(await numbers(1), ["N-2"])
     })
   })
 
-  describe("that are none", () => {
-    const faults: ReadonlyArray<readonly [pattern: unknown, ExpectedError]> = [
+  describe("that is invalid", () => {
+    const expectedErrors: ReadonlyArray<readonly [pattern: unknown, ExpectedError]> = [
       ["INV-{year}", badPattern],
       ["{seq}{seq}", badPattern],
       ["{seq}-{seq:6}", badPattern],
@@ -151,24 +151,24 @@ describe("patterns of invoice numbers", () => {
       [null, ["pattern", "type", "must be a string"]],
       [undefined, ["pattern", "required", "is required"]]
     ]
-    for (const [pattern, fault] of faults) {
-      it(`are refused, such as ${JSON.stringify(pattern)}`, async () => {
-        const { numbers, series, use, using } = await makeInvoiceSeries(at().service)
+    for (const [pattern, expectedError] of expectedErrors) {
+      it(`is rejected: ${JSON.stringify(pattern)}`, async () => {
+        const { numbers, series, use, using } = await makeInvoiceSeries(fixture().service)
         await using("N-{seq}")
-        assertValidationError(await use(pattern), fault)
+        assertValidationError(await use(pattern), expectedError)
         assert.strictEqual((await series()).pattern, "N-{seq}")
         assert.deepStrictEqual(await numbers(1), ["N-1"])
       })
     }
   })
 
-  it("are told of as invoice_series.updated when they change, with the series as it was answered", async () => {
-    const { numbers, tenant, use, using } = await makeInvoiceSeries(at().service)
+  it("records invoice_series.updated with the data of the response", async () => {
+    const { numbers, tenant, use, using } = await makeInvoiceSeries(fixture().service)
     await numbers(2)
-    const answers = [await use("A-{seq}"), await use("B-{seq}")]
+    const responses = [await use("A-{seq}"), await use("B-{seq}")]
     await using("C-{seq}")
     assert.strictEqual((await use("{nothing}")).status, 400)
-    const { rows } = await at().pool.query(
+    const { rows } = await fixture().pool.query(
       `select resource_id, sequence, client_id, data::text as text from events
        where tenant_id = $1 and type = 'invoice_series.updated' order by sequence`,
       [tenant]
@@ -180,22 +180,22 @@ describe("patterns of invoice numbers", () => {
     assert.lengthOf(new Set(rows.map(({ resource_id }) => resource_id)), 1)
     assert.deepStrictEqual(
       rows.slice(0, 2).map(({ text }) => `{"data":${text}}`),
-      answers.map(({ text }) => text)
+      responses.map(({ text }) => text)
     )
-    const elsewhere = await makeInvoiceSeries(at().service)
-    await elsewhere.using("D-{seq}")
-    const { rows: others } = await at().pool.query(
+    const otherTenant = await makeInvoiceSeries(fixture().service)
+    await otherTenant.using("D-{seq}")
+    const { rows: others } = await fixture().pool.query(
       "select resource_id from events where tenant_id = $1 and type = 'invoice_series.updated'",
-      [elsewhere.tenant]
+      [otherTenant.tenant]
     )
     assert.notStrictEqual(others[0].resource_id, rows[0].resource_id)
   })
 
-  it("are counted without a gap when several change them at once", async () => {
-    const { tenant, use } = await makeInvoiceSeries(at().service)
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => use(`${n}-{seq}`)))
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    const { rows } = await at().pool.query(
+  it("records consecutive events under concurrent changes", async () => {
+    const { tenant, use } = await makeInvoiceSeries(fixture().service)
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => use(`${n}-{seq}`)))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    const { rows } = await fixture().pool.query(
       "select sequence, data from events where tenant_id = $1 and type = 'invoice_series.updated' order by sequence",
       [tenant]
     )
@@ -203,21 +203,23 @@ describe("patterns of invoice numbers", () => {
       rows.map(({ sequence }) => sequence),
       Array.from({ length: 20 }, (_, n) => n + 1)
     )
-    const { rows: series } = await at().pool.query("select pattern from invoice_series where tenant_id = $1", [tenant])
+    const { rows: series } = await fixture().pool.query("select pattern from invoice_series where tenant_id = $1", [
+      tenant
+    ])
     assert.strictEqual(rows.at(-1).data.pattern, series[0].pattern)
   })
 
-  it("are shown to every member, and look as an ADMIN says", async () => {
-    const { call, series } = await makeInvoiceSeries(at().service)
+  it("is visible to every member and changed only by ADMIN", async () => {
+    const { call, series } = await makeInvoiceSeries(fixture().service)
     for (const [role, mayChange] of Object.entries({ VIEWER: false, MEMBER: false, ADMIN: true })) {
       const as = role.toLowerCase()
       assert.strictEqual((await call("POST", "/members", { body: { subject: as, role } })).status, 201)
       const before = await series()
       assert.deepStrictEqual((await call("GET", "/invoice-series", { as })).body.data, before)
       const pattern = `${role}-{seq}`
-      const answer = await call("PATCH", "/invoice-series", { as, body: { pattern } })
-      if (mayChange) assert.deepStrictEqual([answer.status, answer.body.data], [200, { ...before, pattern }])
-      else assertFailure(answer, 403, forbiddenText)
+      const response = await call("PATCH", "/invoice-series", { as, body: { pattern } })
+      if (mayChange) assert.deepStrictEqual([response.status, response.body.data], [200, { ...before, pattern }])
+      else assertFailure(response, 403, forbiddenText)
       assert.strictEqual((await series()).pattern, mayChange ? pattern : before.pattern)
     }
   })

@@ -6,12 +6,12 @@ import type { ResourceBody } from "../../support/fixtures/resources.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startService } from "../../support/servers/service.ts"
 
-describe("an invoice", () => {
-  const at = useFixture(startService)
-  const stage = async () => invoiceClient(at(), await at().newTenant())
+describe("Reading invoices", () => {
+  const fixture = useFixture(startService)
+  const createClient = async () => invoiceClient(fixture(), await fixture().newTenant())
 
-  it("explains each product, each rounding and each sum", async () => {
-    const { add, call, contract, draft } = await stage()
+  it("explains the product, rounding and running total of each line", async () => {
+    const { add, call, contract, draft } = await createClient()
     const { id } = await draft({ contractId: (await contract({ currencyCode: "KWD" })).id })
     const [half, tiny, less] = await add(
       id,
@@ -62,8 +62,8 @@ describe("an invoice", () => {
     })
   })
 
-  it("explains more lines than are read at a time, each once and in order", async () => {
-    const { add, call, draft } = await stage()
+  it("explains 1001 lines once each and in order", async () => {
+    const { add, call, draft } = await createClient()
     const { id } = await draft()
     const added = [
       ...(await add(id, ...Array.from({ length: 1000 }, (_, n) => ({ amountMinor: n, order: n >> 1 })))),
@@ -77,15 +77,15 @@ describe("an invoice", () => {
     assert.deepStrictEqual([data.lines.at(-1).runningTotalMinor, data.totalMinor], [499_501, 499_501])
   })
 
-  it("is found by its contract, its status and whether it is overdue", async () => {
-    const { call, contract, draft, invoiceIn } = await stage()
+  it("filters by contract, status and overdue", async () => {
+    const { call, contract, draft, invoiceIn } = await createClient()
     const [late, early] = [await contract({ paymentTermDays: 0 }), await contract()]
     const made: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: daysFromNow(-1) })).id }
     for (const status of ["DRAFT", "FINALIZED", "PAID", "VOID"] as const) {
       made[`${status} late`] = (await invoiceIn(status, { contractId: late.id })).id
       made[`${status} early`] = (await invoiceIn(status, { contractId: early.id })).id
     }
-    const found = async (query: string) => {
+    const findNames = async (query: string) => {
       const { body, status, text } = await call("GET", `/invoices?${query}`)
       assert.strictEqual(status, 200, text)
       const ids = body.data.map(({ id }: ResourceBody) => id)
@@ -108,7 +108,7 @@ describe("an invoice", () => {
       [`contractId=${late.id}&status=PAID`]: ["PAID late"],
       "contractId=ctr_none": []
     }
-    for (const [query, names] of Object.entries(expected)) assert.deepStrictEqual(await found(query), names, query)
+    for (const [query, names] of Object.entries(expected)) assert.deepStrictEqual(await findNames(query), names, query)
     assertValidationError(
       await call("GET", "/invoices?status=OVERDUE&overdue=yes&contractId=inv_a"),
       ["contractId", "format", "must be a contract identifier (ctr_…)"],

@@ -10,10 +10,10 @@ type Request = readonly [method: string, path: string, body?: object]
 
 interface Action {
   readonly request: (on: Target) => Request
-  /** The statuses it is allowed in, and what it answers then. */
+  /** The statuses that allow the action, and the HTTP status of the response then. */
   readonly from: ReadonlyArray<Status>
-  readonly answer: number
-  /** What it is told in every other status. */
+  readonly expectedStatus: number
+  /** The error message in every other status. */
   readonly rule: string
 }
 
@@ -25,89 +25,89 @@ const onlyDrafts = {
 const actions: Readonly<Record<string, Action>> = {
   changed: {
     request: ({ id }) => ["PATCH", `/invoices/${id}`, { dueAt: "2031-01-31T00:00:00Z" }],
-    answer: 200,
+    expectedStatus: 200,
     ...onlyDrafts
   },
-  deleted: { request: ({ id }) => ["DELETE", `/invoices/${id}`], answer: 204, ...onlyDrafts },
+  deleted: { request: ({ id }) => ["DELETE", `/invoices/${id}`], expectedStatus: 204, ...onlyDrafts },
   finalized: {
     request: ({ id }) => ["POST", `/invoices/${id}/finalize`],
     from: ["DRAFT"],
-    answer: 200,
+    expectedStatus: 200,
     rule: "only DRAFT can be finalized"
   },
   paid: {
     request: ({ id }) => ["POST", `/invoices/${id}/pay`],
     from: ["FINALIZED"],
-    answer: 200,
+    expectedStatus: 200,
     rule: "only FINALIZED can be paid"
   },
   voided: {
     request: ({ id }) => ["POST", `/invoices/${id}/void`],
     from: ["DRAFT", "FINALIZED"],
-    answer: 200,
+    expectedStatus: 200,
     rule: "only DRAFT or FINALIZED can be voided"
   },
-  "given another line": {
+  "extended by a line": {
     request: ({ id }) => ["POST", "/billables", { invoiceId: id, billables: [lineOf()] }],
-    answer: 201,
+    expectedStatus: 201,
     ...onlyDrafts
   },
   "changed in a line": {
     request: ({ line }) => ["PATCH", `/billables/${line}`, { name: "Other", amountMinor: 1 }],
-    answer: 200,
+    expectedStatus: 200,
     ...onlyDrafts
   },
-  "rid of a line": { request: ({ line }) => ["DELETE", `/billables/${line}`], answer: 204, ...onlyDrafts }
+  "reduced by a line": { request: ({ line }) => ["DELETE", `/billables/${line}`], expectedStatus: 204, ...onlyDrafts }
 }
 
-describe("an invoice's status", () => {
-  const at = useFixture(startServiceWithPool)
+describe("An invoice", () => {
+  const fixture = useFixture(startServiceWithPool)
 
-  const stage = async () => invoiceClient(at().service, await at().service.newTenant())
+  const createClient = async () => invoiceClient(fixture().service, await fixture().service.newTenant())
   const reference = { referenceType: "work", referenceId: "1" }
 
   for (const status of invoiceStatuses) {
-    for (const [what, { answer, from, request, rule }] of Object.entries(actions)) {
+    for (const [action, { expectedStatus, from, request, rule }] of Object.entries(actions)) {
       const isAllowed = from.includes(status)
-      it(`of ${status} ${isAllowed ? "lets" : "does not let"} it be ${what}`, async () => {
-        const { call, invoiceIn, tenant } = await stage()
+      it(`that is ${status} ${isAllowed ? "can" : "cannot"} be ${action}`, async () => {
+        const { call, invoiceIn, tenant } = await createClient()
         const target = await invoiceIn(status, {}, reference)
-        const before = await ledgerOf(at().pool, tenant)
-        const answered = await call(...request(target))
+        const before = await ledgerOf(fixture().pool, tenant)
+        const response = await call(...request(target))
         if (isAllowed) {
-          assert.strictEqual(answered.status, answer, answered.text)
-          assert.isAbove((await ledgerOf(at().pool, tenant)).events.length, before.events.length)
+          assert.strictEqual(response.status, expectedStatus, response.text)
+          assert.isAbove((await ledgerOf(fixture().pool, tenant)).events.length, before.events.length)
         } else {
-          assertValidationError(answered, ["status", "state", `is ${status}; ${rule}`])
-          assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+          assertValidationError(response, ["status", "state", `is ${status}; ${rule}`])
+          assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
         }
       })
     }
   }
 
-  it("moves once, however many move it at the same time", async () => {
-    const { draft, add, read, tryMove } = await stage()
+  it("changes its status once under concurrent requests", async () => {
+    const { draft, add, read, tryMove } = await createClient()
     const { id } = await draft()
     await add(id, {})
-    for (const [move, status, rule] of [
+    for (const [transition, status, rule] of [
       ["finalize", "FINALIZED", "only DRAFT can be finalized"],
       ["pay", "PAID", "only FINALIZED can be paid"]
     ] as const) {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => tryMove(id, move)))
+      const responses = await Promise.all(Array.from({ length: 10 }, () => tryMove(id, transition)))
       assert.lengthOf(
-        answers.filter((answer) => answer.status === 200),
+        responses.filter((response) => response.status === 200),
         1,
-        move
+        transition
       )
-      for (const answer of answers) {
-        if (answer.status !== 200) assertValidationError(answer, ["status", "state", `is ${status}; ${rule}`])
+      for (const response of responses) {
+        if (response.status !== 200) assertValidationError(response, ["status", "state", `is ${status}; ${rule}`])
       }
     }
     assert.strictEqual((await read(id)).status, "PAID")
   })
 
-  it("is either paid or void when both are asked for at once", async () => {
-    const { invoiceIn, read, tryMove } = await stage()
+  it("is either PAID or VOID after concurrent requests for both", async () => {
+    const { invoiceIn, read, tryMove } = await createClient()
     for (let round = 0; round < 5; round++) {
       const { id } = await invoiceIn("FINALIZED")
       const [paid, voided] = await Promise.all([tryMove(id, "pay"), tryMove(id, "void")])
@@ -116,8 +116,8 @@ describe("an invoice's status", () => {
     }
   })
 
-  it("freezes exactly the lines that were there, while others add to them", async () => {
-    const { invoiceIn, lines, read, tryAdd, tryMove } = await stage()
+  it("is finalized with exactly its lines while lines are added concurrently", async () => {
+    const { invoiceIn, lines, read, tryAdd, tryMove } = await createClient()
     const { id } = await invoiceIn("DRAFT")
     const adding = Array.from({ length: 12 }, (_, n) => tryAdd(id, { amountMinor: n + 1 }))
     const [finalized, ...added] = await Promise.all([tryMove(id, "finalize"), ...adding])
@@ -129,8 +129,8 @@ describe("an invoice's status", () => {
     assert.deepStrictEqual(await read(id), finalized.body.data)
   })
 
-  describe("is kept by the database itself", () => {
-    const refusals: Readonly<Record<Exclude<Status, "DRAFT">, ReadonlyArray<string>>> = {
+  describe("is protected by the database", () => {
+    const rejectedChanges: Readonly<Record<Exclude<Status, "DRAFT">, ReadonlyArray<string>>> = {
       FINALIZED: [
         "subtotal_minor = 1, total_minor = 1",
         "total_minor = total_minor + 1, subtotal_minor = subtotal_minor + 1",
@@ -167,13 +167,13 @@ describe("an invoice's status", () => {
       ]
     }
 
-    for (const [status, changes] of Object.entries(refusals)) {
-      it(`against every change to what is settled in one that is ${status}`, async () => {
-        const { invoiceIn, tenant } = await stage()
-        const { id } = await invoiceIn(status as keyof typeof refusals) // the keys of the table above
-        const before = await ledgerOf(at().pool, tenant)
+    for (const [status, changes] of Object.entries(rejectedChanges)) {
+      it(`from changes of its frozen columns when it is ${status}`, async () => {
+        const { invoiceIn, tenant } = await createClient()
+        const { id } = await invoiceIn(status as keyof typeof rejectedChanges) // the keys of the table above
+        const before = await ledgerOf(fixture().pool, tenant)
         for (const change of changes) {
-          const failure = await at()
+          const failure = await fixture()
             .pool.query(`update invoices set ${change} where id = $1`, [id])
             .catch((error) => error)
           assert.deepInclude(
@@ -182,12 +182,12 @@ describe("an invoice's status", () => {
             change
           )
         }
-        assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+        assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
       })
     }
 
-    it("against going back to DRAFT, and against a number or a payment out of place", async () => {
-      const { invoiceIn } = await stage()
+    it("from an invalid combination of status, number, payment and totals", async () => {
+      const { invoiceIn } = await createClient()
       const broken: ReadonlyArray<readonly [Status, string]> = [
         ["FINALIZED", "status = 'DRAFT'"],
         ["FINALIZED", "status = 'OVERDUE'"],
@@ -200,10 +200,10 @@ describe("an invoice's status", () => {
       ]
       for (const [status, change] of broken) {
         const { id } = await invoiceIn(status)
-        const failure = await at()
+        const failure = await fixture()
           .pool.query(`update invoices set ${change} where id = $1`, [id])
           .catch((error) => error)
-        assert.strictEqual(failure.code, "23514", `${change} of one that is ${status}`)
+        assert.strictEqual(failure.code, "23514", `${change} when it is ${status}`)
       }
     })
   })

@@ -4,37 +4,37 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const headers = { "idempotency-key": "month-end" }
 
-describe("lines sent with one Idempotency-Key", () => {
+describe("Requests with the same Idempotency-Key", () => {
   let service: Service
   beforeAll(async () => {
     service = await startService()
   })
   afterAll(() => service.stop())
 
-  const stage = async () => {
-    const invoicing = invoiceClient(service, await service.newTenant())
-    const { id } = await invoicing.draft()
+  const createDraft = async () => {
+    const invoices = invoiceClient(service, await service.newTenant())
+    const { id } = await invoices.draft()
     const body = { invoiceId: id, billables: [lineOf({ referenceType: "work", referenceId: "1" }), lineOf()] }
-    return { ...invoicing, id, body, send: () => invoicing.call("POST", "/billables", body, headers) }
+    return { ...invoices, id, body, send: () => invoices.call("POST", "/billables", body, headers) }
   }
 
-  it("are added once by twenty requests at once, which all get the same answer", async () => {
-    const { id, lines, read, send } = await stage()
-    const answers = await Promise.all(Array.from({ length: 20 }, send))
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+  it("add lines once and get the same response, also concurrently", async () => {
+    const { id, lines, read, send } = await createDraft()
+    const responses = await Promise.all(Array.from({ length: 20 }, send))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([201]))
+    assert.strictEqual(new Set(responses.map(({ text }) => text)).size, 1)
     assert.deepStrictEqual(
-      new Set(answers.map(({ headers }) => headers.get("location"))),
+      new Set(responses.map(({ headers }) => headers.get("location"))),
       new Set([`/api/v1/billables?invoiceId=${id}`])
     )
-    const replayed = answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")
+    const replayed = responses.filter(({ headers }) => headers.get("idempotent-replayed") === "true")
     assert.lengthOf(replayed, 19)
     assert.deepInclude(await read(id), { totalMinor: 200, billableCount: 2 })
-    assert.deepStrictEqual(await lines(id), answers[0]?.body.data)
+    assert.deepStrictEqual(await lines(id), responses[0]?.body.data)
   })
 
-  it("are answered for as before when the invoice has moved on, and added no more", async () => {
-    const { id, move, read, send } = await stage()
+  it("get the first response after the invoice is finalized", async () => {
+    const { id, move, read, send } = await createDraft()
     const first = await send()
     const finalized = await move(id, "finalize")
     const again = await send()
@@ -42,8 +42,8 @@ describe("lines sent with one Idempotency-Key", () => {
     assert.deepStrictEqual(await read(id), finalized)
   })
 
-  it("leave the key free when they were refused", async () => {
-    const { body, call, id, read, send } = await stage()
+  it("can reuse the key after a rejection", async () => {
+    const { body, call, id, read, send } = await createDraft()
     const bad = { ...body, billables: [...body.billables, lineOf({ currencyCode: "USD" })] }
     assert.strictEqual((await call("POST", "/billables", bad, headers)).status, 400)
     assert.strictEqual((await send()).status, 201)
@@ -51,13 +51,13 @@ describe("lines sent with one Idempotency-Key", () => {
     assert.strictEqual((await read(id)).billableCount, 2)
   })
 
-  it("give one number when an invoice is finalized by twenty requests at once", async () => {
-    const { call, id, send } = await stage()
+  it("finalize an invoice once and get one number", async () => {
+    const { call, id, send } = await createDraft()
     await send()
     const finalize = () => call("POST", `/invoices/${id}/finalize`, undefined, headers)
-    const answers = await Promise.all(Array.from({ length: 20 }, finalize))
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+    const responses = await Promise.all(Array.from({ length: 20 }, finalize))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    assert.strictEqual(new Set(responses.map(({ text }) => text)).size, 1)
     const { body } = await call("GET", "/invoice-series")
     assert.deepInclude(body.data.periods[0], { count: 1, gaps: [] })
   })

@@ -4,12 +4,12 @@ import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startService } from "../../support/servers/service.ts"
 
-describe("an invoice", () => {
-  const at = useFixture(startService)
-  const stage = async () => invoiceClient(at(), await at().newTenant())
+describe("An invoice", () => {
+  const fixture = useFixture(startService)
+  const createClient = async () => invoiceClient(fixture(), await fixture().newTenant())
 
-  it("goes from draft to paid", async () => {
-    const { add, call, contract, draft, move, read } = await stage()
+  it("changes from DRAFT to FINALIZED to PAID", async () => {
+    const { add, call, contract, draft, move, read } = await createClient()
     const { id: contractId } = await contract({ paymentTermDays: 14 })
     const created = await draft({ contractId })
     const { id } = created
@@ -45,19 +45,19 @@ describe("an invoice", () => {
     assert.strictEqual((await call("GET", `/invoices/${id}/explain`)).body.data.totalMinor, 400)
   })
 
-  describe("when it is void", () => {
+  describe("that is voided", () => {
     it("keeps its number, its total and its lines", async () => {
-      const { invoiceIn, lines, move, read } = await stage()
+      const { invoiceIn, lines, move, read } = await createClient()
       const { id } = await invoiceIn("FINALIZED")
       const before = await read(id)
-      const ofBefore = await lines(id)
+      const linesBefore = await lines(id)
       const after = await move(id, "void")
       assert.deepStrictEqual(after, { ...before, status: "VOID", updatedAt: after.updatedAt })
-      assert.deepStrictEqual(await lines(id), ofBefore)
+      assert.deepStrictEqual(await lines(id), linesBefore)
     })
 
-    it("has no number if it was a draft", async () => {
-      const { invoiceIn, move } = await stage()
+    it("has no number if it was a DRAFT", async () => {
+      const { invoiceIn, move } = await createClient()
       const after = await move((await invoiceIn("DRAFT")).id, "void")
       assert.deepInclude(after, { status: "VOID", totalMinor: 100, billableCount: 1 })
       for (const field of ["invoiceNumber", "issuedAt", "dueAt", "paidAt"]) assert.notProperty(after, field)
