@@ -4,34 +4,34 @@ import { type JsonSchema, operationsOf } from "../../support/assertions/operatio
 import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const most = 9007199254740991
-const wide = "\u{1F600}"
+const maxInteger = 9007199254740991
+const emoji = "\u{1F600}"
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
-/** A fault of a field, or of the part of it that `within` names. */
-type Wrong = readonly [value: unknown, constraint: string, message: string, within?: string]
+/** An invalid value and its error, which is of the field or of its part `within`. */
+type InvalidValue = readonly [value: unknown, constraint: string, message: string, within?: string]
 
 interface Limit {
-  readonly right: ReadonlyArray<unknown>
-  readonly wrong: ReadonlyArray<Wrong>
+  readonly valid: ReadonlyArray<unknown>
+  readonly invalid: ReadonlyArray<InvalidValue>
 }
 
-const text = (least: number, longest: number): Limit => ({
-  right: ["a".repeat(least), "a".repeat(longest), wide.repeat(longest)],
-  wrong: [
-    ...(least === 0 ? [] : [["", "minLength", `must have at least ${characters(least)}`] as const]),
-    ["a".repeat(longest + 1), "maxLength", `must have at most ${characters(longest)}`],
-    [wide.repeat(longest + 1), "maxLength", `must have at most ${characters(longest)}`],
+const text = (min: number, max: number): Limit => ({
+  valid: ["a".repeat(min), "a".repeat(max), emoji.repeat(max)],
+  invalid: [
+    ...(min === 0 ? [] : [["", "minLength", `must have at least ${characters(min)}`] as const]),
+    ["a".repeat(max + 1), "maxLength", `must have at most ${characters(max)}`],
+    [emoji.repeat(max + 1), "maxLength", `must have at most ${characters(max)}`],
     ["a\u0000b", "pattern", "must not contain NUL or unpaired surrogates"],
     [1, "type", "must be a string"]
   ]
 })
 
-const integer = (least: number, greatest: number): Limit => ({
-  right: [least, least + 1, greatest - 1, greatest],
-  wrong: [
-    [least - 1, "min", `must be at least ${least}`],
-    [greatest + 1, "max", `must be at most ${greatest}`],
+const integer = (min: number, max: number): Limit => ({
+  valid: [min, min + 1, max - 1, max],
+  invalid: [
+    [min - 1, "min", `must be at least ${min}`],
+    [max + 1, "max", `must be at most ${max}`],
     [0.5, "type", "must be an integer"],
     ["1", "type", "must be a number"]
   ]
@@ -47,14 +47,14 @@ const limits: Readonly<Record<string, Limit>> = {
   description: text(0, 1024),
   referenceType: text(1, 100),
   referenceId: text(1, 100),
-  order: integer(0, most),
-  amountMinor: integer(-most, most),
+  order: integer(0, maxInteger),
+  amountMinor: integer(-maxInteger, maxInteger),
   quantity: {
-    right: [0, -1, most, -most, 1.5, 0.1, 1e-12, -1e-12, 0.123456789012, 1234.567890123, 1e15],
-    wrong: [
-      [most + 1, "max", `must be at most ${most}`],
-      [-most - 1, "min", `must be at least ${-most}`],
-      [1e300, "max", `must be at most ${most}`],
+    valid: [0, -1, maxInteger, -maxInteger, 1.5, 0.1, 1e-12, -1e-12, 0.123456789012, 1234.567890123, 1e15],
+    invalid: [
+      [maxInteger + 1, "max", `must be at most ${maxInteger}`],
+      [-maxInteger - 1, "min", `must be at least ${-maxInteger}`],
+      [1e300, "max", `must be at most ${maxInteger}`],
       [1e-13, ...tooManyDecimals],
       [5e-324, ...tooManyDecimals],
       [0.1234567890123, ...tooManyDecimals],
@@ -64,23 +64,23 @@ const limits: Readonly<Record<string, Limit>> = {
     ]
   },
   metadata: {
-    right: [
+    valid: [
       {},
       keys(50),
       { a: "" },
       { k: "v".repeat(500) },
-      { k: wide.repeat(500) },
+      { k: emoji.repeat(500) },
       { ["k".repeat(40)]: "v" },
-      { [wide.repeat(40)]: "v" }
+      { [emoji.repeat(40)]: "v" }
     ],
-    wrong: [
+    invalid: [
       [keys(51), "maxItems", "must have at most 50 keys"],
       [{ "": "v" }, ...badKey],
       [{ ["k".repeat(41)]: "v" }, ...badKey],
-      [{ [wide.repeat(41)]: "v" }, ...badKey],
+      [{ [emoji.repeat(41)]: "v" }, ...badKey],
       [{ "a\u0000b": "v" }, ...badKey],
       [{ k: "v".repeat(501) }, "maxLength", "must have at most 500 characters", "k"],
-      [{ k: wide.repeat(501) }, "maxLength", "must have at most 500 characters", "k"],
+      [{ k: emoji.repeat(501) }, "maxLength", "must have at most 500 characters", "k"],
       [{ k: "a\u0000b" }, "pattern", "must not contain NUL or unpaired surrogates", "k"],
       [{ a: "v", k: 1 }, "type", "must be a string", "k"],
       [{ k: null }, "type", "must be a string", "k"],
@@ -90,69 +90,71 @@ const limits: Readonly<Record<string, Limit>> = {
   }
 }
 
-describe("the limits of a line", () => {
+describe("The limits of a billable", () => {
   let service: Service
-  let invoicing: ReturnType<typeof invoiceClient>
+  let invoices: ReturnType<typeof invoiceClient>
   beforeAll(async () => {
     service = await startService()
-    invoicing = invoiceClient(service, await service.newTenant())
+    invoices = invoiceClient(service, await service.newTenant())
   })
   afterAll(() => service.stop())
 
-  const faultOf = ([, constraint, message, within]: Wrong, field: string): ExpectedError => [
+  const errorOf = ([, constraint, message, within]: InvalidValue, field: string): ExpectedError => [
     within === undefined ? field : `${field}.${within}`,
     constraint,
     message
   ]
-  /** What a line needs beside a field, for the field to be all that matters. */
-  const beside: Readonly<Record<string, object>> = {
+  /** Fields that a line needs so that only the tested field decides. */
+  const requiredFields: Readonly<Record<string, object>> = {
     referenceType: { referenceId: "1" },
     referenceId: { referenceType: "work" },
     quantity: { amountMinor: 0 }
   }
 
-  for (const [field, { right, wrong }] of Object.entries(limits)) {
-    it(`hold for ${field} when it is added`, async () => {
-      const { add, call, draft, tryAdd } = invoicing
-      for (const value of right) {
-        const { id } = await draft()
-        const [line] = await add(id, { ...beside[field], [field]: value })
-        assert.deepStrictEqual(line?.[field], value)
-        assert.deepStrictEqual((await call("GET", `/billables/${line?.id}`)).body.data, line)
-        assert.strictEqual((await call("DELETE", `/invoices/${id}`)).status, 204)
-      }
+  for (const [field, { invalid, valid }] of Object.entries(limits)) {
+    it(`apply to ${field} in POST /billables`, async () => {
+      const { add, call, draft, tryAdd } = invoices
       const { id } = await draft()
-      for (const each of wrong) {
-        const bad = { ...beside[field], [field]: each[0] }
-        assertValidationError(await tryAdd(id, {}, bad), faultOf(each, `billables[1].${field}`))
-      }
+      const lineWith = (value: unknown) => ({ ...requiredFields[field], [field]: value })
+      const added = await add(id, ...valid.map(lineWith))
+      assert.deepStrictEqual(
+        added.map((line) => line[field]),
+        valid
+      )
+      for (const line of added) assert.deepStrictEqual((await call("GET", `/billables/${line.id}`)).body.data, line)
+      assertValidationError(
+        await tryAdd(id, {}, ...invalid.map(([value]) => lineWith(value))),
+        ...invalid.map((each, index) => errorOf(each, `billables[${index + 1}].${field}`))
+      )
+      // Releases the references for the other tests.
+      assert.strictEqual((await call("DELETE", `/invoices/${id}`)).status, 204)
     })
 
-    it(`hold for ${field} when it is changed`, async () => {
-      const { add, call, draft } = invoicing
+    it(`apply to ${field} in PATCH /billables/{billableId}`, async () => {
+      const { add, call, draft } = invoices
       const { id } = await draft()
       const [line] = await add(id, {
-        ...beside[field],
+        ...requiredFields[field],
         ...(field.startsWith("reference") ? { [field]: "before" } : {})
       })
       const path = `/billables/${line?.id}`
-      for (const value of right) {
+      for (const value of valid) {
         const { body, status, text } = await call("PATCH", path, { [field]: value })
         assert.strictEqual(status, 200, text)
         assert.deepStrictEqual(body.data[field], value)
         assert.deepStrictEqual((await call("GET", path)).body, body)
       }
       const before = await call("GET", path)
-      for (const each of wrong) {
-        assertValidationError(await call("PATCH", path, { [field]: each[0] }), faultOf(each, field))
+      for (const each of invalid) {
+        assertValidationError(await call("PATCH", path, { [field]: each[0] }), errorOf(each, field))
       }
       assert.strictEqual((await call("GET", path)).text, before.text)
       assert.strictEqual((await call("DELETE", `/invoices/${id}`)).status, 204)
     })
   }
 
-  it("take no number that JSON writes but nothing can hold", async () => {
-    const { call, draft } = invoicing
+  it("reject a JSON number that is larger than any double", async () => {
+    const { call, draft } = invoices
     const { id } = await draft()
     for (const field of ["quantity", "amountMinor"]) {
       const line = JSON.stringify({ ...lineOf(), [field]: 0 }).replace(`"${field}":0`, `"${field}":1e400`)
@@ -165,8 +167,8 @@ describe("the limits of a line", () => {
     }
   })
 
-  it("let the longest list of the fullest lines pass", async () => {
-    const { add, draft } = invoicing
+  it("accept 1000 lines with all fields and 50 metadata keys each", async () => {
+    const { add, draft } = invoices
     const { id } = await draft()
     const lines = Array.from({ length: 1000 }, (_, order) => ({
       quantity: 1.5,
@@ -181,8 +183,8 @@ describe("the limits of a line", () => {
     )
   })
 
-  it("are reported a hundred at a time, whether a line is malformed or the invoice objects to it", async () => {
-    const { draft, tryAdd } = invoicing
+  it("report at most 100 errors, of malformed lines and of business rules", async () => {
+    const { draft, tryAdd } = invoices
     const { id } = await draft()
     const many = (fields: object) => Array.from({ length: 1000 }, () => fields)
     const first = (field: string, ...rest: readonly [string, string]) =>
@@ -197,8 +199,8 @@ describe("the limits of a line", () => {
     )
   })
 
-  it("are reported by one fault for a list that is too long, whatever its lines are", async () => {
-    const { draft, tryAdd } = invoicing
+  it("report one error for a list of 1001 invalid lines", async () => {
+    const { draft, tryAdd } = invoices
     const { id } = await draft()
     assertValidationError(await tryAdd(id, ...Array.from({ length: 1001 }, () => ({ name: 1, colour: "red" }))), [
       "billables",
@@ -207,7 +209,7 @@ describe("the limits of a line", () => {
     ])
   })
 
-  it("are tried here for every field that can be set, but for the currency", () => {
+  it("are tested for every writable field except the currency", () => {
     const { schemas } = service.document.components as { schemas: Readonly<Record<string, JsonSchema>> }
     const patch = operationsOf(service.document).find(({ name }) => name.startsWith("PATCH /api/v1/billables/"))
     const { properties = {} } = schemas[patch?.body?.$ref?.split("/").at(-1) ?? ""] ?? {}
