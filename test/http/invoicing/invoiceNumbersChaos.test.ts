@@ -57,7 +57,7 @@ describe("Invoice numbers", { timeout: 120_000 }, () => {
     processes = started
     const statements = openPool(started.database.url)
     pool = statements
-    let apis = await Promise.all([started.start(), started.start()])
+    let apis = await Promise.all(Array.from({ length: 2 }, started.start))
     const authorization = `Bearer ${await started.token("owner")}`
     let requests = 0
 
