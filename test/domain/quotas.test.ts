@@ -8,31 +8,31 @@ import { quotaError } from "../support/assertions/failures.ts"
 const decide = (...addition: Parameters<typeof requireQuota>) =>
   Effect.runSync(Effect.either(requireQuota(...addition)))
 
-describe("a quota", () => {
+describe("A quota", () => {
   const amount = fc.integer({ min: 0, max: 1_000_000 })
 
-  it("refuses exactly what grows beyond the maximum", () => {
+  it("rejects exactly the additions beyond the maximum", () => {
     fc.assert(
       fc.property(amount, amount, fc.integer({ min: -1000, max: 1000 }), (max, used, adding) => {
-        const isRefused = Either.isLeft(decide("integrations", { max, used, adding, field: "provider" }))
-        assert.strictEqual(isRefused, adding > 0 && used + adding > max)
+        const isRejected = Either.isLeft(decide("integrations", { max, used, adding, field: "provider" }))
+        assert.strictEqual(isRejected, adding > 0 && used + adding > max)
       })
     )
   })
 
-  it("counts one addition unless told otherwise", () => {
+  it("counts one addition by default", () => {
     assert.isTrue(Either.isRight(decide("members", { max: 5, used: 4, field: "subject" })))
     assert.isTrue(Either.isLeft(decide("members", { max: 5, used: 5, field: "subject" })))
   })
 
-  it.each(quotaNames)("is named by the refusal, with its maximum, a remedy and its setting: %s", (name) => {
+  it.each(quotaNames)("of %s is named in the error, with its maximum, a remedy and its setting", (name) => {
     const error = Either.getOrNull(Either.flip(decide(name, { max: 7, used: 7, field: "field" })))
     const [field, constraint, message] = quotaError(name, 7, "field")
     assert.deepStrictEqual(error?.details, [{ field, constraint, message }])
     for (const word of [name, " 7 ", quotas[name].setting]) assert.include(message, word)
   })
 
-  it.each(quotaNames)("is a setting with a default, of at least one and at most its highest: %s", async (name) => {
+  it.each(quotaNames)("of %s is a setting with a default, from one up to its highest value", async (name) => {
     const { default: fallback, highest, setting } = quotas[name]
     const read = (value?: number) =>
       Effect.runPromise(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { isStorable, toStorableText } from "../../src/domain/StorableText.ts"
 
-describe("storableText", () => {
+describe("toStorableText", () => {
   it.each<[string, string, number?]>([
     ["plain \u{1F600}", "plain \u{1F600}"],
     ["a\u0000b\u0000", "ab"],
@@ -10,7 +10,7 @@ describe("storableText", () => {
     ["a\u{1F600}", "a\ufffd", 2],
     ["\u0000abc", "abc", 3],
     ["", ""]
-  ])("makes of %j what PostgreSQL can hold", (text, stored, max) => {
+  ])("turns %j into text that PostgreSQL can store", (text, stored, max) => {
     assert.strictEqual(toStorableText(text, max), stored)
     assert.isTrue(isStorable(stored))
   })

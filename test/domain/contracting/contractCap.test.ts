@@ -6,11 +6,11 @@ import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const contract = { id: "ctr_1", currencyCode: "EUR", capMinor: 100_00, billedMinor: 60_00 }
 
-describe("the cap of a contract", () => {
+describe("The cap of a contract", () => {
   const amount = fc.maxSafeInteger()
   const cap = fc.option(fc.maxSafeNat())
 
-  it("passes the exact sum, and fails exactly beyond the cap or the exact range", () => {
+  it("accepts the exact sum, and rejects a sum beyond the cap or the safe integers", () => {
     fc.assert(
       fc.property(cap, amount, fc.array(amount, { maxLength: 5 }), (capMinor, billedMinor, changes) => {
         const exact = changes.reduce((sum, change) => sum + BigInt(change), BigInt(billedMinor))
@@ -23,12 +23,12 @@ describe("the cap of a contract", () => {
     )
   })
 
-  it("lets a contract reach its cap and no further", () => {
+  it("allows billing up to the cap and no further", () => {
     assertPasses(billedAfter(contract, [40_00], "billables"), 100_00)
     assert.deepStrictEqual(errorsOf(billedAfter(contract, [40_01], "billables")), ["billables max"])
   })
 
-  it("lets a contract above a lowered cap bill less, and not a cent more", () => {
+  it("allows a contract above a lowered cap to be billed less, and rejects one cent more", () => {
     const lowered = { ...contract, capMinor: 10_00 }
     assertPasses(billedAfter(lowered, [-20_00], "id"), 40_00)
     assertPasses(billedAfter(lowered, [], "id"), 60_00)
@@ -41,7 +41,7 @@ describe("the cap of a contract", () => {
     assert.strictEqual(message, "would bill 110.00 EUR under contract ctr_1, beyond its capMinor, 100.00 EUR")
   })
 
-  it("names the exact range when a contract has no cap", () => {
+  it("is not named in the error of a contract without one", () => {
     const uncapped = { ...contract, capMinor: null, billedMinor: Number.MAX_SAFE_INTEGER }
     const decision = billedAfter(uncapped, [1], "billables")
     const message = Either.isLeft(decision) ? decision.left.details?.[0]?.message : ""

@@ -3,12 +3,12 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { EmailAddress } from "../../../src/domain/contracting/EmailAddress.ts"
 
-const read = Schema.decodeUnknownEither(EmailAddress)
-const accepts = (address: unknown) => Either.isRight(read(address))
+const decode = Schema.decodeUnknownEither(EmailAddress)
+const accepts = (address: unknown) => Either.isRight(decode(address))
 
-const atEndOf = (domain: string, length: number) => `${"a".repeat(length - domain.length)}${domain}`
+const padTo = (domain: string, length: number) => `${"a".repeat(length - domain.length)}${domain}`
 
-const good = [
+const valid = [
   "info@example.com",
   "a@b.co",
   "first.last@example.com",
@@ -45,12 +45,12 @@ const good = [
   ...[..."!#$%&'*+-/=?^_`{|}~"].flatMap((mark) => [`${mark}@example.com`, `a${mark}b.${mark}@example.com`]),
   "!#$%&'*+-/=?^_`{|}~@example.com",
   `${"l".repeat(64)}@example.com`,
-  atEndOf("@example.com", 199),
-  atEndOf("@example.com", 200),
+  padTo("@example.com", 199),
+  padTo("@example.com", 200),
   `a@${"d".repeat(194)}.com`
 ]
 
-const bad = [
+const invalid = [
   "",
   "@",
   "a",
@@ -145,39 +145,38 @@ const bad = [
   "a\u0000@example.com",
   "a@example.com\u0000",
   "\ud800@example.com",
-  atEndOf("@example.com", 201),
+  padTo("@example.com", 201),
   `a@${"d".repeat(195)}.com`,
   `${"a".repeat(10_000)}@example.com`
 ]
 
-const shown = (address: string) => (address.length > 60 ? `${address.length} characters` : JSON.stringify(address))
-const cases = (addresses: ReadonlyArray<string>) => addresses.map((address) => [shown(address), address] as const)
+const describeAddress = (address: string) =>
+  address.length > 60 ? `${address.length} characters` : JSON.stringify(address)
+const toCases = (addresses: ReadonlyArray<string>) =>
+  addresses.map((address) => [describeAddress(address), address] as const)
 
-/** Long enough to tell trouble from work, however busy the machine is. */
-const patience = 500
-
-describe("an email address", () => {
-  it.each(cases(good))("may be %s", (_, address) => {
-    assert.deepStrictEqual(read(address), Either.right(address))
+describe("EmailAddress", () => {
+  it.each(toCases(valid))("accepts %s", (_, address) => {
+    assert.deepStrictEqual(decode(address), Either.right(address))
   })
 
-  it.each(cases(bad))("may not be %s", (_, address) => {
+  it.each(toCases(invalid))("rejects %s", (_, address) => {
     assert.isFalse(accepts(address))
   })
 
-  it.each([null, undefined, 1, true, {}, [], ["a@example.com"]])("may not be %j, which is no text", (value) => {
+  it.each([null, undefined, 1, true, {}, [], ["a@example.com"]])("rejects %j, which is not a string", (value) => {
     assert.isFalse(accepts(value))
   })
 
-  it("may be whatever a generator of real ones comes up with, if it is not too long", () => {
+  it("accepts generated addresses of up to 200 characters", () => {
     const addresses = fc.emailAddress({ size: "medium" }).filter(({ length }) => length <= 200)
     fc.assert(
-      fc.property(addresses, (address) => assert.deepStrictEqual(read(address), Either.right(address))),
+      fc.property(addresses, (address) => assert.deepStrictEqual(decode(address), Either.right(address))),
       { numRuns: 1000 }
     )
   })
 
-  it("may not be anything with an @ too few or too many", () => {
+  it("rejects text without an @ and text with two of them", () => {
     const without = fc.string({ unit: "binary", maxLength: 200 }).map((text) => text.replaceAll("@", ""))
     fc.assert(
       fc.property(without, without, without, (a, b, c) => {
@@ -187,22 +186,20 @@ describe("an email address", () => {
     )
   })
 
-  it("is decided on at once, whatever it is asked of", () => {
-    const likely = fc.string({ unit: fc.constantFrom(..."aZ09.-_@+ \u{1F600}"), maxLength: 250 })
-    const anything = fc.oneof(likely, fc.string({ unit: "binary", maxLength: 2000 }))
+  it("accepts only printable ASCII of up to 200 characters", () => {
+    const similar = fc.string({ unit: fc.constantFrom(..."aZ09.-_@+ \u{1F600}"), maxLength: 250 })
+    const texts = fc.oneof(similar, fc.string({ unit: "binary", maxLength: 2000 }))
     fc.assert(
-      fc.property(anything, (text) => {
-        const started = performance.now()
-        const accepted = accepts(text)
-        assert.isBelow(performance.now() - started, patience)
-        if (accepted) assert.match(text, /^[\x21-\x7e]{1,200}$/)
+      fc.property(texts, (text) => {
+        if (accepts(text)) assert.match(text, /^[\x21-\x7e]{1,200}$/)
       }),
       { numRuns: 1000 }
     )
   })
 
+  // A backtracking pattern would take longer than the timeout of the test.
   it.each(["a", "-", ".", "a-", "a.", "@", "a@", "-a", "a@a.", "a--", "!", "\u{1F600}"])(
-    "is decided on at once, also when it is %s over and over",
+    "decides on %s repeated a million times in linear time",
     (part) => {
       for (const [before, after] of [
         ["", ""],
@@ -211,11 +208,7 @@ describe("an email address", () => {
         ["a@", "!"],
         ["a@", ".com"]
       ]) {
-        for (const times of [60, 190, 100_000]) {
-          const started = performance.now()
-          accepts(before + part.repeat(times) + after)
-          assert.isBelow(performance.now() - started, patience)
-        }
+        for (const times of [60, 190, 1_000_000]) accepts(before + part.repeat(times) + after)
       }
     }
   )

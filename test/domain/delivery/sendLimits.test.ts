@@ -15,23 +15,23 @@ import {
   tenantAllowance
 } from "../../../src/domain/delivery/SendLimits.ts"
 
-const answers = fc.array(fc.boolean(), { maxLength: 300 })
+const responses = fc.array(fc.boolean(), { maxLength: 300 })
 
-/** A receiver whose limit is always used fully, at one answer a millisecond. */
-const adapt = (isQuick: ReadonlyArray<boolean>, from = makeSendLimit(initialLimit.NEW)) =>
-  isQuick.reduce<SendLimit>(
-    (state, quick, now) =>
-      quick ? increaseSendLimit(state, Math.floor(state.limit)) : decreaseSendLimit(state, now, now),
+/** The limit of a receiver that uses it fully, after one response per millisecond. */
+const adapt = (isFast: ReadonlyArray<boolean>, from = makeSendLimit(initialLimit.NEW)) =>
+  isFast.reduce<SendLimit>(
+    (state, fast, now) =>
+      fast ? increaseSendLimit(state, Math.floor(state.limit)) : decreaseSendLimit(state, now, now),
     from
   )
-const quickly = (count: number) => Array.from({ length: count }, () => true)
-const slowly = (count: number) => Array.from({ length: count }, () => false)
+const fastResponses = (count: number) => Array.from({ length: count }, () => true)
+const slowResponses = (count: number) => Array.from({ length: count }, () => false)
 
-describe("the concurrency limit of an integration", () => {
-  it("stays between one and the most there may be, whatever is answered", () => {
+describe("The concurrency limit of an integration", () => {
+  it("stays between one and its maximum for any responses", () => {
     fc.assert(
-      fc.property(answers, (isQuick) => {
-        const { limit, threshold } = adapt(isQuick)
+      fc.property(responses, (isFast) => {
+        const { limit, threshold } = adapt(isFast)
         assert.isAtLeast(limit, 1)
         assert.isAtMost(limit, maxInFlightPerIntegration)
         assert.isAtMost(threshold, maxInFlightPerIntegration)
@@ -39,64 +39,67 @@ describe("the concurrency limit of an integration", () => {
     )
   })
 
-  it("proves a new receiver by its first quick answer, and doubles from one round of answers to the next", () => {
+  it("makes a new receiver PROVEN at its first fast response and doubles with each round of responses", () => {
     assert.strictEqual(poolOf(makeSendLimit(initialLimit.NEW)), "NEW")
-    assert.strictEqual(poolOf(adapt(quickly(1))), "PROVEN")
-    let state = adapt(quickly(1))
+    assert.strictEqual(poolOf(adapt(fastResponses(1))), "PROVEN")
+    let state = adapt(fastResponses(1))
     for (let round = 1; state.limit < maxInFlightPerIntegration; round++) {
       const before = state.limit
-      state = adapt(quickly(before), state)
+      state = adapt(fastResponses(before), state)
       assert.strictEqual(state.limit, Math.min(before * 2, maxInFlightPerIntegration), `round ${round}`)
     }
   })
 
-  it("makes any receiver slow that answers slowly a few times in a row, and proves it again by a few quick answers", () => {
+  it("makes any receiver SLOW after seven slow responses in a row and PROVEN again after two fast ones", () => {
     fc.assert(
-      fc.property(answers, (isQuick) => {
-        const slow = adapt(slowly(7), adapt(isQuick))
+      fc.property(responses, (isFast) => {
+        const slow = adapt(slowResponses(7), adapt(isFast))
         assert.strictEqual(poolOf(slow), "SLOW")
         assert.strictEqual(Math.floor(slow.limit), initialLimit.SLOW)
-        assert.strictEqual(poolOf(adapt(quickly(2), slow)), "PROVEN")
+        assert.strictEqual(poolOf(adapt(fastResponses(2), slow)), "PROVEN")
       })
     )
   })
 
-  it("falls for all that were in flight together, but lowers the threshold once", () => {
-    const wide = adapt(quickly(200))
-    const stalled = slowly(64).reduce<SendLimit>((state) => decreaseSendLimit(state, 10, 20), wide)
+  it("falls to one when all deliveries in flight are slow, but lowers the threshold once", () => {
+    const grown = adapt(fastResponses(200))
+    const stalled = slowResponses(64).reduce<SendLimit>((state) => decreaseSendLimit(state, 10, 20), grown)
     assert.strictEqual(stalled.limit, 1)
     assert.strictEqual(stalled.threshold, maxInFlightPerIntegration / 2)
   })
 
-  it("grows back less quickly each time a receiver turns slow again", () => {
-    let state = adapt(quickly(200))
-    const widths: Array<number> = []
+  it("grows back less each time a receiver turns slow again", () => {
+    let state = adapt(fastResponses(200))
+    const limits: Array<number> = []
     for (let wave = 1; wave <= 4; wave++) {
-      state = slowly(64).reduce<SendLimit>((before) => decreaseSendLimit(before, wave * 100, wave * 100 + 10), state)
-      state = adapt(quickly(100), state)
-      widths.push(Math.floor(state.limit))
+      state = slowResponses(64).reduce<SendLimit>(
+        (before) => decreaseSendLimit(before, wave * 100, wave * 100 + 10),
+        state
+      )
+      state = adapt(fastResponses(100), state)
+      limits.push(Math.floor(state.limit))
     }
-    assert.isBelow(widths[0] ?? 0, maxInFlightPerIntegration)
+    assert.isBelow(limits[0] ?? 0, maxInFlightPerIntegration)
     assert.deepStrictEqual(
-      widths,
-      widths.toSorted((a, b) => b - a)
+      limits,
+      limits.toSorted((a, b) => b - a)
     )
-    assert.isBelow(widths.at(-1) ?? 0, maxInFlightPerIntegration / 2)
+    assert.isBelow(limits.at(-1) ?? 0, maxInFlightPerIntegration / 2)
   })
 
-  it("does not grow while it is not used", () => {
-    const proven = adapt(quickly(1))
+  it("does not grow while it is not fully used", () => {
+    const proven = adapt(fastResponses(1))
     assert.deepStrictEqual(
-      quickly(100).reduce<SendLimit>((state) => increaseSendLimit(state, 1), proven),
+      fastResponses(100).reduce<SendLimit>((state) => increaseSendLimit(state, 1), proven),
       proven
     )
   })
 })
 
-describe("the slots a tenant may take", () => {
+describe("tenantAllowance", () => {
   const tenants = fc.array(fc.record({ tenant: fc.nat(40), pool: fc.constantFrom(...sendPools) }), { maxLength: 300 })
 
-  it("are never more than there are, nor more than a tenant's share, and something is left for whoever has none", () => {
+  it("stays within the pool and the tenant's maximum, and leaves a slot for a tenant that has none", () => {
     fc.assert(
       fc.property(tenants, (claims) => {
         const used = new Map<string, number>()
@@ -113,7 +116,8 @@ describe("the slots a tenant may take", () => {
           const newcomer = tenantAllowance({ ...usage, poolUsed: 0, totalUsed: 0 })
           assert.isAtMost(allowed, newcomer)
           assert.strictEqual(newcomer > 0, poolFree > 0)
-          if (usedBy(pool, tenant) > 0) assert.isBelow(allowed, Math.max(1, poolFree), "the last slot is a newcomer's")
+          if (usedBy(pool, tenant) > 0)
+            assert.isBelow(allowed, Math.max(1, poolFree), "the last slot is left for another tenant")
           for (const key of [["all"], ["pool", pool], [pool, tenant], ["tenant", tenant]])
             used.set(key.join(), usedBy(...key) + allowed)
           assert.isAtMost(usedBy("pool", pool), poolSlots[pool])
@@ -123,7 +127,7 @@ describe("the slots a tenant may take", () => {
     )
   })
 
-  it("are half of a pool for a tenant alone", () => {
+  it("gives half of a pool to the only tenant", () => {
     const usage = { poolFree: poolSlots.PROVEN, totalFree: maxInFlight, poolUsed: 0, totalUsed: 0 }
     assert.strictEqual(tenantAllowance(usage), poolSlots.PROVEN / 2)
     assert.isAtLeast(poolSlots.PROVEN / 2, maxInFlightPerIntegration)

@@ -8,19 +8,19 @@ import { invoiceTransitions } from "../../../src/domain/invoicing/InvoiceStatus.
 const isPattern = Schema.is(EventPattern)
 const types = eventTypes.map(({ type }) => type)
 
-describe("the catalogue of events", () => {
-  it("names each type once, as a resource and what happened to it", () => {
+describe("The event catalogue", () => {
+  it("lists each type once, as resource.action", () => {
     assert.lengthOf(new Set(types), types.length)
     for (const type of types) assert.match(type, /^[a-z_]+\.[a-z_]+$/)
     assert.includeMembers(types, ["client.created", "invoice.voided", "asset.failed", "integration.ping"])
   })
 
-  it("has what every move of an invoice or an integration is told as", () => {
+  it("has an event type for every transition of an invoice or an integration", () => {
     for (const { event } of Object.values(invoiceTransitions)) assert.include(types, `invoice.${event}`)
     for (const { event } of Object.values(integrationTransitions)) assert.include(types, `integration.${event}`)
   })
 
-  it("is what can be subscribed to, type by type or resource by resource", () => {
+  it("defines the event patterns: one type or all types of a resource", () => {
     for (const type of types) assert.isTrue(isPattern(type))
     for (const resource of Object.keys(eventCatalogue)) assert.isTrue(isPattern(`${resource}.*`))
     for (const other of ["client", "*", "client.", "client.**", "*.created", "issue.moved", ""]) {
@@ -28,7 +28,7 @@ describe("the catalogue of events", () => {
     }
   })
 
-  it("has a schema for each type, under a name the document can hold", () => {
+  it("has a schema for each type, under a valid OpenAPI component name", () => {
     assert.lengthOf(eventSchemas, types.length)
     for (const type of types) assert.match(eventSchemaName(type), /^[\w.-]+$/)
   })

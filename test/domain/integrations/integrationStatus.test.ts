@@ -10,7 +10,7 @@ import {
 
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
-const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationTransition, IntegrationStatus]> = [
+const allowed: ReadonlyArray<readonly [IntegrationStatus, IntegrationTransition, IntegrationStatus]> = [
   ["ACTIVE", "pause", "PAUSED"],
   ["PAUSED", "resume", "ACTIVE"],
   ["ERROR", "resume", "ACTIVE"],
@@ -23,20 +23,20 @@ const legal: ReadonlyArray<readonly [IntegrationStatus, IntegrationTransition, I
   ["ERROR", "lose", "ERROR"]
 ]
 
-describe("an integration", () => {
+describe("The state machine of integrations", () => {
   for (const name of ["pause", "resume", "fail", "authorize", "lose"] as const) {
     for (const status of statuses) {
-      const way = legal.find(([from, move]) => from === status && move === name)
-      it(`that is ${status} ${way === undefined ? "cannot" : "can"} ${name}`, () => {
-        assert.strictEqual(canTransitionIntegration(status, name), way !== undefined)
-        const verdict = Effect.runSync(Effect.either(requireIntegrationTransition(status, name)))
-        if (way !== undefined) assert.strictEqual(integrationTransitions[name].to, way[2])
+      const transition = allowed.find(([from, transition]) => from === status && transition === name)
+      it(`${transition === undefined ? "rejects" : "allows"} ${name} from ${status}`, () => {
+        assert.strictEqual(canTransitionIntegration(status, name), transition !== undefined)
+        const decision = Effect.runSync(Effect.either(requireIntegrationTransition(status, name)))
+        if (transition !== undefined) assert.strictEqual(integrationTransitions[name].to, transition[2])
         else {
-          const [detail] = Either.isLeft(verdict) ? (verdict.left.details ?? []) : []
+          const [detail] = Either.isLeft(decision) ? (decision.left.details ?? []) : []
           assert.deepInclude(detail, { field: "status", constraint: "state" })
           assert.include(detail?.message, `is ${status}`)
         }
-        assert.strictEqual(Either.isRight(verdict), way !== undefined)
+        assert.strictEqual(Either.isRight(decision), transition !== undefined)
       })
     }
   }

@@ -6,8 +6,8 @@ import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 const id = ContractId.make("ctr_000000000000000000000001")
 const contract = { id, status: "ACTIVE", currencyCode: "EUR" } as const
 
-describe("a draft of an invoice", () => {
-  it("is empty, in the currency of its contract, and keeps the requested due date", () => {
+describe("A new draft invoice", () => {
+  it("is empty, in the currency of its contract, with the requested due date", () => {
     const dueAt = "2026-12-01T00:00:00.000Z"
     assertPasses(draftOf(contract, { contractId: id, dueAt }), {
       contract: id,
@@ -20,13 +20,13 @@ describe("a draft of an invoice", () => {
     })
   })
 
-  it("can name the currency of its contract and no other", () => {
+  it("accepts only the currency of its contract", () => {
     assert.isUndefined(errorsOf(draftOf(contract, { contractId: id, currencyCode: "EUR" })))
     const decision = draftOf(contract, { contractId: id, currencyCode: "USD" })
     assert.deepStrictEqual(errorsOf(decision), ["currencyCode currency"])
   })
 
-  it("is made under an ACTIVE or ENDED contract, and not under a DRAFT", () => {
+  it("is accepted under an ACTIVE or ENDED contract, and rejected under a DRAFT", () => {
     assert.isUndefined(errorsOf(draftOf({ ...contract, status: "ENDED" }, { contractId: id })))
     const decision = draftOf({ ...contract, status: "DRAFT" }, { contractId: id })
     assert.deepStrictEqual(errorsOf(decision), ["contractId state"])

@@ -16,17 +16,17 @@ const allowed: Readonly<Record<InvoiceTransition, ReadonlyArray<InvoiceStatus>>>
   void: ["DRAFT", "FINALIZED"]
 }
 
-describe("an invoice", () => {
+describe("The state machine of invoices", () => {
   for (const name of ["finalize", "pay", "void"] as const)
     for (const status of statuses) {
       const isAllowed = allowed[name].includes(status)
-      it(`that is ${status} ${isAllowed ? "can" : "cannot"} ${name}`, () => {
+      it(`${isAllowed ? "allows" : "rejects"} ${name} from ${status}`, () => {
         const errors = errorsOf(requireInvoiceTransition(status, name))
         assert.deepStrictEqual(errors, isAllowed ? undefined : ["status state"])
       })
     }
 
-  it("has no other transitions, and each leads to its status", () => {
+  it("has exactly the transitions finalize, pay and void", () => {
     const targets = Object.entries(invoiceTransitions).map(([name, { to }]) => [name, to])
     assert.deepStrictEqual(targets, [
       ["finalize", "FINALIZED"],
@@ -35,8 +35,9 @@ describe("an invoice", () => {
     ])
   })
 
-  it.each(statuses)("can be edited only as a DRAFT: %s", (status) => {
-    const errors = errorsOf(requireEditableInvoice(status))
-    assert.deepStrictEqual(errors, status === "DRAFT" ? undefined : ["status state"])
-  })
+  for (const status of statuses)
+    it(`${status === "DRAFT" ? "allows" : "rejects"} edits in ${status}`, () => {
+      const errors = errorsOf(requireEditableInvoice(status))
+      assert.deepStrictEqual(errors, status === "DRAFT" ? undefined : ["status state"])
+    })
 })

@@ -5,10 +5,10 @@ import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const maxLines = 1000
 
-describe("the totals of an invoice", () => {
+describe("totalsAfter", () => {
   const amount = fc.maxSafeInteger()
 
-  it("are the exact sums of its lines, or an error of the field beyond the exact range", () => {
+  it("returns the exact sum of the lines, or an error beyond the safe integers", () => {
     fc.assert(
       fc.property(amount, fc.array(amount, { maxLength: 5 }), (totalMinor, amounts) => {
         const exact = amounts.reduce((sum, one) => sum + BigInt(one), BigInt(totalMinor))
@@ -26,7 +26,7 @@ describe("the totals of an invoice", () => {
     )
   })
 
-  it("count the lines up to the quota", () => {
+  it("rejects more lines than the quota, but no removal of lines", () => {
     const decide = (billableCount: number, lineDelta: number) =>
       errorsOf(totalsAfter({ totalMinor: 0, billableCount }, { amounts: [], lineDelta, field: "billables" }, maxLines))
     assert.isUndefined(decide(999, 1))

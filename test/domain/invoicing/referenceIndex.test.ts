@@ -17,28 +17,28 @@ const errorsOn = (billed: ReadonlyArray<ReferenceFields>, lines: ReadonlyArray<R
     .map(({ constraint, field, message }) => `${field} ${constraint}: ${message}`)
 }
 
-describe("the references of a request", () => {
-  it("pass when none is billed already", () => {
+describe("ReferenceIndex", () => {
+  it("accepts references that are not billed yet", () => {
     assert.deepStrictEqual(errorsOn([jira("A-1")], [jira("A-2"), { referenceType: "order", referenceId: "A-1" }]), [])
   })
 
-  it("may be missing on any number of lines", () => {
+  it("accepts any number of lines without a reference", () => {
     assert.deepStrictEqual(errorsOn([], [{}, {}, { referenceType: "order" }, { referenceType: "order" }]), [])
   })
 
-  it("fail on the line that bills what an invoice bills already", () => {
+  it("rejects a line whose reference is already on an invoice", () => {
     assert.deepStrictEqual(errorsOn([jira("A-1")], [jira("A-2"), jira("A-1")]), [
       "billables[1].referenceId unique: is billed already, on invoice inv_1"
     ])
   })
 
-  it("fail on the second of two lines with the same reference", () => {
+  it("rejects the second of two lines with the same reference", () => {
     assert.deepStrictEqual(errorsOn([], [jira("A-1"), jira("A-1")]), [
       "billables[1].referenceId unique: is on a line before"
     ])
   })
 
-  it("tell the same key of two sites apart, and match a line that names no site", () => {
+  it("distinguishes equal keys of two sites, and matches a line without a site to any site", () => {
     const [one, other] = [jira("A-1", { siteId: "one" }), jira("A-1", { siteId: "other" })]
     assert.deepStrictEqual(errorsOn([one], [other]), [])
     assert.lengthOf(errorsOn([one], [one]), 1)
@@ -46,7 +46,7 @@ describe("the references of a request", () => {
     assert.lengthOf(errorsOn([jira("A-1")], [other]), 1)
   })
 
-  it("match the same issue under a key that has changed since", () => {
+  it("matches the same issue under a changed key", () => {
     assert.lengthOf(errorsOn([jira("A-1", { issueId })], [jira("B-7", { issueId })]), 1)
   })
 })

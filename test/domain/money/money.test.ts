@@ -13,8 +13,8 @@ import {
 
 const runs = { numRuns: 3000 }
 
-/** A number as long division writes it; the fraction of a decimal always ends. */
-const written = ({ over, under }: Ratio) => {
+/** A number in decimal digits by long division, which ends for every decimal. */
+const divide = ({ over, under }: Ratio) => {
   const size = over < 0n ? -over : over
   let text = `${over < 0n ? "-" : ""}${size / under}`
   for (let rest = size % under, digits = 0; rest > 0n; rest = (rest * 10n) % under, digits++) {
@@ -23,10 +23,10 @@ const written = ({ over, under }: Ratio) => {
   return text
 }
 
-/** An amount or nothing, as money is told. */
-const told = (amount: bigint) => (isSafe(amount) ? Number(amount) : undefined)
+/** An amount that JSON carries exactly, or undefined. */
+const safeNumber = (amount: bigint) => (isSafe(amount) ? Number(amount) : undefined)
 
-/** Quantities such as people and programs write: short decimals, sums of them, tiny and huge ones, halves. */
+/** Short decimals, sums of them, tiny and huge numbers, halves. */
 const quantity = fc.oneof(
   fc.tuple(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.nat(6)).map(([n, scale]) => n / 10 ** scale),
   fc.tuple(fc.integer(), fc.integer({ min: -12, max: 12 })).map(([n, power]) => Number(`${n}e${power}`)),
@@ -37,7 +37,7 @@ const quantity = fc.oneof(
 )
 const amount = fc.oneof(fc.integer({ min: -100_000, max: 100_000 }), fc.maxSafeInteger())
 
-describe("a line's total", () => {
+describe("lineTotal", () => {
   it.each<[quantity: number, amountMinor: number, total: number | undefined]>([
     [1.005, 100, 101],
     [1.005, -100, -101],
@@ -85,34 +85,34 @@ describe("a line's total", () => {
     [9007199254740992, 1, undefined],
     [1e21, 1, undefined],
     [1e300, -1, undefined]
-  ])("of %s times %s is %s", (quantity, amountMinor, total) => {
+  ])("rounds %s times %s to %s", (quantity, amountMinor, total) => {
     assert.strictEqual(lineTotal(quantity, amountMinor), total)
-    assert.strictEqual(told(exactLineTotal(quantity, amountMinor)), total, "by the oracle")
+    assert.strictEqual(safeNumber(exactLineTotal(quantity, amountMinor)), total, "exactLineTotal")
   })
 
-  it("is the exact product, rounded once, or nothing beyond what JSON carries", () => {
+  it("returns the exact product, rounded once, or undefined beyond the safe integers", () => {
     fc.assert(
       fc.property(quantity, amount, (quantity, amountMinor) => {
-        assert.strictEqual(lineTotal(quantity, amountMinor), told(exactLineTotal(quantity, amountMinor)))
+        assert.strictEqual(lineTotal(quantity, amountMinor), safeNumber(exactLineTotal(quantity, amountMinor)))
       }),
       runs
     )
   })
 
-  it("is told up to the very edge and not a step beyond", () => {
-    const nearEdge = fc.tuple(fc.integer({ min: 2, max: 1_000_000 }), fc.integer({ min: -3, max: 3 }), fc.boolean())
+  it("returns totals up to the largest safe integer and undefined beyond it", () => {
+    const nearMax = fc.tuple(fc.integer({ min: 2, max: 1_000_000 }), fc.integer({ min: -3, max: 3 }), fc.boolean())
     fc.assert(
-      fc.property(nearEdge, ([factor, step, isNegative]) => {
+      fc.property(nearMax, ([factor, step, isNegative]) => {
         const amountMinor = Number(maxSafe / BigInt(factor)) + step
         const quantity = isNegative ? -factor : factor
-        assert.strictEqual(lineTotal(quantity, amountMinor), told(BigInt(quantity) * BigInt(amountMinor)))
+        assert.strictEqual(lineTotal(quantity, amountMinor), safeNumber(BigInt(quantity) * BigInt(amountMinor)))
       }),
       runs
     )
   })
 })
 
-describe("a sum", () => {
+describe("sumMinor", () => {
   it.each<[amounts: ReadonlyArray<number>, total: number | undefined]>([
     [[], 0],
     [[1, -1], 0],
@@ -122,22 +122,22 @@ describe("a sum", () => {
     [[maxMinor - 1, 1], maxMinor],
     [[maxMinor, maxMinor, -maxMinor], maxMinor],
     [[maxMinor, 2, -1, -1], maxMinor]
-  ])("of %j is %s, whatever is passed on the way", (amounts, total) => {
+  ])("sums %j to %s, even if an intermediate sum is not safe", (amounts, total) => {
     assert.strictEqual(sumMinor(...amounts), total)
   })
 
-  it("is exact or nothing", () => {
+  it("returns the exact sum, or undefined beyond the safe integers", () => {
     fc.assert(
       fc.property(fc.array(amount, { maxLength: 20 }), (amounts) => {
         const exact = amounts.reduce((total, each) => total + BigInt(each), 0n)
-        assert.strictEqual(sumMinor(...amounts), told(exact))
+        assert.strictEqual(sumMinor(...amounts), safeNumber(exact))
       }),
       runs
     )
   })
 })
 
-describe("a decimal", () => {
+describe("Decimal", () => {
   it.each<[value: number, text: string]>([
     [1.005, "1.005"],
     [0.1 + 0.2, "0.30000000000000004"],
@@ -148,18 +148,18 @@ describe("a decimal", () => {
     [-0, "0"],
     [100, "100"],
     [maxMinor, "9007199254740991"]
-  ])("reads %s as %s", (value, text) => {
+  ])("formats %s as %s", (value, text) => {
     assert.strictEqual(formatDecimal(toDecimal(value)), text)
   })
 
-  it("is the number as JSON writes it, with nothing lost and nothing added", () => {
+  it("has exactly the value of the number in JSON", () => {
     fc.assert(
       fc.property(quantity, (value) => {
         const { over, under } = ratioOf(value)
         const { digits, scale } = toDecimal(value)
         assert.isAtLeast(scale, 0)
         assert.strictEqual(digits * under, over * 10n ** BigInt(scale))
-        assert.strictEqual(formatDecimal({ digits, scale }), written({ over, under }))
+        assert.strictEqual(formatDecimal({ digits, scale }), divide({ over, under }))
         assert.strictEqual(Number(formatDecimal({ digits, scale })), value === 0 ? 0 : value)
       }),
       runs
@@ -168,24 +168,24 @@ describe("a decimal", () => {
 
   const decimal = fc.record({ digits: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), scale: fc.nat(35) })
 
-  it("is written out as long division writes it", () => {
+  it("formats any digits and scale as long division does", () => {
     fc.assert(
       fc.property(decimal, ({ digits, scale }) => {
-        assert.strictEqual(formatDecimal({ digits, scale }), written({ over: digits, under: 10n ** BigInt(scale) }))
+        assert.strictEqual(formatDecimal({ digits, scale }), divide({ over: digits, under: 10n ** BigInt(scale) }))
       }),
       runs
     )
   })
 
-  it("is rounded to the nearest, and from the middle away from zero", () => {
+  it("rounds to the nearest integer, and half away from zero", () => {
     const middle = fc
       .tuple(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), fc.integer({ min: 1, max: 20 }))
       .map(([whole, scale]) => ({ digits: whole * 10n ** BigInt(scale) + 5n * 10n ** BigInt(scale - 1), scale }))
-    const beside = fc
+    const nearMiddle = fc
       .tuple(middle, fc.constantFrom(-1n, 0n, 1n))
       .map(([{ digits, scale }, step]) => ({ digits: digits + step, scale }))
     fc.assert(
-      fc.property(fc.oneof(decimal, beside), ({ digits, scale }) => {
+      fc.property(fc.oneof(decimal, nearMiddle), ({ digits, scale }) => {
         assert.strictEqual(
           roundDecimal({ digits, scale }),
           roundHalfAwayFromZero({ over: digits, under: 10n ** BigInt(scale) })
@@ -197,7 +197,7 @@ describe("a decimal", () => {
   })
 })
 
-describe("an amount in its major unit", () => {
+describe("formatAmount", () => {
   it.each<[amountMinor: number, currencyCode: string, text: string]>([
     [0, "JPY", "0"],
     [123_456, "JPY", "123,456"],
@@ -216,11 +216,11 @@ describe("an amount in its major unit", () => {
     [1_234_567, "KWD", "1,234.567"],
     [1, "CLF", "0.0001"],
     [123_456_789, "CLF", "12,345.6789"]
-  ])("of %s in %s is %s", (amountMinor, currencyCode, text) => {
+  ])("formats %s minor units of %s as %s", (amountMinor, currencyCode, text) => {
     assert.strictEqual(formatAmount(amountMinor, currencyCode), text)
   })
 
-  it("has the currency's decimals and a comma after each thousand", () => {
+  it("uses the decimals of the currency and separates thousands by commas", () => {
     const currency = fc.constantFrom(["JPY", 0] as const, ["EUR", 2] as const, ["KWD", 3] as const, ["CLF", 4] as const)
     fc.assert(
       fc.property(amount, currency, (amountMinor, [currencyCode, decimals]) => {

@@ -6,8 +6,8 @@ import { errorsOf } from "../../support/assertions/decisions.ts"
 
 const canManage = (actor: Role, ...others: ReadonlyArray<Role>) => Either.isRight(requireCanManage(actor, ...others))
 
-describe("managing members", () => {
-  it("is allowed to an ADMIN for all roles but OWNER, and to an OWNER for all", () => {
+describe("The member rules", () => {
+  it("allow an ADMIN to manage all roles but OWNER, and an OWNER all roles", () => {
     for (const role of roles) {
       assert.isFalse(canManage("VIEWER", role), role)
       assert.isFalse(canManage("MEMBER", role), role)
@@ -16,19 +16,19 @@ describe("managing members", () => {
     }
   })
 
-  it("needs an OWNER if any of the roles is OWNER", () => {
+  it("require an OWNER if any of the roles is OWNER", () => {
     assert.isFalse(canManage("ADMIN", "MEMBER", "OWNER"))
     assert.isFalse(canManage("ADMIN", "OWNER", "MEMBER"))
     assert.isTrue(canManage("OWNER", "OWNER", "MEMBER"))
   })
 
-  it("takes the role OWNER only from an owner that becomes something else or leaves", () => {
+  it("count an owner as lost only on a change to another role or a removal", () => {
     for (const before of roles)
       for (const after of [...roles, undefined])
         assert.strictEqual(losesOwner(before, after), before === "OWNER" && after !== "OWNER")
   })
 
-  it("leaves a tenant at least one owner", () => {
+  it("keep at least one owner in a tenant", () => {
     assert.deepStrictEqual(errorsOf(requireOtherOwner(1)), ["role state"])
     assert.isUndefined(errorsOf(requireOtherOwner(2)))
   })

@@ -5,15 +5,15 @@ import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 
 const issues = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-describe("billing issues", () => {
-  it("needs exactly one of issueKeys and filter", () => {
+describe("Billing issues", () => {
+  it("requires exactly one of issueKeys and filter", () => {
     assert.isUndefined(errorsOf(requireSelection({ issueKeys: ["A-1"] })))
     assert.isUndefined(errorsOf(requireSelection({ filter: {} })))
     assert.deepStrictEqual(errorsOf(requireSelection({})), ["issueKeys required"])
     assert.deepStrictEqual(errorsOf(requireSelection({ issueKeys: ["A-1"], filter: {} })), ["filter unknown"])
   })
 
-  it("takes the issues in the order of their keys", () => {
+  it("keeps the order of the requested issue keys", () => {
     const found = new Map([
       ["A-1", 1],
       ["A-2", 2]
@@ -21,12 +21,12 @@ describe("billing issues", () => {
     assertPasses(requireAllFound(["A-2", "A-1"], found), [2, 1])
   })
 
-  it("names every key without an issue", () => {
+  it("reports every key without an issue", () => {
     const decision = requireAllFound(["A-1", "A-2", "A-3"], new Map([["A-2", 2]]))
     assert.deepStrictEqual(errorsOf(decision), ["issueKeys[0] exists", "issueKeys[2] exists"])
   })
 
-  it("takes what a filter matches, up to the lines of one request", () => {
+  it("rejects a filter that matches no issue or more issues than one request may bill", () => {
     assert.deepStrictEqual(errorsOf(requireBillableCount([])), ["filter minItems"])
     assert.isUndefined(errorsOf(requireBillableCount(issues(1))))
     assert.isUndefined(errorsOf(requireBillableCount(issues(maxBillablesPerRequest))))
