@@ -8,17 +8,17 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const program = findBrowser()
 
-if (program === undefined) console.warn(`Images are not shown in a browser here: ${withoutBrowser}`)
+if (program === undefined) console.warn(`Browser tests are skipped: ${withoutBrowser}`)
 
-/** Types a browser can encode a picture in by itself. */
+/** Types that a browser can encode. */
 const encodings = ["image/png", "image/jpeg", "image/webp"]
 
 type Size = readonly [width: number, height: number]
 
-// What runs in the page is text: the types of a browser's own world are not among those known here.
+// Scripts for the page are text because this project has no DOM types.
 
-/** Loads an image into the page and tells how large the browser finds it, or that it finds none. */
-const load = (page: Page, src: string) =>
+/** Loads an image into the page and returns its size. */
+const loadImage = (page: Page, src: string) =>
   page.evaluate<Size | "no image">(`new Promise((resolve) => {
     const image = new Image()
     image.onload = () => resolve([image.naturalWidth, image.naturalHeight])
@@ -27,8 +27,7 @@ const load = (page: Page, src: string) =>
     document.body.append(image)
   })`)
 
-/** A picture of this size as the browser encodes it. */
-const encode = async (page: Page, type: string, [width, height]: Size) => {
+const encodeImage = async (page: Page, type: string, [width, height]: Size) => {
   const url = await page.evaluate<string>(`(() => {
     const canvas = Object.assign(document.createElement("canvas"), { width: ${width}, height: ${height} })
     canvas.getContext("2d").fillRect(0, 0, ${width}, ${height / 2})
@@ -39,72 +38,72 @@ const encode = async (page: Page, type: string, [width, height]: Size) => {
   return Buffer.from(data, "base64")
 }
 
-/** Puts a script into the page, which tells by a mark whether it ran. */
+/** Adds a script to the page and returns whether it ran. */
 const tryScript = `(() => {
   const script = document.createElement("script")
   script.textContent = "document.body.dataset.ran = 'yes'"
   document.body.append(script)
-  return document.body.dataset.ran ?? "nothing"
+  return document.body.dataset.ran ?? "no"
 })()`
 
 describe.skipIf(program === undefined)(
-  program === undefined ? `an image in a browser, left out since ${withoutBrowser}` : "an image in a browser",
+  program === undefined ? `An image in a browser, skipped because ${withoutBrowser}` : "An image in a browser",
   { timeout: 60_000 },
   () => {
     let browser: Browser
     let page: Page
     let service: Service
     let assets: AssetClient
-    let elsewhere: Awaited<ReturnType<typeof serveOnLoopback>>
+    let otherOrigin: Awaited<ReturnType<typeof serveOnLoopback>>
     beforeAll(async () => {
       service = await startService()
       assets = assetClient(service, await service.newTenant())
-      elsewhere = await serveOnLoopback((_, response) => {
-        response.setHeader("content-type", "text/html").end("<!doctype html><title>quiet</title><body></body>")
+      otherOrigin = await serveOnLoopback((_, response) => {
+        response.setHeader("content-type", "text/html").end("<!doctype html><title>empty</title><body></body>")
       })
-      // Its own sandbox cannot be set up by root, which is who runs the tests in a container.
+      // Chromium cannot set up its sandbox as root, the user in a container.
       browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] })
       page = await browser.newPage()
     })
     afterAll(async () => {
       await browser?.close()
-      await elsewhere?.stop()
+      await otherOrigin?.stop()
       await service?.stop()
     })
 
-    it("is rendered in its size on a page of the same origin and of another", async () => {
+    it("is rendered on a page of the same and of another origin", async () => {
       const { url } = await assets.ready({}, png({ width: 37, height: 23, bytes: 400_000 }))
-      for (const origin of [`${service.url}/healthz`, elsewhere.url]) {
+      for (const origin of [`${service.url}/healthz`, otherOrigin.url]) {
         await page.goto(origin)
-        assert.deepStrictEqual(await load(page, service.url + url), [37, 23], origin)
+        assert.deepStrictEqual(await loadImage(page, service.url + url), [37, 23], origin)
       }
     })
 
-    it.each(encodings)("of type %s is taken as the browser made it, and rendered", async (contentType) => {
-      await page.goto(elsewhere.url)
-      const { url } = await assets.ready({ contentType }, await encode(page, contentType, [64, 48]))
-      assert.deepStrictEqual(await load(page, service.url + url), [64, 48])
+    it.each(encodings)("of type %s is accepted as the browser encoded it, and rendered", async (contentType) => {
+      await page.goto(otherOrigin.url)
+      const { url } = await assets.ready({ contentType }, await encodeImage(page, contentType, [64, 48]))
+      assert.deepStrictEqual(await loadImage(page, service.url + url), [64, 48])
     })
 
-    it("that is signed is rendered through its url alone", async () => {
+    it("with access SIGNED is rendered only by its signed URL", async () => {
       const { assetId, url } = await assets.ready({ access: "SIGNED" })
-      await page.goto(elsewhere.url)
-      assert.deepStrictEqual(await load(page, service.url + url), [3, 2])
-      assert.strictEqual(await load(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
+      await page.goto(otherOrigin.url)
+      assert.deepStrictEqual(await loadImage(page, service.url + url), [3, 2])
+      assert.strictEqual(await loadImage(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
     })
 
     it.each([
       ["an SVG", svgWithScript],
-      ["a page", htmlWithScript]
-    ])("is never %s in disguise", async (_, bytes) => {
+      ["an HTML page", htmlWithScript]
+    ])("is not rendered if it is %s", async (_, bytes) => {
       const { assetId } = await assets.uploaded(bytes)
       assert.strictEqual((await assets.complete(assetId)).status, 400)
-      await page.goto(elsewhere.url)
-      assert.strictEqual(await load(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
+      await page.goto(otherOrigin.url)
+      assert.strictEqual(await loadImage(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
     })
 
-    it("opened by itself is shown, and runs nothing", async () => {
-      // Right in every check an image passes, with a page in the space that decoders pass over.
+    it("opened as a document is rendered and runs no script", async () => {
+      // A valid PNG with an HTML page in a chunk that decoders ignore.
       const { url } = await assets.ready({}, png({ width: 5, height: 4, hidden: htmlWithScript }))
       const response = await page.goto(service.url + url)
       assert.strictEqual(response?.headers()["content-type"], "image/png")
@@ -112,11 +111,11 @@ describe.skipIf(program === undefined)(
       assert.deepStrictEqual(await page.evaluate(sizes), [[5, 4]])
       assert.notStrictEqual(await page.title(), "ran")
       assert.strictEqual(await page.locator("script").count(), 0)
-      // Not even a script that somebody gets into the document.
-      assert.strictEqual(await page.evaluate(tryScript), "nothing")
+      // The sandbox also blocks a script that is added to the document.
+      assert.strictEqual(await page.evaluate(tryScript), "no")
       assert.strictEqual(await page.evaluate("self.origin"), "null")
-      await page.goto(elsewhere.url)
-      assert.strictEqual(await page.evaluate(tryScript), "yes", "elsewhere scripts run")
+      await page.goto(otherOrigin.url)
+      assert.strictEqual(await page.evaluate(tryScript), "yes", "scripts run on another origin")
     })
   }
 )

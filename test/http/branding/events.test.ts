@@ -5,7 +5,7 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import type { ServiceResponse } from "../../support/servers/service.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-interface Recorded {
+interface EventRow {
   readonly type: string
   readonly sequence: number
   readonly tenant: string
@@ -13,20 +13,20 @@ interface Recorded {
   readonly data: string
 }
 
-const shownBy = ({ text }: ServiceResponse) => text.slice('{"data":'.length, -1)
+const dataOf = ({ text }: ServiceResponse) => text.slice('{"data":'.length, -1)
 
-/** What an answer shows, but for the address that opens to whoever has it. */
-const withoutUrl = (answer: ServiceResponse) => {
-  const { url, ...asset } = answer.body.data
+/** The asset of a response without its signed URL. */
+const withoutUrl = (response: ServiceResponse) => {
+  const { url, ...asset } = response.body.data
   return JSON.stringify(asset)
 }
 
-describe("events of assets", () => {
+describe("Asset events", () => {
   const at = useFixture(startServiceWithTenant)
   const assets = () => assetClient(at().service, at().tenant)
 
   const eventsOf = async (id: string) => {
-    const { rows } = await at().pool.query<Recorded>(
+    const { rows } = await at().pool.query<EventRow>(
       `select type, sequence, tenant_id as tenant, client_id as client, data::text as data
        from events where resource_id = $1 order by sequence`,
       [id]
@@ -34,44 +34,44 @@ describe("events of assets", () => {
     return rows
   }
 
-  for (const [access, shown] of [
-    ["PUBLIC", shownBy],
+  for (const [access, expectedData] of [
+    ["PUBLIC", dataOf],
     ["SIGNED", withoutUrl]
   ] as const) {
-    it(`tell of a ${access} asset what the API showed of it, from its declaration to its end`, async () => {
+    it(`of a ${access} asset carry what the API returned, from creation to deletion`, async () => {
       const created = await assets().call("POST", "", { ...minimalAsset, access, originalFileName: "logo.png" })
       const { assetId } = created.body.data
-      const wrong = await assets().put(assetId, gif)
+      const wrongType = await assets().put(assetId, gif)
       assert.strictEqual((await assets().complete(assetId)).status, 400)
       const failed = await assets().record(assetId)
-      const right = await assets().put(assetId, png())
+      const correctType = await assets().put(assetId, png())
       const ready = await assets().complete(assetId)
       const renamed = await assets().patch(assetId, { originalFileName: null })
       assert.strictEqual((await assets().remove(assetId)).status, 204)
 
-      const told: ReadonlyArray<readonly [string, ServiceResponse]> = [
+      const expected: ReadonlyArray<readonly [string, ServiceResponse]> = [
         ["created", created],
-        ["updated", wrong],
+        ["updated", wrongType],
         ["failed", failed],
-        ["updated", right],
+        ["updated", correctType],
         ["ready", ready],
         ["updated", renamed],
         ["deleted", renamed]
       ]
       assert.deepStrictEqual(
         await eventsOf(assetId),
-        told.map(([action, answer], n) => ({
+        expected.map(([action, response], n) => ({
           type: `asset.${action}`,
           sequence: n + 1,
           tenant: at().tenant,
           client: null,
-          data: shown(answer)
+          data: expectedData(response)
         }))
       )
     })
   }
 
-  it("hold no address that opens to whoever has it", async () => {
+  it("never contain a signed URL", async () => {
     const { assetId } = await assets().ready({ access: "SIGNED" })
     await assets().patch(assetId, { access: "PUBLIC" })
     await assets().patch(assetId, { access: "SIGNED" })
@@ -81,12 +81,12 @@ describe("events of assets", () => {
     assert.deepStrictEqual(rows, [])
   })
 
-  it("tell nothing of what was refused or changed nothing", async () => {
+  it("are not recorded for rejected requests or requests without a change", async () => {
     const { assetId } = await assets().ready()
     const { assetId: pending } = await assets().declare()
     const before = [await eventsOf(assetId), await eventsOf(pending)]
     const stale = { "if-match": '"stale"' }
-    const refused: ReadonlyArray<readonly [number, ServiceResponse]> = [
+    const responses: ReadonlyArray<readonly [number, ServiceResponse]> = [
       [200, await assets().complete(assetId)],
       [400, await assets().put(assetId, png())],
       [400, await assets().patch(assetId, { access: "OPEN" })],
@@ -96,7 +96,7 @@ describe("events of assets", () => {
       [412, await assets().put(pending, png(), stale)],
       [413, await assets().put(pending, Buffer.alloc(5 * 1024 * 1024 + 1))]
     ]
-    for (const [status, answer] of refused) assert.strictEqual(answer.status, status, answer.text)
+    for (const [status, response] of responses) assert.strictEqual(response.status, status, response.text)
     assert.deepStrictEqual([await eventsOf(assetId), await eventsOf(pending)], before)
   })
 })

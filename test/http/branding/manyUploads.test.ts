@@ -4,28 +4,36 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { maxImageBytes, minimalAsset } from "../../support/fixtures/assets.ts"
 import { pngAround } from "../../support/fixtures/images.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
+import { openPool } from "../../support/servers/database.ts"
 import { sendRaw } from "../../support/servers/rawHttp.ts"
 
-const count = 200
+const count = 64
 
 const mebibyte = 1024 * 1024
 
-/** What the process has of the machine's memory now, or has had at most, in bytes. */
+/** Current (VmRSS) or peak (VmHWM) resident memory of a process in bytes. */
 const memoryOf = async (pid: number, measure: "VmRSS" | "VmHWM") => {
   const status = await readFile(`/proc/${pid}/status`, "utf8")
   return Number(new RegExp(`^${measure}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024
 }
 
-/** Does the work for every item, so many at a time. */
-const inLines = async <A>(items: ReadonlyArray<A>, lines: number, work: (item: A) => Promise<void>) => {
-  const queue = items.values()
-  const line = async () => {
-    for (const item of queue) await work(item)
-  }
-  await Promise.all(Array.from({ length: lines }, line))
+const digestOf = (parts: ReadonlyArray<Buffer>) => {
+  const hash = createHash("sha256")
+  for (const part of parts) hash.update(part)
+  return hash.digest("base64url")
 }
 
-describe("many uploads at once", () => {
+const mapConcurrently = async <A, B>(items: ReadonlyArray<A>, concurrency: number, map: (item: A) => Promise<B>) => {
+  const queue = items.entries()
+  const results: Array<B> = []
+  const work = async () => {
+    for (const [n, item] of queue) results[n] = await map(item)
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return results
+}
+
+describe("PUT /assets/{assetId}/content", () => {
   let processes: ApiProcesses
   beforeAll(async () => {
     await bundleApi()
@@ -33,12 +41,12 @@ describe("many uploads at once", () => {
   })
   afterAll(() => processes.clear())
 
-  /** The service in a process of its own, and requests in a tenant of it. */
-  const start = async () => {
-    const { pid = assert.fail("has no process"), url } = await processes.start()
+  /** The API in its own process, and requests in one tenant. */
+  const startApi = async () => {
+    const { pid = assert.fail("the API has no process id"), url } = await processes.start()
     const authorization = `Bearer ${await processes.token("owner")}`
-    const ask = async (method: string, path: string, body?: object, tenant?: string) => {
-      const answer = await sendRaw(url, {
+    const call = async (method: string, path: string, body?: object, tenant?: string) => {
+      const { status, text } = await sendRaw(url, {
         method,
         path: `/api/v1${path}`,
         headers: {
@@ -48,10 +56,10 @@ describe("many uploads at once", () => {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
-      assert.isBelow(answer.status, 300, answer.text)
-      return JSON.parse(answer.text).data
+      assert.isBelow(status, 300, text)
+      return JSON.parse(text).data
     }
-    const tenant: string = (await ask("POST", "/tenants", { name: "Tenant" })).id
+    const tenant: string = (await call("POST", "/tenants", { name: "Tenant" })).id
     const put = (id: string, body: ReadonlyArray<Uint8Array>) =>
       sendRaw(url, {
         method: "PUT",
@@ -59,38 +67,44 @@ describe("many uploads at once", () => {
         headers: { authorization, "tenant-id": tenant },
         body
       })
-    return { pid, put, ask: (method: string, path: string, body?: object) => ask(method, path, body, tenant) }
+    return { pid, put, call: (method: string, path: string, body?: object) => call(method, path, body, tenant) }
+  }
+
+  /** The digest of the stored bytes of each asset, computed by the database. */
+  const readDigests = async () => {
+    const pool = openPool(processes.database.url)
+    const { rows } = await pool.query<{ id: string; digest: Buffer }>(
+      `select a.id, sha256(string_agg(c.bytes, '' order by c.n)) as digest
+       from assets a join blobs b using (tenant_id, digest) join blob_chunks c using (tenant_id, place) group by a.id`
+    )
+    await pool.end()
+    return new Map(rows.map(({ digest, id }) => [id, digest.toString("base64url")]))
   }
 
   it.skipIf(process.platform !== "linux")(
-    "are all kept, in little memory",
+    "stores many concurrent uploads without keeping them in memory",
     { timeout: 240_000 },
     async ({ annotate }) => {
-      const { ask, pid, put } = await start()
+      const { call, pid, put } = await startApi()
       const filling = randomBytes(maxImageBytes - 200)
-      const images: Array<{ readonly id: string; readonly parts: ReadonlyArray<Buffer> }> = []
-      for (let n = 0; n < count; n++) {
-        images.push({ id: (await ask("POST", "/assets", minimalAsset)).assetId, parts: pngAround(filling) })
-      }
-      const before = await memoryOf(pid, "VmRSS")
-      const answers = await Promise.all(images.map(({ id, parts }) => put(id, parts)))
-      const grown = (await memoryOf(pid, "VmHWM")) - before
-      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      const images = await mapConcurrently(Array.from({ length: count }), 8, async () => ({
+        id: String((await call("POST", "/assets", minimalAsset)).assetId),
+        parts: pngAround(filling)
+      }))
+      const digests = new Map(images.map(({ id, parts }) => [id, digestOf(parts)]))
+      const [first = assert.fail(), ...others] = images
+      assert.strictEqual((await put(first.id, first.parts)).status, 200)
+      assert.strictEqual((await call("POST", `/assets/${first.id}/complete`)).etag, digests.get(first.id))
 
-      await inLines(images, 4, async ({ id, parts }) => {
-        const hash = createHash("sha256")
-        for (const part of parts) hash.update(part)
-        const asset = await ask("POST", `/assets/${id}/complete`)
-        assert.strictEqual(asset.etag, hash.digest("base64url"))
-        assert.strictEqual(
-          asset.sizeBytes,
-          parts.reduce((sum, { length }) => sum + length, 0)
-        )
-      })
-      const told = `from ${Math.round(before / mebibyte)} MiB by ${Math.round(grown / mebibyte)} MiB at most`
-      await annotate(`The process grew ${told}`)
-      // Kept whole in memory, they would take all of their bytes. How much of it the heap takes depends on Node's version.
-      assert.isBelow(grown, (count * maxImageBytes) / 4, told)
+      const before = await memoryOf(pid, "VmRSS")
+      const responses = await Promise.all(others.map(({ id, parts }) => put(id, parts)))
+      const growth = (await memoryOf(pid, "VmHWM")) - before
+      assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+      assert.deepStrictEqual(await readDigests(), digests)
+      const summary = `from ${Math.round(before / mebibyte)} MiB by at most ${Math.round(growth / mebibyte)} MiB`
+      await annotate(`The process grew ${summary}`)
+      // Buffering whole uploads would take all of their bytes. The size of the heap depends on the version of Node.js.
+      assert.isBelow(growth, (others.length * maxImageBytes) / 4, summary)
     }
   )
 })

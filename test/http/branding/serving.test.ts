@@ -10,19 +10,20 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { sendRaw } from "../../support/servers/rawHttp.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-/** Headers that differ from answer to answer, or belong to the connection. */
-const passing = ["date", "x-request-id", "connection", "keep-alive"]
+/** Headers that differ between responses or belong to the connection. */
+const volatileHeaders = ["date", "x-request-id", "connection", "keep-alive"]
 
-const lasting = (headers: Headers) => Object.fromEntries([...headers].filter(([name]) => !passing.includes(name)))
+const stableHeaders = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => !volatileHeaders.includes(name)))
 
 const pathOf = ({ assetId }: AssetBody) => `/api/v1/assets/${assetId}`
 
-describe("an image", () => {
+describe("GET /assets/{assetId}", () => {
   const at = useFixture(startServiceWithTenant)
   const assets = () => assetClient(at().service, at().tenant)
 
-  /** As a browser asks: without a token, a tenant or anything else. */
-  const show = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
+  /** Requests like a browser, without a token or tenant. */
+  const fetchImage = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const response = await fetch(at().service.url + path, { method, headers })
     return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
   }
@@ -43,12 +44,12 @@ describe("an image", () => {
     ["image/png", png({ bytes: 700_000 })],
     ["image/gif", gif]
   ] as const) {
-    it(`of type ${contentType} that is public is shown to anyone, as nothing but what it is`, async () => {
+    it(`serves a public ${contentType} to anyone, with headers that prevent its use as another type`, async () => {
       const asset = await assets().ready({ contentType }, bytes)
-      const shown = await show(asset.url ?? "")
-      assert.strictEqual(shown.status, 200)
-      assert.isTrue(shown.bytes.equals(bytes))
-      assert.deepStrictEqual(lasting(shown.headers), {
+      const response = await fetchImage(asset.url ?? "")
+      assert.strictEqual(response.status, 200)
+      assert.isTrue(response.bytes.equals(bytes))
+      assert.deepStrictEqual(stableHeaders(response.headers), {
         "cache-control": "public, max-age=3600",
         "content-length": String(bytes.length),
         "content-security-policy": "default-src 'none'; sandbox",
@@ -58,23 +59,23 @@ describe("an image", () => {
         "x-content-type-options": "nosniff"
       })
 
-      const head = await show(asset.url ?? "", {}, "HEAD")
+      const head = await fetchImage(asset.url ?? "", {}, "HEAD")
       assert.deepStrictEqual([head.status, head.bytes.length], [200, 0])
-      assert.deepStrictEqual(lasting(head.headers), lasting(shown.headers))
+      assert.deepStrictEqual(stableHeaders(head.headers), stableHeaders(response.headers))
     })
   }
 
-  it("is not sent again to whoever has it", async () => {
+  it("responds with 304 to a matching If-None-Match", async () => {
     const { etag, ...asset } = await assets().ready()
-    for (const known of [`"${etag}"`, `W/"${etag}"`, `"other", "${etag}"`, "*"]) {
-      const { bytes, headers, status } = await show(pathOf(asset), { "if-none-match": known })
+    for (const etags of [`"${etag}"`, `W/"${etag}"`, `"other", "${etag}"`, "*"]) {
+      const { bytes, headers, status } = await fetchImage(pathOf(asset), { "if-none-match": etags })
       assert.deepStrictEqual([status, bytes.length, headers.get("etag")], [304, 0, `"${etag}"`])
       assert.strictEqual(headers.get("cache-control"), "public, max-age=3600")
     }
-    assert.strictEqual((await show(pathOf(asset), { "if-none-match": '"other"' })).status, 200)
+    assert.strictEqual((await fetchImage(pathOf(asset), { "if-none-match": '"other"' })).status, 200)
   })
 
-  it("that is signed is shown through the url of its record alone, to whoever has it", async () => {
+  it("serves a signed image to anyone with its signed URL, and not without", async () => {
     const bytes = png()
     const { assetId } = await assets().uploaded(bytes, { access: "SIGNED" })
     const completed = (await assets().complete(assetId)).body.data
@@ -82,59 +83,59 @@ describe("an image", () => {
     const { url } = (await assets().record(assetId)).body.data
     const listed = (await assets().call("GET", "?limit=200")).body.data
     assert.strictEqual(listed.find((asset: AssetBody) => asset.assetId === assetId).url, url)
-    const shown = await show(url)
-    assert.strictEqual(shown.status, 200)
-    assert.isTrue(shown.bytes.equals(bytes))
-    assert.strictEqual(shown.headers.get("cache-control"), "private, max-age=600")
-    assert.strictEqual((await show(url, { "if-none-match": `"${completed.etag}"` })).status, 304)
-    assert.strictEqual((await show(url, {}, "HEAD")).headers.get("content-length"), String(bytes.length))
+    const response = await fetchImage(url)
+    assert.strictEqual(response.status, 200)
+    assert.isTrue(response.bytes.equals(bytes))
+    assert.strictEqual(response.headers.get("cache-control"), "private, max-age=600")
+    assert.strictEqual((await fetchImage(url, { "if-none-match": `"${completed.etag}"` })).status, 304)
+    assert.strictEqual((await fetchImage(url, {}, "HEAD")).headers.get("content-length"), String(bytes.length))
     await assertHidden(pathOf(completed))
   })
 
-  it("that is signed can be had for ten minutes or more, and for twenty at most", async () => {
+  it("accepts a signed URL for at least ten and at most twenty minutes", async () => {
     const { url } = await signed()
-    const left = Number(new URL(url, at().service.url).searchParams.get("expires")) - Date.now() / 1000
-    assert.isTrue(left > 590 && left <= 1200, `${left} seconds`)
+    const seconds = Number(new URL(url, at().service.url).searchParams.get("expires")) - Date.now() / 1000
+    assert.isTrue(seconds > 590 && seconds <= 1200, `${seconds} seconds`)
   })
 
-  it("that is signed is as good as not there for anyone without a good signature", async () => {
+  it("responds with 404 to every invalid signature", async () => {
     const [asset, other] = [await signed(), await signed()]
     const { searchParams } = new URL(asset.url, at().service.url)
     const [expires, signature] = [searchParams.get("expires") ?? "", searchParams.get("signature") ?? ""]
     const foreign = new URL(other.url, at().service.url).search
     const [first = ""] = signature
     const tampered = (first === "A" ? "B" : "A") + signature.slice(1)
-    const guessed = createHmac("sha256", "").update(`${asset.assetId}.${expires}`).digest("base64url")
+    const forged = createHmac("sha256", "").update(`${asset.assetId}.${expires}`).digest("base64url")
     const queries: Readonly<Record<string, string>> = {
       "without a query": "",
       "without a signature": `?expires=${expires}`,
       "with an empty signature": `?expires=${expires}&signature=`,
-      "without a time": `?signature=${signature}`,
-      "with another's signature": foreign,
+      "without an expiry": `?signature=${signature}`,
+      "with the signature of another asset": foreign,
       "with a changed signature": `?expires=${expires}&signature=${tampered}`,
       "with a signature cut short": `?expires=${expires}&signature=${signature.slice(0, -1)}`,
-      "with a signature by another key": `?expires=${expires}&signature=${guessed}`,
-      "with a signature that is no text": `?expires=${expires}&signature=%00%ff`,
-      "with a later time": `?expires=${Number(expires) + 600}&signature=${signature}`,
-      "with an earlier time": `?expires=${Number(expires) - 600}&signature=${signature}`,
-      "with no number for a time": `?expires=soon&signature=${signature}`,
-      "with a time without end": `?expires=Infinity&signature=${signature}`,
+      "with a signature by another key": `?expires=${expires}&signature=${forged}`,
+      "with a signature of invalid bytes": `?expires=${expires}&signature=%00%ff`,
+      "with a later expiry": `?expires=${Number(expires) + 600}&signature=${signature}`,
+      "with an earlier expiry": `?expires=${Number(expires) - 600}&signature=${signature}`,
+      "with an expiry that is not a number": `?expires=soon&signature=${signature}`,
+      "with an infinite expiry": `?expires=Infinity&signature=${signature}`,
       "with a token in the place of a signature": `?signature=${await at().service.token("owner")}`
     }
     for (const [what, query] of Object.entries(queries)) await assertHidden(pathOf(asset) + query, what)
-    assert.strictEqual((await show(asset.url)).status, 200)
+    assert.strictEqual((await fetchImage(asset.url)).status, 200)
   })
 
-  it("is not to be had through a url whose time is over", async () => {
+  it("responds with 404 to an expired signed URL", async () => {
     const asset = await signed()
     const urls = await Effect.runPromise(
       SignedUrls.pipe(Effect.provide(SignedUrls.Default), Effect.provideService(Settings, at().service.settings))
     )
-    assert.strictEqual((await show(urls.sign(asset.assetId))).status, 200)
+    assert.strictEqual((await fetchImage(urls.sign(asset.assetId))).status, 200)
     await assertHidden(urls.sign(asset.assetId, Date.now() - 1_200_000))
   })
 
-  it("is the same nothing when it is unknown, unfinished, failed or deleted", async () => {
+  it("responds with the same 404 for an unknown, pending, failed or deleted asset", async () => {
     const pending = await assets().declare()
     const uploaded = await assets().uploaded(png())
     const failed = await assets().uploaded(gif)
@@ -154,55 +155,55 @@ describe("an image", () => {
     }
   })
 
-  it("is hidden as soon as it is no longer public, and shown when it is again", async () => {
+  it("follows a change of access at once", async () => {
     const asset = await assets().ready()
     const hidden = await assets().patch(asset.assetId, { access: "SIGNED" })
     await assertHidden(pathOf(asset))
-    assert.strictEqual((await show(hidden.body.data.url)).status, 200)
+    assert.strictEqual((await fetchImage(hidden.body.data.url)).status, 200)
     await assets().patch(asset.assetId, { access: "PUBLIC" })
-    assert.strictEqual((await show(pathOf(asset))).status, 200)
+    assert.strictEqual((await fetchImage(pathOf(asset))).status, 200)
   })
 
-  it("is gone with its tenant", async () => {
+  it("responds with 404 once the tenant is deleted", async () => {
     const other = await at().service.newTenant()
-    const theirs = assetClient(at().service, other)
-    const [open, closed] = [await theirs.ready(), await theirs.ready({ access: "SIGNED" })]
-    assert.strictEqual((await show(open.url ?? "")).status, 200)
+    const otherAssets = assetClient(at().service, other)
+    const [publicAsset, signedAsset] = [await otherAssets.ready(), await otherAssets.ready({ access: "SIGNED" })]
+    assert.strictEqual((await fetchImage(publicAsset.url ?? "")).status, 200)
     assert.strictEqual((await at().service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)
-    await assertHidden(open.url ?? "")
-    await assertHidden(closed.url ?? "")
+    await assertHidden(publicAsset.url ?? "")
+    await assertHidden(signedAsset.url ?? "")
   })
 
   const damages: Readonly<Record<string, string>> = {
-    "with one byte changed in the last piece":
+    "with one byte changed in the last chunk":
       "update blob_chunks set bytes = set_byte(bytes, 10, get_byte(bytes, 10) # 1) where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
-    "with one byte changed in the first piece":
+    "with one byte changed in the first chunk":
       "update blob_chunks set bytes = set_byte(bytes, 0, get_byte(bytes, 0) # 1) where place = $1 and n = 0",
     "with a byte missing":
       "update blob_chunks set bytes = substr(bytes, 2) where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
     "with a byte too many":
       "update blob_chunks set bytes = bytes || '\\x00' where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
-    "without its last piece":
+    "without its last chunk":
       "delete from blob_chunks where place = $1 and n = (select max(n) from blob_chunks where place = $1)",
-    "without a piece in the middle": "delete from blob_chunks where place = $1 and n = 1",
-    "with nothing left": "delete from blob_chunks where place = $1"
+    "without a chunk in the middle": "delete from blob_chunks where place = $1 and n = 1",
+    "with no chunk left": "delete from blob_chunks where place = $1"
   }
 
-  it.each(Object.entries(damages))("never arrives whole from a store %s", async (_, damage) => {
+  it.each(Object.entries(damages))("never serves a complete image from a store %s", async (_, damage) => {
     const asset = await assets().ready({}, png({ bytes: 400_000 }))
     const { rows } = await at().pool.query<{ place: string }>("select place from blobs where digest = $1", [asset.etag])
     assert.strictEqual((await at().pool.query(damage, [rows[0]?.place])).rowCount !== 0, true)
-    // It is cut off, unless the damage is noticed before the first byte is sent.
-    const arrived = await show(pathOf(asset)).then(
+    // The response is cut off unless the damage is noticed before its first byte.
+    const result = await fetchImage(pathOf(asset)).then(
       ({ status }) => status,
       (error: unknown) => error
     )
-    assert.isTrue(arrived === 500 || arrived instanceof TypeError, String(arrived))
-    // Others are shown as before.
-    assert.strictEqual((await show((await assets().ready()).url ?? "")).status, 200)
+    assert.isTrue(result === 500 || result instanceof TypeError, String(result))
+    // Other images are not affected.
+    assert.strictEqual((await fetchImage((await assets().ready()).url ?? "")).status, 200)
   })
 
-  it("whose bytes were damaged does not get ready", async () => {
+  it("responds with 404 for an image whose bytes were damaged before its completion", async () => {
     const { assetId } = await assets().uploaded(png({ bytes: 1000 }))
     await at().pool.query(
       `update blob_chunks c set bytes = set_byte(bytes, 900, get_byte(bytes, 900) # 1)

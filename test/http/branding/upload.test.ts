@@ -20,17 +20,17 @@ const notUploaded: ExpectedError = [
 ]
 const isReady: ExpectedError = ["status", "state", "is READY; its bytes cannot change. Make another asset"]
 const isEmpty: ExpectedError = ["body", "required", "is empty; send the bytes of the image"]
-const noImage = (why: string): ExpectedError => ["content", "format", why]
+const invalidImage = (why: string): ExpectedError => ["content", "format", why]
 const tooLargeText = `{"error":"PayloadTooLarge","message":"The body may have at most ${maxImageBytes} bytes"}`
 
 const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("base64url")
 
-/** Bytes that are not what was declared, and what is said of them. */
-const refused: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint8Array, why: string]> = [
+/** Bytes that do not match the declared asset, and the error. */
+const invalidUploads: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint8Array, why: string]> = [
   ["a GIF declared as a PNG", {}, gif, "says it is a PNG but holds a GIF"],
   ["a PNG declared as a GIF", { contentType: "image/gif" }, png(), "says it is a GIF but holds a PNG"],
   ["an SVG", {}, svgWithScript, "is an SVG; only PNG, JPEG, WebP and GIF are taken"],
-  ["a page", {}, htmlWithScript, "is an HTML or XML document; only PNG, JPEG, WebP and GIF are taken"],
+  ["an HTML page", {}, htmlWithScript, "is an HTML or XML document; only PNG, JPEG, WebP and GIF are taken"],
   [
     "a PNG of fewer bytes than declared",
     { sizeBytes: 101 },
@@ -58,7 +58,7 @@ const refused: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint
   ]
 ]
 
-describe("uploading an image", () => {
+describe("Uploading an image", () => {
   const at = useFixture(startServiceWithTenant)
   const assets = () => assetClient(at().service, at().tenant)
 
@@ -68,13 +68,13 @@ describe("uploading an image", () => {
     return rows[0]?.count
   }
   const blobsWith = (digest: string) => count("select count(*)::int from blobs where digest = $1", digest)
-  const failed = async (fields: object = {}) => {
+  const makeFailed = async (fields: object = {}) => {
     const { assetId } = await assets().uploaded(gif, fields)
     assert.strictEqual((await assets().complete(assetId)).status, 400)
     return assetId
   }
 
-  /** Bytes as they are, with or without telling their number, over a connection that must not be reset. */
+  /** Sends bytes with a content-length, or chunked if `body` is a list. Fails if the connection is reset. */
   const sendBytes = async (id: string, body: Uint8Array | ReadonlyArray<Uint8Array>) =>
     sendRaw(at().service.url, {
       method: "PUT",
@@ -83,7 +83,7 @@ describe("uploading an image", () => {
       body
     })
 
-  it("goes from its declaration over its bytes to an asset that is ready", async () => {
+  it("takes a POST, a PUT of the bytes and a completion", async () => {
     const bytes = png({ width: 40, height: 30 })
     const fields = { ...minimalAsset, access: "PUBLIC", originalFileName: "logo.png", sizeBytes: bytes.length }
     const created = await assets().call("POST", "", fields)
@@ -109,7 +109,7 @@ describe("uploading an image", () => {
     assert.deepStrictEqual((await assets().record(assetId)).body, completed.body)
   })
 
-  it("needs no more than a kind and a type, and finds out the size", async () => {
+  it("requires only a kind and a content type, and sets the size", async () => {
     const bytes = png()
     const declared = await assets().declare()
     assert.doesNotHaveAnyKeys(declared, ["originalFileName", "sizeBytes", "etag", "url"])
@@ -118,12 +118,12 @@ describe("uploading an image", () => {
     assert.strictEqual((await assets().complete(declared.assetId)).body.data.sizeBytes, bytes.length)
   })
 
-  it("is completed once, and again as often as wanted without any change", async () => {
+  it("is completed once, and repeated completions change nothing", async () => {
     const { assetId } = await assets().uploaded(png())
-    const answers = await Promise.all(Array.from({ length: 5 }, () => assets().complete(assetId)))
-    answers.push(await assets().complete(assetId))
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+    const responses = await Promise.all(Array.from({ length: 5 }, () => assets().complete(assetId)))
+    responses.push(await assets().complete(assetId))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    assert.strictEqual(new Set(responses.map(({ text }) => text)).size, 1)
     const ready = await count(
       "select count(*)::int from events where resource_id = $1 and type = 'asset.ready'",
       assetId
@@ -131,33 +131,36 @@ describe("uploading an image", () => {
     assert.strictEqual(ready, 1)
   })
 
-  it("cannot be completed before there are bytes", async () => {
+  it("rejects a completion before the bytes are uploaded", async () => {
     const { assetId } = await assets().declare()
     assertValidationError(await assets().complete(assetId), notUploaded)
     assert.strictEqual(await statusOf(assetId), "PENDING")
   })
 
-  it.each(refused)("fails for %s, says why, and takes other bytes", async (_, fields, bytes, why) => {
-    const { assetId } = await assets().uploaded(bytes, fields)
-    for (let times = 0; times < 2; times++) {
-      assertValidationError(await assets().complete(assetId), noImage(why))
-      const { data } = (await assets().record(assetId)).body
-      assert.strictEqual(data.status, "FAILED")
-      assert.doesNotHaveAnyKeys(data, ["url", "etag"])
+  it.each(invalidUploads)(
+    "fails for %s with a reason, and accepts other bytes afterwards",
+    async (_, fields, bytes, why) => {
+      const { assetId } = await assets().uploaded(bytes, fields)
+      for (let times = 0; times < 2; times++) {
+        assertValidationError(await assets().complete(assetId), invalidImage(why))
+        const { data } = (await assets().record(assetId)).body
+        assert.strictEqual(data.status, "FAILED")
+        assert.doesNotHaveAnyKeys(data, ["url", "etag"])
+      }
+      const { contentType, sizeBytes } = (await assets().record(assetId)).body.data
+      const valid = contentType === "image/gif" ? gif : png({ bytes: sizeBytes ?? 200 })
+      assert.strictEqual((await assets().put(assetId, valid)).body.data.status, "PENDING")
+      const completed = await assets().complete(assetId)
+      assert.strictEqual(completed.status, 200)
+      assert.deepInclude(completed.body.data, { status: "READY", etag: digestOf(valid), sizeBytes: valid.length })
+      assert.strictEqual(await blobsWith(digestOf(bytes)), bytes === gif ? await blobsWith(digestOf(gif)) : 0)
     }
-    const { contentType, sizeBytes } = (await assets().record(assetId)).body.data
-    const right = contentType === "image/gif" ? gif : png({ bytes: sizeBytes ?? 200 })
-    assert.strictEqual((await assets().put(assetId, right)).body.data.status, "PENDING")
-    const completed = await assets().complete(assetId)
-    assert.strictEqual(completed.status, 200)
-    assert.deepInclude(completed.body.data, { status: "READY", etag: digestOf(right), sizeBytes: right.length })
-    assert.strictEqual(await blobsWith(digestOf(bytes)), bytes === gif ? await blobsWith(digestOf(gif)) : 0)
-  })
+  )
 
-  it("that complete refuses under an Idempotency-Key is FAILED, and good bytes are completed under the same key", async () => {
+  it("is FAILED after a rejected completion, and valid bytes can be completed under the same Idempotency-Key", async () => {
     const { assetId } = await assets().uploaded(gif)
     const key = { "idempotency-key": `complete-${assetId}` }
-    assertValidationError(await assets().complete(assetId, key), noImage("says it is a PNG but holds a GIF"))
+    assertValidationError(await assets().complete(assetId, key), invalidImage("says it is a PNG but holds a GIF"))
     assert.strictEqual(await statusOf(assetId), "FAILED")
     await assets().put(assetId, png())
     const completed = await assets().complete(assetId, key)
@@ -167,17 +170,17 @@ describe("uploading an image", () => {
     assert.deepStrictEqual([again.text, again.headers.get("idempotent-replayed")], [completed.text, "true"])
   })
 
-  it("takes no other bytes once it is ready", async () => {
+  it("rejects other bytes once the asset is READY", async () => {
     const { assetId } = await assets().ready()
     const before = await assets().record(assetId)
     assertValidationError(await assets().put(assetId, png()), isReady)
-    // Neither a body that is refused unread, nor one whose length nobody told, costs its sender the connection.
+    // The service must not reset the connection of a body that it rejects unread, with or without a content-length.
     assertValidationError(await sendBytes(assetId, png({ bytes: maxImageBytes })), isReady)
     assertValidationError(await sendBytes(assetId, [png({ bytes: maxImageBytes })]), isReady)
     assert.strictEqual((await assets().record(assetId)).text, before.text)
   })
 
-  it("may replace bytes before they are looked at; the last ones count", async () => {
+  it("can be repeated before the completion; the last bytes count", async () => {
     const [first, last] = [png(), png()]
     const { assetId } = await assets().uploaded(first)
     await assets().put(assetId, last)
@@ -185,7 +188,7 @@ describe("uploading an image", () => {
     assert.strictEqual(await blobsWith(digestOf(first)), 0)
   })
 
-  it("needs bytes", async () => {
+  it("rejects an empty body", async () => {
     const { assetId } = await assets().declare()
     assertValidationError(await sendBytes(assetId, new Uint8Array()), isEmpty)
     assertValidationError(await sendBytes(assetId, []), isEmpty)
@@ -193,63 +196,63 @@ describe("uploading an image", () => {
     assertValidationError(await assets().complete(assetId), notUploaded)
   })
 
-  const twoHalves = (bytes: Uint8Array) => [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]
+  const inTwoChunks = (bytes: Uint8Array) => [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]
 
-  for (const [how, whole] of [
-    ["with its length told", (bytes: Uint8Array) => bytes],
-    ["without", twoHalves]
+  for (const [how, toBody] of [
+    ["with a content-length", (bytes: Uint8Array) => bytes],
+    ["chunked", inTwoChunks]
   ] as const) {
-    it(`takes ${maxImageBytes} bytes and not one more, ${how}`, async () => {
-      const most = png({ bytes: maxImageBytes })
+    it(`accepts ${maxImageBytes} bytes and rejects one more, ${how}`, async () => {
+      const largest = png({ bytes: maxImageBytes })
       const { assetId } = await assets().declare()
-      for (const more of [maxImageBytes + 1, 2 * maxImageBytes]) {
-        assertFailure(await sendBytes(assetId, whole(png({ bytes: more }))), 413, tooLargeText)
+      for (const size of [maxImageBytes + 1, 2 * maxImageBytes]) {
+        assertFailure(await sendBytes(assetId, toBody(png({ bytes: size }))), 413, tooLargeText)
         assertValidationError(await assets().complete(assetId), notUploaded)
       }
-      assert.strictEqual((await sendBytes(assetId, whole(most))).status, 200)
+      assert.strictEqual((await sendBytes(assetId, toBody(largest))).status, 200)
       const { body } = await assets().complete(assetId)
-      assert.deepInclude(body.data, { status: "READY", sizeBytes: maxImageBytes, etag: digestOf(most) })
+      assert.deepInclude(body.data, { status: "READY", sizeBytes: maxImageBytes, etag: digestOf(largest) })
       assert.strictEqual(await count("select count(*)::int from uploads where started_at > '-infinity'"), 0)
     })
   }
 
-  it("leaves what was there before when a body is too large", async () => {
+  it("keeps the previous bytes when a body is too large", async () => {
     const { assetId } = await assets().uploaded(png())
     assert.strictEqual((await sendBytes(assetId, png({ bytes: maxImageBytes + 1 }))).status, 413)
     assert.strictEqual((await assets().complete(assetId)).status, 200)
   })
 
-  it("is listed page by page, its record read, changed and deleted", async () => {
+  it("creates an asset that can be listed in pages, read, changed and deleted", async () => {
     const other = await at().service.newTenant()
-    const theirs = assetClient(at().service, other)
-    const made = []
-    for (let n = 0; n < 5; n++) made.push(n % 2 === 0 ? await theirs.declare() : await theirs.ready())
+    const otherAssets = assetClient(at().service, other)
+    const created = []
+    for (let n = 0; n < 5; n++) created.push(n % 2 === 0 ? await otherAssets.declare() : await otherAssets.ready())
     const pages = await readPages(at().service, "/assets?limit=2", { as: "owner", tenant: other })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),
       [2, 2, 1]
     )
-    assert.deepStrictEqual(pages.flat() as ReadonlyArray<unknown>, made)
-    const [asset = assert.fail()] = made
-    const changed = await theirs.patch(asset.assetId, { originalFileName: "a.png", access: "SIGNED" })
+    assert.deepStrictEqual(pages.flat() as ReadonlyArray<unknown>, created)
+    const [asset = assert.fail()] = created
+    const changed = await otherAssets.patch(asset.assetId, { originalFileName: "a.png", access: "SIGNED" })
     const { updatedAt } = changed.body.data
     assert.deepStrictEqual(changed.body.data, { ...asset, originalFileName: "a.png", access: "SIGNED", updatedAt })
-    const cleared = await theirs.patch(asset.assetId, { originalFileName: null })
+    const cleared = await otherAssets.patch(asset.assetId, { originalFileName: null })
     assert.notProperty(cleared.body.data, "originalFileName")
-    assert.deepStrictEqual((await theirs.record(asset.assetId)).body, cleared.body)
-    assert.strictEqual((await theirs.remove(asset.assetId)).status, 204)
-    for (const answer of [
-      await theirs.record(asset.assetId),
-      await theirs.patch(asset.assetId, { access: "PUBLIC" }),
-      await theirs.put(asset.assetId, png()),
-      await theirs.complete(asset.assetId),
-      await theirs.remove(asset.assetId)
+    assert.deepStrictEqual((await otherAssets.record(asset.assetId)).body, cleared.body)
+    assert.strictEqual((await otherAssets.remove(asset.assetId)).status, 204)
+    for (const response of [
+      await otherAssets.record(asset.assetId),
+      await otherAssets.patch(asset.assetId, { access: "PUBLIC" }),
+      await otherAssets.put(asset.assetId, png()),
+      await otherAssets.complete(asset.assetId),
+      await otherAssets.remove(asset.assetId)
     ]) {
-      assertFailure(answer, 404, notFoundText)
+      assertFailure(response, 404, notFoundText)
     }
   })
 
-  it("lets nothing be changed but access and file name", async () => {
+  it("allows changes of access and file name only", async () => {
     const { assetId } = await assets().declare()
     const before = await assets().record(assetId)
     const fixed = { kind: "BRANDING_BACKGROUND", contentType: "image/gif", sizeBytes: 1, status: "READY", etag: "e" }
@@ -269,7 +272,7 @@ describe("uploading an image", () => {
   })
 
   for (const access of ["PUBLIC", "SIGNED"]) {
-    it(`honours If-Match on the ${access} record, its bytes, its completion and its end`, async () => {
+    it(`honours If-Match on the record, bytes, completion and deletion of a ${access} asset`, async () => {
       const stale = { "if-match": '"stale"' }
       const { assetId } = await assets().declare({ access })
       const fresh = async () => ({ "if-match": (await assets().record(assetId)).headers.get("etag") ?? "" })
@@ -284,30 +287,30 @@ describe("uploading an image", () => {
     })
   }
 
-  it("keeps equal bytes once for each tenant, and frees them with the last asset that has them", async () => {
+  it("stores equal bytes once for each tenant, and deletes them with their last asset", async () => {
     const bytes = png({ bytes: 300_000 })
     const digest = digestOf(bytes)
-    const elsewhere = assetClient(at().service, await at().service.newTenant())
-    const chunks = () =>
+    const otherAssets = assetClient(at().service, await at().service.newTenant())
+    const countChunks = () =>
       count("select count(*)::int from blob_chunks c join blobs b on b.place = c.place where b.digest = $1", digest)
     const first = await assets().ready({}, bytes)
-    const pieces = (await chunks()) ?? 0
-    assert.isAbove(pieces, 1)
-    const [second, theirs] = [await assets().ready({}, bytes), await elsewhere.ready({}, bytes)]
-    assert.deepStrictEqual([await blobsWith(digest), await chunks()], [2, 2 * pieces])
+    const chunkCount = (await countChunks()) ?? 0
+    assert.isAbove(chunkCount, 1)
+    const [second, foreign] = [await assets().ready({}, bytes), await otherAssets.ready({}, bytes)]
+    assert.deepStrictEqual([await blobsWith(digest), await countChunks()], [2, 2 * chunkCount])
 
     assert.strictEqual((await assets().remove(first.assetId)).status, 204)
-    assert.deepStrictEqual([await blobsWith(digest), await chunks()], [2, 2 * pieces])
+    assert.deepStrictEqual([await blobsWith(digest), await countChunks()], [2, 2 * chunkCount])
     assert.strictEqual((await at().service.call("GET", second.url ?? "")).status, 200)
 
     assert.strictEqual((await assets().remove(second.assetId)).status, 204)
-    assert.deepStrictEqual([await blobsWith(digest), await chunks()], [1, pieces])
+    assert.deepStrictEqual([await blobsWith(digest), await countChunks()], [1, chunkCount])
     assert.strictEqual((await at().service.call("GET", second.url ?? "")).status, 404)
-    assert.strictEqual((await at().service.call("GET", theirs.url ?? "")).status, 200)
+    assert.strictEqual((await at().service.call("GET", foreign.url ?? "")).status, 200)
   })
 
-  it("finds bytes again or brings them anew while the last asset that has them is deleted", async () => {
-    for (let round = 0; round < 15; round++) {
+  it("succeeds while the last asset with the same bytes is deleted", async () => {
+    for (let round = 0; round < 5; round++) {
       const bytes = png()
       const { assetId: old } = await assets().ready({}, bytes)
       const { assetId } = await assets().declare()
@@ -318,19 +321,19 @@ describe("uploading an image", () => {
     }
   })
 
-  it("shares nothing between tenants", async () => {
+  it("responds with 404 in another tenant", async () => {
     const stranger = assetClient(at().service, await at().service.newTenant("stranger"), "stranger")
     const { assetId } = await assets().ready()
-    for (const id of [assetId, await failed(), (await assets().declare()).assetId]) {
+    for (const id of [assetId, await makeFailed(), (await assets().declare()).assetId]) {
       const before = await assets().record(id)
-      for (const answer of [
+      for (const response of [
         await stranger.record(id),
         await stranger.patch(id, { access: "PUBLIC" }),
         await stranger.put(id, png()),
         await stranger.complete(id),
         await stranger.remove(id)
       ]) {
-        assertFailure(answer, 404, notFoundText)
+        assertFailure(response, 404, notFoundText)
       }
       assert.strictEqual((await assets().record(id)).text, before.text)
     }

@@ -21,9 +21,9 @@ import { type Proxy, startProxy } from "../../support/servers/proxy.ts"
 import type { RawResponse } from "../../support/servers/rawHttp.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const patience = { timeout: 15_000, interval: 20 }
+const waitOptions = { timeout: 15_000, interval: 20 }
 
-describe("an upload in trouble", { timeout: 60_000 }, () => {
+describe("Image uploads", { timeout: 60_000 }, () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>
   let proxy: Proxy
   let service: Service
@@ -47,11 +47,11 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
 
   const count = async (statement: string, ...values: ReadonlyArray<string>) =>
     (await sql.query<{ count: number }>(statement, [...values])).rows[0]?.count ?? 0
-  /** How much was written that is no blob. */
-  const leftovers = () =>
+  /** Chunks that belong to no blob. */
+  const orphanedChunks = () =>
     count("select count(*)::int from blob_chunks c where not exists (select 1 from blobs b where b.place = c.place)")
-  const notes = () => count("select count(*)::int from uploads")
-  const typesOf = async (id: string) => {
+  const openUploads = () => count("select count(*)::int from uploads")
+  const eventTypesOf = async (id: string) => {
     const { rows } = await sql.query<{ type: string }>(
       "select type from events where resource_id = $1 order by sequence",
       [id]
@@ -65,8 +65,8 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
         Effect.provide(Blobs.Default.pipe(Layer.provide(PostgresBlobs), Layer.provide(testLayers(database.url))))
       )
     )
-  const sweep = () => blobs(({ deleteAbandonedUploads }) => deleteAbandonedUploads(1000))
-  const round = () =>
+  const deleteAbandoned = () => blobs(({ deleteAbandonedUploads }) => deleteAbandonedUploads(1000))
+  const runJanitor = () =>
     Effect.runPromise(
       runCleanupRound.pipe(
         Effect.provide(
@@ -78,8 +78,8 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
       )
     )
 
-  /** The beginning of an upload, whose rest may follow or never come. */
-  const begin = async (id: string, length: number) => {
+  /** Sends the headers of an upload. */
+  const beginUpload = async (id: string, length: number) => {
     const outgoing = request(`${service.url}/api/v1/assets/${id}/content`, {
       method: "PUT",
       agent: false,
@@ -89,31 +89,31 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
         "content-length": length
       }
     })
-    const answer = new Promise<RawResponse>((resolve, reject) => {
+    const response = new Promise<RawResponse>((resolve, reject) => {
       outgoing.on("error", reject)
-      outgoing.on("response", (response) => {
-        const headers = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
-        const status = response.statusCode ?? 0
-        text(response).then((text) => resolve({ status, headers: new Headers(headers), text }), reject)
+      outgoing.on("response", (incoming) => {
+        const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)])
+        const status = incoming.statusCode ?? 0
+        text(incoming).then((text) => resolve({ status, headers: new Headers(headers), text }), reject)
       })
     })
-    // Whoever wants to know awaits it; whoever leaves does not.
-    answer.catch(() => {})
-    return { outgoing, answer }
+    // A test that destroys the request does not await the response.
+    response.catch(() => {})
+    return { outgoing, response }
   }
 
-  /** An asset and an upload of which half has arrived and is written down. */
-  const halfway = async () => {
+  /** An upload of which half is stored. */
+  const uploadHalf = async () => {
     const bytes = png({ bytes: 1_000_000 })
     const { assetId } = await assets.declare()
-    const before = await leftovers()
-    const { answer, outgoing } = await begin(assetId, bytes.length)
+    const before = await orphanedChunks()
+    const { response, outgoing } = await beginUpload(assetId, bytes.length)
     outgoing.write(bytes.subarray(0, 500_000))
-    await vi.waitFor(async () => assert.isAbove(await leftovers(), before), patience)
-    return { assetId, bytes, outgoing, answer, rest: bytes.subarray(500_000) }
+    await vi.waitFor(async () => assert.isAbove(await orphanedChunks(), before), waitOptions)
+    return { assetId, bytes, outgoing, response, rest: bytes.subarray(500_000) }
   }
 
-  const assertNothingThere = async (assetId: string) => {
+  const assertNotUploaded = async (assetId: string) => {
     assert.strictEqual((await assets.record(assetId)).body.data.status, "PENDING")
     assertValidationError(await assets.complete(assetId), [
       "content",
@@ -128,45 +128,48 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
     assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
   }
 
-  it("that breaks off leaves nothing, and can be made again", async () => {
-    const { assetId, bytes, outgoing } = await halfway()
+  it("leave no bytes when the client disconnects, and can be repeated", async () => {
+    const { assetId, bytes, outgoing } = await uploadHalf()
     outgoing.destroy()
-    await vi.waitFor(async () => assert.deepStrictEqual([await leftovers(), await notes()], [0, 0]), patience)
-    await assertNothingThere(assetId)
+    await vi.waitFor(
+      async () => assert.deepStrictEqual([await orphanedChunks(), await openUploads()], [0, 0]),
+      waitOptions
+    )
+    await assertNotUploaded(assetId)
     await assertRetryWorks(assetId, bytes)
   })
 
-  it("during which the database goes away is told so, and what it left is swept", async () => {
-    const { answer, assetId, bytes, outgoing, rest } = await halfway()
+  it("fail with 503 when the database goes away, and their bytes are deleted after an hour", async () => {
+    const { response, assetId, bytes, outgoing, rest } = await uploadHalf()
     onTestFinished(() => proxy.restore().catch(() => {}))
     await proxy.cut()
     outgoing.end(rest)
-    assertUnavailable(await answer)
+    assertUnavailable(await response)
     await proxy.restore()
-    await assertNothingThere(assetId)
+    await assertNotUploaded(assetId)
 
-    // Nobody could take it away while the database was gone; it might be somebody's who is still at it.
-    assert.isAbove(await leftovers(), 0)
-    assert.strictEqual(await sweep(), 0)
-    assert.strictEqual(await notes(), 1)
+    // The janitor cannot tell an abandoned upload from a running one before an hour has passed.
+    assert.isAbove(await orphanedChunks(), 0)
+    assert.strictEqual(await deleteAbandoned(), 0)
+    assert.strictEqual(await openUploads(), 1)
     await sql.query("update uploads set started_at = now() - interval '61 minutes'")
-    assert.strictEqual(await sweep(), 1)
-    assert.deepStrictEqual([await leftovers(), await notes()], [0, 0])
+    assert.strictEqual(await deleteAbandoned(), 1)
+    assert.deepStrictEqual([await orphanedChunks(), await openUploads()], [0, 0])
     await assertRetryWorks(assetId, bytes)
   })
 
-  it("during which the database goes away for a moment fails or is whole", async () => {
-    const { answer, assetId, bytes, outgoing, rest } = await halfway()
+  it("fail with 503 or are complete after a short outage of the database", async () => {
+    const { response, assetId, bytes, outgoing, rest } = await uploadHalf()
     await proxy.cut()
     await proxy.restore()
     outgoing.end(rest)
-    const { status } = await answer
+    const { status } = await response
     assert.include([200, 503], status)
-    if (status === 503) await assertNothingThere(assetId)
+    if (status === 503) await assertNotUploaded(assetId)
     await assertRetryWorks(assetId, bytes)
   })
 
-  it("cannot be completed while the database is away, and can afterwards", async () => {
+  it("cannot be completed while the database is away, and can be afterwards", async () => {
     const { assetId } = await assets.uploaded(png())
     await proxy.cut()
     assertUnavailable(await assets.complete(assetId))
@@ -175,7 +178,7 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
     assert.strictEqual((await assets.complete(assetId)).status, 200)
   })
 
-  it("keeps the bytes it brought when nobody hears that it succeeded", async () => {
+  it("keep their bytes when the response to COMMIT is lost", async () => {
     const { assetId } = await assets.declare()
     proxy.loseAnswerTo("COMMIT")
     assertUnavailable(await assets.put(assetId, png()))
@@ -183,12 +186,14 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
     assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
   })
 
-  it("that takes its time holds up nobody and holds no connection", async () => {
+  it("that are slow delay no other request and hold no database connection", async () => {
     const bytes = png()
+    // More than the database pool has connections.
+    const slowUploads = 2 * service.settings.DATABASE_POOL
     const slow = await Promise.all(
-      Array.from({ length: 50 }, async () => {
+      Array.from({ length: slowUploads }, async () => {
         const { assetId } = await assets.declare()
-        return { assetId, ...(await begin(assetId, bytes.length)) }
+        return { assetId, ...(await beginUpload(assetId, bytes.length)) }
       })
     )
     let sent = 0
@@ -197,45 +202,42 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
       sent += 1
     }
     sendNext()
-    const drip = setInterval(sendNext, 1000)
-    onTestFinished(() => clearInterval(drip))
-    const isBegun = async () => assert.strictEqual(await notes(), 50)
-    await vi.waitFor(isBegun, patience)
+    await vi.waitFor(async () => assert.strictEqual(await openUploads(), slowUploads), waitOptions)
 
-    let arrived = 0
-    for (const { answer } of slow) answer.finally(() => arrived++).catch(() => {})
+    let completed = 0
+    for (const { response } of slow) response.finally(() => completed++).catch(() => {})
     while (sent < 4) {
+      sendNext()
       const call = (method: string, path: string, body?: object) =>
         service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
           n % 2 === 0 ? call("GET", "/clients") : call("POST", "/clients", { name: "Meanwhile" })
         )
       )
-      for (const [n, { status }] of answers.entries()) assert.strictEqual(status, n % 2 === 0 ? 200 : 201)
+      for (const [n, { status }] of responses.entries()) assert.strictEqual(status, n % 2 === 0 ? 200 : 201)
       const busy = await count(
         `select count(*)::int from pg_stat_activity where datname = current_database()
          and application_name = 'contracting' and (xact_start is not null or state <> 'idle')`
       )
       assert.strictEqual(busy, 0)
     }
-    assert.strictEqual(arrived, 0, "others were answered before any upload had ended")
-    clearInterval(drip)
+    assert.strictEqual(completed, 0, "uploads that ended before the other requests")
     for (const { outgoing } of slow) outgoing.end(bytes.subarray(sent))
-    for (const { answer } of slow) assert.strictEqual((await answer).status, 200)
+    for (const { response } of slow) assert.strictEqual((await response).status, 200)
     for (const { assetId } of slow.slice(0, 3)) assert.strictEqual((await assets.complete(assetId)).status, 200)
   })
 
-  it("leaves an image whose bytes cannot be read a 503, and one that turns out damaged at once a 500", async () => {
+  it("are served with 503 while their bytes are locked, and with 500 once they are damaged", async () => {
     const { assetId } = await assets.ready({}, png({ bytes: 300_000 }))
     const read = () => service.call("GET", `/api/v1/assets/${assetId}`)
-    const holder = await sql.connect()
+    const locker = await sql.connect()
     try {
-      await holder.query("begin; lock table blob_chunks in access exclusive mode")
+      await locker.query("begin; lock table blob_chunks in access exclusive mode")
       assertUnavailable(await read())
     } finally {
-      await holder.query("rollback")
-      holder.release()
+      await locker.query("rollback")
+      locker.release()
     }
     assert.strictEqual((await read()).status, 200)
     await sql.query(
@@ -249,39 +251,39 @@ describe("an upload in trouble", { timeout: 60_000 }, () => {
   const makeOld = (...ids: ReadonlyArray<string>) =>
     sql.query("update assets set updated_at = now() - interval '25 hours' where id = any($1)", [ids])
 
-  it("that nobody came back to is swept after a day, and nothing that is ready", async () => {
+  it("are deleted after a day unless they are READY", async () => {
     const { assetId: declared } = await assets.declare()
     const { assetId: uploaded } = await assets.uploaded(png({ bytes: 200_000 }))
     const { assetId: failed } = await assets.uploaded(gif)
     assert.strictEqual((await assets.complete(failed)).status, 400)
     const { assetId: ready } = await assets.ready()
     const { assetId: recent } = await assets.uploaded(png())
-    await round()
+    await runJanitor()
     for (const id of [declared, uploaded, failed]) assert.strictEqual((await assets.record(id)).status, 200)
 
     await makeOld(declared, uploaded, failed, ready)
-    await Promise.all([round(), round()])
+    await Promise.all([runJanitor(), runJanitor()])
     for (const id of [declared, uploaded, failed]) {
       assert.strictEqual((await assets.record(id)).status, 404)
-      assert.strictEqual((await typesOf(id)).at(-1), "asset.deleted")
+      assert.strictEqual((await eventTypesOf(id)).at(-1), "asset.deleted")
     }
     assert.strictEqual((await assets.record(recent)).body.data.status, "PENDING")
     assert.strictEqual((await service.call("GET", `/api/v1/assets/${ready}`)).status, 200)
-    assert.deepStrictEqual([await leftovers(), await notes()], [0, 0])
+    assert.deepStrictEqual([await orphanedChunks(), await openUploads()], [0, 0])
     const orphans =
       "select count(*)::int from blobs b where not exists (select 1 from assets a where a.digest = b.digest)"
     assert.strictEqual(await count(orphans), 0)
   })
 
-  it("that somebody came back to at the last moment is left alone", async () => {
+  it("are kept if they are updated while the janitor waits for their row", async () => {
     const { assetId } = await assets.uploaded(png())
     await makeOld(assetId)
     const row = await lockRow(sql, "select 1 from assets where id = $1 for update", assetId)
-    const swept = round()
+    const janitor = runJanitor()
     await row.until(1)
     await row.meanwhile("update assets set updated_at = now() where id = $1", assetId)
     await row.release()
-    await swept
+    await janitor
     assert.strictEqual((await assets.complete(assetId)).status, 200)
   })
 })
