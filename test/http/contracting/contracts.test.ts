@@ -9,20 +9,20 @@ import { type Service, startService } from "../../support/servers/service.ts"
 const states = ["DRAFT", "ACTIVE", "ENDED"] as const
 type State = (typeof states)[number]
 
-/** How a contract gets into a state, and where it may go from there; it may always stay. */
-const life: Readonly<Record<State, { readonly by: ReadonlyArray<State>; readonly to: ReadonlyArray<State> }>> = {
-  DRAFT: { by: [], to: ["DRAFT", "ACTIVE"] },
-  ACTIVE: { by: ["ACTIVE"], to: ["ACTIVE", "ENDED"] },
-  ENDED: { by: ["ACTIVE", "ENDED"], to: ["ENDED"] }
+/** The transitions that lead to a state, and those allowed from it. */
+const lifecycle: Readonly<Record<State, { readonly path: ReadonlyArray<State>; readonly to: ReadonlyArray<State> }>> = {
+  DRAFT: { path: [], to: ["DRAFT", "ACTIVE"] },
+  ACTIVE: { path: ["ACTIVE"], to: ["ACTIVE", "ENDED"] },
+  ENDED: { path: ["ACTIVE", "ENDED"], to: ["ENDED"] }
 }
 
-const notAMoment = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
-const noSuchCurrency: ExpectedError = ["currencyCode", "currency", "must be an ISO 4217 currency code such as EUR"]
+const invalidTimestamp = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+const invalidCurrency: ExpectedError = ["currencyCode", "currency", "must be an ISO 4217 currency code such as EUR"]
 const endsTooEarly: ExpectedError = ["endsAt", "min", "must be after startsAt"]
 
 const day = (number: number) => `2026-03-${String(number).padStart(2, "0")}T00:00:00.000Z`
 
-describe("contracts", () => {
+describe("Contracts", () => {
   let service: Service
   let pool: pg.Pool
   let tenant: string
@@ -52,34 +52,37 @@ describe("contracts", () => {
   const change = (id: string, body: object) => service.api("PATCH", `/contracts/${id}`, { as: "owner", tenant, body })
   const read = async (id: string) => (await service.api("GET", `/contracts/${id}`, { as: "owner", tenant })).body.data
 
-  describe("in their life", () => {
-    const inState = async (state: State) => {
+  describe("with a status", () => {
+    const makeIn = async (state: State) => {
       const id = await make()
-      for (const status of life[state].by) assert.strictEqual((await change(id, { status })).status, 200)
+      for (const status of lifecycle[state].path) assert.strictEqual((await change(id, { status })).status, 200)
       assert.strictEqual((await read(id)).status, state)
       return id
     }
 
     for (const from of states) {
       for (const to of states) {
-        const may = life[from].to.includes(to)
-        it(`${may ? "go" : "do not go"} from ${from} to ${to}`, async () => {
-          const id = await inState(from)
-          const answer = await change(id, { status: to, name: "Renamed" })
-          if (may) assert.deepInclude(answer.body.data, { id, status: to, name: "Renamed" })
-          else assertValidationError(answer, ["status", "state", `cannot go from ${from} to ${to}`])
-          assert.deepInclude(await read(id), may ? { status: to, name: "Renamed" } : { status: from, name: "Pumps" })
+        const isAllowed = lifecycle[from].to.includes(to)
+        it(`${isAllowed ? "can" : "cannot"} change from ${from} to ${to}`, async () => {
+          const id = await makeIn(from)
+          const response = await change(id, { status: to, name: "Renamed" })
+          if (isAllowed) assert.deepInclude(response.body.data, { id, status: to, name: "Renamed" })
+          else assertValidationError(response, ["status", "state", `cannot go from ${from} to ${to}`])
+          assert.deepInclude(
+            await read(id),
+            isAllowed ? { status: to, name: "Renamed" } : { status: from, name: "Pumps" }
+          )
         })
       }
 
-      it(`can be changed otherwise while they are ${from}`, async () => {
-        const id = await inState(from)
+      it(`of ${from} can be renamed`, async () => {
+        const id = await makeIn(from)
         const { body } = await change(id, { name: "Renamed" })
         assert.deepInclude(body.data, { status: from, name: "Renamed" })
       })
     }
 
-    it("know no other state", async () => {
+    it("reject an unknown status", async () => {
       const id = await make()
       for (const status of ["", "draft", "OPEN", "VOID"]) {
         assertValidationError(await change(id, { status }), ["status", "enum", "must be one of DRAFT, ACTIVE, ENDED"])
@@ -87,12 +90,12 @@ describe("contracts", () => {
       }
     })
 
-    it("never go back, however many move them at the same time", async () => {
-      const id = await inState("ACTIVE")
-      const answers = await Promise.all(
+    it("never return to an earlier status under concurrent changes", async () => {
+      const id = await makeIn("ACTIVE")
+      const responses = await Promise.all(
         Array.from({ length: 10 }, (_, n) => change(id, { status: n % 2 === 0 ? "ENDED" : "DRAFT" }))
       )
-      const statuses = answers.map(({ status }) => status)
+      const statuses = responses.map(({ status }) => status)
       assert.deepStrictEqual(
         statuses,
         statuses.map((_, n) => (n % 2 === 0 ? 200 : 400))
@@ -101,7 +104,7 @@ describe("contracts", () => {
     })
   })
 
-  it("begin as DRAFT, payable within 30 days, unless told otherwise", async () => {
+  it("are DRAFT with a payment term of 30 days by default", async () => {
     const { body } = await create()
     const { createdAt, id, updatedAt, ...rest } = body.data
     assert.match(id, /^ctr_[0-9a-z]{26}$/)
@@ -116,7 +119,7 @@ describe("contracts", () => {
     assert.deepStrictEqual(await read(id), body.data)
   })
 
-  it("can begin as ACTIVE and with every term set", async () => {
+  it("can be created as ACTIVE with every optional field", async () => {
     const terms = {
       description: "Valves as well",
       status: "ACTIVE",
@@ -133,11 +136,11 @@ describe("contracts", () => {
     assert.deepStrictEqual(await read(body.data.id), body.data)
   })
 
-  it("cannot begin at their end", async () => {
+  it("cannot be created as ENDED", async () => {
     assertValidationError(await create({ status: "ENDED" }), ["status", "enum", "must be one of DRAFT, ACTIVE"])
   })
 
-  it("stay with their client", async () => {
+  it("cannot change their client", async () => {
     const id = await make()
     const other = (await resourceMaker(service, tenant).make("clients")).id
     for (const field of ["client", "clientId"]) {
@@ -150,14 +153,14 @@ describe("contracts", () => {
     it.each([
       [10, 10],
       [10, 9]
-    ])("cannot be created to last from day %i to day %i", async (from, to) => {
+    ])("cannot be created from day %i to day %i", async (from, to) => {
       assertValidationError(await create({ startsAt: day(from), endsAt: day(to) }), endsTooEarly)
     })
 
-    it("are compared to the millisecond, and by what is kept of them", async () => {
-      const first = "2026-03-10T00:00:00.001Z"
-      assert.strictEqual((await create({ startsAt: day(10), endsAt: first })).status, 201)
-      assertValidationError(await create({ startsAt: first, endsAt: day(10) }), endsTooEarly)
+    it("are validated with timestamps rounded down to the millisecond", async () => {
+      const nextMillisecond = "2026-03-10T00:00:00.001Z"
+      assert.strictEqual((await create({ startsAt: day(10), endsAt: nextMillisecond })).status, 201)
+      assertValidationError(await create({ startsAt: nextMillisecond, endsAt: day(10) }), endsTooEarly)
       assertValidationError(await create({ startsAt: day(10), endsAt: "2026-03-10T00:00:00.000999Z" }), endsTooEarly)
     })
 
@@ -178,10 +181,10 @@ describe("contracts", () => {
       [period, { startsAt: day(30), endsAt: null }, { startsAt: day(30) }],
       [{ startsAt: day(10) }, { endsAt: day(11) }, { startsAt: day(10), endsAt: day(11) }],
       [{ endsAt: day(20) }, { startsAt: day(19) }, { startsAt: day(19), endsAt: day(20) }]
-    ])("of %j, changed by %j, last %j", async (before, changes, after) => {
+    ])("of %j can be changed by %j to %j", async (before, changes, after) => {
       const id = await make(before)
-      const answer = await change(id, changes)
-      assert.strictEqual(answer.status, 200, answer.text)
+      const response = await change(id, changes)
+      assert.strictEqual(response.status, 200, response.text)
       assert.deepStrictEqual(await readPeriod(id), after)
     })
 
@@ -193,13 +196,13 @@ describe("contracts", () => {
       [period, { startsAt: day(26), endsAt: day(25) }],
       [{ startsAt: day(10) }, { endsAt: day(10) }],
       [{ endsAt: day(20) }, { startsAt: day(20) }]
-    ])("of %j are not changed by %j", async (before, changes) => {
+    ])("of %j reject the change %j", async (before, changes) => {
       const id = await make(before)
       assertValidationError(await change(id, changes), endsTooEarly)
       assert.deepStrictEqual(await readPeriod(id), before)
     })
 
-    it("are told of every objection at once", async () => {
+    it("report every error at once", async () => {
       const id = await make({ ...period, status: "ACTIVE" })
       assertValidationError(
         await change(id, { status: "DRAFT", endsAt: day(1) }),
@@ -208,43 +211,43 @@ describe("contracts", () => {
       )
     })
 
-    it("keep that order when two changes, each good alone, come at the same moment", async () => {
-      for (let round = 0; round < 10; round++) {
+    it("stay in order when two changes conflict that are valid alone", async () => {
+      for (let round = 0; round < 3; round++) {
         const id = await make(period)
-        const held = await lockRow(
+        const lock = await lockRow(
           pool,
           "select 1 from contracts where tenant_id = $1 and id = $2 for update",
           tenant,
           id
         )
-        const racing = Promise.all([change(id, { startsAt: day(18) }), change(id, { endsAt: day(15) })])
+        const pending = Promise.all([change(id, { startsAt: day(18) }), change(id, { endsAt: day(15) })])
         try {
-          await held.until(2)
+          await lock.until(2)
         } finally {
-          await held.release()
+          await lock.release()
         }
-        const answers = await racing
-        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 400])
-        for (const answer of answers) if (answer.status === 400) assertValidationError(answer, endsTooEarly)
+        const responses = await pending
+        assert.deepStrictEqual(responses.map(({ status }) => status).sort(), [200, 400])
+        for (const response of responses) if (response.status === 400) assertValidationError(response, endsTooEarly)
         const { endsAt, startsAt } = await read(id)
         assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
       }
     })
 
-    it("keep that order when many change either end without waiting", async () => {
+    it("stay in order under many concurrent changes of both dates", async () => {
       const id = await make(period)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 24 }, (_, n) =>
           change(id, n % 2 === 0 ? { startsAt: day(n + 1) } : { endsAt: day(n + 1) })
         )
       )
-      for (const answer of answers) if (answer.status !== 200) assertValidationError(answer, endsTooEarly)
+      for (const response of responses) if (response.status !== 200) assertValidationError(response, endsTooEarly)
       const { endsAt, startsAt } = await read(id)
       assert.isTrue(endsAt > startsAt, `${startsAt} to ${endsAt}`)
     })
   })
 
-  describe("take moments in UTC", () => {
+  describe("with timestamps", () => {
     it.each([
       ["2026-01-31T09:30:00Z", "2026-01-31T09:30:00.000Z"],
       ["2026-01-31T09:30:00.1Z", "2026-01-31T09:30:00.100Z"],
@@ -257,15 +260,15 @@ describe("contracts", () => {
       ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
       ["0099-06-01T00:00:00Z", "0099-06-01T00:00:00.000Z"],
       ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"]
-    ])("such as %s, and show it as %s", async (given, shown) => {
+    ])("accept %s and return it as %s", async (given, expected) => {
       for (const field of ["startsAt", "endsAt"]) {
         const created = await create({ [field]: given })
         assert.strictEqual(created.status, 201, created.text)
-        assert.strictEqual(created.body.data[field], shown)
-        assert.strictEqual((await read(created.body.data.id))[field], shown)
+        assert.strictEqual(created.body.data[field], expected)
+        assert.strictEqual((await read(created.body.data.id))[field], expected)
         const id = await make({ [field]: day(1) })
-        assert.strictEqual((await change(id, { [field]: given })).body.data[field], shown)
-        assert.strictEqual((await read(id))[field], shown)
+        assert.strictEqual((await change(id, { [field]: given })).body.data[field], expected)
+        assert.strictEqual((await read(id))[field], expected)
       }
     })
 
@@ -308,36 +311,36 @@ describe("contracts", () => {
       "now",
       "infinity",
       ""
-    ])("but not %j", async (given) => {
-      const faults: ReadonlyArray<ExpectedError> = [
-        ["startsAt", "format", notAMoment],
-        ["endsAt", "format", notAMoment]
+    ])("reject %j", async (given) => {
+      const errors: ReadonlyArray<ExpectedError> = [
+        ["startsAt", "format", invalidTimestamp],
+        ["endsAt", "format", invalidTimestamp]
       ]
-      assertValidationError(await create({ startsAt: given, endsAt: given }), ...faults)
-      assertValidationError(await change(await make(), { startsAt: given, endsAt: given }), ...faults)
+      assertValidationError(await create({ startsAt: given, endsAt: given }), ...errors)
+      assertValidationError(await change(await make(), { startsAt: given, endsAt: given }), ...errors)
     })
 
-    it.each([0, 1769851800000, true, {}, []])("but not %j, which is no text", async (given) => {
-      const fault: ExpectedError = ["startsAt", "type", "must be a string"]
-      assertValidationError(await create({ startsAt: given }), fault)
-      assertValidationError(await change(await make(), { startsAt: given }), fault)
+    it.each([0, 1769851800000, true, {}, []])("reject %j, which is not a string", async (given) => {
+      const error: ExpectedError = ["startsAt", "type", "must be a string"]
+      assertValidationError(await create({ startsAt: given }), error)
+      assertValidationError(await change(await make(), { startsAt: given }), error)
     })
   })
 
-  describe("are kept in a currency", () => {
-    const money = "EUR USD GBP CHF JPY KRW KWD BHD CLF SLE VED ZWG XAF XOF XPF XCD XCG".split(" ")
-    it.each(money)("such as %s", async (currencyCode) => {
+  describe("with a currencyCode", () => {
+    const validCodes = "EUR USD GBP CHF JPY KRW KWD BHD CLF SLE VED ZWG XAF XOF XPF XCD XCG".split(" ")
+    it.each(validCodes)("accept %s", async (currencyCode) => {
       const { body, status } = await create({ currencyCode })
       assert.deepStrictEqual([status, body.data.currencyCode], [201, currencyCode])
       const changed = await change(await make(), { currencyCode })
       assert.deepStrictEqual([changed.status, changed.body.data.currencyCode], [200, currencyCode])
     })
 
-    const notMoney = ["eur", "Eur", "EU", "EURO", " EUR", "EUR ", "€", "978", "ZZZ", "DEM", "FRF", "HRK", "BTC", ""]
+    const invalidCodes = ["eur", "Eur", "EU", "EURO", " EUR", "EUR ", "€", "978", "ZZZ", "DEM", "FRF", "HRK", "BTC", ""]
     const metalsAndUnits = ["XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XBA", "XBB", "XBC", "XBD", "XTS", "XXX"]
-    it.each([...notMoney, ...metalsAndUnits, "constructor", "__proto__"])("but not %j", async (currencyCode) => {
-      assertValidationError(await create({ currencyCode }), noSuchCurrency)
-      assertValidationError(await change(await make(), { currencyCode }), noSuchCurrency)
+    it.each([...invalidCodes, ...metalsAndUnits, "constructor", "__proto__"])("reject %j", async (currencyCode) => {
+      assertValidationError(await create({ currencyCode }), invalidCurrency)
+      assertValidationError(await change(await make(), { currencyCode }), invalidCurrency)
     })
   })
 })

@@ -14,31 +14,35 @@ import { type Service, startService } from "../../support/servers/service.ts"
 import { openLoggedDatabase } from "../../support/servers/statementLog.ts"
 import { eventually } from "../../support/servers/worker.ts"
 
-/** The service behind a door to a database whose statements can be counted. */
-const start = async () => {
+/** The service behind a proxy to a database whose statements are logged. */
+const startBehindProxy = async () => {
   const database = await openLoggedDatabase()
   const proxy = await startProxy(database.url)
   const service = await startService({ DATABASE_URL: proxy.url })
   const pool = openPool(database.url)
+  const longListTenant = await service.newTenant()
+  await insertClients(pool, longListTenant, longListRows, longDescription)
   const stop = async () => {
     await pool.end()
     await service.stop()
     await proxy.stop()
     await database.drop()
   }
-  return { database, proxy, service, pool, stop }
+  return { database, proxy, service, pool, longListTenant, stop }
 }
 
-/** Pages long enough that a few of them fill whatever lies between two sockets. */
+/** Together long enough that the buffers of a connection hold less than half of the list. */
 const longDescription = 1000
+const longListPages = 16
+const longListRows = longListPages * maxPageRows
 const bytesOfPage = maxPageRows * (longDescription + 400)
 
-describe("a list of clients that is longer than a page", () => {
-  const at = useFixture(start)
+describe("GET /clients of more than one page of rows", () => {
+  const at = useFixture(startBehindProxy)
 
-  const tenantWith = async (count: number, descriptionLength?: number) => {
+  const tenantWith = async (count: number) => {
     const tenant = await at().service.newTenant()
-    await insertClients(at().pool, tenant, count, descriptionLength)
+    await insertClients(at().pool, tenant, count)
     return tenant
   }
 
@@ -53,15 +57,15 @@ describe("a list of clients that is longer than a page", () => {
     return rows.map(({ id }) => id)
   }
 
-  /** The server's side of every list asked for meanwhile. */
-  const responsesOf = () => {
+  /** The server's response objects of lists that the test requests. */
+  const captureResponses = () => {
     const responses: Array<ServerResponse> = []
-    const note = (message: unknown) => {
-      const { request, response } = message as { request: IncomingMessage; response: ServerResponse } // by its documentation
+    const record = (message: unknown) => {
+      const { request, response } = message as { request: IncomingMessage; response: ServerResponse } // the documented type
       if (request.url === "/api/v1/clients") responses.push(response)
     }
-    subscribe("http.server.request.start", note)
-    onTestFinished(() => void unsubscribe("http.server.request.start", note))
+    subscribe("http.server.request.start", record)
+    onTestFinished(() => void unsubscribe("http.server.request.start", record))
     return responses
   }
 
@@ -70,12 +74,12 @@ describe("a list of clients that is longer than a page", () => {
     "tenant-id": tenant
   })
 
-  /** Asks for a list and takes the head of the answer only. */
-  const askIdly = async (service: Service, tenant: string, requestId = "idle") => {
+  /** Requests a list and reads only the head of the response. */
+  const requestWithoutReading = async (service: Service, tenant: string, requestId = "unread") => {
     const headers = { ...(await headersIn(service, tenant)), "x-request-id": requestId }
     return new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request(`${service.url}/api/v1/clients`, { headers, agent: false }, resolve)
-      asked.on("error", reject).end()
+      const outgoing = request(`${service.url}/api/v1/clients`, { headers, agent: false }, resolve)
+      outgoing.on("error", reject).end()
     })
   }
 
@@ -88,7 +92,7 @@ describe("a list of clients that is longer than a page", () => {
       .reduce((sum, { value }) => sum + value, 0)
   }
 
-  it("is answered whole, in order and each once, in the characters each is shown in alone", async () => {
+  it("returns every client once and in order, as GET /clients/{clientId} returns it", async () => {
     const { pool, service } = at()
     const tenant = await tenantWith(4 * maxPageRows + 17)
     const as = { as: "owner", tenant }
@@ -103,105 +107,102 @@ describe("a list of clients that is longer than a page", () => {
     )
     assert.strictEqual(listed.text, JSON.stringify({ data: all }))
     for (const n of [0, 1, maxPageRows - 1, maxPageRows, 2 * maxPageRows, all.length - 1]) {
-      const alone = await service.api("GET", `/clients/${all[n]?.id}`, as)
-      assert.deepStrictEqual(alone.body.data, all[n])
+      const single = await service.api("GET", `/clients/${all[n]?.id}`, as)
+      assert.deepStrictEqual(single.body.data, all[n])
     }
   })
 
-  it("begins where a page is full, and is one text with its length below that", async () => {
+  it("is streamed from a full page on, and has a content-length below", async () => {
     for (const [count, pages] of [
       [maxPageRows - 1, 1],
       [maxPageRows, 2],
       [maxPageRows + 1, 2]
     ] as const) {
       const tenant = await tenantWith(count)
-      const ask = async () => {
+      const list = async () => {
         const { body, headers } = await at().service.api("GET", "/clients", { as: "owner", tenant })
         assert.lengthOf(body.data, count)
         assert.strictEqual(headers.has("content-length"), count < maxPageRows)
       }
-      assert.strictEqual(await pagesDuring(ask), pages)
+      assert.strictEqual(await pagesDuring(list), pages)
     }
   })
 
-  it("has a head that can be asked for alone, for one page's reading", async () => {
+  it("reads one page for a HEAD request", async () => {
     const tenant = await tenantWith(3 * maxPageRows)
     const { service } = at()
     const headers = await headersIn(service, tenant)
     const head = async () => {
-      const answer = await fetch(`${service.url}/api/v1/clients`, { method: "HEAD", headers })
-      assert.deepStrictEqual([answer.status, await answer.text()], [200, ""])
+      const response = await fetch(`${service.url}/api/v1/clients`, { method: "HEAD", headers })
+      assert.deepStrictEqual([response.status, await response.text()], [200, ""])
     }
     assert.strictEqual(await pagesDuring(head), 1)
   })
 
-  it("is read no further than callers take it, and holds no more than a page for each", {
-    timeout: 60_000
-  }, async () => {
-    const { service } = at()
-    const count = 24 * maxPageRows
-    const tenant = await tenantWith(count, longDescription)
-    const responses = responsesOf()
-    const callers: Array<IncomingMessage> = []
-    const stalled = async () => {
-      for (let n = 0; n < 4; n++) callers.push(await askIdly(service, tenant))
-      await eventually(() => responses.every((response) => response.writableNeedDrain), "every caller's way is full")
-      await new Promise((resolve) => setTimeout(resolve, 300))
+  const countRows = (list: string) => JSON.parse(list).data.length
+
+  it("reads no further than its readers do, and buffers at most a page for each", { timeout: 60_000 }, async () => {
+    const { longListTenant: tenant, service } = at()
+    const responses = captureResponses()
+    const readers: Array<IncomingMessage> = []
+    const stall = async () => {
+      for (let n = 0; n < 2; n++) readers.push(await requestWithoutReading(service, tenant))
+      await eventually(() => responses.every((response) => response.writableNeedDrain), "all connections are full")
+      // While these requests use the same database, a list that does not wait for its reader would read on.
+      for (let n = 0; n < 20; n++) await service.api("GET", "/members", { as: "owner", tenant })
     }
-    const pages = await pagesDuring(stalled)
-    assert.isAtMost(pages, (4 * 24) / 2, "most of the lists is not read yet")
+    const pages = await pagesDuring(stall)
+    assert.isAtMost(pages, (2 * longListPages) / 2, "at most half of the lists is read")
     for (const response of responses) {
       assert.isTrue(response.writableNeedDrain)
       assert.isAtMost(response.writableLength, bytesOfPage)
     }
-    const lists = await Promise.all(callers.map(text))
-    for (const list of lists) assert.lengthOf(JSON.parse(list).data, count)
+    for (const list of await Promise.all(readers.map(text))) assert.strictEqual(countRows(list), longListRows)
   })
 
-  it("is written to eight callers of a tenant at a time, and refused to more until one has it", {
+  it("streams to at most eight readers of a tenant and rejects more until one has finished", {
     timeout: 60_000
   }, async () => {
-    const { service } = at()
-    const tenant = await tenantWith(16 * maxPageRows, longDescription)
-    const callers: Array<IncomingMessage> = []
-    while (callers.length < 8) callers.push(await askIdly(service, tenant))
+    const { longListTenant: tenant, service } = at()
+    const readers: Array<IncomingMessage> = []
+    while (readers.length < 8) readers.push(await requestWithoutReading(service, tenant))
     assertTooManyRequests(await service.api("GET", "/clients", { as: "owner", tenant }))
     const short = await tenantWith(3)
     assert.lengthOf((await service.api("GET", "/clients", { as: "owner", tenant: short })).body.data, 3)
-    const lists = await Promise.all(callers.map(text))
-    for (const list of lists) assert.lengthOf(JSON.parse(list).data, 16 * maxPageRows)
+    const [list = assert.fail(), ...others] = await Promise.all(readers.map(text))
+    assert.strictEqual(countRows(list), longListRows)
+    for (const other of others) assert.isTrue(other === list)
     await eventually(async () => {
-      const { body, status } = await service.api("GET", "/clients", { as: "owner", tenant })
-      return status === 200 && body.data.length === 16 * maxPageRows
-    }, "there is room again")
+      const reader = await requestWithoutReading(service, tenant)
+      const again = await text(reader)
+      return reader.statusCode === 200 && again === list
+    }, "another list is accepted")
   })
 
-  it("is read no further when the caller leaves", { timeout: 60_000 }, async () => {
-    const tenant = await tenantWith(24 * maxPageRows, longDescription)
+  it("stops reading when the reader disconnects", { timeout: 60_000 }, async () => {
     const before = await finishedLists()
-    const leave = async () => {
-      const caller = await askIdly(at().service, tenant)
-      caller.destroy()
-      await eventually(async () => (await finishedLists()) > before, "the list is given up")
+    const disconnect = async () => {
+      const reader = await requestWithoutReading(at().service, at().longListTenant)
+      reader.destroy()
+      await eventually(async () => (await finishedLists()) > before, "the list is finished")
     }
-    assert.isBelow(await pagesDuring(leave), 24)
+    assert.isBelow(await pagesDuring(disconnect), longListPages)
   })
 
-  it("is cut off when its rest cannot be read, and the log says of which request", { timeout: 60_000 }, async () => {
-    const { proxy, service } = at()
-    const tenant = await tenantWith(24 * maxPageRows, longDescription)
-    const responses = responsesOf()
-    const caller = await askIdly(service, tenant, "cut-off-1")
-    await eventually(() => responses[0]?.writableNeedDrain === true, "the caller's way is full")
+  it("is cut off when the database fails, and the log names the request", { timeout: 60_000 }, async () => {
+    const { longListTenant: tenant, proxy, service } = at()
+    const responses = captureResponses()
+    const reader = await requestWithoutReading(service, tenant, "cut-off-1")
+    await eventually(() => responses[0]?.writableNeedDrain === true, "the connection is full")
     await proxy.cut()
     const received: Array<Buffer> = []
-    caller.on("data", (chunk: Buffer) => received.push(chunk))
-    const ending = await new Promise((resolve) => {
-      caller.on("end", () => resolve("complete"))
-      caller.on("error", (error) => resolve(Reflect.get(error, "code")))
+    reader.on("data", (chunk: Buffer) => received.push(chunk))
+    const end = await new Promise((resolve) => {
+      reader.on("end", () => resolve("complete"))
+      reader.on("error", (error) => resolve(Reflect.get(error, "code")))
     })
-    assert.strictEqual(ending, "ECONNRESET")
-    assert.strictEqual(caller.complete, false)
+    assert.strictEqual(end, "ECONNRESET")
+    assert.strictEqual(reader.complete, false)
     assert.throws(() => JSON.parse(Buffer.concat(received).toString()))
     await proxy.restore()
     const line = service.logs.find((line) => line.includes("cut off"))

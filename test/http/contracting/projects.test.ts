@@ -11,9 +11,9 @@ import { type CallOptions, type Service, startService } from "../../support/serv
 import { openLoggedDatabase } from "../../support/servers/statementLog.ts"
 
 const unknown = `prj_${"0".repeat(26)}`
-const badExpand: ExpectedError = ["expand", "enum", "must be a comma-separated list of contract, contract.client"]
+const expandError: ExpectedError = ["expand", "enum", "must be a comma-separated list of contract, contract.client"]
 
-/** Every way to ask for relations, and how far each one goes. */
+/** Values of `expand` and the deepest relation of each. */
 const expansions: Readonly<Record<string, "contract" | "client">> = {
   contract: "contract",
   "contract.client": "client",
@@ -25,7 +25,7 @@ const expansions: Readonly<Record<string, "contract" | "client">> = {
   "contract%2Ccontract.client": "client"
 }
 
-describe("projects", () => {
+describe("Projects", () => {
   let service: Service
   let database: Awaited<ReturnType<typeof openLoggedDatabase>>
   beforeAll(async () => {
@@ -40,8 +40,8 @@ describe("projects", () => {
   const get = (id: string, options: CallOptions = {}, query = "") =>
     service.api("GET", `/projects/${id}${query}`, { as: "owner", ...options })
 
-  /** A project with all its relations, every optional field of theirs set. */
-  const stage = async () => {
+  /** A project, contract and client with every optional field. */
+  const makeProject = async () => {
     const tenant = await service.newTenant()
     const { make } = resourceMaker(service, tenant)
     const client = await make("clients", { description: "Pumps and valves", order: 7 })
@@ -59,43 +59,43 @@ describe("projects", () => {
     return { tenant, client, contract, project, make }
   }
 
-  describe("without a tenant-id", () => {
-    it("are found by members of their tenant, whatever their role", async () => {
-      const { project, tenant } = await stage()
+  describe("without a tenant-id header", () => {
+    it("can be read by members of any role", async () => {
+      const { project, tenant } = await makeProject()
       assert.deepStrictEqual((await get(project.id)).body, { data: project })
       for (const role of ["VIEWER", "MEMBER", "ADMIN", "OWNER"]) {
         const body = { subject: role, role }
         assert.strictEqual((await service.api("POST", "/members", { as: "owner", tenant, body })).status, 201)
-        const { body: shown, status } = await get(project.id, { as: role })
-        assert.deepStrictEqual([status, shown], [200, { data: project }])
+        const { body: response, status } = await get(project.id, { as: role })
+        assert.deepStrictEqual([status, response], [200, { data: project }])
       }
     })
 
-    it("are as little there for outsiders as those that are not there at all", async () => {
-      const { project } = await stage()
+    it("respond with the same 404 to a non-member as for an unknown id", async () => {
+      const { project } = await makeProject()
       for (const query of ["", "?expand=contract", "?expand=contract.client"]) {
-        const foreign = await get(project.id, { as: "outsider" }, query)
+        const foreign = await get(project.id, { as: "non-member" }, query)
         assertFailure(foreign, 404, notFoundText)
         for (const id of [unknown, "prj_", "nonsense", `${project.id}x`]) {
-          assertFailure(await get(id, { as: "outsider" }, query), 404, notFoundText)
+          assertFailure(await get(id, { as: "non-member" }, query), 404, notFoundText)
           assertFailure(await get(id, {}, query), 404, notFoundText)
         }
       }
-      assertValidationError(await get(project.id, { as: "outsider" }, "?expand=x"), badExpand)
-      assertValidationError(await get(unknown, { as: "outsider" }, "?expand=x"), badExpand)
+      assertValidationError(await get(project.id, { as: "non-member" }, "?expand=x"), expandError)
+      assertValidationError(await get(unknown, { as: "non-member" }, "?expand=x"), expandError)
     })
 
-    it("are out of sight from the moment a member is removed", async () => {
-      const { project, tenant } = await stage()
-      const body = { subject: "leaver", role: "ADMIN" }
+    it("cannot be read once a member is removed", async () => {
+      const { project, tenant } = await makeProject()
+      const body = { subject: "former-member", role: "ADMIN" }
       const member = await service.api("POST", "/members", { as: "owner", tenant, body })
-      assert.strictEqual((await get(project.id, { as: "leaver" })).status, 200)
+      assert.strictEqual((await get(project.id, { as: "former-member" })).status, 200)
       await service.api("DELETE", `/members/${member.body.data.id}`, { as: "owner", tenant })
-      assertFailure(await get(project.id, { as: "leaver" }), 404, notFoundText)
+      assertFailure(await get(project.id, { as: "former-member" }), 404, notFoundText)
     })
 
-    it("are kept from who has no token, before anything else is looked at", async () => {
-      const { project, tenant } = await stage()
+    it("respond with 401 without a token, before any other check", async () => {
+      const { project, tenant } = await makeProject()
       for (const id of [project.id, unknown, "nonsense"]) {
         for (const query of ["", "?expand=contract", "?expand=x"]) {
           assertFailure(await service.api("GET", `/projects/${id}${query}`), 401, unauthorizedText)
@@ -104,23 +104,23 @@ describe("projects", () => {
       }
     })
 
-    it("are gone with their tenant", async () => {
-      const { project, tenant } = await stage()
+    it("respond with 404 once their tenant is deleted", async () => {
+      const { project, tenant } = await makeProject()
       assert.strictEqual((await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })).status, 204)
       for (const query of ["", "?expand=contract.client"]) {
         assertFailure(await get(project.id, {}, query), 404, notFoundText)
       }
     })
 
-    it("are the same whatever tenant a header names", async () => {
-      const { project } = await stage()
+    it("are the same for any tenant-id header", async () => {
+      const { project } = await makeProject()
       for (const tenant of [await service.newTenant(), await service.newTenant("another"), "nonsense"]) {
         assert.deepStrictEqual((await get(project.id, { tenant })).body, { data: project })
       }
     })
 
-    it("are neither changed nor deleted", async () => {
-      const { project, tenant } = await stage()
+    it("cannot be changed or deleted", async () => {
+      const { project, tenant } = await makeProject()
       const missing: ExpectedError = [
         "tenant-id",
         "required",
@@ -135,25 +135,25 @@ describe("projects", () => {
     })
   })
 
-  describe("in full", () => {
-    it("show their contract and client as these are shown alone", async () => {
-      const { client, contract, project, tenant } = await stage()
+  describe("with expand", () => {
+    it("include their contract and client as GET returns them", async () => {
+      const { client, contract, project, tenant } = await makeProject()
       const read = async (path: string) => (await service.api("GET", path, { as: "owner", tenant })).body.data
       assert.deepStrictEqual(await read(`/contracts/${contract.id}`), contract)
       assert.deepStrictEqual(await read(`/clients/${client.id}`), client)
-      const inFull = {
+      const expanded = {
         contract: { ...project, contract },
         client: { ...project, contract: { ...contract, client } }
       }
       for (const [expand, depth] of Object.entries(expansions)) {
         const { body, status } = await get(project.id, {}, `?expand=${expand}`)
         assert.strictEqual(status, 200, expand)
-        assert.deepStrictEqual(body.data, inFull[depth], expand)
+        assert.deepStrictEqual(body.data, expanded[depth], expand)
         assert.deepStrictEqual(Object.keys(body.data.contract), Object.keys(contract), expand)
       }
     })
 
-    it("leave out of a relation what that leaves out alone", async () => {
+    it("omit the unset fields of their contract and client", async () => {
       const { make } = resourceMaker(service, await service.newTenant())
       const client = await make("clients")
       const contract = await make("contracts", { clientId: client.id })
@@ -162,21 +162,30 @@ describe("projects", () => {
       assert.deepStrictEqual(body.data, { ...project, contract: { ...contract, client } })
     })
 
-    const wrong = ["", ",", "client", "Contract", "contract.", "contract.client.media", "contract;contract.client", "*"]
-    const oneAmongGood = [
+    const invalid = [
+      "",
+      ",",
+      "client",
+      "Contract",
+      "contract.",
+      "contract.client.media",
+      "contract;contract.client",
+      "*"
+    ]
+    const partlyInvalid = [
       "contract,",
       ",contract",
       "contract,client",
       "x,contract.client",
       "contract,contract.client,id"
     ]
-    it.each([...wrong, ...oneAmongGood, "__proto__", "%00"])("show no relation called %j", async (expand) => {
-      const { project } = await stage()
-      assertValidationError(await get(project.id, {}, `?expand=${expand}`), badExpand)
+    it.each([...invalid, ...partlyInvalid, "__proto__", "%00"])("reject %j", async (expand) => {
+      const { project } = await makeProject()
+      assertValidationError(await get(project.id, {}, `?expand=${expand}`), expandError)
     })
 
-    it("are another version than without, and a new one when a relation changes", async () => {
-      const { client, contract, project, tenant } = await stage()
+    it("have an own ETag that changes with an expanded relation", async () => {
+      const { client, contract, project, tenant } = await makeProject()
       const etagOf = async (query: string) => (await get(project.id, {}, query)).headers.get("etag") ?? ""
       const queries = ["", "?expand=contract", "?expand=contract.client"]
       const before = await Promise.all(queries.map(etagOf))
@@ -191,8 +200,8 @@ describe("projects", () => {
       assert.deepStrictEqual(changed(renamedClient, renamedContract), [false, true, true])
     })
 
-    it("cost the one statement they cost without", async () => {
-      const { project } = await stage()
+    it("are read by one statement", async () => {
+      const { project } = await makeProject()
       for (const query of ["", ...Object.keys(expansions).map((expand) => `?expand=${expand}`)]) {
         const statements = await database.during(() => get(project.id, {}, query))
         assert.lengthOf(statements, 1, query)
@@ -201,10 +210,10 @@ describe("projects", () => {
     })
   })
 
-  it("are listed without relations, which a list does not show", async () => {
-    const { project, tenant } = await stage()
+  it("are listed without expanded relations", async () => {
+    const { project, tenant } = await makeProject()
     const listed = await service.api("GET", "/projects", { as: "owner", tenant })
-    const shown: ReadonlyArray<ResourceBody> = listed.body.data
-    assert.deepStrictEqual(shown, [project])
+    const projects: ReadonlyArray<ResourceBody> = listed.body.data
+    assert.deepStrictEqual(projects, [project])
   })
 })

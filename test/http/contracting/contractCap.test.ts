@@ -10,18 +10,18 @@ import { lockRow } from "../../support/fixtures/rowLock.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-const most = 9007199254740991
+const maxAmount = 9007199254740991
 
-describe("a contract", () => {
+describe("A contract", () => {
   const at = useFixture(startServiceWithPool)
 
-  /** A contract with a cap of 1,000.00 EUR unless told otherwise. */
-  const stage = async (terms: object = {}) => {
+  /** A contract with a cap of 1,000.00 EUR by default. */
+  const makeContract = async (terms: object = {}) => {
     const invoicing = invoiceClient(at().service, await at().service.newTenant())
     const { id: contractId } = await invoicing.contract({ capMinor: 100_000, ...terms })
     const billed = () => billedUnder(at().pool, contractId)
     const change = (body: object) => invoicing.call("PATCH", `/contracts/${contractId}`, body)
-    return { ...invoicing, contractId, billed, change, begin: () => invoicing.draft({ contractId }) }
+    return { ...invoicing, contractId, billed, change, makeDraft: () => invoicing.draft({ contractId }) }
   }
 
   const beyondCap = (contract: string, amount: string, field = "billables"): ExpectedError => [
@@ -30,48 +30,48 @@ describe("a contract", () => {
     `would bill ${amount} EUR under contract ${contract}, beyond its capMinor, 1,000.00 EUR`
   ]
 
-  it("can be billed up to its cap, over all its invoices, and not one further", async () => {
-    const { add, begin, billed, contractId, tenant, tryAdd } = await stage()
-    const [one, other] = [await begin(), await begin()]
-    await add(one.id, { amountMinor: 60_000 })
-    assertValidationError(await tryAdd(other.id, { amountMinor: 40_001 }), beyondCap(contractId, "1,000.01"))
-    await add(other.id, { amountMinor: 40_000 })
+  it("can be billed up to its cap over all of its invoices, and no further", async () => {
+    const { add, makeDraft, billed, contractId, tenant, tryAdd } = await makeContract()
+    const [first, second] = [await makeDraft(), await makeDraft()]
+    await add(first.id, { amountMinor: 60_000 })
+    assertValidationError(await tryAdd(second.id, { amountMinor: 40_001 }), beyondCap(contractId, "1,000.01"))
+    await add(second.id, { amountMinor: 40_000 })
     assert.strictEqual(await billed(), 100_000)
     const before = await ledgerOf(at().pool, tenant)
-    for (const { id } of [one, other]) {
+    for (const { id } of [first, second]) {
       assertValidationError(await tryAdd(id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
       assertValidationError(await tryAdd(id, { quantity: 0.5, amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
     }
     assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
-    await add(one.id, { amountMinor: 0 }, { quantity: 0.4, amountMinor: 1 })
+    await add(first.id, { amountMinor: 0 }, { quantity: 0.4, amountMinor: 1 })
   })
 
-  it("counts the lines of a request together", async () => {
-    const { add, begin, billed, contractId, tryAdd } = await stage()
-    const { id } = await begin()
+  it("counts the sum of all lines of a request against its cap", async () => {
+    const { add, makeDraft, billed, contractId, tryAdd } = await makeContract()
+    const { id } = await makeDraft()
     await add(id, { amountMinor: 150_000 }, { amountMinor: -50_000 })
     assert.strictEqual(await billed(), 100_000)
     const lines = [{ amountMinor: -10 }, { amountMinor: 5 }, { amountMinor: 6 }]
     assertValidationError(await tryAdd(id, ...lines), beyondCap(contractId, "1,000.01"))
   })
 
-  it("has room again for what negative lines take off", async () => {
-    const { add, begin, billed, contractId, tryAdd } = await stage()
-    const [one, other] = [await begin(), await begin()]
-    await add(one.id, { amountMinor: 100_000 })
-    await add(other.id, { amountMinor: -500 })
-    await add(one.id, { amountMinor: 500 })
+  it("can be billed more after negative lines", async () => {
+    const { add, makeDraft, billed, contractId, tryAdd } = await makeContract()
+    const [first, second] = [await makeDraft(), await makeDraft()]
+    await add(first.id, { amountMinor: 100_000 })
+    await add(second.id, { amountMinor: -500 })
+    await add(first.id, { amountMinor: 500 })
     assert.strictEqual(await billed(), 100_000)
-    assertValidationError(await tryAdd(one.id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
+    assertValidationError(await tryAdd(first.id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
   })
 
-  it("has room again for what is deleted, changed or void", async () => {
-    const { add, begin, billed, call, move, tryAdd } = await stage()
-    const { id: other } = await begin()
+  it("can be billed more after a line is deleted or reduced, or an invoice deleted or voided", async () => {
+    const { add, makeDraft, billed, call, move, tryAdd } = await makeContract()
+    const { id: second } = await makeDraft()
     const fill = async () => {
-      const { id } = await begin()
+      const { id } = await makeDraft()
       const [line] = await add(id, { amountMinor: 100_000 })
-      assert.strictEqual((await tryAdd(other, { amountMinor: 1 })).status, 400)
+      assert.strictEqual((await tryAdd(second, { amountMinor: 1 })).status, 400)
       return { id, line: line?.id }
     }
     const line = await fill()
@@ -95,19 +95,19 @@ describe("a contract", () => {
     assert.strictEqual(await billed(), 100_000)
   })
 
-  it("is not taken beyond its cap by what makes a credit disappear", async () => {
-    const { add, begin, call, contractId, tenant, tryMove } = await stage()
-    const [debit, credit] = [await begin(), await begin()]
-    const [less] = await add(credit.id, { amountMinor: -1 })
-    const [more] = await add(debit.id, { amountMinor: 100_001 })
+  it("rejects the removal of a credit that would exceed its cap", async () => {
+    const { add, makeDraft, call, contractId, tenant, tryMove } = await makeContract()
+    const [debit, credit] = [await makeDraft(), await makeDraft()]
+    const [creditLine] = await add(credit.id, { amountMinor: -1 })
+    const [debitLine] = await add(debit.id, { amountMinor: 100_001 })
     const before = await ledgerOf(at().pool, tenant)
     const beyond = (field: string) => beyondCap(contractId, "1,000.01", field)
     assertValidationError(await tryMove(credit.id, "void"), beyond("status"))
     assertValidationError(await call("DELETE", `/invoices/${credit.id}`), beyond("status"))
-    assertValidationError(await call("DELETE", `/billables/${less?.id}`), beyond("id"))
-    assertValidationError(await call("PATCH", `/billables/${less?.id}`, { quantity: 0 }), beyond("quantity"))
+    assertValidationError(await call("DELETE", `/billables/${creditLine?.id}`), beyond("id"))
+    assertValidationError(await call("PATCH", `/billables/${creditLine?.id}`, { quantity: 0 }), beyond("quantity"))
     assertValidationError(
-      await call("PATCH", `/billables/${more?.id}`, { amountMinor: 100_002 }),
+      await call("PATCH", `/billables/${debitLine?.id}`, { amountMinor: 100_002 }),
       beyondCap(contractId, "1,000.01", "quantity")
     )
     assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
@@ -115,38 +115,38 @@ describe("a contract", () => {
     await tryMove(credit.id, "void")
   })
 
-  it("without a cap is billed up to what can be told exactly", async () => {
-    const { add, begin, billed, contractId, tryAdd } = await stage({ capMinor: undefined })
-    const [one, other] = [await begin(), await begin()]
-    await add(one.id, { amountMinor: most - 1 })
-    assertValidationError(await tryAdd(other.id, { amountMinor: 2 }), [
+  it("without a cap can be billed up to the largest safe integer", async () => {
+    const { add, makeDraft, billed, contractId, tryAdd } = await makeContract({ capMinor: undefined })
+    const [first, second] = [await makeDraft(), await makeDraft()]
+    await add(first.id, { amountMinor: maxAmount - 1 })
+    assertValidationError(await tryAdd(second.id, { amountMinor: 2 }), [
       "billables",
       "max",
       `would bill more under contract ${contractId}, beyond what can be told exactly`
     ])
-    await add(other.id, { amountMinor: 1 })
-    assert.strictEqual(await billed(), most)
+    await add(second.id, { amountMinor: 1 })
+    assert.strictEqual(await billed(), maxAmount)
   })
 
-  it("with a cap of nothing takes only what comes to nothing", async () => {
-    const { add, begin, tryAdd } = await stage({ capMinor: 0 })
-    const { id } = await begin()
+  it("with a cap of zero accepts only lines with a sum of zero", async () => {
+    const { add, makeDraft, tryAdd } = await makeContract({ capMinor: 0 })
+    const { id } = await makeDraft()
     await add(id, { amountMinor: 0 }, { amountMinor: 5 }, { amountMinor: -5 })
     assert.strictEqual((await tryAdd(id, { amountMinor: 1 })).status, 400)
   })
 
-  it("names its cap in the decimals of its currency", async () => {
-    const { begin, contractId, tryAdd } = await stage({ currencyCode: "JPY", capMinor: 1_234_567 })
-    assertValidationError(await tryAdd((await begin()).id, { amountMinor: 2_000_000 }), [
+  it("formats its cap with the decimals of its currency in the error", async () => {
+    const { makeDraft, contractId, tryAdd } = await makeContract({ currencyCode: "JPY", capMinor: 1_234_567 })
+    assertValidationError(await tryAdd((await makeDraft()).id, { amountMinor: 2_000_000 }), [
       "billables",
       "max",
       `would bill 2,000,000 JPY under contract ${contractId}, beyond its capMinor, 1,234,567 JPY`
     ])
   })
 
-  it("keeps a cap that is not below what is billed", async () => {
-    const { add, begin, change, tryAdd } = await stage()
-    const { id } = await begin()
+  it("rejects a cap below the billed amount", async () => {
+    const { add, makeDraft, change, tryAdd } = await makeContract()
+    const { id } = await makeDraft()
     await add(id, { amountMinor: 50_000 })
     const tooLow = ["capMinor", "min", "is less than what is used up already"] as const
     assertValidationError(await change({ capMinor: 49_999 }), tooLow)
@@ -158,73 +158,73 @@ describe("a contract", () => {
     assertValidationError(await change({ capMinor: 100_000 }), tooLow)
   })
 
-  it("changes its currency until it is invoiced, and not afterwards", async () => {
-    const { begin, call, change, move } = await stage()
+  it("can change its currency until it has an invoice", async () => {
+    const { makeDraft, call, change, move } = await makeContract()
     const inUse = ["currencyCode", "inUse", "is still referred to by invoices"] as const
     assert.strictEqual((await change({ currencyCode: "USD" })).status, 200)
-    const { currencyCode, id } = await begin()
+    const { currencyCode, id } = await makeDraft()
     assert.strictEqual(currencyCode, "USD")
     assertValidationError(await change({ currencyCode: "EUR" }), inUse)
     assert.strictEqual((await change({ currencyCode: "USD", name: "The same currency" })).status, 200)
     await call("DELETE", `/invoices/${id}`)
     assert.strictEqual((await change({ currencyCode: "EUR" })).status, 200)
-    await move((await begin()).id, "void")
+    await move((await makeDraft()).id, "void")
     assertValidationError(await change({ currencyCode: "USD" }), inUse)
   })
 
-  it("is not deleted while it has invoices, void ones included", async () => {
-    const { begin, call, contractId, move } = await stage()
+  it("cannot be deleted while it has invoices, including void ones", async () => {
+    const { makeDraft, call, contractId, move } = await makeContract()
     const inUse = ["id", "inUse", "is still referred to by invoices"] as const
-    const { id } = await begin()
+    const { id } = await makeDraft()
     assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
     await call("DELETE", `/invoices/${id}`)
-    const { id: other } = await begin()
-    await move(other, "void")
+    const { id: second } = await makeDraft()
+    await move(second, "void")
     assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
   })
 
-  describe("when many come at the same time", () => {
-    it("is billed by one of two who would together go beyond its cap", async () => {
+  describe("under concurrent requests", () => {
+    it("accepts one of two requests that would exceed its cap together", async () => {
       for (let round = 0; round < 5; round++) {
-        const { begin, billed, contractId, tenant, tryAdd } = await stage()
-        const drafts = [await begin(), await begin()]
-        const lock = "select 1 from contracts where tenant_id = $1 and id = $2 for update"
-        const held = await lockRow(at().pool, lock, tenant, contractId)
-        const racing = Promise.all(drafts.map(({ id }) => tryAdd(id, { amountMinor: 50_001 })))
+        const { makeDraft, billed, contractId, tenant, tryAdd } = await makeContract()
+        const drafts = [await makeDraft(), await makeDraft()]
+        const lockStatement = "select 1 from contracts where tenant_id = $1 and id = $2 for update"
+        const lock = await lockRow(at().pool, lockStatement, tenant, contractId)
+        const pending = Promise.all(drafts.map(({ id }) => tryAdd(id, { amountMinor: 50_001 })))
         try {
-          await held.until(2)
+          await lock.until(2)
         } finally {
-          await held.release()
+          await lock.release()
         }
-        const answers = await racing
-        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 400])
-        for (const answer of answers) {
-          if (answer.status === 400) assertValidationError(answer, beyondCap(contractId, "1,000.02"))
+        const responses = await pending
+        assert.deepStrictEqual(responses.map(({ status }) => status).sort(), [201, 400])
+        for (const response of responses) {
+          if (response.status === 400) assertValidationError(response, beyondCap(contractId, "1,000.02"))
         }
         assert.strictEqual(await billed(), 50_001)
       }
     })
 
-    it("is billed by as many of sixteen as its cap has room for", async () => {
-      const { begin, billed, contractId, tryAdd } = await stage()
-      const drafts = await Promise.all(Array.from({ length: 4 }, begin))
-      const answers = await Promise.all(
+    it("accepts as many of sixteen requests as fit under its cap", async () => {
+      const { makeDraft, billed, contractId, tryAdd } = await makeContract()
+      const drafts = await Promise.all(Array.from({ length: 4 }, makeDraft))
+      const responses = await Promise.all(
         Array.from({ length: 16 }, (_, n) => tryAdd(drafts[n % 4]?.id ?? "", { amountMinor: 9_000 }))
       )
       assert.lengthOf(
-        answers.filter(({ status }) => status === 201),
+        responses.filter(({ status }) => status === 201),
         11
       )
-      for (const answer of answers) {
-        if (answer.status !== 201) assertValidationError(answer, beyondCap(contractId, "1,080.00"))
+      for (const response of responses) {
+        if (response.status !== 201) assertValidationError(response, beyondCap(contractId, "1,080.00"))
       }
       assert.strictEqual(await billed(), 99_000)
     })
 
-    it("never has a cap below what is billed", async () => {
+    it("never has a cap below the billed amount", async () => {
       for (let round = 0; round < 5; round++) {
-        const { begin, billed, call, change, contractId, tryAdd } = await stage()
-        const { id } = await begin()
+        const { makeDraft, billed, call, change, contractId, tryAdd } = await makeContract()
+        const { id } = await makeDraft()
         await Promise.all([
           ...Array.from({ length: 8 }, () => tryAdd(id, { amountMinor: 10_000 })),
           ...[80_000, 40_000, 20_000].map((capMinor) => change({ capMinor }))
@@ -235,31 +235,31 @@ describe("a contract", () => {
     })
 
     it("is either invoiced or deleted", async () => {
-      for (let round = 0; round < 10; round++) {
-        const { call, contractId } = await stage()
-        const [deleted, made] = await Promise.all([
+      for (let round = 0; round < 5; round++) {
+        const { call, contractId } = await makeContract()
+        const [deleted, created] = await Promise.all([
           call("DELETE", `/contracts/${contractId}`),
           call("POST", "/invoices", { contractId })
         ])
-        if (deleted.status === 204) assertFailure(made, 404, notFoundText)
+        if (deleted.status === 204) assertFailure(created, 404, notFoundText)
         else {
           assertValidationError(deleted, ["id", "inUse", "is still referred to by invoices"])
-          assert.strictEqual(made.status, 201)
+          assert.strictEqual(created.status, 201)
         }
       }
     })
 
-    it("is either invoiced or given another currency", async () => {
-      for (let round = 0; round < 10; round++) {
-        const { call, change, contractId } = await stage()
-        const [made, changed] = await Promise.all([
+    it("is either invoiced or changed to another currency", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { call, change, contractId } = await makeContract()
+        const [created, changed] = await Promise.all([
           call("POST", "/invoices", { contractId }),
           change({ currencyCode: "USD" })
         ])
         const { currencyCode } = (await call("GET", `/contracts/${contractId}`)).body.data
         assert.strictEqual(currencyCode, changed.status === 200 ? "USD" : "EUR")
-        if (made.status === 201) assert.strictEqual(made.body.data.currencyCode, currencyCode)
-        else assertValidationError(made, ["currencyCode", "exists", "names nothing in this tenant"])
+        if (created.status === 201) assert.strictEqual(created.body.data.currencyCode, currencyCode)
+        else assertValidationError(created, ["currencyCode", "exists", "names nothing in this tenant"])
       }
     })
   })
