@@ -1,10 +1,10 @@
-import type pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
 import { Api } from "../../../src/http/HandlerGroups.ts"
 import { type Operation, operationsOf } from "../../support/assertions/operations.ts"
 import { minimalBodies, prefixOf } from "../../support/fixtures/minimalBodies.ts"
 import { makeTenantFixture, type TenantFixture } from "../../support/fixtures/tenantFixture.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
@@ -12,11 +12,11 @@ const unauthorized = { status: 401, text: `{"error":"Unauthorized","message":"Un
 const forbidden = { status: 403, text: `{"error":"Forbidden","message":"Forbidden"}` }
 const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
 
-const brief = ({ status, text }: ServiceResponse) => ({ status, text })
+const statusAndText = ({ status, text }: ServiceResponse) => ({ status, text })
 
-/** All of an answer that a caller can see, but for what differs from one answer to the next anyway. */
-const visible = ({ headers, ...answer }: ServiceResponse) => ({
-  ...brief({ headers, ...answer }),
+/** All that a caller sees of a response, except headers that always differ. */
+const visible = ({ headers, ...response }: ServiceResponse) => ({
+  ...statusAndText({ headers, ...response }),
   headers: [...headers].filter(([name]) => name !== "x-request-id" && name !== "date")
 })
 
@@ -32,7 +32,7 @@ const malformedIds = (prefix: string) => [
   "..%2f",
   "a".repeat(101)
 ]
-/** Such an address is no operation's. */
+/** No operation has such a path. */
 const undecodable = ["%ff", "%zz"]
 
 /** The path parameters of an operation that are identifiers, with their prefixes. */
@@ -45,136 +45,142 @@ const identifiers = ({ pathParameters }: Operation) =>
 const document = makeOpenApiDocument(Api)
 const bodyFor = minimalBodies(document)
 
-/** Whether a body can name something else by its identifier. */
+/** Whether a body can contain ids of other resources. */
 const hasReferences = ({ body }: Operation) =>
   body !== undefined &&
   JSON.stringify(bodyFor(body, { idOf: unknownId, text: () => "text", everyReference: true })).includes(unknownId(""))
 
-/** What anyone may call knows no tenant to keep apart. */
+/** Operations without a token belong to no tenant. */
 const operations = operationsOf(document).filter(({ needsToken }) => needsToken)
 
-describe("of another tenant", () => {
-  let service: Service
-  let pool: pg.Pool
-  let theirs: TenantFixture
-  let ours: TenantFixture
-  let before: ReadonlyArray<unknown>
-
-  beforeAll(async () => {
-    service = await startService()
-    pool = openPool(service.database.url)
-    theirs = await makeTenantFixture(service, "their-owner")
-    ours = await makeTenantFixture(service, "our-owner")
-    before = await everythingOfTheirs()
-  })
-  afterAll(async () => {
+/** A service with two tenants of one owner, and a tenant of another owner. Tokens are signed once, which saves time. */
+const startServiceWithTenants = async () => {
+  const service = await startService()
+  const pool = openPool(service.database.url)
+  const [foreignOwner, owner] = [await service.token("foreign-owner"), await service.token("owner")]
+  const stop = async () => {
     await pool.end()
     await service.stop()
+  }
+  return {
+    service,
+    pool,
+    foreign: await makeTenantFixture(service, foreignOwner),
+    otherForeign: await makeTenantFixture(service, foreignOwner),
+    own: await makeTenantFixture(service, owner),
+    stop
+  }
+}
+
+describe("Tenant isolation", () => {
+  const at = useFixture(startServiceWithTenants)
+  let before: ReadonlyArray<unknown>
+  beforeAll(async () => {
+    before = await readForeignTenant()
   })
 
   const send = async (operation: Operation, address: string, options: Parameters<Service["call"]>[2] = {}) => {
-    const answer = await service.call(operation.method, address, { ...ours.bodyOf(operation), ...options })
-    const seen = answer.text + JSON.stringify([...answer.headers])
-    assert.notInclude(seen, theirs.marker)
-    for (const id of theirs.ids.values()) if (!address.includes(id)) assert.notInclude(seen, id)
-    return answer
+    const { foreign, own, service } = at()
+    const response = await service.call(operation.method, address, { ...own.bodyOf(operation), ...options })
+    const visibleText = response.text + JSON.stringify([...response.headers])
+    assert.notInclude(visibleText, foreign.marker)
+    for (const id of foreign.ids.values()) if (!address.includes(id)) assert.notInclude(visibleText, id)
+    return response
   }
-  /** As we would do it in our own tenant. */
-  const us = (operation: Operation) => ({
-    as: ours.owner,
-    ...(operation.tenant === "header" ? { tenant: ours.tenant } : {})
+  const asOwner = (operation: Operation) => ({
+    as: at().own.owner,
+    ...(operation.tenant === "header" ? { tenant: at().own.tenant } : {})
   })
 
-  /** What they see of their own, and what was recorded of it. */
-  const everythingOfTheirs = async () => {
-    const seen: Array<unknown> = []
+  /** All that the owner of the foreign tenant can read, and its events. */
+  const readForeignTenant = async () => {
+    const { foreign, pool, service } = at()
+    const options = { as: foreign.owner, tenant: foreign.tenant }
+    const responses: Array<unknown> = []
     for (const operation of operations.filter(({ method }) => method === "GET")) {
-      const options = { as: theirs.owner, tenant: theirs.tenant }
-      seen.push([operation.name, brief(await service.call("GET", theirs.addressIn(operation), options))])
+      const response = await service.call("GET", foreign.addressIn(operation), options)
+      responses.push([operation.name, statusAndText(response)])
     }
-    const { rows } = await pool.query("select * from events where tenant_id = $1 order by id", [theirs.tenant])
-    return [...seen, rows]
+    const { rows } = await pool.query("select * from events where tenant_id = $1 order by id", [foreign.tenant])
+    return [...responses, rows]
   }
 
-  it("there is something to be kept from us", () => {
+  it("is tested with a resource of every kind in both tenants", () => {
+    const { foreign, own } = at()
     const needed = operations.flatMap((operation) => identifiers(operation).map(({ prefix }) => prefix))
-    for (const prefix of needed) assert.notStrictEqual(theirs.idOf(prefix), ours.idOf(prefix))
-    assert.include(JSON.stringify(before), theirs.marker)
+    for (const prefix of needed) assert.notStrictEqual(foreign.idOf(prefix), own.idOf(prefix))
+    assert.include(JSON.stringify(before), foreign.marker)
   })
 
   for (const operation of operations) {
-    it(`${operation.name} tells nothing without a token`, async () => {
-      const address = theirs.addressIn(operation)
-      assert.deepStrictEqual(brief(await send(operation, address, { tenant: theirs.tenant })), unauthorized)
-      assert.deepStrictEqual(brief(await send(operation, address)), unauthorized)
+    it(`makes ${operation.name} respond with 401 without a token`, async () => {
+      const { foreign } = at()
+      const address = foreign.addressIn(operation)
+      assert.deepStrictEqual(statusAndText(await send(operation, address, { tenant: foreign.tenant })), unauthorized)
+      assert.deepStrictEqual(statusAndText(await send(operation, address)), unauthorized)
       for (const { name, prefix } of identifiers(operation)) {
-        for (const id of malformedIds(prefix)) {
-          const answer = await send(operation, theirs.addressIn(operation, { [name]: id }))
-          assert.deepStrictEqual(brief(answer), unauthorized, id)
-        }
+        await Promise.all(
+          malformedIds(prefix).map(async (id) => {
+            const response = await send(operation, foreign.addressIn(operation, { [name]: id }))
+            assert.deepStrictEqual(statusAndText(response), unauthorized, id)
+          })
+        )
       }
     })
 
     if (operation.tenant === "header") {
-      it(`${operation.name} tells outsiders as little as of a tenant that is not there`, async () => {
-        const address = theirs.addressIn(operation)
-        const foreign = await send(operation, address, { as: ours.owner, tenant: theirs.tenant })
-        assert.deepStrictEqual(brief(foreign), forbidden)
-        const unknown = await send(operation, address, { as: ours.owner, tenant: unknownId("tnt") })
-        assert.deepStrictEqual(visible(foreign), visible(unknown))
+      it(`makes ${operation.name} respond to a non-member as for an unknown tenant`, async () => {
+        const { foreign, own } = at()
+        const address = foreign.addressIn(operation)
+        const response = await send(operation, address, { as: own.owner, tenant: foreign.tenant })
+        assert.deepStrictEqual(statusAndText(response), forbidden)
+        const unknown = await send(operation, address, { as: own.owner, tenant: unknownId("tnt") })
+        assert.deepStrictEqual(visible(response), visible(unknown))
       })
     }
 
     for (const { name, prefix } of identifiers(operation)) {
-      it(`${operation.name} finds no ${name} of theirs, no unknown and no malformed one, all alike`, async () => {
-        const answerTo = (id: string) => send(operation, ours.addressIn(operation, { [name]: id }), us(operation))
-        const foreign = await answerTo(theirs.idOf(prefix))
-        assert.deepStrictEqual(brief(foreign), notFound)
-        for (const id of [unknownId(prefix), ...malformedIds(prefix), ...undecodable]) {
-          assert.deepStrictEqual(visible(await answerTo(id)), visible(foreign), id)
-        }
+      it(`makes ${operation.name} respond alike to a foreign, unknown or malformed ${name}`, async () => {
+        const { foreign, own } = at()
+        const sendWith = (id: string) => send(operation, own.addressIn(operation, { [name]: id }), asOwner(operation))
+        const expected = await sendWith(foreign.idOf(prefix))
+        assert.deepStrictEqual(statusAndText(expected), notFound)
+        await Promise.all(
+          [unknownId(prefix), ...malformedIds(prefix), ...undecodable].map(async (id) =>
+            assert.deepStrictEqual(visible(await sendWith(id)), visible(expected), id)
+          )
+        )
       })
     }
 
     if (operation.method === "GET" && operation.pathParameters.length === 0) {
-      it(`${operation.name} lists nothing of theirs`, async () => {
-        const { status } = await send(operation, operation.path, us(operation))
+      it(`makes ${operation.name} list nothing of another tenant`, async () => {
+        const { status } = await send(operation, operation.path, asOwner(operation))
         assert.strictEqual(status, 200)
       })
     }
 
     if (hasReferences(operation)) {
-      it(`${operation.name} refers to nothing of theirs`, async () => {
-        const { body } = ours.bodyOf(operation, { idOf: theirs.idOf, everyReference: true })
-        const answer = await service.call(operation.method, ours.addressIn(operation), { ...us(operation), body })
-        assert.include([400, 404], answer.status)
-        assert.notInclude(answer.text, theirs.marker)
+      it(`makes ${operation.name} reject references to another tenant`, async () => {
+        const { foreign, own, service } = at()
+        const { body } = own.bodyOf(operation, { idOf: foreign.idOf, everyReference: true })
+        const options = { ...asOwner(operation), body }
+        const response = await service.call(operation.method, own.addressIn(operation), options)
+        assert.include([400, 404], response.status)
+        assert.notInclude(response.text, foreign.marker)
       })
     }
   }
 
-  it("nothing has changed", async () => {
-    assert.deepStrictEqual(await everythingOfTheirs(), before)
+  it("keeps the other tenant unchanged by all requests above", async () => {
+    assert.deepStrictEqual(await readForeignTenant(), before)
   })
-})
-
-describe("an Idempotency-Key of another tenant", () => {
-  let service: Service
-  let theirs: TenantFixture
-  let alsoTheirs: TenantFixture
-  let ours: TenantFixture
-  beforeAll(async () => {
-    service = await startService()
-    theirs = await makeTenantFixture(service, "their-owner")
-    alsoTheirs = await makeTenantFixture(service, "their-owner")
-    ours = await makeTenantFixture(service, "our-owner")
-  })
-  afterAll(() => service.stop())
 
   for (const operation of operations.filter(({ creates }) => creates)) {
-    it(`brings up what ${operation.name} answered to them for nobody else and nowhere else`, async () => {
+    it(`makes ${operation.name} replay an Idempotency-Key only in the same tenant for the same user`, async () => {
+      const { foreign, otherForeign, own, service } = at()
       const headers = { "idempotency-key": "the-same" }
-      const body = theirs.bodyOf(operation)
+      const body = foreign.bodyOf(operation)
       const sendAs = ({ addressIn, owner, tenant }: TenantFixture, body: object) =>
         service.call(operation.method, addressIn(operation), {
           as: owner,
@@ -182,17 +188,17 @@ describe("an Idempotency-Key of another tenant", () => {
           ...body,
           headers
         })
-      const first = await sendAs(theirs, body)
+      const first = await sendAs(foreign, body)
       assert.strictEqual(first.status, 201)
-      const again = await sendAs(theirs, body)
+      const again = await sendAs(foreign, body)
       assert.strictEqual(again.text, first.text)
       assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
 
-      for (const world of operation.tenant === "header" ? [alsoTheirs, ours] : [ours]) {
-        const own = await sendAs(world, world.bodyOf(operation))
-        assert.strictEqual(own.status, 201)
-        assert.isFalse(own.headers.has("idempotent-replayed"))
-        assert.notInclude(own.text, theirs.marker)
+      for (const fixture of operation.tenant === "header" ? [otherForeign, own] : [own]) {
+        const response = await sendAs(fixture, fixture.bodyOf(operation))
+        assert.strictEqual(response.status, 201)
+        assert.isFalse(response.headers.has("idempotent-replayed"))
+        assert.notInclude(response.text, foreign.marker)
       }
     })
   }

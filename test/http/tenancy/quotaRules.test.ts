@@ -10,18 +10,18 @@ import { kilobyte, quotaSettings, smallQuotas, startServiceWithQuotas } from "..
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startService } from "../../support/servers/service.ts"
 
-describe("quotas", () => {
+describe("Quotas", () => {
   const at = useFixture(startServiceWithQuotas)
 
-  it("list every maximum with its description, the caller's tenants as his own", async () => {
+  it("are listed with maximum and description, and count the tenants of the caller", async () => {
     const { call, limits, owner } = await at().stage()
     await call("POST", "/members", { subject: "viewer", role: "VIEWER" })
-    const shown = await limits()
+    const listed = await limits()
     assert.deepStrictEqual(
-      shown.map(({ max, name }) => [name, max]),
+      listed.map(({ max, name }) => [name, max]),
       quotaNames.map((name) => [name, smallQuotas[name]])
     )
-    for (const { description } of shown) assert.match(description, /^maximum number of \w+/)
+    for (const { description } of listed) assert.match(description, /^maximum number of \w+/)
     const usedBy = async (as: string) =>
       Object.fromEntries((await limits(as)).flatMap(({ name, used }) => (used === undefined ? [] : [[name, used]])))
     const used = { tenants: 1, members: 2, integrations: 0, assets: 0, assetBytes: 0 }
@@ -29,19 +29,19 @@ describe("quotas", () => {
     assert.deepStrictEqual(await usedBy("viewer"), { ...used, tenants: 0 })
   })
 
-  it("count grants that wait for a confirmation among the authorizations of an integration", async () => {
+  it("count grants that await confirmation as pending authorizations", async () => {
     const { authorizing } = await at().stage()
     const { id } = await authorizing.made(minimalDrive)
-    const fault = quotaError("pendingAuthorizations", smallQuotas.pendingAuthorizations, "integrationId")
+    const error = quotaError("pendingAuthorizations", smallQuotas.pendingAuthorizations, "integrationId")
     const confirmation = await authorizing.waiting(id)
     for (let n = 1; n < smallQuotas.pendingAuthorizations; n++) await authorizing.begun(id)
-    assertValidationError(await authorizing.begin(id), fault)
+    assertValidationError(await authorizing.begin(id), error)
     assert.strictEqual((await authorizing.confirm(id, confirmation)).status, 200)
     await authorizing.begun(id)
-    assertValidationError(await authorizing.begin(id), fault)
+    assertValidationError(await authorizing.begin(id), error)
   })
 
-  it("let a full integration rotate without an overlap", async () => {
+  it("allow a rotation without overlap at the maximum of secrets", async () => {
     const { integrations } = await at().stage()
     const { id } = await integrations.made(minimalWebhook)
     for (let n = 1; n < smallQuotas.secrets; n++) await integrations.rotate(id)
@@ -49,7 +49,7 @@ describe("quotas", () => {
     assert.strictEqual((await integrations.rotate(id, { overlapHours: 0 })).status, 200)
   })
 
-  it("count equal bytes once, and those of an issued invoice when its asset is gone", async () => {
+  it("count equal bytes once, and the bytes of a finalized invoice after its asset is deleted", async () => {
     const { assets, call, invoicing, limit, tenant } = await at().stage()
     const bytesUsed = async () => (await limit("assetBytes")).used
     const image = png()
@@ -66,7 +66,7 @@ describe("quotas", () => {
     assert.strictEqual(await bytesUsed(), image.length)
   })
 
-  it("that are lowered below what there is stop growth and nothing else", async () => {
+  it("lowered below the current use reject only growth", async () => {
     const { assets, call, integrations, invoicing, make, owner, tenant } = await at().stage()
     const client = await make("clients")
     const { id: invoice } = await invoicing.draft()
@@ -86,33 +86,36 @@ describe("quotas", () => {
       ...lowest
     })
     onTestFinished(lowered.stop)
-    const ask = (method: string, path: string, body?: unknown) =>
+    const callLowered = (method: string, path: string, body?: unknown) =>
       lowered.api(method, path, { as: owner, tenant, ...(body === undefined ? {} : { body }) })
-    const passes = async (...request: Parameters<typeof ask>) => {
-      const { status, text } = await ask(...request)
+    const assertAccepted = async (...request: Parameters<typeof callLowered>) => {
+      const { status, text } = await callLowered(...request)
       assert.isBelow(status, 300, text)
     }
     assertValidationError(
-      await ask("POST", "/billables", { invoiceId: invoice, billables: [lineOf()] }),
+      await callLowered("POST", "/billables", { invoiceId: invoice, billables: [lineOf()] }),
       quotaError("invoiceLines", 1, "billables")
     )
-    await passes("PATCH", `/billables/${line?.id}`, { amountMinor: 5 })
-    await passes("DELETE", `/billables/${line?.id}`)
+    await assertAccepted("PATCH", `/billables/${line?.id}`, { amountMinor: 5 })
+    await assertAccepted("DELETE", `/billables/${line?.id}`)
     assertValidationError(
-      await ask("PUT", `/clients/${client.id}/media/d`, { assetId: image.assetId }),
+      await callLowered("PUT", `/clients/${client.id}/media/d`, { assetId: image.assetId }),
       quotaError("mediaSlots", 1, "slot")
     )
-    await passes("PUT", `/clients/${client.id}/media/a`, { assetId: image.assetId, order: 2 })
-    await passes("PATCH", `/clients/${client.id}`, { name: "Renamed" })
-    await passes("DELETE", `/clients/${client.id}/media/b`)
+    await assertAccepted("PUT", `/clients/${client.id}/media/a`, { assetId: image.assetId, order: 2 })
+    await assertAccepted("PATCH", `/clients/${client.id}`, { name: "Renamed" })
+    await assertAccepted("DELETE", `/clients/${client.id}/media/b`)
     assertValidationError(
-      await ask("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte + 1)),
+      await callLowered("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte + 1)),
       quotaError("assetBytes", 1, "body")
     )
-    await passes("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte, 2))
-    await passes("POST", `/integrations/${integration}/pause`)
-    await passes("DELETE", `/integrations/${integration}`)
-    await passes("POST", "/integrations", minimalNats)
-    assertValidationError(await ask("POST", "/integrations", minimalNats), quotaError("integrations", 1, "provider"))
+    await assertAccepted("PUT", `/assets/${upload}/content`, Buffer.alloc(kilobyte, 2))
+    await assertAccepted("POST", `/integrations/${integration}/pause`)
+    await assertAccepted("DELETE", `/integrations/${integration}`)
+    await assertAccepted("POST", "/integrations", minimalNats)
+    assertValidationError(
+      await callLowered("POST", "/integrations", minimalNats),
+      quotaError("integrations", 1, "provider")
+    )
   })
 })

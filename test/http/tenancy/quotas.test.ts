@@ -9,22 +9,22 @@ import { kilobyte, type QuotaStage, smallQuotas, startServiceWithQuotas } from "
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import type { ServiceResponse } from "../../support/servers/service.ts"
 
-/** One quota of somebody, who can add to what it counts and free some of it. */
-interface Filling {
+/** Additions to one quota. */
+interface QuotaUsage {
   readonly field: string
-  /** How much there is at first, and how much one addition is. */
+  /** The initial use, and the size of one addition. */
   readonly used?: number
   readonly unit?: number
-  /** The `n`-th addition, each of another thing. */
+  /** The `n`-th addition. */
   readonly add: (n: number) => Promise<ServiceResponse>
-  /** Frees what one addition made. */
+  /** Deletes what one addition created. */
   readonly free: (added: ServiceResponse) => Promise<unknown>
 }
 
-describe("quotas", () => {
+describe("Quotas", () => {
   const at = useFixture(startServiceWithQuotas)
 
-  const listed = (kind: string, field: string, bodyOf: (n: number) => object) => async (at: QuotaStage) => ({
+  const collectionOf = (kind: string, field: string, bodyOf: (n: number) => object) => async (at: QuotaStage) => ({
     field,
     add: (n: number) => at.call("POST", `/${kind}`, bodyOf(n)),
     free: ({ body }: ServiceResponse) => at.call("DELETE", `/${kind}/${body.data.id ?? body.data.assetId}`)
@@ -55,25 +55,26 @@ describe("quotas", () => {
     }
   }
 
-  const stateOf = ({ body }: ServiceResponse) => new URL(body.data.authorizationUrl).searchParams.get("state") ?? ""
+  const oauthStateOf = ({ body }: ServiceResponse) =>
+    new URL(body.data.authorizationUrl).searchParams.get("state") ?? ""
 
-  type Scenario = readonly [name: QuotaName, what: string, fill: (stage: QuotaStage) => Promise<Filling>]
+  type Scenario = readonly [name: QuotaName, what: string, prepare: (stage: QuotaStage) => Promise<QuotaUsage>]
 
   const scenarios: ReadonlyArray<Scenario> = [
     [
       "tenants",
       "tenants of a caller",
-      async (at) => ({ ...(await listed("tenants", "name", () => ({ name: "Tenant" }))(at)), used: 1 })
+      async (at) => ({ ...(await collectionOf("tenants", "name", () => ({ name: "Tenant" }))(at)), used: 1 })
     ],
     [
       "members",
       "members",
       async (at) => ({
-        ...(await listed("members", "subject", (n) => ({ subject: `member-${n}`, role: "VIEWER" }))(at)),
+        ...(await collectionOf("members", "subject", (n) => ({ subject: `member-${n}`, role: "VIEWER" }))(at)),
         used: 1
       })
     ],
-    ["integrations", "integrations", listed("integrations", "provider", () => minimalNats)],
+    ["integrations", "integrations", collectionOf("integrations", "provider", () => minimalNats)],
     [
       "subscriptions",
       "subscriptions of an integration",
@@ -90,17 +91,17 @@ describe("quotas", () => {
     ["secrets", "webhook addresses of an integration", rotations(minimalJira, "webhook_endpoints")],
     [
       "pendingAuthorizations",
-      "authorizations of an integration that nobody came back from",
+      "pending authorizations of an integration",
       async ({ authorizing, owner }) => {
         const { id } = await authorizing.made(minimalDrive)
         return {
           field: "integrationId",
           add: () => authorizing.begin(id),
-          free: (begun) => authorizing.callback({ state: stateOf(begun), error: "access_denied" }, owner)
+          free: (begun) => authorizing.callback({ state: oauthStateOf(begun), error: "access_denied" }, owner)
         }
       }
     ],
-    ["assets", "assets", listed("assets", "kind", () => minimalAsset)],
+    ["assets", "assets", collectionOf("assets", "kind", () => minimalAsset)],
     [
       "assetBytes",
       "bytes of images",
@@ -131,37 +132,37 @@ describe("quotas", () => {
     ]
   ]
 
-  it("are all walked over here", () => {
+  it("all have a scenario in this test", () => {
     assert.sameMembers([...new Set(scenarios.map(([name]) => name))], [...quotaNames])
   })
 
-  for (const [name, what, fill] of scenarios) {
-    it(`bound ${what}, by exactly the maximum when many are added at once, until one is freed`, async () => {
-      const scene = await at().stage()
-      const { add, field, free, unit = 1, used = 0 } = await fill(scene)
+  for (const [name, what, prepare] of scenarios) {
+    it(`limit ${what} to exactly the maximum under concurrent additions, until one is deleted`, async () => {
+      const tenant = await at().stage()
+      const { add, field, free, unit = 1, used = 0 } = await prepare(tenant)
       const max = smallQuotas[name]
-      const fault = quotaError(name, max, field)
-      const room = max / unit - used
-      const answers = await Promise.all(Array.from({ length: max / unit + 15 }, (_, n) => add(n)))
-      const [added, refused] = [
-        answers.filter(({ status }) => status < 300),
-        answers.filter(({ status }) => status >= 300)
+      const error = quotaError(name, max, field)
+      const expected = max / unit - used
+      const responses = await Promise.all(Array.from({ length: max / unit + 15 }, (_, n) => add(n)))
+      const [added, rejected] = [
+        responses.filter(({ status }) => status < 300),
+        responses.filter(({ status }) => status >= 300)
       ]
-      assert.strictEqual(added.length, room, refused[0]?.text)
-      for (const answer of refused) assertValidationError(answer, fault)
+      assert.strictEqual(added.length, expected, rejected[0]?.text)
+      for (const response of rejected) assertValidationError(response, error)
 
-      const shown = () => scene.limit(name)
+      const readLimit = () => tenant.limit(name)
       const { scope } = quotas[name]
       const isCounted = scope === "tenant" || scope === "caller"
-      assert.deepInclude(await shown(), { name, scope, max, ...(isCounted ? { used: max } : {}) })
-      assert.strictEqual("used" in (await shown()), isCounted)
+      assert.deepInclude(await readLimit(), { name, scope, max, ...(isCounted ? { used: max } : {}) })
+      assert.strictEqual("used" in (await readLimit()), isCounted)
 
       await free(added[0] ?? assert.fail())
-      if (isCounted) assert.strictEqual((await shown()).used, max - unit)
-      // Another asset than the deleted one is needed for bytes: the last that was refused.
-      const again = await add(answers.findLastIndex(({ status }) => status >= 300))
+      if (isCounted) assert.strictEqual((await readLimit()).used, max - unit)
+      // The asset of the first addition is deleted, so the bytes go to the last rejected one.
+      const again = await add(responses.findLastIndex(({ status }) => status >= 300))
       assert.isBelow(again.status, 300, again.text)
-      assertValidationError(await add(answers.findIndex(({ status }) => status >= 300)), fault)
+      assertValidationError(await add(responses.findIndex(({ status }) => status >= 300)), error)
     })
   }
 })

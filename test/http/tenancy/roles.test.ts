@@ -1,26 +1,26 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { operationsOf } from "../../support/assertions/operations.ts"
 import { assetClient, minimalAsset } from "../../support/fixtures/assets.ts"
 import { insertDelivery, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
 import { png } from "../../support/fixtures/images.ts"
 import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
 import { insertIssues } from "../../support/fixtures/issueRows.ts"
-import { resourceMaker } from "../../support/fixtures/resources.ts"
-import { openPool } from "../../support/servers/database.ts"
-import { type Service, startService } from "../../support/servers/service.ts"
+import { parents, type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "outsider"] as const
+const callers = ["VIEWER", "MEMBER", "ADMIN", "OWNER", "non-member"] as const
 
 type Table = Readonly<Record<string, readonly [number, number, number, number, number]>>
 
-/** What VIEWERs read and MEMBERs write. */
-const everyday = ["clients", "addresses", "contacts", "emails", "contracts", "projects"] as const
-const everydayKindOf = (row: string) => everyday.find((kind) => row.includes(` /${kind}`))
+/** Resources that a VIEWER reads and a MEMBER writes. */
+const memberKinds = ["clients", "addresses", "contacts", "emails", "contracts", "projects"] as const
+const memberKindOf = (row: string) => memberKinds.find((kind) => row.includes(` /${kind}`))
 
-/** The status an invoice is in for what a row does to it. */
+/** The status that an invoice needs for a row. */
 const statusIn = (row: string) => (/\/(pay|void)$/.test(row) ? "FINALIZED" : "DRAFT")
 
-const everydayRows = (kind: string, parameter: string): Table => ({
+const memberRows = (kind: string, parameter: string): Table => ({
   [`GET /${kind}`]: [200, 200, 200, 200, 403],
   [`POST /${kind}`]: [403, 201, 201, 201, 403],
   [`GET /${kind}/{${parameter}}`]: [200, 200, 200, 200, 403],
@@ -28,7 +28,7 @@ const everydayRows = (kind: string, parameter: string): Table => ({
   [`DELETE /${kind}/{${parameter}}`]: [403, 204, 204, 204, 403]
 })
 
-/** Who gets which answer, in the order of `callers`. */
+/** Expected statuses in the order of `callers`. */
 const table: Table = {
   "GET /tenants": [200, 200, 200, 200, 200],
   "POST /tenants": [201, 201, 201, 201, 201],
@@ -50,16 +50,16 @@ const table: Table = {
 
   "GET /limits": [200, 200, 200, 200, 403],
 
-  ...everydayRows("clients", "clientId"),
-  ...everydayRows("addresses", "addressId"),
-  ...everydayRows("contacts", "contactId"),
-  ...everydayRows("emails", "emailId"),
-  ...everydayRows("contracts", "contractId"),
-  ...everydayRows("projects", "projectId"),
+  ...memberRows("clients", "clientId"),
+  ...memberRows("addresses", "addressId"),
+  ...memberRows("contacts", "contactId"),
+  ...memberRows("emails", "emailId"),
+  ...memberRows("contracts", "contractId"),
+  ...memberRows("projects", "projectId"),
   "GET /projects/{projectId}": [200, 200, 200, 200, 404],
 
-  ...everydayRows("invoices", "invoiceId"),
-  ...everydayRows("billables", "billableId"),
+  ...memberRows("invoices", "invoiceId"),
+  ...memberRows("billables", "billableId"),
   "GET /invoices/{invoiceId}/explain": [200, 200, 200, 200, 403],
   "GET /invoices/{invoiceId}/pdf": [200, 200, 200, 200, 403],
   "POST /invoices/{invoiceId}/finalize": [403, 403, 200, 200, 403],
@@ -100,31 +100,87 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
-describe("roles", () => {
-  let service: Service
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.stop())
+const methodOf = (row: string) => row.split(" ", 1)[0] ?? ""
 
-  const make = async (tenant: string, path: string, body: object) => {
-    const answer = await service.api("POST", path, { as: "founder", tenant, body })
-    assert.strictEqual(answer.status, 201)
-    return String(answer.body.data.id)
+/** Whether a row leaves its resource as it was, so that all callers can send it for the same one. */
+const isRepeatable = (row: string) => ["GET", "PATCH"].includes(methodOf(row)) && !row.includes("{memberId}")
+
+/** Whether a row changes the members or the tenant itself, so that it needs its own tenant. */
+const needsOwnTenant = (row: string) => row.includes("/members") || row.startsWith("DELETE /tenants/{tenantId}")
+
+/** The service, and the tokens of all callers, signed once. */
+const start = async () => {
+  const started = await startServiceWithPool()
+  const names = ["founder", ...callers]
+  const tokens = new Map<string, string>()
+  for (const name of names) tokens.set(name, await started.service.token(name))
+  return { ...started, tokenOf: (name: string) => tokens.get(name) ?? assert.fail(name) }
+}
+
+describe("The roles of a tenant", () => {
+  const at = useFixture(start)
+
+  /** A tenant of a founder with one member of each role, whose subject is the role. */
+  const makeTenant = async () => {
+    const { service, tokenOf } = at()
+    const founder = tokenOf("founder")
+    const tenant = await service.newTenant(founder)
+    const addMember = async (subject: string, role: string) => {
+      const { body, status, text } = await service.api("POST", "/members", {
+        as: founder,
+        tenant,
+        body: { subject, role }
+      })
+      assert.strictEqual(status, 201, text)
+      return String(body.data.id)
+    }
+    const members: Record<string, string> = {}
+    for (const role of callers.slice(0, 4)) members[role] = await addMember(role, role)
+
+    const { bodyOf, make } = resourceMaker(service, tenant, founder)
+    const parentIds = new Map<ResourceKind, string>()
+    const parentOf = async (kind: ResourceKind) => {
+      const id = parentIds.get(kind) ?? (await make(kind, await referencesOf(kind))).id
+      parentIds.set(kind, id)
+      return id
+    }
+    /** The reference to the parent, which all resources of a kind share. */
+    const referencesOf = async (kind: ResourceKind): Promise<object> => {
+      const parent = parents[kind]
+      return parent === undefined ? {} : { [parent.field]: await parentOf(parent.kind) }
+    }
+    const invoices = invoiceClient(service, tenant, founder)
+    let contract: string | undefined
+    const contractId = async () => {
+      contract ??= (await invoices.contract(await referencesOf("contracts"))).id
+      return contract
+    }
+
+    return {
+      tenant,
+      founder,
+      members,
+      addMember,
+      make: async (kind: ResourceKind) => (await make(kind, await referencesOf(kind))).id,
+      bodyOf: async (kind: ResourceKind) => bodyOf(kind, await referencesOf(kind)),
+      contractId,
+      draft: async () => (await invoices.draft({ contractId: await contractId() })).id,
+      invoiceIn: async (status: "DRAFT" | "FINALIZED") =>
+        invoices.invoiceIn(status, { contractId: await contractId() }),
+      assets: assetClient(service, tenant, founder)
+    }
+  }
+  type Tenant = Awaited<ReturnType<typeof makeTenant>>
+
+  let shared: Tenant | undefined
+  const tenantFor = async (row: string) => {
+    if (needsOwnTenant(row)) return makeTenant()
+    shared ??= await makeTenant()
+    return shared
   }
 
-  /** A tenant with one member of each role, called by it, beside the founder. */
-  const stage = async () => {
-    const tenant = await service.newTenant("founder")
-    const own: Record<string, string> = {}
-    for (const role of callers.slice(0, 4)) own[role] = await make(tenant, "/members", { subject: role, role })
-    return { tenant, own }
-  }
-  type Stage = Awaited<ReturnType<typeof stage>>
-
-  /** The path of a row about an asset, with one that is just so far that this can be done to it. */
-  const assetPathIn = async (row: string, path: string, tenant: string) => {
-    const assets = assetClient(service, tenant, "founder")
+  /** The path of a row about an asset, with an asset in the status that the row needs. */
+  const assetPath = async (row: string, path: string, { assets }: Tenant) => {
     const makers: Readonly<Record<string, () => Promise<{ readonly assetId: string }>>> = {
       "PUT /assets/{assetId}/content": () => assets.declare(),
       "POST /assets/{assetId}/complete": () => assets.uploaded(png())
@@ -133,115 +189,105 @@ describe("roles", () => {
     return path.replace("{assetId}", assetId)
   }
 
-  /** The path of a row about what hangs on somebody, where something hangs already. */
-  const mediaPathIn = async (path: string, tenant: string) => {
-    const client = await resourceMaker(service, tenant, "founder").make("clients")
-    const filled = path.replace("{tenantId}", tenant).replace("{clientId}", client.id).replace("{slot}", "logo")
-    const { assetId } = await assetClient(service, tenant, "founder").ready()
-    const { status } = await service.api("PUT", filled, { as: "founder", tenant, body: { assetId } })
+  /** The path of a row about media, with an image in the slot. */
+  const mediaPath = async (path: string, { assets, founder, make, tenant }: Tenant) => {
+    const client = path.includes("{clientId}") ? await make("clients") : ""
+    const filled = path.replace("{tenantId}", tenant).replace("{clientId}", client).replace("{slot}", "logo")
+    const { assetId } = await assets.ready()
+    const { status } = await at().service.api("PUT", filled, { as: founder, tenant, body: { assetId } })
     assert.strictEqual(status, 200)
     return filled
   }
 
   /** The path of a row about an integration, with a delivery to it. */
-  const integrationPathIn = async (path: string, tenant: string) => {
-    const pool = openPool(service.database.url)
-    const integration = await insertIntegration(pool, tenant)
-    const delivery = await insertDelivery(pool, tenant, integration)
-    await pool.end()
+  const integrationPath = async (path: string, { tenant }: Tenant) => {
+    const integration = await insertIntegration(at().pool, tenant)
+    const delivery = await insertDelivery(at().pool, tenant, integration)
     return path.replace("{integrationId}", integration).replace("{deliveryId}", delivery)
   }
 
-  /** The path of a row, with something new to act on unless the caller acts on itself. */
-  const addressIn = async (row: string, caller: string, { own, tenant }: Stage) => {
+  /** The path of a row with a new resource, or with the member of the caller if the row says so. */
+  const makePath = async (row: string, caller: string, tenant: Tenant) => {
     const [, path = "", ...about] = row.split(" ")
-    if (path.includes("{slot}")) return mediaPathIn(path, tenant)
-    if (path.includes("{integrationId}")) return integrationPathIn(path, tenant)
-    if (path.includes("{assetId}")) return assetPathIn(row, path, tenant)
-    const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
-    const kind = everydayKindOf(row)
-    if (kind !== undefined && path.includes("{")) {
-      return `/${kind}/${(await resourceMaker(service, tenant, "founder").make(kind)).id}`
-    }
+    if (path.includes("{slot}")) return mediaPath(path, tenant)
+    if (path.includes("{integrationId}")) return integrationPath(path, tenant)
+    if (path.includes("{assetId}")) return assetPath(row, path, tenant)
+    const kind = memberKindOf(row)
+    if (kind !== undefined && path.includes("{")) return `/${kind}/${await tenant.make(kind)}`
     if (/\{(invoice|billable)Id\}/.test(path)) {
-      const { id, line } = await invoiceClient(service, tenant, "founder").invoiceIn(statusIn(row))
+      const { id, line } = await tenant.invoiceIn(statusIn(row))
       return path.replace("{invoiceId}", id).replace("{billableId}", line)
     }
-    if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant)
-    const self = about.includes("themselves") ? own[caller] : undefined
-    return path.replace("{memberId}", self ?? (await make(tenant, "/members", { subject: `for ${caller}`, role })))
+    if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant.tenant)
+    const role = about.join(" ") === "an OWNER" ? "OWNER" : "VIEWER"
+    const self = about.includes("themselves") ? tenant.members[caller] : undefined
+    return path.replace("{memberId}", self ?? (await tenant.addMember(`for ${caller}`, role)))
   }
 
-  const bodyIn = async (row: string, caller: string, { tenant }: Stage) => {
-    const kind = everydayKindOf(row)
+  const makeBody = async (row: string, caller: string, tenant: Tenant) => {
+    const kind = memberKindOf(row)
     if (row.startsWith("PUT") && row.includes("{slot}")) {
-      return { body: { assetId: (await assetClient(service, tenant, "founder").ready()).assetId } }
+      return { body: { assetId: (await tenant.assets.ready()).assetId } }
     }
-    if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `friend of ${caller}` } }
-    const invoicing = invoiceClient(service, tenant, "founder")
-    if (row === "POST /invoices") return { body: { contractId: (await invoicing.contract()).id } }
-    if (row === "POST /billables") {
-      return { body: { invoiceId: (await invoicing.draft()).id, billables: [lineOf()] } }
-    }
+    if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `added by ${caller}` } }
+    if (row === "POST /invoices") return { body: { contractId: await tenant.contractId() } }
+    if (row === "POST /billables") return { body: { invoiceId: await tenant.draft(), billables: [lineOf()] } }
     if (row.endsWith("/from-issues")) {
-      const pool = openPool(service.database.url)
-      const integrationId = await insertIntegration(pool, tenant)
-      await insertIssues(pool, tenant, integrationId, 1, caller)
-      await pool.end()
+      const integrationId = await insertIntegration(at().pool, tenant.tenant)
+      await insertIssues(at().pool, tenant.tenant, integrationId, 1, caller)
       return { body: { integrationId, issueKeys: [`${caller}-0`], amountMinor: 100 } }
     }
-    if (kind !== undefined && row.startsWith("POST")) {
-      return { body: await resourceMaker(service, tenant, "founder").bodyOf(kind) }
-    }
+    if (kind !== undefined && row.startsWith("POST")) return { body: await tenant.bodyOf(kind) }
     if (kind !== undefined && row.startsWith("PATCH")) return { body: { order: 1 } }
     return bodies[row] === undefined ? {} : { body: bodies[row] }
   }
 
   for (const [row, expected] of Object.entries(table)) {
-    it(`decide about ${row}`, async () => {
-      const scene = await stage()
-      const [method = ""] = row.split(" ", 1)
+    it(`decide who may ${row}`, async () => {
+      const { service, tokenOf } = at()
+      const tenant = await tenantFor(row)
+      const path = isRepeatable(row) ? await makePath(row, "", tenant) : undefined
       for (const [index, caller] of callers.entries()) {
-        const options = { as: caller, tenant: scene.tenant, ...(await bodyIn(row, caller, scene)) }
-        const { status } = await service.api(method, await addressIn(row, caller, scene), options)
+        const options = { as: tokenOf(caller), tenant: tenant.tenant, ...(await makeBody(row, caller, tenant)) }
+        const { status } = await service.api(methodOf(row), path ?? (await makePath(row, caller, tenant)), options)
         assert.strictEqual(status, expected[index], `as ${caller}`)
       }
     })
   }
 
-  it("are decided here for every operation on tenants, members, what these contract, invoice and brand", () => {
+  it("are tested for every operation on tenants, members, contracting, invoicing and branding", () => {
     const groups = new Set(Object.keys(table).map((row) => /^\w+ \/([\w-]+)/.exec(row)?.[1]))
     assert.includeMembers(
       [...groups],
-      ["tenants", "members", "limits", ...everyday, "invoices", "billables", "invoice-series", "assets"]
+      ["tenants", "members", "limits", ...memberKinds, "invoices", "billables", "invoice-series", "assets"]
     )
-    const ofThese = operationsOf(service.document)
+    const operations = operationsOf(at().service.document)
       .map(({ name }) => name.replace("/api/v1", ""))
       .filter((name) => groups.has(/^\w+ \/([\w-]+)/.exec(name)?.[1]))
-      // What else there is of integrations is decided in integrations/access.test.ts.
+      // integrations/access.test.ts has the other operations on integrations.
       .filter((name) => !name.includes(" /integrations") || /deliver/.test(name))
-    const decided = Object.keys(table).filter((row) => row.split(" ").length === 2)
-    assert.sameMembers(ofThese, decided)
+    const tested = Object.keys(table).filter((row) => row.split(" ").length === 2)
+    assert.sameMembers(operations, tested)
   })
 
-  it("are asked for before the body is looked at", async () => {
-    const { tenant } = await stage()
-    for (const as of ["VIEWER", "outsider"]) {
-      const answer = await service.api("POST", "/clients", { as, tenant, body: "{" })
-      assert.strictEqual(answer.status, 403)
+  it("are checked before the body is parsed", async () => {
+    const { tenant } = await tenantFor("POST /clients")
+    for (const caller of ["VIEWER", "non-member"]) {
+      const options = { as: at().tokenOf(caller), tenant, body: "{" }
+      assert.strictEqual((await at().service.api("POST", "/clients", options)).status, 403)
     }
   })
 
   for (const [what, tenant] of Object.entries({ missing: undefined, malformed: "tnt_NO", empty: "" })) {
-    it(`need a tenant, and a ${what} one is the caller's fault`, async () => {
-      const answer = await service.api("GET", "/clients", {
+    it(`reject a ${what} tenant-id header with 400`, async () => {
+      const response = await at().service.api("GET", "/clients", {
         as: "VIEWER",
         ...(tenant === undefined ? {} : { headers: { "tenant-id": tenant } })
       })
-      assert.strictEqual(answer.status, 400)
-      assert.lengthOf(answer.body.details, 1)
-      assert.strictEqual(answer.body.details[0].field, "tenant-id")
-      assert.strictEqual(answer.body.details[0].constraint, tenant === undefined ? "required" : "format")
+      assert.strictEqual(response.status, 400)
+      assert.lengthOf(response.body.details, 1)
+      assert.strictEqual(response.body.details[0].field, "tenant-id")
+      assert.strictEqual(response.body.details[0].constraint, tenant === undefined ? "required" : "format")
     })
   }
 })

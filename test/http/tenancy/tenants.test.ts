@@ -7,9 +7,9 @@ const forbidden = { status: 403, text: `{"error":"Forbidden","message":"Forbidde
 const notFound = { status: 404, text: `{"error":"NotFound","message":"Not Found"}` }
 const unknown = `tnt_${"0".repeat(26)}`
 
-const brief = ({ status, text }: ServiceResponse) => ({ status, text })
+const statusAndText = ({ status, text }: ServiceResponse) => ({ status, text })
 
-describe("tenants", () => {
+describe("Tenants", () => {
   let service: Service
   beforeAll(async () => {
     service = await startService()
@@ -17,9 +17,9 @@ describe("tenants", () => {
   afterAll(() => service.stop())
 
   const statusOf = async (...request: Parameters<Service["api"]>) => (await service.api(...request)).status
-  const letIn = async (tenant: string, subject: string, role: string) => {
-    const answer = await service.api("POST", "/members", { as: "owner", tenant, body: { subject, role } })
-    assert.strictEqual(answer.status, 201)
+  const addMember = async (tenant: string, subject: string, role: string) => {
+    const response = await service.api("POST", "/members", { as: "owner", tenant, body: { subject, role } })
+    assert.strictEqual(response.status, 201)
   }
 
   it("are created, read, changed and listed", async () => {
@@ -42,14 +42,14 @@ describe("tenants", () => {
     assert.deepStrictEqual(listed.body.data, [changed.body.data])
   })
 
-  it("make whoever creates them their OWNER, and their only member", async () => {
+  it("have their creator as OWNER and only member", async () => {
     const tenant = await service.newTenant("bert")
     const { body } = await service.api("GET", "/members", { as: "bert", tenant })
     assert.lengthOf(body.data, 1)
     assert.deepInclude(body.data[0], { subject: "bert", role: "OWNER" })
   })
 
-  it("can be created by anyone, whatever tenant a header names", async () => {
+  it("can be created by any user, with any tenant-id header", async () => {
     const tenant = await service.newTenant()
     for (const named of [tenant, unknown, "nonsense"]) {
       assert.strictEqual(
@@ -59,7 +59,7 @@ describe("tenants", () => {
     }
   })
 
-  const badBodies: Readonly<Record<string, [body: object, field: string, constraint: string]>> = {
+  const invalidBodies: Readonly<Record<string, [body: object, field: string, constraint: string]>> = {
     "no name": [{}, "name", "required"],
     "an empty name": [{ name: "" }, "name", "minLength"],
     "a long name": [{ name: "n".repeat(201) }, "name", "maxLength"],
@@ -67,73 +67,79 @@ describe("tenants", () => {
     "an unknown property": [{ name: "n", plan: "gold" }, "plan", "unknown"],
     "NUL in a name": [{ name: "a\u0000b" }, "name", "pattern"]
   }
-  for (const [what, [body, field, constraint]] of Object.entries(badBodies)) {
-    it(`are not created with ${what}`, async () => {
-      const answer = await service.api("POST", "/tenants", { as: "anna", body })
-      assert.strictEqual(answer.status, 400)
-      assert.lengthOf(answer.body.details, 1)
-      assert.deepInclude(answer.body.details[0], { field, constraint })
+  for (const [what, [body, field, constraint]] of Object.entries(invalidBodies)) {
+    it(`cannot be created with ${what}`, async () => {
+      const response = await service.api("POST", "/tenants", { as: "anna", body })
+      assert.strictEqual(response.status, 400)
+      assert.lengthOf(response.body.details, 1)
+      assert.deepInclude(response.body.details[0], { field, constraint })
     })
   }
 
-  it("are listed to their members alone, page by page and in order", async () => {
-    const made: Array<string> = []
-    for (let n = 0; n < 7; n++) made.push(await service.newTenant("carl"))
+  it("are listed only for their members, in pages and in order", async () => {
+    const ids: Array<string> = []
+    for (let n = 0; n < 7; n++) ids.push(await service.newTenant("carl"))
     const shared = await service.newTenant("owner")
-    await letIn(shared, "carl", "VIEWER")
+    await addMember(shared, "carl", "VIEWER")
     await service.newTenant("someone")
     for (const limit of [1, 3, 4, 8, 200]) {
       const pages = await readPages(service, `/tenants?limit=${limit}`, { as: "carl" })
       assert.deepStrictEqual(
         pages.flat().map(({ id }) => id),
-        [...made, shared]
+        [...ids, shared]
       )
       assert.lengthOf(pages, Math.ceil(8 / limit))
     }
     assert.deepStrictEqual((await service.api("GET", "/tenants", { as: "nobody" })).body, { data: [] })
   })
 
-  it("look to outsiders as if they were not there", async () => {
+  it("respond with the same 404 to a non-member as for an unknown id", async () => {
     const tenant = await service.newTenant()
     const body = { name: "Taken over" }
     for (const id of [tenant, unknown, "tnt_", "nonsense", "%00"]) {
-      assert.deepStrictEqual(brief(await service.api("GET", `/tenants/${id}`, { as: "outsider" })), notFound)
-      assert.deepStrictEqual(brief(await service.api("PATCH", `/tenants/${id}`, { as: "outsider", body })), notFound)
-      assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${id}`, { as: "outsider" })), notFound)
+      assert.deepStrictEqual(statusAndText(await service.api("GET", `/tenants/${id}`, { as: "non-member" })), notFound)
+      assert.deepStrictEqual(
+        statusAndText(await service.api("PATCH", `/tenants/${id}`, { as: "non-member", body })),
+        notFound
+      )
+      assert.deepStrictEqual(
+        statusAndText(await service.api("DELETE", `/tenants/${id}`, { as: "non-member" })),
+        notFound
+      )
     }
-    const { body: kept } = await service.api("GET", `/tenants/${tenant}`, { as: "owner" })
-    assert.strictEqual(kept.data.name, "Tenant")
+    const { body: unchanged } = await service.api("GET", `/tenants/${tenant}`, { as: "owner" })
+    assert.strictEqual(unchanged.data.name, "Tenant")
   })
 
-  it("are found at their own address and at no variation of it", async () => {
+  it("respond with 404 for variations of their path", async () => {
     const tenant = await service.newTenant()
-    for (const more of ["/", ";x", "%3Bx", "%20", "."]) {
-      const answer = await service.api("GET", `/tenants/${tenant}${more}`, { as: "owner" })
-      assert.deepStrictEqual(brief(answer), notFound, more)
+    for (const suffix of ["/", ";x", "%3Bx", "%20", "."]) {
+      const response = await service.api("GET", `/tenants/${tenant}${suffix}`, { as: "owner" })
+      assert.deepStrictEqual(statusAndText(response), notFound, suffix)
     }
   })
 
-  it("are changed by an ADMIN but not by a MEMBER, and deleted by neither", async () => {
+  it("can be changed by an ADMIN but not by a MEMBER, and deleted by neither", async () => {
     const tenant = await service.newTenant()
     const body = { name: "Renamed" }
     for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
-      await letIn(tenant, role, role)
+      await addMember(tenant, role, role)
       const patched = await service.api("PATCH", `/tenants/${tenant}`, { as: role, body })
       if (role === "ADMIN") assert.strictEqual(patched.status, 200)
-      else assert.deepStrictEqual(brief(patched), forbidden)
-      assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${tenant}`, { as: role })), notFound)
+      else assert.deepStrictEqual(statusAndText(patched), forbidden)
+      assert.deepStrictEqual(statusAndText(await service.api("DELETE", `/tenants/${tenant}`, { as: role })), notFound)
     }
     assert.strictEqual(await statusOf("GET", `/tenants/${tenant}`, { as: "VIEWER" }), 200)
   })
 
-  it("are gone for everyone once their OWNER deletes them", async () => {
+  it("respond with 403 or 404 to all former members once they are deleted", async () => {
     const tenant = await service.newTenant()
-    await letIn(tenant, "VIEWER", "VIEWER")
+    await addMember(tenant, "VIEWER", "VIEWER")
     const client = await service.api("POST", "/clients", { as: "owner", tenant, body: { name: "C" } })
     const { body: members } = await service.api("GET", "/members", { as: "owner", tenant })
 
     const deleted = await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
-    assert.deepStrictEqual(brief(deleted), { status: 204, text: "" })
+    assert.deepStrictEqual(statusAndText(deleted), { status: 204, text: "" })
 
     const ids: Readonly<Record<string, string>> = {
       tenantId: tenant,
@@ -144,8 +150,12 @@ describe("tenants", () => {
       for (const operation of operationsOf(service.document).filter((each) => each.tenant !== "none")) {
         const address = addressOf(operation, (name) => ids[name] ?? name)
         const body = operation.body === undefined ? {} : { body: {} }
-        const answer = await service.call(operation.method, address, { as, tenant, ...body })
-        assert.deepStrictEqual(brief(answer), operation.tenant === "path" ? notFound : forbidden, operation.name)
+        const response = await service.call(operation.method, address, { as, tenant, ...body })
+        assert.deepStrictEqual(
+          statusAndText(response),
+          operation.tenant === "path" ? notFound : forbidden,
+          operation.name
+        )
       }
       const { body } = await service.api("GET", "/tenants?limit=200", { as })
       assert.notInclude(
@@ -153,6 +163,6 @@ describe("tenants", () => {
         tenant
       )
     }
-    assert.deepStrictEqual(brief(await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })), notFound)
+    assert.deepStrictEqual(statusAndText(await service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })), notFound)
   })
 })
