@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import { Effect } from "effect"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -14,11 +15,14 @@ import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support
 import { openPool } from "../../support/servers/database.ts"
 import { findClosedPort } from "../../support/servers/proxy.ts"
 import { eventually } from "../../support/servers/worker.ts"
+import { killAtRandom, type Target } from "../chaos/chaosMonkey.ts"
 
-const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 5000)
-const perIssue = 6
+const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 1200)
+const webhooksPerIssue = 6
+/** How often each intake worker and NATS are killed. */
+const killsPerTarget = Math.max(2, Math.round(count / 1000))
 
-interface Sent {
+interface SentWebhook {
   readonly kind: WebhookKind
   readonly id: string
   readonly key: string
@@ -28,17 +32,17 @@ interface Sent {
   readonly identifier: string
 }
 
-/** The lives of issues, each as it happened: made, changed some times, and every third deleted in the end. */
-const history = (): ReadonlyArray<Sent> =>
+/** The webhooks of issues in order: each issue is created, updated four times, and updated or deleted in the end. */
+const makeWebhooks = (): ReadonlyArray<SentWebhook> =>
   Array.from({ length: count }, (_, n) => {
-    const issue = Math.floor(n / perIssue)
-    const step = n % perIssue
+    const issue = Math.floor(n / webhooksPerIssue)
+    const step = n % webhooksPerIssue
     const last = issue % 3 === 0 ? "deleted" : "updated"
-    const kind: WebhookKind = step === 0 ? "created" : step === perIssue - 1 ? last : "updated"
+    const kind: WebhookKind = step === 0 ? "created" : step === webhooksPerIssue - 1 ? last : "updated"
     return {
       kind,
       id: `${10_000 + issue}`,
-      // Some are moved to another project on their way.
+      // Every fifth issue moves to another project.
       key: `${issue % 5 === 0 && step > 2 ? "MOVED" : "KILL"}-${issue}`,
       title: `Title ${step}`,
       state: `State ${Math.floor(step / 2)}`,
@@ -47,13 +51,16 @@ const history = (): ReadonlyArray<Sent> =>
     }
   })
 
-const shuffled = <A>(items: ReadonlyArray<A>) =>
+/** How many webhooks of an integration are sent twice. */
+const duplicates = Math.floor(count * 0.3)
+
+const shuffle = <A>(items: ReadonlyArray<A>) =>
   items
     .map((item) => [Math.random(), item] as const)
     .toSorted(([a], [b]) => a - b)
     .map(([, item]) => item)
 
-interface Seen {
+interface IssueEvent {
   readonly type: string
   readonly sequence: number
   readonly externalId: string
@@ -63,10 +70,10 @@ interface Seen {
   readonly isDeleted: boolean
 }
 
-/** What happens to issues when every webhook comes once and in order, told without any of the code that does it. */
-const inOrder = (sent: ReadonlyArray<Sent>): ReadonlyArray<Seen> => {
+/** The events when every webhook arrives once and in order, computed without the code under test. */
+const expectedEventsOf = (webhooks: ReadonlyArray<SentWebhook>): ReadonlyArray<IssueEvent> => {
   const counts = new Map<string, number>()
-  return sent.map(({ id, key, kind, state, title }) => {
+  return webhooks.map(({ id, key, kind, state, title }) => {
     const sequence = (counts.get(id) ?? 0) + 1
     counts.set(id, sequence)
     const isDeleted = kind === "deleted"
@@ -74,24 +81,27 @@ const inOrder = (sent: ReadonlyArray<Sent>): ReadonlyArray<Seen> => {
   })
 }
 
-const lastOf = (seen: ReadonlyArray<Seen>) => [...new Map(seen.map((one) => [one.externalId, one])).values()]
+const lastEventOfEach = (events: ReadonlyArray<IssueEvent>) => [
+  ...new Map(events.map((event) => [event.externalId, event])).values()
+]
 
-/** A broker of our own, on one port and one folder, to be killed and started again. */
-const makeBroker = async () => {
+/** A NATS server that can be killed and started again on the same port and folder. */
+const startKillableNats = async () => {
   const { path } = await Effect.runPromise(findNatsProgram(process.env["NATS_SERVER_BIN"]))
   const folder = mkdtempSync(join(tmpdir(), "contracting-intake-nats-"))
   const port = await findClosedPort()
   const start = () => spawn(path, ["-js", "-sd", folder, "-a", "127.0.0.1", "-p", String(port)], { stdio: "ignore" })
   let child = start()
   const kill = async () => {
-    const ended = once(child, "exit")
+    const exited = once(child, "exit")
     child.kill("SIGKILL")
-    await ended
+    await exited
   }
   return {
     url: `nats://127.0.0.1:${port}`,
-    restart: async () => {
+    restart: async (downMillis: number) => {
       await kill()
+      await pause(downMillis)
       child = start()
     },
     stop: async () => {
@@ -101,17 +111,17 @@ const makeBroker = async () => {
   }
 }
 
-describe("the intake, killed again and again together with its broker,", () => {
-  let broker: Awaited<ReturnType<typeof makeBroker>>
+describe("Intake workers that are killed together with NATS", () => {
+  let nats: Awaited<ReturnType<typeof startKillableNats>>
   let processes: ApiProcesses
   let pool: pg.Pool
   let url: string
   let tenant: string
   let token: string
   beforeAll(async () => {
-    broker = await makeBroker()
+    nats = await startKillableNats()
     await bundleApi()
-    processes = await prepareApiProcesses({ ...jiraSettings, NATS_URL: broker.url, METRICS_PORT: "0" })
+    processes = await prepareApiProcesses({ ...jiraSettings, NATS_URL: nats.url, METRICS_PORT: "0" })
     url = (await processes.start()).url
     pool = openPool(processes.database.url)
     token = await processes.token("owner")
@@ -120,7 +130,7 @@ describe("the intake, killed again and again together with its broker,", () => {
   afterAll(async () => {
     await pool.end()
     await processes.clear()
-    await broker.stop()
+    await nats.stop()
   })
 
   const post = async (path: string, body: object, bearer = token, headers: Record<string, string> = {}) => {
@@ -135,64 +145,50 @@ describe("the intake, killed again and again together with its broker,", () => {
       body: JSON.stringify(body)
     })
     assert.isTrue(response.ok, `${path}: ${response.status}`)
-    return (await response.json()) as { readonly data: { id: string; webhookUrl: string; accepted: boolean } } // whichever was asked for
+    return (await response.json()) as { readonly data: { id: string; webhookUrl: string; accepted: boolean } } // the fields of every response that the test reads
   }
 
-  const connected = async () => {
+  const createIntegration = async () => {
     const { data } = await post("/integrations", { provider: "JIRA", name: "Jira" })
     await insertAuthorization(pool, data.id, 1007)
     return { id: String(data.id), key: webhookKeyOf(data.webhookUrl) }
   }
 
-  /** Sends all of them in any order, three of ten twice. */
-  const sendAll = async (key: string, sent: ReadonlyArray<Sent>) => {
+  let accepted = 0
+
+  /** Sends all webhooks in random order, 30 % of them twice. */
+  const sendAll = async (key: string, webhooks: ReadonlyArray<SentWebhook>) => {
     const bearer = await signJiraToken()
-    const queue = shuffled([...sent, ...shuffled(sent).slice(0, Math.floor(sent.length * 0.3))]).values()
+    const queue = shuffle([...webhooks, ...shuffle(webhooks).slice(0, duplicates)]).values()
     const sender = async () => {
-      for (const { identifier, kind, ...told } of queue) {
+      for (const { identifier, kind, ...fields } of queue) {
         const headers = { "x-atlassian-webhook-identifier": identifier }
-        const { data } = await post(`/webhooks/${key}`, makeWebhookBody(kind, told), bearer, headers)
+        const { data } = await post(`/webhooks/${key}`, makeWebhookBody(kind, fields), bearer, headers)
         assert.isTrue(data.accepted)
+        accepted++
       }
     }
     await Promise.all(Array.from({ length: 8 }, sender))
   }
 
-  /** Kills a worker or the broker every moment until told to stop, and leaves everything running. */
-  const chaos = () => {
-    let isOver = false
-    let kills = 0
-    const run = async () => {
-      const workers = [await processes.startWorker("intake"), await processes.startWorker("intake")]
-      while (!isOver) {
-        await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 700))
-        const victim = kills % 3
-        if (victim === 2) await broker.restart()
-        else {
-          await workers[victim]?.kill()
-          workers[victim] = await processes.startWorker("intake")
-        }
-        kills++
-      }
-      return kills
+  const startKillableWorker = async (name: string): Promise<Target> => {
+    let worker = await processes.startWorker("intake")
+    const kill = async (downMillis: number) => {
+      await worker.kill()
+      await pause(downMillis)
+      worker = await processes.startWorker("intake")
     }
-    const done = run()
-    return {
-      end: () => {
-        isOver = true
-        return done
-      }
-    }
+    return { name, key: name, kill }
   }
 
-  const waiting = async () => {
+  const countUnprocessed = async () => {
     const { rows } = await pool.query<{ n: number }>(
       "select count(*)::int as n from inbound_webhooks where status = 'RECEIVED'"
     )
     return rows[0]?.n ?? 0
   }
 
-  const eventsIn = async (integration: string): Promise<ReadonlyArray<Seen>> => {
+  const readEvents = async (integration: string): Promise<ReadonlyArray<IssueEvent>> => {
     const { rows } = await pool.query(
       `select type, sequence, data from events where type like 'issue.%' and data->>'integration' = $1
        order by (data->>'externalId')::int, sequence`,
@@ -204,7 +200,7 @@ describe("the intake, killed again and again together with its broker,", () => {
     })
   }
 
-  const issuesIn = async (integration: string) => {
+  const readIssues = async (integration: string) => {
     const { rows } = await pool.query(
       `select external_id as "externalId", issue_key as "issueKey", title, state, is_deleted as "isDeleted", sequence
        from tracked_issues where integration_id = $1 order by external_id::int`,
@@ -213,45 +209,65 @@ describe("the intake, killed again and again together with its broker,", () => {
     return rows
   }
 
-  it("ends where it would have ended had everything come once and in order", { timeout: 600_000 }, async () => {
-    const sent = history()
-    const expected = inOrder(sent)
-    const [held, live] = [await connected(), await connected()]
-    await post(`/integrations/${held.id}/pause`, {})
-    const killing = chaos()
-    await Promise.all([sendAll(held.key, sent), sendAll(live.key, sent)])
-    await post(`/integrations/${held.id}/resume`, {})
-    await eventually(async () => (await waiting()) === 0, "everything is worked", 300)
-    assert.isAbove(await killing.end(), 3)
-
-    // Everything was there before any of it was worked, and so nothing was late.
-    assert.deepStrictEqual(await eventsIn(held.id), expected)
+  it("produce the same issues as webhooks that arrive once and in order", { timeout: 600_000 }, async () => {
+    const webhooks = makeWebhooks()
+    const expected = expectedEventsOf(webhooks)
+    const [paused, active] = [await createIntegration(), await createIntegration()]
+    await post(`/integrations/${paused.id}/pause`, {})
+    const targets = [
+      ...(await Promise.all([startKillableWorker("intake-1"), startKillableWorker("intake-2")])),
+      { name: "nats", key: "nats", kill: nats.restart }
+    ]
+    let processed = 0
+    // The first half of the kills hits the sending, the second half the backlog of the paused integration.
+    const progress = () => accepted / (4 * (count + duplicates)) + processed / (2 * count)
+    const monkey = killAtRandom({ targets, rounds: killsPerTarget }, progress)
+    try {
+      await Promise.all([sendAll(paused.key, webhooks), sendAll(active.key, webhooks)])
+      await post(`/integrations/${paused.id}/resume`, {})
+      const isDone = async () => {
+        const unprocessed = await countUnprocessed()
+        processed = Math.max(processed, count - unprocessed)
+        return unprocessed === 0
+      }
+      await eventually(isDone, "every webhook is processed", 300)
+      await monkey.done
+    } finally {
+      await monkey.stop()
+    }
     assert.deepStrictEqual(
-      await issuesIn(held.id),
-      lastOf(expected).map(({ type: _, ...issue }) => issue)
+      Object.fromEntries(monkey.kills),
+      Object.fromEntries(targets.map(({ name }) => [name, killsPerTarget]))
     )
 
-    // What came late to the other was left out, and nothing else.
-    const seen = await eventsIn(live.id)
+    // Every webhook of the paused integration arrived before the first was processed, so none is stale.
+    assert.deepStrictEqual(await readEvents(paused.id), expected)
     assert.deepStrictEqual(
-      (await issuesIn(live.id)).map(({ sequence: _, ...issue }) => issue),
-      lastOf(expected).map(({ sequence: _s, type: _t, ...issue }) => issue)
+      await readIssues(paused.id),
+      lastEventOfEach(expected).map(({ type: _, ...issue }) => issue)
+    )
+
+    // The active integration skips webhooks that arrive after a newer one, and no other.
+    const events = await readEvents(active.id)
+    assert.deepStrictEqual(
+      (await readIssues(active.id)).map(({ sequence: _, ...issue }) => issue),
+      lastEventOfEach(expected).map(({ sequence: _s, type: _t, ...issue }) => issue)
     )
     const titles = new Map<string, Array<string>>()
-    for (const { externalId, sequence, title } of seen) {
+    for (const { externalId, sequence, title } of events) {
       const earlier = titles.get(externalId) ?? []
       assert.strictEqual(sequence, earlier.length + 1)
       assert.isTrue(
         earlier.every((one) => one < title),
-        "later ones only after earlier ones, and none twice"
+        "the titles of an issue are in order and without duplicates"
       )
       titles.set(externalId, [...earlier, title])
     }
     const { rows } = await pool.query<{ status: string; n: number }>(
       "select status, count(*)::int as n from inbound_webhooks where integration_id = $1 group by status",
-      [live.id]
+      [active.id]
     )
-    const of = (status: string) => rows.find((row) => row.status === status)?.n ?? 0
-    assert.deepStrictEqual([of("DONE"), of("DONE") + of("STALE")], [seen.length, count])
+    const countOf = (status: string) => rows.find((row) => row.status === status)?.n ?? 0
+    assert.deepStrictEqual([countOf("DONE"), countOf("DONE") + countOf("STALE")], [events.length, count])
   })
 })

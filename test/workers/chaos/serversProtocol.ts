@@ -3,8 +3,8 @@ import { Schema } from "effect"
 export const ServerKind = Schema.Literal("postgres", "nats", "natsWithItsData")
 export type ServerKind = typeof ServerKind.Type
 
-/** Kills a server and starts it again on the same port after a while. */
-export const Command = Schema.Struct({ order: Schema.Int, kill: ServerKind, downMillis: Schema.Number })
+/** Kills a server and starts it again on the same port after the downtime. */
+export const Command = Schema.Struct({ id: Schema.Int, kill: ServerKind, downMillis: Schema.Number })
 export type Command = typeof Command.Type
 
 export const Addresses = Schema.Struct({ databaseUrl: Schema.String, natsUrl: Schema.String })

@@ -14,32 +14,32 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** A server that can be killed, and started again on what it left. */
-const killable = <A, E>(start: Effect.Effect<A, E, Scope.Scope>, pidFile: string) =>
+/** A server that can be killed and started again on the data it left. */
+const makeKillable = <A, E>(start: Effect.Effect<A, E, Scope.Scope>, pidFile: string) =>
   Effect.gen(function* () {
-    let life = yield* Scope.make()
-    yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(life, Exit.void)))
+    let scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(scope, Exit.void)))
 
-    const begin = Effect.gen(function* () {
-      life = yield* Scope.make()
-      return yield* Scope.extend(start, life).pipe(
-        Effect.tapErrorCause((cause) => Scope.close(life, Exit.failCause(cause)))
+    const startServer = Effect.gen(function* () {
+      scope = yield* Scope.make()
+      return yield* Scope.extend(start, scope).pipe(
+        Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
       )
     }).pipe(
-      // PostgreSQL does not start before the last session of its forerunner has noticed that it is gone.
+      // PostgreSQL does not start before the last session of the killed server has exited.
       Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo("1 minute")))
     )
 
-    /** Its keeper is told to stop in the same instant, so that nobody else starts it again. */
+    /** Also closes the scope, whose supervisor would start the server again. */
     const kill = Effect.suspend(() => {
       process.kill(Number.parseInt(readFileSync(pidFile, "utf8"), 10), "SIGKILL")
-      return Scope.close(life, Exit.void)
+      return Scope.close(scope, Exit.void)
     })
-    return { begin, kill }
+    return { start: startServer, kill }
   })
 
-/** Throws away all that NATS ever stored; only its port stays the same. */
-const empty = (store: string) => {
+/** Deletes all data of NATS except its port. */
+const deleteNatsData = (store: string) => {
   const port = readFileSync(join(store, "port"))
   rmSync(store, { recursive: true })
   mkdirSync(store, { mode: 0o700 })
@@ -52,38 +52,38 @@ const servers = Effect.gen(function* () {
   const store = join(folder, "nats")
   const data = join(folder, "postgres")
   const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
-  const postgres = yield* killable(
+  const postgres = yield* makeKillable(
     startPostgres({ folder: data, logFile: join(folder, "postgres.log"), durable: true }),
     join(data, "data", "postmaster.pid")
   )
-  const nats = yield* killable(
+  const nats = yield* makeKillable(
     startNats({ folder: store, logFile: join(folder, "nats.log"), program }),
     join(store, "nats-server.pid")
   )
-  const addresses = { databaseUrl: (yield* postgres.begin).url, natsUrl: (yield* nats.begin).url }
+  const addresses = { databaseUrl: (yield* postgres.start).url, natsUrl: (yield* nats.start).url }
 
-  const obey = ({ downMillis, kill, order }: Command) =>
+  const execute = ({ downMillis, id, kill }: Command) =>
     Effect.gen(function* () {
       const server = kill === "postgres" ? postgres : nats
       yield* server.kill
-      if (kill === "natsWithItsData") empty(store)
+      if (kill === "natsWithItsData") deleteNatsData(store)
       yield* Effect.sleep(downMillis)
-      yield* server.begin
-      process.send?.({ done: order })
+      yield* server.start
+      process.send?.({ done: id })
     })
 
-  // What goes wrong ends this process, in the order that leaves nothing behind.
-  const broken = yield* Deferred.make<never, unknown>()
+  // A failure ends this process through its finalizers, which clean up.
+  const failed = yield* Deferred.make<never, unknown>()
   const run = Runtime.runPromise(yield* Effect.runtime())
   process.on("message", (message) => {
     void run(
-      Effect.catchAllCause(obey(Schema.decodeUnknownSync(Command)(message)), (cause) =>
-        Deferred.failCause(broken, cause)
+      Effect.catchAllCause(execute(Schema.decodeUnknownSync(Command)(message)), (cause) =>
+        Deferred.failCause(failed, cause)
       )
     )
   })
   process.send?.(addresses)
-  return yield* Deferred.await(broken)
+  return yield* Deferred.await(failed)
 })
 
 NodeRuntime.runMain(Effect.scoped(servers))

@@ -8,38 +8,38 @@ import { Addresses, type Command, Done, type ServerKind } from "./serversProtoco
 
 const program = join(projectRoot, "node_modules", ".cache", "test-killable-servers", "main.js")
 
-const messageFrom = (child: ChildProcess) =>
+const receiveMessage = (child: ChildProcess) =>
   new Promise<unknown>((resolve, reject) => {
     child.once("message", resolve)
     child.once("exit", (code) => reject(new Error(`The servers did not start (exit code ${code})`)))
   })
 
-/** A PostgreSQL and a NATS server of our own, kept by a process that tidies up however this one ends. */
+/** Starts PostgreSQL and NATS in a child process, which cleans up even if this process is killed. */
 export const startKillableServers = async () => {
-  await bundle("test/workers/nothingLost/servers.ts", program, { selfContained: true })
+  await bundle("test/workers/chaos/servers.ts", program, { selfContained: true })
   const child = spawn(process.execPath, [program], {
     env: { ...process.env, [supervisedFlag]: "1" },
     stdio: ["pipe", "inherit", "inherit", "ipc"],
     detached: true
   })
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-  const addresses = Schema.decodeUnknownSync(Addresses)(await messageFrom(child))
-  const orders = new Map<number, () => void>()
-  child.on("message", (message) => orders.get(Schema.decodeUnknownSync(Done)(message).done)?.())
-  let last = 0
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  const addresses = Schema.decodeUnknownSync(Addresses)(await receiveMessage(child))
+  const pending = new Map<number, () => void>()
+  child.on("message", (message) => pending.get(Schema.decodeUnknownSync(Done)(message).done)?.())
+  let lastCommand = 0
 
   return {
     ...addresses,
     kill: (kill: ServerKind, downMillis: number) =>
       new Promise<void>((resolve, reject) => {
-        const order = ++last
-        orders.set(order, resolve)
-        void ended.then(() => reject(new Error("Whoever keeps the servers ended")))
-        child.send({ order, kill, downMillis } satisfies Command)
+        const id = ++lastCommand
+        pending.set(id, resolve)
+        void exited.then(() => reject(new Error("The process of the servers exited")))
+        child.send({ id, kill, downMillis } satisfies Command)
       }),
     stop: () => {
       child.kill("SIGTERM")
-      return ended
+      return exited
     }
   }
 }

@@ -3,9 +3,9 @@ import { parseArgs } from "node:util"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
 
-const help = `npm run nothing-lost                       chaos test: writes 20000 events over HTTP while it kills every process, PostgreSQL
-                                           and NATS at random, then verifies that every subscriber received its events in order
-npm run nothing-lost -- --events <number>  with another number of events; npm test runs it with 2000`
+const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills every process, PostgreSQL
+                                    and NATS at random, then verifies that every subscriber received its events in order
+npm run chaos -- --events <number>  with another number of events; npm test runs it with 800 and kills each once`
 
 const { values } = parseArgs({
   options: { help: { type: "boolean" }, events: { type: "string", default: "20000" } }
@@ -18,7 +18,7 @@ const run = async (events) => {
     process.execPath,
     [
       inProject("node_modules/vitest/vitest.mjs"),
-      ...["run", "test/workers/nothingLost/nothingLost.test.ts", "--disable-console-intercept=true"]
+      ...["run", "test/workers/chaos/chaos.test.ts", "--disable-console-intercept=true"]
     ],
     { cwd: root, env: { ...process.env, EVENTS: events }, stdio: "inherit" }
   )

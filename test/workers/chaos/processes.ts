@@ -13,22 +13,22 @@ import type { KillableServers } from "./killableServers.ts"
 
 const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
 
-const endOf = (file: string) => readFileSync(file, "utf8").split("\n").slice(-30).join("\n")
+const readLastLines = (file: string) => readFileSync(file, "utf8").split("\n").slice(-30).join("\n")
 
-interface Member {
+interface ProcessOptions {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Processes of the program that run until they are killed, and are started again then. */
-export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers, "databaseUrl" | "natsUrl">) => {
-  const folder = mkdtempSync(join(tmpdir(), "contracting-fleet-"))
+/** Runs processes of the bundled program. Each can be killed and is then started again. */
+export const makeProcesses = ({ databaseUrl, natsUrl }: Pick<KillableServers, "databaseUrl" | "natsUrl">) => {
+  const folder = mkdtempSync(join(tmpdir(), "contracting-chaos-"))
   const settings = { DATA_DIR: folder, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, DELIVERY_ALLOW: "127.0.0.0/8" }
   const running = new Set<() => Promise<void>>()
-  const diedAlone: Array<string> = []
+  const unexpectedExits: Array<string> = []
 
-  const launch = ({ args, env, name }: Member) => {
+  const launch = ({ args, env, name }: ProcessOptions) => {
     const log = openSync(join(folder, `${name}.log`), "a")
     const child = spawn(process.execPath, [apiProgram, ...args], {
       env: { ...inherited, NODE_ENV: "development", ...settings, ...env, [supervisedFlag]: "1" },
@@ -38,26 +38,28 @@ export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers,
     return child
   }
 
-  const end = async (child: ChildProcess, ended: Promise<void>) => {
+  const killAndWait = async (child: ChildProcess, exited: Promise<void>) => {
     child.kill("SIGKILL")
-    await ended
+    await exited
   }
 
-  /** One that is always there, but for the time between being killed and being started again. */
-  const add = (member: Member) => {
+  /** Starts a process. The returned function kills it and starts it again after the downtime. */
+  const add = (options: ProcessOptions) => {
     const start = () => {
-      const child = launch(member)
-      let isWanted = true
-      const ended = new Promise<void>((resolve) =>
+      const child = launch(options)
+      let isStopping = false
+      const exited = new Promise<void>((resolve) =>
         child.once("exit", (code, signal) => {
-          if (isWanted)
-            diedAlone.push(`${member.name} (${signal ?? code})\n${endOf(join(folder, `${member.name}.log`))}`)
+          if (!isStopping) {
+            const log = readLastLines(join(folder, `${options.name}.log`))
+            unexpectedExits.push(`${options.name} (${signal ?? code})\n${log}`)
+          }
           resolve()
         })
       )
       const stop = async () => {
-        isWanted = false
-        await end(child, ended)
+        isStopping = true
+        await killAndWait(child, exited)
         running.delete(stop)
       }
       running.add(stop)
@@ -73,10 +75,10 @@ export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers,
 
   return {
     folder,
-    diedAlone,
+    unexpectedExits,
     add,
 
-    /** An api at an address it keeps. */
+    /** Starts an API that keeps its port when it is started again. */
     addApi: async (name: string) => {
       const port = await Effect.runPromise(chooseStablePort(join(folder, `${name}.port`)))
       return { url: `http://127.0.0.1:${port}`, kill: add({ name, args: ["api"], env: { PORT: String(port) } }) }
@@ -95,5 +97,3 @@ export const startFleet = async ({ databaseUrl, natsUrl }: Pick<KillableServers,
     }
   }
 }
-
-export type Fleet = Awaited<ReturnType<typeof startFleet>>
