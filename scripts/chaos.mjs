@@ -5,7 +5,7 @@ import { inProject, orExplain, root } from "./project.mjs"
 
 const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills every process, PostgreSQL
                                     and NATS at random, then verifies that every subscriber received its events in order
-npm run chaos -- --events <number>  with another number of events; npm test runs it with 800 and kills each once`
+npm run chaos -- --events <number>  with another number of events; npm test runs it with 500 and kills each once`
 
 const { values } = parseArgs({
   options: { help: { type: "boolean" }, events: { type: "string", default: "20000" } }

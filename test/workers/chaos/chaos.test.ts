@@ -13,7 +13,7 @@ import { failureModes, subscribeByNats, subscribeByWebhook } from "./subscribers
 import { makeWorkload, type Workload } from "./workload.ts"
 
 // `npm test` kills every process and server once; `npm run chaos` kills each many times.
-const count = Number(requestedEvents ?? 800)
+const count = Number(requestedEvents ?? 500)
 const rounds = requestedEvents === undefined ? 1 : Math.max(3, Math.round(count / 1600))
 
 describe("Event delivery under random kills of every process, PostgreSQL and NATS", {

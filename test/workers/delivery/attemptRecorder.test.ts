@@ -12,7 +12,7 @@ import { freshDatabase, openPool } from "../../support/servers/database.ts"
 import { testLayers } from "../../support/servers/layers.ts"
 import { eventually } from "../../support/servers/worker.ts"
 
-const open = async () => {
+const openRecorder = async () => {
   const database = await freshDatabase()
   const pool = openPool(database.url)
   const live = Layer.mergeAll(AttemptResults.Default, Integrations.Default, DeliveryMetrics.Default)
@@ -20,25 +20,25 @@ const open = async () => {
   await runtime.runPromise(migrate)
   const recorded: Array<AttemptResult> = []
   const scope = Effect.runSync(Scope.make())
-  const making = makeAttemptRecorder((outcome) => void recorded.push(outcome))
-  const record = await runtime.runPromise(Scope.extend(making, scope))
+  const makeRecorder = makeAttemptRecorder((result) => void recorded.push(result))
+  const record = await runtime.runPromise(Scope.extend(makeRecorder, scope))
   const close = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await runtime.dispose()
     await pool.end()
     await database.drop()
   }
-  return { pool, recorded, close, record: (outcome: AttemptResult) => runtime.runPromise(record(outcome)) }
+  return { pool, recorded, close, record: (result: AttemptResult) => runtime.runPromise(record(result)) }
 }
 
-describe("recording", () => {
-  let at: Awaited<ReturnType<typeof open>>
+describe("The attempt recorder", () => {
+  let at: Awaited<ReturnType<typeof openRecorder>>
   beforeAll(async () => {
-    at = await open()
+    at = await openRecorder()
   })
   afterAll(() => at.close())
 
-  const attempted = async (
+  const insertAttempt = async (
     tenant: TenantId,
     integration: string,
     more: Partial<AttemptResult> = {}
@@ -48,79 +48,79 @@ describe("recording", () => {
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }
-  const scene = async () => {
+  const insertTenantWithIntegration = async () => {
     const tenant = TenantId.make(await insertTenant(at.pool))
     return { tenant, integration: await insertIntegration(at.pool, tenant) }
   }
   const statusOf = async ({ id }: AttemptResult) =>
     (await at.pool.query("select status from deliveries where id = $1", [id])).rows[0]?.status
 
-  it("records all but the outcome that the database refuses, and that one as soon as it does not", async () => {
-    const [good, bad] = [await scene(), await scene()]
+  it("records every result except one that the database rejects, and that one once the database accepts it", async () => {
+    const [good, bad] = [await insertTenantWithIntegration(), await insertTenantWithIntegration()]
     await at.pool.query("alter table delivery_attempts add constraint refused check (response_status <> 299)")
-    const poison = await attempted(bad.tenant, bad.integration, { status: 299 })
+    const poison = await insertAttempt(bad.tenant, bad.integration, { status: 299 })
     const others: Array<AttemptResult> = []
     for (const { integration, tenant } of [good, bad])
-      for (let n = 0; n < 10; n++) others.push(await attempted(tenant, integration))
+      for (let n = 0; n < 10; n++) others.push(await insertAttempt(tenant, integration))
     await Promise.all([...others.slice(0, 12), poison, ...others.slice(12)].map(at.record))
-    await eventually(() => at.recorded.length === others.length, "the others are recorded")
+    await eventually(() => at.recorded.length === others.length, "the other results are recorded")
     assert.sameMembers(at.recorded, others)
     assert.strictEqual(await statusOf(poison), "PENDING")
-    const later = await attempted(bad.tenant, bad.integration)
+    const later = await insertAttempt(bad.tenant, bad.integration)
     await at.record(later)
-    await eventually(() => at.recorded.includes(later), "what comes later is recorded")
+    await eventually(() => at.recorded.includes(later), "a later result is recorded")
     assert.notInclude(at.recorded, poison)
     await at.pool.query("alter table delivery_attempts drop constraint refused")
-    await eventually(() => at.recorded.includes(poison), "it is recorded as well")
+    await eventually(() => at.recorded.includes(poison), "the rejected result is recorded")
     assert.strictEqual(await statusOf(poison), "DELIVERED")
   })
 
-  it("stops the integration that wants no more before it records why, and holds up nobody for that", async () => {
-    const [good, gone] = [await scene(), await scene()]
-    const stopping = await attempted(gone.tenant, gone.integration, {
+  it("sets an integration to ERROR before it records the result, without blocking other integrations", async () => {
+    const [good, gone] = [await insertTenantWithIntegration(), await insertTenantWithIntegration()]
+    const stopping = await insertAttempt(gone.tenant, gone.integration, {
       delivered: false,
       status: 410,
       nextAttemptAt: new Date().toISOString(),
       stopReason: "Gone\u0000"
     })
-    const holder = await at.pool.connect()
-    await holder.query("begin")
-    await holder.query("select 1 from integrations where id = $1 for update", [gone.integration])
+    const locker = await at.pool.connect()
+    await locker.query("begin")
+    await locker.query("select 1 from integrations where id = $1 for update", [gone.integration])
     await at.record(stopping)
-    const other = await attempted(good.tenant, good.integration)
+    const other = await insertAttempt(good.tenant, good.integration)
     await at.record(other)
-    await eventually(() => at.recorded.includes(other), "the other is recorded")
+    await eventually(() => at.recorded.includes(other), "the other result is recorded")
     assert.notInclude(at.recorded, stopping)
-    await holder.query("commit")
-    holder.release()
-    await eventually(() => at.recorded.includes(stopping), "it is recorded as well")
+    await locker.query("commit")
+    locker.release()
+    await eventually(() => at.recorded.includes(stopping), "the result with the stop reason is recorded")
     const { rows } = await at.pool.query("select status, status_reason from integrations where id = $1", [
       gone.integration
     ])
     assert.deepStrictEqual(rows, [{ status: "ERROR", status_reason: "Gone" }])
   })
 
-  it("records while others take the lock of the lanes over and over", { timeout: 20_000 }, async () => {
-    const { integration, tenant } = await scene()
-    const outcome = await attempted(tenant, integration)
-    let isOver = false
-    // There is always one who has it and one who waits for it.
-    const taking = Array.from({ length: 3 }, async () => {
-      while (!isOver) {
+  it("records a result while other sessions take the integration's lock again and again", { timeout: 20_000 }, async () => {
+    const { integration, tenant } = await insertTenantWithIntegration()
+    const result = await insertAttempt(tenant, integration)
+    let isDone = false
+    // At any time one session holds the lock and another waits for it.
+    const sessions = Array.from({ length: 3 }, async () => {
+      while (!isDone) {
         await at.pool.query(
-          `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, 0)))
-           select pg_sleep(0.03) from held`,
+          `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($1, 0)))
+           select pg_sleep(0.03) from locked`,
           [`deliveries ${tenant} ${integration}`]
         )
       }
     })
     try {
-      await at.record(outcome)
-      await eventually(() => at.recorded.includes(outcome), "it is recorded")
+      await at.record(result)
+      await eventually(() => at.recorded.includes(result), "the result is recorded")
     } finally {
-      isOver = true
-      await Promise.all(taking)
+      isDone = true
+      await Promise.all(sessions)
     }
-    assert.strictEqual(await statusOf(outcome), "DELIVERED")
+    assert.strictEqual(await statusOf(result), "DELIVERED")
   })
 })

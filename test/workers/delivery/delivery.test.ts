@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
-describe("deliveries", () => {
+describe("Webhook deliveries", () => {
   let service: Service
   let running: ReadonlyArray<RunningWorker>
   const receivers: Array<Receiver> = []
@@ -18,29 +18,29 @@ describe("deliveries", () => {
     await service.stop()
   })
 
-  const receiver = async () => {
+  const newReceiver = async () => {
     const started = await startReceiver()
     receivers.push(started)
     return started
   }
 
-  const make = async (tenant: string, path: string, body: object) => {
-    const answer = await service.api("POST", path, { as: "owner", tenant, body })
-    assert.include([200, 201], answer.status, answer.text)
-    return answer.body.data
+  const post = async (tenant: string, path: string, body: object) => {
+    const response = await service.api("POST", path, { as: "owner", tenant, body })
+    assert.include([200, 201], response.status, response.text)
+    return response.body.data
   }
 
-  const integrate = async (tenant: string, url: string, ...types: ReadonlyArray<string>) => {
-    const made = await make(tenant, "/integrations", { provider: "WEBHOOK", name: "Hook", config: { url } })
-    for (const eventType of types) await make(tenant, `/integrations/${made.id}/subscriptions`, { eventType })
-    return made
+  const createIntegration = async (tenant: string, url: string, ...types: ReadonlyArray<string>) => {
+    const integration = await post(tenant, "/integrations", { provider: "WEBHOOK", name: "Webhook", config: { url } })
+    for (const eventType of types) await post(tenant, `/integrations/${integration.id}/subscriptions`, { eventType })
+    return integration
   }
 
-  it("bring every event, signed, in the order of its resource, as the feed shows it", async () => {
+  it("carry every event, signed and in the order of its resource, with the body of GET /events", async () => {
     const tenant = await service.newTenant()
-    const { received, url } = await receiver()
-    const { secret } = await integrate(tenant, `${url}/hook`, "client.*")
-    const client = await make(tenant, "/clients", { name: "One" })
+    const { received, url } = await newReceiver()
+    const { secret } = await createIntegration(tenant, `${url}/hook`, "client.*")
+    const client = await post(tenant, "/clients", { name: "One" })
     for (const name of ["Two", "Three"])
       await service.api("PATCH", `/clients/${client.id}`, { as: "owner", tenant, body: { name } })
     await eventually(() => received.length === 3, "three deliveries")
@@ -63,20 +63,21 @@ describe("deliveries", () => {
     assert.deepStrictEqual(feed.body.data, bodies)
   })
 
-  it("are tried again and tell what came of each attempt", async () => {
+  it("are retried, log the result of each attempt, and can be redelivered", async () => {
     const tenant = await service.newTenant()
-    const { answer, received, url } = await receiver()
+    const { answer, received, url } = await newReceiver()
     answer((_, response) => response.writeHead(500).end("no"))
-    const { id } = await integrate(tenant, url)
-    const event = await make(tenant, `/integrations/${id}/ping`, {})
+    const { id } = await createIntegration(tenant, url)
+    const event = await post(tenant, `/integrations/${id}/ping`, {})
     await eventually(() => received.length === 1, "the first attempt")
     answer((_, response) => response.end("yes"))
+    // Waits for the real retry delay of five seconds.
     await eventually(() => received.length === 2, "the second attempt")
     assert.strictEqual(received[0]?.text, received[1]?.text)
-    const list = async () =>
+    const listDeliveries = async () =>
       (await service.api("GET", `/integrations/${id}/deliveries`, { as: "owner", tenant })).body.data
-    await eventually(async () => (await list())[0]?.status === "DELIVERED", "the delivery is finished")
-    const [delivery] = await list()
+    await eventually(async () => (await listDeliveries())[0]?.status === "DELIVERED", "the delivery is finished")
+    const [delivery] = await listDeliveries()
     assert.strictEqual(delivery.event, event.id)
     const { body } = await service.api("GET", `/integrations/${id}/deliveries/${delivery.id}`, { as: "owner", tenant })
     assert.deepStrictEqual(
@@ -95,17 +96,17 @@ describe("deliveries", () => {
     assert.strictEqual(received[2]?.text, received[0]?.text)
   })
 
-  it("wait while an integration is paused, and come in order when it is resumed", async () => {
+  it("wait while the integration is paused, and are sent in order after a resume", async () => {
     const tenant = await service.newTenant()
-    const { received, url } = await receiver()
-    const { id } = await integrate(tenant, url, "client.*")
+    const { received, url } = await newReceiver()
+    const { id } = await createIntegration(tenant, url, "client.*")
     await service.api("POST", `/integrations/${id}/pause`, { as: "owner", tenant })
-    const client = await make(tenant, "/clients", { name: "0" })
+    const client = await post(tenant, "/clients", { name: "0" })
     for (let n = 1; n < 5; n++)
       await service.api("PATCH", `/clients/${client.id}`, { as: "owner", tenant, body: { name: `${n}` } })
-    const pending = async () =>
+    const countDeliveries = async () =>
       (await service.api("GET", `/integrations/${id}/deliveries`, { as: "owner", tenant })).body.data.length
-    await eventually(async () => (await pending()) === 5, "all are in the ledger")
+    await eventually(async () => (await countDeliveries()) === 5, "GET /deliveries lists all")
     assert.strictEqual(received.length, 0)
     await service.api("POST", `/integrations/${id}/resume`, { as: "owner", tenant })
     await eventually(() => received.length === 5, "all are delivered")
@@ -115,15 +116,15 @@ describe("deliveries", () => {
     )
   })
 
-  it("stop for a receiver that is gone, and go on from there when it is back", async () => {
+  it("stop when the receiver responds with 410, and continue after a resume", async () => {
     const tenant = await service.newTenant()
-    const { answer, received, url } = await receiver()
+    const { answer, received, url } = await newReceiver()
     answer((_, response) => response.writeHead(410).end())
-    const { id } = await integrate(tenant, url, "client.*")
-    const client = await make(tenant, "/clients", { name: "0" })
-    const state = async () => (await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })).body.data
-    await eventually(async () => (await state()).status === "ERROR", "the integration is in ERROR")
-    assert.include((await state()).statusReason, "410")
+    const { id } = await createIntegration(tenant, url, "client.*")
+    const client = await post(tenant, "/clients", { name: "0" })
+    const readIntegration = async () => (await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })).body.data
+    await eventually(async () => (await readIntegration()).status === "ERROR", "the integration is in ERROR")
+    assert.include((await readIntegration()).statusReason, "410")
     await service.api("PATCH", `/clients/${client.id}`, { as: "owner", tenant, body: { name: "1" } })
     answer((_, response) => response.end())
     await service.api("POST", `/integrations/${id}/resume`, { as: "owner", tenant })

@@ -12,10 +12,10 @@ import type { Service } from "../../support/servers/service.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
 
-/** Nothing but the fan-out, with limits of its own. */
+/** Starts only the fan-out consumer, with the given limits. */
 const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
   const scope = Effect.runSync(Scope.make())
-  const live = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (bell) => startFanOutConsumer(bell, limits))).pipe(
+  const live = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (signal) => startFanOutConsumer(signal, limits))).pipe(
     Layer.provide([FanOut.Default, Broker.Default]),
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, settings)),
@@ -25,7 +25,7 @@ const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
   return { stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
-describe("the fan-out worker", () => {
+describe("The fan-out consumer", () => {
   const at = useFixture(async () => {
     const started = await startServiceWithPool()
     const relay = await startWorker(started.service, "relay")
@@ -36,21 +36,21 @@ describe("the fan-out worker", () => {
     return { ...started, stop }
   })
 
-  const numberOf = async (text: string, ...values: ReadonlyArray<string>) => {
+  const countRows = async (text: string, ...values: ReadonlyArray<string>) => {
     const { rows } = await at().pool.query<{ count: number }>(text, [...values])
     return rows[0]?.count ?? 0
   }
-  const delivered = (tenant: string) => numberOf("select count(*)::int from deliveries where tenant_id = $1", tenant)
-  const waiting = (tenant: string) =>
-    numberOf("select count(*)::int from event_feed where tenant_id = $1 and not fanned_out", tenant)
+  const countDeliveries = (tenant: string) => countRows("select count(*)::int from deliveries where tenant_id = $1", tenant)
+  const countWaiting = (tenant: string) =>
+    countRows("select count(*)::int from event_feed where tenant_id = $1 and not fanned_out", tenant)
 
-  const tenantWith = async (integrations: number) => {
+  const createTenant = async (integrations: number) => {
     const tenant = await at().service.newTenant()
     for (let n = 0; n < integrations; n++) await insertIntegration(at().pool, tenant)
     return tenant
   }
 
-  /** So many events at once, each of a client of its own. */
+  /** Inserts events of different clients in one transaction. */
   const addEvents = async (tenant: string, count: number) => {
     await at().pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
@@ -59,33 +59,33 @@ describe("the fan-out worker", () => {
       [tenant, count, Math.random().toString(36).slice(2)]
     )
     await eventually(
-      async () => (await numberOf("select count(*)::int from outbox where tenant_id = $1", tenant)) === 0,
-      "the relay has placed them"
+      async () => (await countRows("select count(*)::int from outbox where tenant_id = $1", tenant)) === 0,
+      "the relay has assigned their positions"
     )
   }
 
-  it("lets nobody wait for the flood of another, and loses nothing of it when it is stopped and started anew", {
+  it("fans out a small tenant's events during the backlog of a large tenant, and loses none across a restart", {
     timeout: 90_000
   }, async () => {
-    const [large, small] = [await tenantWith(10), await tenantWith(1)]
+    const [large, small] = [await createTenant(10), await createTenant(1)]
     const limits = { maxEvents: 20, maxDeliveries: 20 }
     await addEvents(large, 450)
     const first = await startFanOut(at().service, limits)
-    await eventually(async () => (await delivered(large)) > 0, "the flood is under way")
+    await eventually(async () => (await countDeliveries(large)) > 0, "the fan-out of the backlog has started")
     await addEvents(small, 3)
-    await eventually(async () => (await delivered(small)) === 3, "the others are told")
-    assert.isAbove(await waiting(large), 0, "while the flood goes on")
+    await eventually(async () => (await countDeliveries(small)) === 3, "the events of the small tenant are fanned out")
+    assert.isAbove(await countWaiting(large), 0, "the backlog is not finished yet")
     await first.stop()
-    const left = await waiting(large)
-    assert.isAbove(left, 0, "it is stopped on the way")
+    const left = await countWaiting(large)
+    assert.isAbove(left, 0, "the consumer stops before the end of the backlog")
     const second = await startFanOut(at().service, { maxEvents: 200, maxDeliveries: 500 })
-    await eventually(async () => (await waiting(large)) === 0, "the rest is told", 60)
+    await eventually(async () => (await countWaiting(large)) === 0, "the rest of the backlog is fanned out", 60)
     await second.stop()
-    assert.strictEqual(await delivered(large), 4500)
+    assert.strictEqual(await countDeliveries(large), 4500)
   })
 
-  it("stops for no event that cannot be entered, and enters it when it can be", { timeout: 90_000 }, async () => {
-    const [mine, other] = [await tenantWith(1), await tenantWith(1)]
+  it("continues past an event that fails, and fans it out once it succeeds", { timeout: 90_000 }, async () => {
+    const [mine, other] = [await createTenant(1), await createTenant(1)]
     await at().pool.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
       create trigger refuse before insert on deliveries for each row when (new.resource_id = 'clnt_poison') execute function refuse()`)
@@ -97,10 +97,10 @@ describe("the fan-out worker", () => {
     await addEvents(mine, 30)
     await addEvents(other, 30)
     const worker = await startFanOut(at().service, { maxEvents: 100, maxDeliveries: 100 })
-    await eventually(async () => (await delivered(mine)) + (await delivered(other)) === 60, "all others are told")
-    await eventually(async () => (await waiting(mine)) === 2 && (await waiting(other)) === 0, "none but these wait")
+    await eventually(async () => (await countDeliveries(mine)) + (await countDeliveries(other)) === 60, "all other events are fanned out")
+    await eventually(async () => (await countWaiting(mine)) === 2 && (await countWaiting(other)) === 0, "only the failing events wait")
     await at().pool.query("drop trigger refuse on deliveries")
-    await eventually(async () => (await waiting(mine)) === 0, "and these in the end", 60)
+    await eventually(async () => (await countWaiting(mine)) === 0, "the failing events are fanned out", 60)
     await worker.stop()
     const { rows } = await at().pool.query(
       "select sequence, status from deliveries where tenant_id = $1 and resource_id = 'clnt_poison' order by 1",

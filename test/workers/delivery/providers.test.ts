@@ -13,14 +13,14 @@ import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
-interface Ledgered {
+interface ListedDelivery {
   readonly id: string
   readonly status: string
   readonly attempts: number
   readonly nextAttemptAt?: string
 }
 
-describe("delivering", { timeout: 90_000 }, () => {
+describe("Deliveries", { timeout: 90_000 }, () => {
   let service: Service
   let pool: pg.Pool
   let broker: NatsConnection
@@ -52,88 +52,88 @@ describe("delivering", { timeout: 90_000 }, () => {
     await service.stop()
   })
 
-  const receiver = async (...answering: Parameters<typeof startReceiver>) => {
-    const started = await startReceiver(...answering)
+  const newReceiver = async (...args: Parameters<typeof startReceiver>) => {
+    const started = await startReceiver(...args)
     receivers.push(started)
     return started
   }
-  /** A receiver that answers nobody until it is told to, and then everybody. */
-  const holding = async () => {
-    const held: Array<ServerResponse> = []
-    const started = await receiver((_, response) => void held.push(response))
+  /** A receiver that responds to no request before its release. */
+  const newBlockedReceiver = async () => {
+    const blocked: Array<ServerResponse> = []
+    const started = await newReceiver((_, response) => void blocked.push(response))
     return {
       ...started,
       release: () => {
         started.answer((_, response) => response.end())
-        for (const response of held) response.end()
+        for (const response of blocked) response.end()
       }
     }
   }
   const call = async (method: string, path: string, body?: object, as = tenant) => {
-    const answer = await service.api(method, path, { as: "owner", tenant: as, ...(body === undefined ? {} : { body }) })
-    assert.include([200, 201, 202, 204], answer.status, answer.text)
-    return answer.body?.data
+    const response = await service.api(method, path, { as: "owner", tenant: as, ...(body === undefined ? {} : { body }) })
+    assert.include([200, 201, 202, 204], response.status, response.text)
+    return response.body?.data
   }
-  const integrate = async (fields: object, subscription?: object, as = tenant) => {
+  const createIntegration = async (fields: object, subscription?: object, as = tenant) => {
     const integrations = integrationClient(service, as)
-    const made = await integrations.made({ name: "Hook", ...fields })
-    if (subscription !== undefined) await integrations.madeSubscription(made.id, subscription)
-    return made
+    const integration = await integrations.made({ name: "Webhook", ...fields })
+    if (subscription !== undefined) await integrations.madeSubscription(integration.id, subscription)
+    return integration
   }
-  const hook = (url: string, subscription?: object, as = tenant) =>
-    integrate({ provider: "WEBHOOK", config: { url } }, subscription, as)
-  const ping = (id: string, as = tenant) => call("POST", `/integrations/${id}/ping`, {}, as)
-  const client = async (...more: ReadonlyArray<string>) => {
+  const createWebhook = (url: string, subscription?: object, as = tenant) =>
+    createIntegration({ provider: "WEBHOOK", config: { url } }, subscription, as)
+  const sendPing = (id: string, as = tenant) => call("POST", `/integrations/${id}/ping`, {}, as)
+  const createClient = async (...more: ReadonlyArray<string>) => {
     const { id } = await call("POST", "/clients", { name: "Northwind" })
     for (const name of more) await call("PATCH", `/clients/${id}`, { name })
     return String(id)
   }
-  const ledger = (id: string): Promise<ReadonlyArray<Ledgered>> =>
+  const listDeliveries = (id: string): Promise<ReadonlyArray<ListedDelivery>> =>
     call("GET", `/integrations/${id}/deliveries?limit=200`)
-  const is = (id: string, status: string, count = 1) =>
+  const waitForStatus = (id: string, status: string, count = 1) =>
     eventually(
-      async () => (await ledger(id)).filter((one) => one.status === status).length === count,
-      `${count} ${status}`
+      async () => (await listDeliveries(id)).filter((delivery) => delivery.status === status).length === count,
+      `${count} deliveries are ${status}`
     )
   const sequences = ({ received }: Pick<Receiver, "received">) =>
     received.map(({ text }) => Number(JSON.parse(text).sequence))
-  /** Makes it due, whenever it would have been tried again. */
-  const moveClock = (integration: string) =>
+  /** Makes pending deliveries due now. */
+  const makeDue = (integration: string) =>
     pool.query("update deliveries set next_attempt_at = now() where integration_id = $1 and status = 'PENDING'", [
       integration
     ])
-  /** Until the worker has been through everything that is due, twice: a delivery to somebody else has come and gone. */
-  const passBy = async () => {
-    const other = await receiver()
+  /** Waits until the worker has claimed twice: it delivers two pings of another tenant. */
+  const waitForOtherDeliveries = async () => {
+    const other = await newReceiver()
     const elsewhere = await service.newTenant()
-    const { id } = await hook(other.url, undefined, elsewhere)
+    const { id } = await createWebhook(other.url, undefined, elsewhere)
     for (const count of [1, 2]) {
-      await ping(id, elsewhere)
-      await eventually(() => other.received.length === count, "somebody else is told")
+      await sendPing(id, elsewhere)
+      await eventually(() => other.received.length === count, "the other tenant's ping arrives")
     }
   }
-  const counted = async () => {
+  const readAttemptCounter = async () => {
     const samples = parseMetrics(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text())
     return (outcome: string) =>
       samples.find(({ labels, name }) => name === "delivery_attempts_total" && labels["outcome"] === outcome)?.value ??
-      assert.fail(`nothing is counted as ${outcome}`)
+      assert.fail(`no attempt is counted as ${outcome}`)
   }
 
   describe("over NATS", () => {
-    const stream = () => makeNatsNames(service.settings.NATS_NAMESPACE).integrations
-    const manager = () => broker.jetstreamManager()
+    const streamNames = () => makeNatsNames(service.settings.NATS_NAMESPACE).integrations
+    const jetstreamManager = () => broker.jetstreamManager()
     const hasConsumer = async (id: string) =>
-      (await manager()).consumers.info(stream().stream, id).then(
+      (await jetstreamManager()).consumers.info(streamNames().stream, id).then(
         () => true,
         () => false
       )
-    const stored = async (id: string) => {
-      const filter = stream().subjectFilter(tenant, id)
-      const { state } = await (await manager()).streams.info(stream().stream, { subjects_filter: filter })
+    const countStored = async (id: string) => {
+      const filter = streamNames().subjectFilter(tenant, id)
+      const { state } = await (await jetstreamManager()).streams.info(streamNames().stream, { subjects_filter: filter })
       return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
     }
     const pull = async (id: string, count: number) => {
-      const consumer = await broker.jetstream().consumers.get(stream().stream, id)
+      const consumer = await broker.jetstream().consumers.get(streamNames().stream, id)
       const messages: Array<JsMsg> = []
       for await (const message of await consumer.fetch({ max_messages: count, expires: 10_000 })) {
         messages.push(message)
@@ -142,11 +142,11 @@ describe("delivering", { timeout: 90_000 }, () => {
       return messages
     }
 
-    it("lets a consumer pull its events in order, and again what is redelivered", async () => {
-      const { id } = await integrate({ provider: "NATS" })
-      await eventually(() => hasConsumer(id), "there is a consumer though nothing was sent")
+    it("are pulled by a consumer in order, and again after a redelivery", async () => {
+      const { id } = await createIntegration({ provider: "NATS" })
+      await eventually(() => hasConsumer(id), "the consumer exists before the first event")
       await integrationClient(service, tenant).madeSubscription(id, { eventType: "client.*" })
-      await client("Two", "Three")
+      await createClient("Two", "Three")
       const messages = await pull(id, 3)
       const feed = await call("GET", "/events?type=client.*")
       assert.deepStrictEqual(
@@ -157,8 +157,8 @@ describe("delivering", { timeout: 90_000 }, () => {
         messages.map(({ headers }) => headers?.get("webhook-id")),
         feed.map(({ id }: { id: string }) => id)
       )
-      await is(id, "DELIVERED", 3)
-      const [newest] = await ledger(id)
+      await waitForStatus(id, "DELIVERED", 3)
+      const [newest] = await listDeliveries(id)
       await call("POST", `/integrations/${id}/deliveries/${newest?.id}/redeliver`)
       const [again] = await pull(id, 1)
       assert.include(
@@ -167,135 +167,135 @@ describe("delivering", { timeout: 90_000 }, () => {
       )
     })
 
-    it("ends with the integration: its consumer goes, and what waits for it", async () => {
-      const { id } = await integrate({ provider: "NATS" }, { eventType: "client.*" })
-      const { id: other } = await integrate({ provider: "NATS" }, { eventType: "client.*" })
-      await client("Two")
-      await Promise.all([is(id, "DELIVERED", 2), is(other, "DELIVERED", 2)])
-      assert.deepStrictEqual([await stored(id), await stored(other)], [2, 2])
+    it("are deleted with the consumer when the integration is deleted", async () => {
+      const { id } = await createIntegration({ provider: "NATS" }, { eventType: "client.*" })
+      const { id: other } = await createIntegration({ provider: "NATS" }, { eventType: "client.*" })
+      await createClient("Two")
+      await Promise.all([waitForStatus(id, "DELIVERED", 2), waitForStatus(other, "DELIVERED", 2)])
+      assert.deepStrictEqual([await countStored(id), await countStored(other)], [2, 2])
       await call("DELETE", `/integrations/${id}`)
-      await eventually(async () => !(await hasConsumer(id)), "the consumer is gone")
-      await eventually(async () => (await stored(id)) === 0, "what waited is gone")
-      assert.deepStrictEqual([await hasConsumer(other), await stored(other)], [true, 2])
+      await eventually(async () => !(await hasConsumer(id)), "the consumer is deleted")
+      await eventually(async () => (await countStored(id)) === 0, "its messages are deleted")
+      assert.deepStrictEqual([await hasConsumer(other), await countStored(other)], [true, 2])
     })
   })
 
   describe("to a webhook", () => {
-    it("waits until the moment that the receiver names", async () => {
+    it("wait until the time in the receiver's Retry-After header", async () => {
       const later = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2 * 60 * 60 * 1000)
-      const { url } = await receiver((_, response) =>
+      const { url } = await newReceiver((_, response) =>
         response.writeHead(503, { "retry-after": later.toUTCString() }).end()
       )
-      const { id } = await hook(url)
-      await ping(id)
-      await eventually(async () => (await ledger(id))[0]?.attempts === 1, "it was tried")
-      assert.deepInclude((await ledger(id))[0], { status: "PENDING", nextAttemptAt: later.toISOString() })
+      const { id } = await createWebhook(url)
+      await sendPing(id)
+      await eventually(async () => (await listDeliveries(id))[0]?.attempts === 1, "the first attempt is recorded")
+      assert.deepInclude((await listDeliveries(id))[0], { status: "PENDING", nextAttemptAt: later.toISOString() })
     })
 
-    it("is given up after the whole schedule, and the next about the same resource is sent", async () => {
-      const refusing = await receiver(({ text }, response) =>
+    it("are exhausted after the whole retry schedule, and the next event of the resource is sent", async () => {
+      const receiver = await newReceiver(({ text }, response) =>
         response.writeHead(JSON.parse(text).sequence === 1 ? 500 : 200).end()
       )
-      const { id } = await hook(refusing.url, { eventType: "client.*" })
-      await client("Two")
+      const { id } = await createWebhook(receiver.url, { eventType: "client.*" })
+      await createClient("Two")
       for (let n = 1; n <= 10; n++) {
-        await eventually(async () => (await ledger(id)).some(({ attempts }) => attempts === n), `attempt ${n}`)
-        await moveClock(id)
+        await eventually(async () => (await listDeliveries(id)).some(({ attempts }) => attempts === n), `attempt ${n}`)
+        await makeDue(id)
       }
-      await is(id, "EXHAUSTED")
-      await is(id, "DELIVERED")
-      assert.deepStrictEqual(sequences(refusing), [...Array.from({ length: 10 }, () => 1), 2])
-      const exhausted = (await ledger(id)).find(({ status }) => status === "EXHAUSTED")
+      await waitForStatus(id, "EXHAUSTED")
+      await waitForStatus(id, "DELIVERED")
+      assert.deepStrictEqual(sequences(receiver), [...Array.from({ length: 10 }, () => 1), 2])
+      const exhausted = (await listDeliveries(id)).find(({ status }) => status === "EXHAUSTED")
       assert.deepInclude(exhausted, { attempts: 10 })
       assert.notProperty(exhausted, "nextAttemptAt")
-      refusing.answer((_, response) => response.end())
+      receiver.answer((_, response) => response.end())
       await call("POST", `/integrations/${id}/deliveries/${exhausted?.id}/redeliver`)
-      await is(id, "DELIVERED", 2)
+      await waitForStatus(id, "DELIVERED", 2)
     })
 
-    it("is signed with both secrets while one replaces the other", async () => {
-      const { received, url } = await receiver()
-      const { id, secret: before = "" } = await hook(url)
+    it("are signed with both secrets during the overlap of a rotation", async () => {
+      const { received, url } = await newReceiver()
+      const { id, secret: before = "" } = await createWebhook(url)
       const { secret: after } = await call("POST", `/integrations/${id}/rotate-secret`, {})
-      await ping(id)
-      await eventually(() => received.length === 1, "the ping")
-      const { headers, text } = received[0] ?? assert.fail("nothing came")
+      await sendPing(id)
+      await eventually(() => received.length === 1, "the ping arrives")
+      const { headers, text } = received[0] ?? assert.fail("no request")
       assert.lengthOf(headers["webhook-signature"]?.split(" ") ?? [], 2)
       for (const secret of [before, after])
         assert.deepEqual(new Webhook(secret).verify(text, { ...headers }), JSON.parse(text))
       const { secret: last } = await call("POST", `/integrations/${id}/rotate-secret`, { overlapHours: 0 })
-      await ping(id)
-      await eventually(() => received.length === 2, "the second ping")
-      const second = received[1] ?? assert.fail("nothing came")
-      // The first keeps the time it was given when it was replaced.
+      await sendPing(id)
+      await eventually(() => received.length === 2, "the second ping arrives")
+      const second = received[1] ?? assert.fail("no request")
+      // The first secret keeps the expiry that its own rotation has set.
       for (const secret of [before, last]) new Webhook(secret).verify(second.text, { ...second.headers })
       assert.throws(() => new Webhook(after).verify(second.text, { ...second.headers }))
     })
 
-    it("tells who is subscribed to one client of that client alone", async () => {
-      const [mine, other] = [await client(), await client()]
-      const narrow = await receiver()
-      const wide = await receiver()
-      await hook(narrow.url, { eventType: "client.*", clientId: mine })
-      await hook(wide.url, { eventType: "client.*" })
+    it("carry only the events of one client when the subscription names the client", async () => {
+      const [mine, other] = [await createClient(), await createClient()]
+      const narrow = await newReceiver()
+      const wide = await newReceiver()
+      await createWebhook(narrow.url, { eventType: "client.*", clientId: mine })
+      await createWebhook(wide.url, { eventType: "client.*" })
       for (const id of [other, mine, other]) await call("PATCH", `/clients/${id}`, { name: "Changed" })
-      await eventually(() => wide.received.length === 3, "all changes")
-      await eventually(() => narrow.received.length === 1, "its own change")
-      await passBy()
+      await eventually(() => wide.received.length === 3, "all changes arrive")
+      await eventually(() => narrow.received.length === 1, "the change of the client arrives")
+      await waitForOtherDeliveries()
       assert.deepStrictEqual(
         narrow.received.map(({ text }) => JSON.parse(text).data.id),
         [mine]
       )
     })
 
-    it("stops at once for a tenant that is deleted", async () => {
-      const refusing = await receiver((_, response) => response.writeHead(500).end())
-      const { id } = await hook(refusing.url)
-      await ping(id)
-      await eventually(async () => (await ledger(id))[0]?.attempts === 1, "it was tried")
+    it("stop as soon as the tenant is deleted", async () => {
+      const receiver = await newReceiver((_, response) => response.writeHead(500).end())
+      const { id } = await createWebhook(receiver.url)
+      await sendPing(id)
+      await eventually(async () => (await listDeliveries(id))[0]?.attempts === 1, "the first attempt is recorded")
       await service.api("DELETE", `/tenants/${tenant}`, { as: "owner", tenant })
-      await moveClock(id)
-      await passBy()
-      assert.lengthOf(refusing.received, 1)
+      await makeDue(id)
+      await waitForOtherDeliveries()
+      assert.lengthOf(receiver.received, 1)
     })
 
-    it("goes on with the others when an integration is deleted while it is sent to", async () => {
-      const { received, release, url } = await holding()
-      const { id } = await hook(url, { eventType: "client.*" })
-      await client("Two")
-      await eventually(() => received.length === 1, "one is under way")
+    it("continue for other integrations when an integration is deleted during a request", async () => {
+      const { received, release, url } = await newBlockedReceiver()
+      const { id } = await createWebhook(url, { eventType: "client.*" })
+      await createClient("Two")
+      await eventually(() => received.length === 1, "one request is in flight")
       await call("DELETE", `/integrations/${id}`)
       release()
-      await passBy()
+      await waitForOtherDeliveries()
       assert.lengthOf(received, 1)
       const due = "select 1 from delivery_queues where integration_id = $1 and due_at <= now()"
-      await eventually(async () => (await pool.query(due, [id])).rows.length === 0, "what it left is put aside")
+      await eventually(async () => (await pool.query(due, [id])).rows.length === 0, "its queue is no longer due")
       assert.isFalse(delivery.lines.some((line) => line.includes("could not be recorded")))
     })
 
-    it("has no more than a few under way to a receiver that has not answered yet, which keeps nobody else waiting", async () => {
-      const most = initialLimit.NEW
-      const all = most + 8
-      const { received, release, url } = await holding()
-      const { id } = await hook(url, { eventType: "client.*" })
+    it("are limited in flight to a receiver that has not responded yet, without delaying other receivers", async () => {
+      const maxInFlight = initialLimit.NEW
+      const total = maxInFlight + 8
+      const { received, release, url } = await newBlockedReceiver()
+      const { id } = await createWebhook(url, { eventType: "client.*" })
       await call("POST", `/integrations/${id}/pause`)
-      await Promise.all(Array.from({ length: all }, () => client()))
-      await is(id, "PENDING", all)
+      await Promise.all(Array.from({ length: total }, () => createClient()))
+      await waitForStatus(id, "PENDING", total)
       await call("POST", `/integrations/${id}/resume`)
-      await eventually(() => received.length === most, "as many as there may be")
-      await passBy()
-      assert.lengthOf(received, most)
+      await eventually(() => received.length === maxInFlight, "the maximum is in flight")
+      await waitForOtherDeliveries()
+      assert.lengthOf(received, maxInFlight)
       release()
-      await eventually(() => received.length === all, "the rest")
-      await is(id, "DELIVERED", all)
+      await eventually(() => received.length === total, "the rest arrives")
+      await waitForStatus(id, "DELIVERED", total)
     })
 
-    it("is finished and written down by a worker that is told to stop", async () => {
-      const { received, release, url } = await holding()
-      const { id } = await hook(url, { eventType: "client.*" })
-      await client("Two")
-      await eventually(() => received.length === 1, "one is under way")
-      await is(id, "WAITING")
+    it("are finished and recorded when the worker stops during a request", async () => {
+      const { received, release, url } = await newBlockedReceiver()
+      const { id } = await createWebhook(url, { eventType: "client.*" })
+      await createClient("Two")
+      await eventually(() => received.length === 1, "one request is in flight")
+      await waitForStatus(id, "WAITING")
       const stopped = delivery.stop()
       release()
       await stopped
@@ -306,30 +306,30 @@ describe("delivering", { timeout: 90_000 }, () => {
       assert.deepInclude(rows[0], { sequence: 1, status: "DELIVERED", lease: null })
       assert.deepInclude(rows[1], { sequence: 2, status: "PENDING", lease: null })
       await startDelivery()
-      await is(id, "DELIVERED", 2)
+      await waitForStatus(id, "DELIVERED", 2)
       assert.deepStrictEqual(sequences({ received }), [1, 2])
     })
 
-    it("is counted by what came of it", async () => {
-      const earlier = await counted()
-      const { answer, url } = await receiver((_, response) => response.writeHead(500).end())
-      const { id } = await hook(url)
-      await ping(id)
-      await eventually(async () => (await ledger(id))[0]?.attempts === 1, "it was tried")
+    it("are counted by outcome in delivery_attempts_total", async () => {
+      const earlier = await readAttemptCounter()
+      const { answer, url } = await newReceiver((_, response) => response.writeHead(500).end())
+      const { id } = await createWebhook(url)
+      await sendPing(id)
+      await eventually(async () => (await listDeliveries(id))[0]?.attempts === 1, "the first attempt is recorded")
       answer((_, response) => response.end())
       await pool.query(
-        `update deliveries set lease = 'of nobody', leased_until = now(), next_attempt_at = now()
+        `update deliveries set lease = 'of a crashed worker', leased_until = now(), next_attempt_at = now()
          where integration_id = $1`,
         [id]
       )
-      await is(id, "DELIVERED")
-      const { attemptLog } = await call("GET", `/integrations/${id}/deliveries/${(await ledger(id))[0]?.id}`)
+      await waitForStatus(id, "DELIVERED")
+      const { attemptLog } = await call("GET", `/integrations/${id}/deliveries/${(await listDeliveries(id))[0]?.id}`)
       assert.deepStrictEqual(
         attemptLog.map(({ outcome }: { outcome: string }) => outcome),
         ["FAILED", "LOST", "DELIVERED"]
       )
-      await eventually(async () => (await counted())("DELIVERED") === earlier("DELIVERED") + 1, "it is counted")
-      const later = await counted()
+      await eventually(async () => (await readAttemptCounter())("DELIVERED") === earlier("DELIVERED") + 1, "the attempt is counted")
+      const later = await readAttemptCounter()
       for (const outcome of ["FAILED", "LOST"]) assert.strictEqual(later(outcome), earlier(outcome) + 1, outcome)
     })
   })

@@ -13,7 +13,7 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import type { ClaimedDelivery } from "../../../src/layers/delivery/Claims.ts"
 import { makeSendSlots, type SendSlot, type SendSlots } from "../../../src/workers/delivery/SendSlots.ts"
 
-const claimedFor = (tenant: string, integration: string, pool: SendPool): ClaimedDelivery => ({
+const makeClaimedDelivery = (tenant: string, integration: string, pool: SendPool): ClaimedDelivery => ({
   tenant: TenantId.make(tenant),
   integration,
   id: "dlv_1",
@@ -33,59 +33,59 @@ const claimedFor = (tenant: string, integration: string, pool: SendPool): Claime
   sendLimit: initialLimit[pool]
 })
 
-/** Takes all that a tenant with endless integrations of a pool may have now. */
-const takeAll = (slots: SendSlots, tenant: string, pool: SendPool, now: number): ReadonlyArray<SendSlot> => {
+/** Acquires every slot of a pool that a tenant with unlimited integrations can have now. */
+const acquireAll = (slots: SendSlots, tenant: string, pool: SendPool, now: number): ReadonlyArray<SendSlot> => {
   const { max, maxPerTenant, allowanceByTenant } = slots.claimLimitsFor(pool, now)
   const allowed = Math.min(max, allowanceByTenant[tenant] ?? maxPerTenant)
   return Array.from({ length: allowed }, (_, n) =>
-    slots.acquire(claimedFor(tenant, `int_${tenant}_${now}_${n}`, pool), now)
+    slots.acquire(makeClaimedDelivery(tenant, `int_${tenant}_${now}_${n}`, pool), now)
   )
 }
-const used = (slots: SendSlots) => Object.fromEntries(slots.usage())
+const usageOf = (slots: SendSlots) => Object.fromEntries(slots.usage())
 
-describe("the sending slots", () => {
-  it("leave proven receivers their own when slow and new ones of any number of tenants take what they get", () => {
+describe("Send slots", () => {
+  it("reserve slots for proven receivers against slow and new receivers of any number of tenants", () => {
     const slots = makeSendSlots()
     let now = 0
     for (; now < 30_000; now += 1000) {
       for (let tenant = 0; tenant < 40; tenant++) {
-        takeAll(slots, `tnt_${tenant}`, "NEW", now)
-        takeAll(slots, `tnt_${tenant}`, "SLOW", now)
+        acquireAll(slots, `tnt_${tenant}`, "NEW", now)
+        acquireAll(slots, `tnt_${tenant}`, "SLOW", now)
       }
     }
     assert.isAtMost(slots.size(), maxInFlightUnproven)
-    assert.lengthOf(takeAll(slots, "tnt_victim", "PROVEN", now), poolSlots.PROVEN / 2)
+    assert.lengthOf(acquireAll(slots, "tnt_victim", "PROVEN", now), poolSlots.PROVEN / 2)
   })
 
-  it("are never all a tenant's, however many of its receivers turn slow", () => {
+  it("are never all taken by one tenant, however many of its receivers turn slow", () => {
     const slots = makeSendSlots()
-    for (let now = 0; now < 60_000; now += 500) for (const pool of sendPools) takeAll(slots, "tnt_a", pool, now)
+    for (let now = 0; now < 60_000; now += 500) for (const pool of sendPools) acquireAll(slots, "tnt_a", pool, now)
     assert.isAtMost(slots.size(), maxInFlightPerTenant)
-    assert.isAbove(takeAll(slots, "tnt_b", "PROVEN", 60_000).length, maxInFlightPerTenant / 2)
+    assert.isAbove(acquireAll(slots, "tnt_b", "PROVEN", 60_000).length, maxInFlightPerTenant / 2)
   })
 
-  it("are freed for others by receivers that turn slow, up to the most there may be", () => {
+  it("are freed by receivers that turn slow, up to the maximum in flight", () => {
     const slots = makeSendSlots()
-    const attack = (now: number) => {
-      for (let tenant = 0; tenant < 4; tenant++) takeAll(slots, `tnt_${now}t${tenant}`, "PROVEN", now)
+    const acquireForFourTenants = (now: number) => {
+      for (let tenant = 0; tenant < 4; tenant++) acquireAll(slots, `tnt_${now}t${tenant}`, "PROVEN", now)
     }
-    attack(0)
-    const crowded = takeAll(slots, "tnt_victim", "PROVEN", 0).length
-    assert.isBelow(crowded, 10)
+    acquireForFourTenants(0)
+    const acquired = acquireAll(slots, "tnt_victim", "PROVEN", 0).length
+    assert.isBelow(acquired, 10)
     const later = slowAfterMs.WEBHOOK
     const freed = slots.claimLimitsFor("PROVEN", later)
-    assert.strictEqual(used(slots)["PROVEN"], 0)
+    assert.strictEqual(usageOf(slots)["PROVEN"], 0)
     assert.strictEqual(freed.max, 100)
     for (let now = later; now < 20 * later; now += later) {
-      attack(now)
+      acquireForFourTenants(now)
       assert.isAtMost(slots.size(), maxInFlight)
-      assert.isAtMost(used(slots)["PROVEN"] ?? 0, poolSlots.PROVEN)
+      assert.isAtMost(usageOf(slots)["PROVEN"] ?? 0, poolSlots.PROVEN)
     }
   })
 
-  it("stay in use until the outcome is recorded, without slowing down a receiver that has answered", () => {
+  it("stay in use until the result is recorded, without slowing down a receiver that has responded", () => {
     const slots = makeSendSlots()
-    const slot = slots.acquire(claimedFor("tnt_a", "int_a", "NEW"), 0)
+    const slot = slots.acquire(makeClaimedDelivery("tnt_a", "int_a", "NEW"), 0)
     slots.recordResponse(slot, true, 10)
     slots.claimLimitsFor("NEW", 60_000)
     assert.deepStrictEqual([slots.size(), slots.poolOf(slot)], [1, "PROVEN"])
@@ -93,19 +93,19 @@ describe("the sending slots", () => {
     assert.strictEqual(slots.size(), 0)
   })
 
-  it("count an attempt as slow once, whether it is in flight or answered", () => {
+  it("count an attempt as slow once, in flight or finished", () => {
     const slots = makeSendSlots()
-    const slot = slots.acquire(claimedFor("tnt_a", "int_a", "PROVEN"), 0)
+    const slot = slots.acquire(makeClaimedDelivery("tnt_a", "int_a", "PROVEN"), 0)
     slots.claimLimitsFor("PROVEN", slowAfterMs.WEBHOOK)
     slots.claimLimitsFor("PROVEN", slowAfterMs.WEBHOOK + 500)
     slots.recordResponse(slot, true, 14_000)
     assert.strictEqual(slots.poolOf(slot), "NEW")
   })
 
-  it("remember a bounded number of receivers that have grown", () => {
+  it("remember a bounded number of receivers with a raised limit", () => {
     const slots = makeSendSlots()
     for (let n = 0; n < 3000; n++) {
-      const burst = Array.from({ length: 8 }, () => slots.acquire(claimedFor("tnt_a", `int_${n}`, "PROVEN"), n))
+      const burst = Array.from({ length: 8 }, () => slots.acquire(makeClaimedDelivery("tnt_a", `int_${n}`, "PROVEN"), n))
       for (const slot of burst) slots.recordResponse(slot, true, n)
       for (const slot of burst) slots.release(slot)
     }

@@ -4,12 +4,12 @@ import { issueFixture, startServiceWithIntake } from "../../support/fixtures/bil
 import { eventsOf } from "../../support/fixtures/integrationRows.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 
-describe("issues of the same key at two sites", () => {
+describe("Issues with the same key on two Jira sites", () => {
   const at = useFixture(startServiceWithIntake)
-  const worldOf = () => issueFixture(at().service, at().pool)
+  const createFixture = () => issueFixture(at().service, at().pool)
 
-  it("are billed once each", async () => {
-    const { bill, connected, draft } = await worldOf()
+  it("are billed once per site", async () => {
+    const { bill, connected, draft } = await createFixture()
     const [one, two] = [await connected("one"), await connected("two")]
     const invoices = [await draft(), await draft()] as const
     const lines = [await bill(invoices[0], one.id), await bill(invoices[1], two.id)].map(({ body }) => body.data[0])
@@ -25,15 +25,15 @@ describe("issues of the same key at two sites", () => {
         ["jira", "ABC-1", "two", "Of two"]
       ]
     )
-    const taken = (invoice: string) => ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
-    assertValidationError(await bill(await draft(), one.id), taken(invoices[0]))
-    assertValidationError(await bill(await draft(), two.id), taken(invoices[1]))
+    const alreadyBilled = (invoice: string) => ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
+    assertValidationError(await bill(await draft(), one.id), alreadyBilled(invoices[0]))
+    assertValidationError(await bill(await draft(), two.id), alreadyBilled(invoices[1]))
     const again = await connected("one")
-    assertValidationError(await bill(await draft(), again.id), taken(invoices[0]))
+    assertValidationError(await bill(await draft(), again.id), alreadyBilled(invoices[0]))
   })
 
-  it("are left out by a filter only where they are billed", async () => {
-    const { bill, connected, draft } = await worldOf()
+  it("are excluded from a filter only for the site whose issue is billed", async () => {
+    const { bill, connected, draft } = await createFixture()
     const [one, two] = [await connected("one"), await connected("two")]
     await bill(await draft(), one.id)
     const choice = { filter: { projectKey: "ABC" } }
@@ -45,17 +45,17 @@ describe("issues of the same key at two sites", () => {
     assert.strictEqual((await bill(await draft(), two.id, choice)).status, 201)
   })
 
-  it("are billed once each by many who try at once", async () => {
-    const { bill, connected, draft } = await worldOf()
+  it("are billed once per site by concurrent requests", async () => {
+    const { bill, connected, draft } = await createFixture()
     const [one, two] = [await connected("one"), await connected("two")]
-    const tries = await Promise.all(
+    const statuses = await Promise.all(
       [one, two, one, two, one, two].map(async ({ id }) => (await bill(await draft(), id)).status)
     )
-    assert.deepStrictEqual(tries.toSorted(), [201, 201, 400, 400, 400, 400])
+    assert.deepStrictEqual(statuses.toSorted(), [201, 201, 400, 400, 400, 400])
   })
 
-  it("are both billed by a line that says of no site", async () => {
-    const { bill, connected, draft, invoicing } = await worldOf()
+  it("are both billed by a line without a site", async () => {
+    const { bill, connected, draft, invoicing } = await createFixture()
     const [one, two] = [await connected("one"), await connected("two")]
     const invoice = await draft()
     await invoicing.add(invoice, { referenceType: "jira", referenceId: "ABC-1" })
@@ -67,8 +67,8 @@ describe("issues of the same key at two sites", () => {
       ])
   })
 
-  it("are told of apart when they change", async () => {
-    const { bill, connected, draft } = await worldOf()
+  it("emit billable.reference_changed only for the line of their own site", async () => {
+    const { bill, connected, draft } = await createFixture()
     const [one, two] = [await connected("one"), await connected("two")]
     const lines = [await bill(await draft(), one.id), await bill(await draft(), two.id)]
     await two.tell("updated", { key: "ABC-1", title: "Changed", timestamp: 2 })

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, ManagedRuntime } from "effect"
 import { assert, describe, it } from "vitest"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { makeInvoiceFileRenderer } from "../../../src/workers/janitor/InvoiceFileRenderer.ts"
@@ -9,25 +9,31 @@ import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { testLayers } from "../../support/servers/layers.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-describe("drawing queued invoices", () => {
-  const at = useFixture(startServiceWithPool)
+describe("The invoice file renderer", () => {
+  const at = useFixture(async () => {
+    const started = await startServiceWithPool()
+    const runtime = ManagedRuntime.make(
+      Layer.provide(
+        InvoiceRenderingDependencies,
+        Layer.provideMerge(PostgresBlobs, testLayers(started.service.database.url))
+      )
+    )
+    const stop = async () => {
+      await runtime.dispose()
+      await started.stop()
+    }
+    return { ...started, runtime, stop }
+  })
 
-  /** Draws as many files as there are, or `max`; tells how many. */
-  const drawAll = (max = 100) =>
-    Effect.runPromise(
+  /** Renders all queued files, at most `max`; returns their number. */
+  const renderAll = (max = 100) =>
+    at().runtime.runPromise(
       Effect.gen(function* () {
         const { renderNext } = yield* makeInvoiceFileRenderer
         let count = 0
         while (count < max && (yield* renderNext)) count++
         return count
-      }).pipe(
-        Effect.provide(
-          Layer.provide(
-            InvoiceRenderingDependencies,
-            Layer.provideMerge(PostgresBlobs, testLayers(at().service.database.url))
-          )
-        )
-      )
+      })
     )
 
   const newInvoicing = async () => invoiceClient(at().service, await at().service.newTenant())
@@ -43,49 +49,49 @@ describe("drawing queued invoices", () => {
   const etagOf = async (tenant: string, invoice: string) =>
     (await at().service.api("GET", `/invoices/${invoice}/pdf`, { as: "owner", tenant })).headers.get("etag")
 
-  it("keeps a file of each issued invoice and another of each that is voided, but none of a draft", async () => {
+  it("renders a file of each issued invoice and another of each voided invoice, but none of a draft", async () => {
     const { invoiceIn, tenant } = await newInvoicing()
     await invoiceIn("DRAFT")
     const paid = await invoiceIn("PAID")
     const voided = await invoiceIn("VOID")
-    await drawAll()
+    await renderAll()
     assert.deepStrictEqual(
       (await filesOf(tenant)).map(({ invoice, variant }) => `${invoice} ${variant}`),
       [`${paid.id} ISSUED`, `${voided.id} ISSUED`, `${voided.id} VOID`].sort()
     )
     assert.lengthOf(await queueOf(tenant), 0)
-    assert.strictEqual(await drawAll(), 0)
+    assert.strictEqual(await renderAll(), 0)
   })
 
-  it("keeps the bytes that a request draws, which is then served the file without its being drawn again", async () => {
+  it("stores the bytes that a request renders, and requests serve the stored file without rendering again", async () => {
     const { invoiceIn, tenant } = await newInvoicing()
     const { id } = await invoiceIn("FINALIZED")
-    const drawn = await etagOf(tenant, id)
+    const renderedEtag = await etagOf(tenant, id)
     await at().pool.query("delete from invoice_files where tenant_id = $1", [tenant])
     await at().pool.query("insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, $2, 'ISSUED')", [
       tenant,
       id
     ])
-    await drawAll()
+    await renderAll()
     const [{ digest } = assert.fail()] = await filesOf(tenant)
-    assert.strictEqual(drawn, `"${digest.slice(0, 27)}"`)
-    // A drawing would show the new name.
+    assert.strictEqual(renderedEtag, `"${digest.slice(0, 27)}"`)
+    // Rendering again would show the new name.
     await at().pool.query("update billables set name = 'Renamed' where tenant_id = $1", [tenant])
-    assert.strictEqual(await etagOf(tenant, id), drawn)
+    assert.strictEqual(await etagOf(tenant, id), renderedEtag)
   })
 
-  it("takes tenants in turn, whatever they have queued", async () => {
+  it("takes tenants in turn, whatever the lengths of their queues", async () => {
     const [one, other] = [await newInvoicing(), await newInvoicing()]
     for (let n = 0; n < 3; n++) await one.invoiceIn("FINALIZED")
     await other.invoiceIn("FINALIZED")
-    assert.strictEqual(await drawAll(2), 2)
+    assert.strictEqual(await renderAll(2), 2)
     assert.lengthOf(await filesOf(one.tenant), 1)
     assert.lengthOf(await filesOf(other.tenant), 1)
-    await drawAll()
+    await renderAll()
     assert.lengthOf(await filesOf(one.tenant), 3)
   })
 
-  it("draws a file again whose worker did not come back, but not before its lease is over", async () => {
+  it("renders the file of a crashed worker after its lease expires, and not before", async () => {
     const { invoiceIn, tenant } = await newInvoicing()
     await invoiceIn("FINALIZED")
     const lease = (minutes: number) =>
@@ -94,40 +100,40 @@ describe("drawing queued invoices", () => {
         [tenant, minutes]
       )
     await lease(20)
-    await drawAll()
+    await renderAll()
     assert.lengthOf(await filesOf(tenant), 0)
     await lease(-1)
-    await drawAll()
+    await renderAll()
     assert.lengthOf(await filesOf(tenant), 1)
   })
 
-  it("draws nothing for a tenant that was deleted, and goes on with the others", async () => {
-    const [gone, there] = [await newInvoicing(), await newInvoicing()]
-    for (const { invoiceIn } of [gone, there]) await invoiceIn("FINALIZED")
-    await at().service.api("DELETE", `/tenants/${gone.tenant}`, { as: "owner" })
-    await drawAll()
-    assert.lengthOf(await filesOf(gone.tenant), 0)
-    assert.lengthOf(await filesOf(there.tenant), 1)
+  it("skips a deleted tenant, and continues with other tenants", async () => {
+    const [deleted, existing] = [await newInvoicing(), await newInvoicing()]
+    for (const { invoiceIn } of [deleted, existing]) await invoiceIn("FINALIZED")
+    await at().service.api("DELETE", `/tenants/${deleted.tenant}`, { as: "owner" })
+    await renderAll()
+    assert.lengthOf(await filesOf(deleted.tenant), 0)
+    assert.lengthOf(await filesOf(existing.tenant), 1)
   })
 
-  it("goes on after a file that cannot be drawn, and tries it again later", async () => {
-    const [broken, sound] = [await newInvoicing(), await newInvoicing()]
-    await sound.invoiceIn("FINALIZED")
+  it("continues after a file that fails, and retries the file later", async () => {
+    const [failing, other] = [await newInvoicing(), await newInvoicing()]
+    await other.invoiceIn("FINALIZED")
     await at().pool.query(
       "insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, 'inv_none', 'ISSUED')",
-      [broken.tenant]
+      [failing.tenant]
     )
-    await drawAll()
-    assert.lengthOf(await filesOf(sound.tenant), 1)
-    const [left] = await queueOf(broken.tenant)
-    assert.strictEqual(left.attempts, 1)
-    assert.isAbove(left.due_at.getTime(), Date.now())
+    await renderAll()
+    assert.lengthOf(await filesOf(other.tenant), 1)
+    const [queued] = await queueOf(failing.tenant)
+    assert.strictEqual(queued.attempts, 1)
+    assert.isAbove(queued.due_at.getTime(), Date.now())
   })
 
-  it("leaves nothing of the files of a tenant that is erased", async () => {
+  it("leaves no file and no queue entry of an erased tenant", async () => {
     const { invoiceIn, tenant } = await newInvoicing()
     await invoiceIn("FINALIZED")
-    await drawAll()
+    await renderAll()
     await invoiceIn("FINALIZED")
     const countOf = async (table: string) =>
       (await at().pool.query(`select 1 from ${table} where tenant_id = $1`, [tenant])).rows.length

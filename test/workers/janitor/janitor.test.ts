@@ -6,19 +6,19 @@ import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-describe("the janitor", () => {
+describe("The janitor", () => {
   const at = useFixture(startServiceWithPool)
 
-  const round = (environment: Readonly<Record<string, string>> = {}) => runJanitorOnce(at().service, environment)
+  const runOnce = (environment: Readonly<Record<string, string>> = {}) => runJanitorOnce(at().service, environment)
 
-  const filledTenant = async () => {
+  const createTenantWithRows = async () => {
     const tenant = await at().service.newTenant()
     const options = { as: "owner", tenant, headers: { "idempotency-key": tenant } }
     await at().service.api("POST", "/clients", { ...options, body: { name: "C" } })
     return tenant
   }
-  /** How many rows of any table mention the tenant, whatever the column. */
-  const rowsOf = async (tenant: string) => {
+  /** Counts the rows of all tables that contain the tenant's id in any column. */
+  const countRowsMentioning = async (tenant: string) => {
     const { rows } = await at().pool.query(
       "select table_name from information_schema.tables where table_schema = 'public'"
     )
@@ -29,22 +29,22 @@ describe("the janitor", () => {
     return found.reduce((sum: number, { n }: { n: number }) => sum + n, 0)
   }
 
-  it("erases a deleted tenant whole, and only when its time has come", async () => {
-    const [kept, deleted] = [await filledTenant(), await filledTenant()]
+  it("erases a deleted tenant completely after its retention, and nothing before", async () => {
+    const [kept, deleted] = [await createTenantWithRows(), await createTenantWithRows()]
     await at().service.api("DELETE", `/tenants/${deleted}`, { as: "owner" })
-    const before = await rowsOf(deleted)
+    const before = await countRowsMentioning(deleted)
     assert.isAbove(before, 4)
-    await round({ TENANT_RETENTION_DAYS: "1" })
-    assert.strictEqual(await rowsOf(deleted), before)
+    await runOnce({ TENANT_RETENTION_DAYS: "1" })
+    assert.strictEqual(await countRowsMentioning(deleted), before)
     await at().pool.query("update tenants set deleted_at = now() - interval '25 hours' where id = $1", [deleted])
-    const keptBefore = await rowsOf(kept)
-    await Promise.all([round({ TENANT_RETENTION_DAYS: "1" }), round({ TENANT_RETENTION_DAYS: "1" })])
-    assert.strictEqual(await rowsOf(deleted), 0)
-    assert.strictEqual(await rowsOf(kept), keptBefore)
+    const keptBefore = await countRowsMentioning(kept)
+    await Promise.all([runOnce({ TENANT_RETENTION_DAYS: "1" }), runOnce({ TENANT_RETENTION_DAYS: "1" })])
+    assert.strictEqual(await countRowsMentioning(deleted), 0)
+    assert.strictEqual(await countRowsMentioning(kept), keptBefore)
   })
 
-  /** Every table that holds something of tenants, with how many rows of this one are in it. */
-  const ownedBy = async (tenant: string) => {
+  /** The number of the tenant's rows in each table with a tenant_id. */
+  const countRowsByTable = async (tenant: string) => {
     const { rows: tables } = await at().pool.query<{ name: string }>(
       `select table_name as name from information_schema.columns join information_schema.tables using (table_name)
        where columns.table_schema = 'public' and column_name = 'tenant_id' and table_type = 'BASE TABLE'`
@@ -54,12 +54,12 @@ describe("the janitor", () => {
     return new Map(rows.map(({ count, name }) => [name, count]))
   }
 
-  it("erases what a tenant has in any of the tables of delivery, and nothing of another", async () => {
-    const [kept, deleted] = [
-      await makeTenantFixture(at().service, "owner"),
-      await makeTenantFixture(at().service, "owner")
-    ]
-    const before = await ownedBy(deleted.tenant)
+  it("erases the rows of a tenant in every delivery table, and no row of another tenant", async () => {
+    const [kept, deleted] = await Promise.all([
+      makeTenantFixture(at().service, "owner"),
+      makeTenantFixture(at().service, "owner")
+    ])
+    const before = await countRowsByTable(deleted.tenant)
     for (const table of [
       "outbox",
       "event_feed",
@@ -72,12 +72,12 @@ describe("the janitor", () => {
     ]) {
       assert.isAbove(before.get(table) ?? 0, 0, table)
     }
-    const keptBefore = await ownedBy(kept.tenant)
+    const keptBefore = await countRowsByTable(kept.tenant)
     await at().service.api("DELETE", `/tenants/${deleted.tenant}`, { as: "owner" })
-    await round({ TENANT_RETENTION_DAYS: "0" })
-    assert.deepStrictEqual(new Set((await ownedBy(deleted.tenant)).values()), new Set([0]))
-    assert.strictEqual(await rowsOf(deleted.tenant), 0)
-    assert.deepStrictEqual(await ownedBy(kept.tenant), keptBefore)
+    await runOnce({ TENANT_RETENTION_DAYS: "0" })
+    assert.deepStrictEqual(new Set((await countRowsByTable(deleted.tenant)).values()), new Set([0]))
+    assert.strictEqual(await countRowsMentioning(deleted.tenant), 0)
+    assert.deepStrictEqual(await countRowsByTable(kept.tenant), keptBefore)
   })
 
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
@@ -87,45 +87,45 @@ describe("the janitor", () => {
     ])
     return rows.map(({ id }) => id)
   }
-  const integrated = async () => {
+  const createIntegratedTenant = async () => {
     const tenant = await at().service.newTenant()
-    return { tenant, integration: await insertIntegration(at().pool, tenant), own: await idsOf("events", tenant) }
+    return { tenant, integration: await insertIntegration(at().pool, tenant), ownEvents: await idsOf("events", tenant) }
   }
 
-  it("forgets old events that everyone was told of, with all that hangs on them, and no other", async () => {
-    const { integration, own, tenant } = await integrated()
+  it("deletes old events with finished deliveries, their deliveries and feed rows, and no other events", async () => {
+    const { integration, ownEvents, tenant } = await createIntegratedTenant()
     const old = daysAgo(31)
-    const plant = (delivery: Parameters<typeof insertDelivery>[3]) =>
+    const insert = (delivery: Parameters<typeof insertDelivery>[3]) =>
       insertDelivery(at().pool, tenant, integration, delivery)
-    for (const status of ["DELIVERED", "EXHAUSTED"] as const) await plant({ at: old, status })
+    for (const status of ["DELIVERED", "EXHAUSTED"] as const) await insert({ at: old, status })
     await insertEventRow(at().pool, tenant, { at: old })
     const kept = [
-      await plant({ at: daysAgo(29) }),
-      await plant({ at: old, status: "PENDING" }),
-      await plant({ at: old, status: "WAITING" }),
-      await plant({ at: old, fannedOut: false })
+      await insert({ at: daysAgo(29) }),
+      await insert({ at: old, status: "PENDING" }),
+      await insert({ at: old, status: "WAITING" }),
+      await insert({ at: old, fannedOut: false })
     ]
-    const unseen = await insertEventRow(at().pool, tenant, { at: old })
+    const unpublished = await insertEventRow(at().pool, tenant, { at: old })
     await at().pool.query(
       `insert into outbox (tenant_id, event_id, resource_id, sequence)
        select tenant_id, id, resource_id, sequence from events where id = $1`,
-      [unseen]
+      [unpublished]
     )
-    await round()
+    await runOnce()
     assert.deepStrictEqual(await idsOf("deliveries", tenant), kept)
     const { rows } = await at().pool.query<{ id: string }>(
       "select event_id as id from deliveries where tenant_id = $1",
       [tenant]
     )
-    assert.sameMembers(await idsOf("events", tenant), [...own, ...rows.map(({ id }) => id), unseen])
+    assert.sameMembers(await idsOf("events", tenant), [...ownEvents, ...rows.map(({ id }) => id), unpublished])
     const { rows: feed } = await at().pool.query("select 1 from event_feed where tenant_id = $1", [tenant])
     assert.lengthOf(feed, kept.length + 1)
-    await round({ EVENT_RETENTION_DAYS: "28" })
+    await runOnce({ EVENT_RETENTION_DAYS: "28" })
     assert.deepStrictEqual(await idsOf("deliveries", tenant), kept.slice(1))
   })
 
-  it("forgets many events, in several copies", async () => {
-    const { integration, own, tenant } = await integrated()
+  it("deletes many events in two concurrent runs", async () => {
+    const { integration, ownEvents, tenant } = await createIntegratedTenant()
     await insertDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
     await at().pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
@@ -140,28 +140,28 @@ describe("the janitor", () => {
        where tenant_id = $1 and resource_id = 'clnt_many'`,
       [tenant]
     )
-    await Promise.all([round(), round()])
-    assert.deepStrictEqual(await idsOf("events", tenant), own)
+    await Promise.all([runOnce(), runOnce()])
+    assert.deepStrictEqual(await idsOf("events", tenant), ownEvents)
   })
 
-  it("leaves an old event that is sent again at that very moment", async () => {
-    const { integration, tenant } = await integrated()
+  it("keeps an old event that is redelivered at the same time", async () => {
+    const { integration, tenant } = await createIntegratedTenant()
     const id = await insertDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
-    const held = await lockRow(at().pool, "select 1 from deliveries where id = $1 for update", id)
-    const rounds = round()
-    await held.until(1)
-    await held.meanwhile("update deliveries set status = 'PENDING' where id = $1", id)
-    await held.release()
-    await rounds
+    const lock = await lockRow(at().pool, "select 1 from deliveries where id = $1 for update", id)
+    const run = runOnce()
+    await lock.until(1)
+    await lock.meanwhile("update deliveries set status = 'PENDING' where id = $1", id)
+    await lock.release()
+    await run
     assert.deepStrictEqual(await idsOf("deliveries", tenant), [id])
   })
 
-  it("takes away what receivers answered, once it is old", async () => {
-    const { integration, tenant } = await integrated()
-    const plant = (days: number, attempts: number) =>
+  it("clears old response bodies and errors of delivery attempts", async () => {
+    const { integration, tenant } = await createIntegratedTenant()
+    const insert = (days: number, attempts: number) =>
       insertDelivery(at().pool, tenant, integration, { at: daysAgo(days), attempts })
-    const [old, recent] = [await plant(8, 2500), await plant(6, 2)]
-    await round()
+    const [old, recent] = [await insert(8, 2500), await insert(6, 2)]
+    await runOnce()
     const { rows } = await at().pool.query(
       `select delivery_id as id, count(*)::int, count(response_body)::int as bodies, count(error)::int as errors,
          count(response_status)::int as statuses
@@ -174,14 +174,14 @@ describe("the janitor", () => {
     ])
   })
 
-  it("forgets secrets that have expired and no other", async () => {
-    const { integration, tenant } = await integrated()
+  it("deletes expired integration secrets and no others", async () => {
+    const { integration, tenant } = await createIntegratedTenant()
     await at().pool.query(
       `insert into integration_secrets (tenant_id, integration_id, generation, sealed, expires_at) values
        ($1, $2, 2, '', now() - interval '1 second'), ($1, $2, 3, '', now() + interval '1 hour'), ($1, $2, 4, '', null)`,
       [tenant, integration]
     )
-    await round()
+    await runOnce()
     const { rows } = await at().pool.query(
       "select generation from integration_secrets where tenant_id = $1 order by generation",
       [tenant]
@@ -192,14 +192,14 @@ describe("the janitor", () => {
     )
   })
 
-  it("forgets idempotency keys past their life and no other", async () => {
-    const tenant = await filledTenant()
+  it("deletes expired idempotency keys and no others", async () => {
+    const tenant = await createTenantWithRows()
     await at().pool.query(
       `insert into idempotency_keys (tenant_id, issuer, subject, route, key, fingerprint, claimed_at)
        select $1, 'i', 's', 'r', n::text, '', now() - interval '25 hours' from generate_series(1, 2500) n`,
       [tenant]
     )
-    await round()
+    await runOnce()
     const { rows } = await at().pool.query("select key from idempotency_keys where tenant_id = $1", [tenant])
     assert.deepStrictEqual(
       rows.map(({ key }) => key),

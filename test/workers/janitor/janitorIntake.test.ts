@@ -11,7 +11,7 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()
 
-describe("of what trackers sent, the janitor", () => {
+describe("The cleanup of inbound webhooks", () => {
   let service: Service
   let pool: pg.Pool
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe("of what trackers sent, the janitor", () => {
     await service.stop()
   })
 
-  const connected = async () => {
+  const createIntegration = async () => {
     const tenant = await service.newTenant()
     const { id, key, webhookUrl } = await jiraSender(service).made(tenant)
     await insertAuthorization(pool, id, 1007)
@@ -33,58 +33,58 @@ describe("of what trackers sent, the janitor", () => {
         tenant,
         ...(body === undefined ? {} : { body })
       })
-    const plant = (days: number, status: "RECEIVED" | "DONE" | "STALE" | "FAILED" = "DONE") =>
+    const insert = (days: number, status: "RECEIVED" | "DONE" | "STALE" | "FAILED" = "DONE") =>
       insertInboundRow(pool, tenant, id, { at: daysAgo(days), status })
-    const shown = async (webhook: string) => (await call("GET", `/inbound/${webhook}`)).body?.data
-    return { tenant, id, key, webhookUrl, call, plant, shown }
+    const read = async (webhook: string) => (await call("GET", `/inbound/${webhook}`)).body?.data
+    return { tenant, id, key, webhookUrl, call, insert, read }
   }
 
-  it("takes the body away once it is old, with what was quoted of it, and never before it was worked", async () => {
-    const { plant, shown } = await connected()
-    const worked = [await plant(8), await plant(8, "STALE"), await plant(8, "FAILED")]
-    const kept = [await plant(6), await plant(6, "FAILED"), await plant(100, "RECEIVED")]
+  it("clears the body and error of processed webhooks after the retention, and never of unprocessed ones", async () => {
+    const { insert, read } = await createIntegration()
+    const processed = [await insert(8), await insert(8, "STALE"), await insert(8, "FAILED")]
+    const kept = [await insert(6), await insert(6, "FAILED"), await insert(100, "RECEIVED")]
     await Promise.all([runJanitorOnce(service), runJanitorOnce(service)])
-    for (const id of worked) {
-      const webhook = await shown(id)
+    for (const id of processed) {
+      const webhook = await read(id)
       assert.notProperty(webhook, "body")
       assert.notProperty(webhook, "error")
     }
-    for (const id of kept) assert.strictEqual((await shown(id)).body, "{}")
-    assert.strictEqual((await shown(kept[1] ?? "")).error, "quoted")
+    for (const id of kept) assert.strictEqual((await read(id)).body, "{}")
+    assert.strictEqual((await read(kept[1] ?? "")).error, "quoted")
   })
 
-  it("lets nobody replay what has no body, and leaves the rest to be replayed", async () => {
-    const { call, plant, shown } = await connected()
-    const [old, recent] = [await plant(8, "FAILED"), await plant(6, "FAILED")]
+  it("prevents the replay of webhooks without a body, and of no others", async () => {
+    const { call, insert, read } = await createIntegration()
+    const [old, recent] = [await insert(8, "FAILED"), await insert(6, "FAILED")]
     await runJanitorOnce(service)
     const refused = await call("POST", `/inbound/${old}/replay`)
     assertValidationError(refused, ["body", "state", "is not kept any more, so there is nothing to be worked again"])
-    assert.strictEqual((await shown(old)).status, "FAILED")
+    assert.strictEqual((await read(old)).status, "FAILED")
     const replayed = await call("POST", `/inbound/${recent}/replay`)
     assert.deepInclude(replayed.body.data, { status: "RECEIVED", body: "{}" })
   })
 
-  it("leaves the body of one that is replayed at that very moment", async () => {
-    const { plant, shown } = await connected()
-    const id = await plant(8)
-    const held = await lockRow(pool, "select 1 from inbound_webhooks where id = $1 for update", id)
+  it("keeps the body of a webhook that is replayed at the same time", async () => {
+    const { insert, read } = await createIntegration()
+    const id = await insert(8)
+    const lock = await lockRow(pool, "select 1 from inbound_webhooks where id = $1 for update", id)
     await runJanitorOnce(service)
-    await held.meanwhile("update inbound_webhooks set status = 'RECEIVED' where id = $1", id)
-    await held.release()
+    await lock.meanwhile("update inbound_webhooks set status = 'RECEIVED' where id = $1", id)
+    await lock.release()
     await runJanitorOnce(service)
-    assert.strictEqual((await shown(id)).body, "{}")
+    assert.strictEqual((await read(id)).body, "{}")
   })
 
-  it("forgets the webhook itself after its time, and never before it was worked", async () => {
-    const { plant, shown } = await connected()
-    const [gone, recent, waiting] = [await plant(31), await plant(29), await plant(100, "RECEIVED")]
+  it("deletes processed webhooks after the retention, and never unprocessed ones", async () => {
+    const { insert, read } = await createIntegration()
+    const [gone, recent, waiting] = [await insert(31), await insert(29), await insert(100, "RECEIVED")]
     await runJanitorOnce(service)
-    assert.isUndefined(await shown(gone))
-    for (const id of [recent, waiting]) assert.strictEqual((await shown(id)).id, id)
+    assert.isUndefined(await read(gone))
+    for (const id of [recent, waiting]) assert.strictEqual((await read(id)).id, id)
   })
 
-  it("forgets many, in several copies", async () => {
-    const { id, tenant } = await connected()
+  it("deletes many webhooks in two concurrent runs", async () => {
+    const { id, tenant } = await createIntegration()
     await pool.query(
       `insert into inbound_webhooks (tenant_id, id, integration_id, identifier, kind, issue_id, issue_key, happened_at,
          body, status, received_at, processed_at)
@@ -97,29 +97,29 @@ describe("of what trackers sent, the janitor", () => {
     assert.lengthOf(rows, 0)
   })
 
-  it("knows one that is sent again for three days, however little is to be kept", async () => {
-    const { call, id, key } = await connected()
+  it("keeps identifiers for three days to reject duplicates, however short the retention", async () => {
+    const { call, id, key } = await createIntegration()
     const send = async () =>
       assertAccepted(await jiraSender(service).send(key, makeWebhookBody("created"), { identifier: "the same" }))
-    const worked = (days: number) =>
+    const setProcessed = (days: number) =>
       pool.query(
         `update inbound_webhooks set status = 'DONE', received_at = $2, processed_at = $2 where integration_id = $1`,
         [id, daysAgo(days)]
       )
-    const ids = async () => (await call("GET", "/inbound")).body.data.map((one: { id: string }) => one.id)
+    const listIds = async () => (await call("GET", "/inbound")).body.data.map((one: { id: string }) => one.id)
     await send()
-    const [first] = await ids()
-    await worked(2.9)
+    const [first] = await listIds()
+    await setProcessed(2.9)
     await runJanitorOnce(service, { EVENT_RETENTION_DAYS: "0", PAYLOAD_RETENTION_DAYS: "0" })
     await send()
-    assert.deepStrictEqual(await ids(), [first])
-    await worked(3.1)
+    assert.deepStrictEqual(await listIds(), [first])
+    await setProcessed(3.1)
     await runJanitorOnce(service, { EVENT_RETENTION_DAYS: "0" })
-    assert.deepStrictEqual(await ids(), [])
+    assert.deepStrictEqual(await listIds(), [])
   })
 
-  it("forgets addresses that were replaced once their time is over, and no other", async () => {
-    const { call, id, tenant, webhookUrl } = await connected()
+  it("deletes expired webhook endpoints and no others", async () => {
+    const { call, id, tenant, webhookUrl } = await createIntegration()
     const keys = [webhookKeyOf(webhookUrl)]
     for (const overlapHours of [1, 1]) {
       const { body } = await call("POST", "/rotate-secret", { overlapHours })

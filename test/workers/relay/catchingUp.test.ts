@@ -10,14 +10,14 @@ import { eventually, startWorker } from "../../support/servers/worker.ts"
 
 const type = "client.created"
 
-/** Several batches. */
+/** Several batches of the relay. */
 const backlog = 3000
 
-describe("a relay that catches up", () => {
+describe("A relay with a backlog", () => {
   const at = useFixture(startServiceWithPool)
 
-  /** Events of a tenant that have their places and were published to nobody. */
-  const plantBacklog = async () => {
+  /** Inserts events of one tenant that have feed positions and were never published. */
+  const insertBacklog = async () => {
     const { pool } = at()
     const tenant = await insertTenant(pool)
     await pool.query(
@@ -33,7 +33,7 @@ describe("a relay that catches up", () => {
     await pool.query("update event_positions set last = $1", [backlog])
   }
 
-  const plantEvent = async () => {
+  const insertEvent = async () => {
     const { pool } = at()
     const tenant = await insertTenant(pool)
     await pool.query(
@@ -44,23 +44,23 @@ describe("a relay that catches up", () => {
     return tenant
   }
 
-  it("publishes what is new for one tenant before all that is old of another", async () => {
+  it("publishes a new event of one tenant before the backlog of another tenant", async () => {
     const { pool, service } = at()
-    await plantBacklog()
+    await insertBacklog()
     const gate = await makeReadGate(pool, "event_feed")
     await gate.close()
     const relay = await startWorker(service, "relay")
     const connection = await connect({ servers: inject("natsUrl") })
     try {
-      // It has looked for what is new, and reads the first batch of what is old.
+      // The relay has looked for new events and now reads the first batch of the backlog.
       await gate.until(1)
-      const tenant = await plantEvent()
+      const tenant = await insertEvent()
       await gate.open()
       const { events } = makeNatsNames(service.settings.NATS_NAMESPACE)
       const { streams } = await connection.jetstreamManager()
       await eventually(
         async () => (await streams.info(events.stream)).state.messages === backlog + 1,
-        "everything is published"
+        "every event is published"
       )
       const { seq } = await streams.getMessage(events.stream, {
         last_by_subj: events.subject(tenant, undefined, type)

@@ -13,18 +13,18 @@ import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
-/** An event like the first of a tenant's clients, about another client. */
-const insert = `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
+/** Copies the tenant's client.created event for another client. */
+const copyEvent = `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
   select tenant_id, $2, type, $3, 1, now(), jsonb_set(data::jsonb, '{id}', to_jsonb($3::text))
   from events where tenant_id = $1 and type = 'client.created'`
 
-interface Shown {
+interface EventBody {
   readonly id: string
   readonly sequence: number
   readonly data: { readonly id?: string }
 }
 
-describe("relays", { timeout: 120_000 }, () => {
+describe("Relay workers", { timeout: 120_000 }, () => {
   let nats: NatsServer
   let service: Service
   let pool: pg.Pool
@@ -40,7 +40,7 @@ describe("relays", { timeout: 120_000 }, () => {
     receiver = await startReceiver()
     tenant = await service.newTenant()
     const integrations = integrationClient(service, tenant)
-    const { id } = await integrations.made({ provider: "WEBHOOK", name: "Hook", config: { url: receiver.url } })
+    const { id } = await integrations.made({ provider: "WEBHOOK", name: "Webhook", config: { url: receiver.url } })
     await integrations.madeSubscription(id, { eventType: "client.*" })
   })
   afterEach(async () => {
@@ -54,54 +54,54 @@ describe("relays", { timeout: 120_000 }, () => {
     await nats.remove()
   })
 
-  const start = async (name: WorkerName, databaseUrl = service.database.url) => {
+  const launch = async (name: WorkerName, databaseUrl = service.database.url) => {
     const settings = { ...service.settings, DATABASE_URL: Redacted.make(databaseUrl) }
     const worker = await startWorker({ settings }, name)
     running.push(worker)
     return worker
   }
   const isLeading = ({ lines }: RunningWorker) => lines.some((line) => line.includes('"Leading"'))
-  const leads = (worker: RunningWorker) => eventually(() => isLeading(worker), "it leads")
+  const waitForLeadership = (worker: RunningWorker) => eventually(() => isLeading(worker), "the relay leads")
 
   const call = async (method: string, path: string, body: object) => {
-    const answer = await service.api(method, path, { as: "owner", tenant, body })
-    assert.include([200, 201], answer.status, answer.text)
-    return String(answer.body.data.id)
+    const response = await service.api(method, path, { as: "owner", tenant, body })
+    assert.include([200, 201], response.status, response.text)
+    return String(response.body.data.id)
   }
-  /** A client that is changed so often, after it is made. */
-  const write = async (changes = 2) => {
+  /** Creates a client and updates it `changes` times. */
+  const writeClient = async (changes = 2) => {
     const id = await call("POST", "/clients", { name: "0" })
     for (let n = 1; n <= changes; n++) await call("PATCH", `/clients/${id}`, { name: `${n}` })
     return id
   }
-  const numberOf = async (statement: string) =>
+  const countRows = async (statement: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${statement}`)).rows[0]?.count ?? 0
-  const placed = () => eventually(async () => (await numberOf("outbox")) === 0, "all have their places")
-  const fannedOut = () =>
-    eventually(async () => (await numberOf("event_feed where not fanned_out")) === 0, "all are fanned out", 60)
-  const received = (count: number) => eventually(() => receiver.received.length >= count, `${count} deliveries`, 60)
+  const waitForPositions = () => eventually(async () => (await countRows("outbox")) === 0, "every event has a feed position")
+  const waitForFanOut = () =>
+    eventually(async () => (await countRows("event_feed where not fanned_out")) === 0, "every event is fanned out", 60)
+  const waitForDeliveries = (count: number) => eventually(() => receiver.received.length >= count, `${count} deliveries`, 60)
 
-  /** Each event has one place, no place is left out, and places of one resource are in the order of its events. */
-  const assertWhole = async () => {
-    await placed()
-    assert.strictEqual(await numberOf("event_feed"), await numberOf("events"))
+  /** Asserts one position per event, no gaps, and positions of each resource in the order of its events. */
+  const assertFeedComplete = async () => {
+    await waitForPositions()
+    assert.strictEqual(await countRows("event_feed"), await countRows("events"))
     const { rows } = await pool.query<{ first: number; last: number; count: number; given: number }>(
       `select min(position)::int as first, max(position)::int as last, count(distinct event_id)::int,
          (select last from event_positions)::int as given from event_feed`
     )
-    const { count, first, given, last } = rows[0] ?? assert.fail("no feed")
+    const { count, first, given, last } = rows[0] ?? assert.fail("the feed is empty")
     assert.deepStrictEqual([first, last, given], [1, count, count])
     const reordered = `event_feed a join event_feed b using (tenant_id, resource_id)
       where a.position < b.position and a.sequence > b.sequence`
-    assert.strictEqual(await numberOf(reordered), 0)
+    assert.strictEqual(await countRows(reordered), 0)
   }
-  /** What the receiver got: every event of the tenant's clients once, each client's in order. */
+  /** Asserts that the receiver got every event of the tenant's clients once, and the events of each client in order. */
   const assertReceivedOnce = async () => {
     const { rows } = await pool.query<{ id: string }>(
       "select id from events where tenant_id = $1 and type like 'client.%' order by resource_id, sequence",
       [tenant]
     )
-    const bodies: ReadonlyArray<Shown> = receiver.received.map(({ text }) => JSON.parse(text))
+    const bodies: ReadonlyArray<EventBody> = receiver.received.map(({ text }) => JSON.parse(text))
     assert.sameMembers(
       bodies.map(({ id }) => id),
       rows.map(({ id }) => id)
@@ -113,7 +113,7 @@ describe("relays", { timeout: 120_000 }, () => {
     }
   }
 
-  const withBroker = async <A>(use: (connection: NatsConnection) => Promise<A>) => {
+  const withConnection = async <A>(use: (connection: NatsConnection) => Promise<A>) => {
     const connection = await connect({ servers: nats.url })
     try {
       return await use(connection)
@@ -121,146 +121,146 @@ describe("relays", { timeout: 120_000 }, () => {
       await connection.close()
     }
   }
-  const named = () => makeNatsNames(service.settings.NATS_NAMESPACE).events
-  const dropStream = () =>
-    withBroker(async (connection) => (await connection.jetstreamManager()).streams.delete(named().stream))
+  const eventNames = () => makeNatsNames(service.settings.NATS_NAMESPACE).events
+  const deleteStream = () =>
+    withConnection(async (connection) => (await connection.jetstreamManager()).streams.delete(eventNames().stream))
 
-  it("take over from each other, and nothing is skipped or doubled", async () => {
-    const first = await start("relay")
-    await leads(first)
-    const second = await start("relay")
-    await start("delivery")
-    await write()
+  it("take over from each other without skipping or duplicating an event", async () => {
+    const first = await launch("relay")
+    await waitForLeadership(first)
+    const second = await launch("relay")
+    await launch("delivery")
+    await writeClient()
     assert.isFalse(isLeading(second))
-    const writing = Promise.all([write(10), write(10)])
+    const writing = Promise.all([writeClient(10), writeClient(10)])
     await first.stop()
-    await leads(second)
+    await waitForLeadership(second)
     await writing
-    await received(25)
-    await assertWhole()
+    await waitForDeliveries(25)
+    await assertFeedComplete()
     await assertReceivedOnce()
   })
 
-  it("take over from one that is cut off from the database, which does not lead when it is back", async () => {
+  it("take over from a relay that loses its database connection, which does not lead after it reconnects", async () => {
     const proxy = await startProxy(service.database.url)
-    const first = await start("relay", proxy.url)
-    await leads(first)
-    const second = await start("relay")
-    await start("delivery")
-    await write()
+    const first = await launch("relay", proxy.url)
+    await waitForLeadership(first)
+    const second = await launch("relay")
+    await launch("delivery")
+    await writeClient()
     await proxy.cut()
-    const writing = write(10)
-    await leads(second)
+    const writing = writeClient(10)
+    await waitForLeadership(second)
     await writing
     await proxy.restore()
-    await eventually(() => first.lines.some((line) => line.includes("works again")), "the first is back")
-    await write()
-    await received(17)
+    await eventually(() => first.lines.some((line) => line.includes("works again")), "the first relay has reconnected")
+    await writeClient()
+    await waitForDeliveries(17)
     assert.lengthOf(
       first.lines.filter((line) => line.includes('"Leading"')),
       1
     )
-    await assertWhole()
+    await assertFeedComplete()
     await assertReceivedOnce()
     await first.stop()
     await proxy.stop()
   })
 
-  it("give positions while the broker is away, and publish everything when it is back", async () => {
-    await leads(await start("relay"))
-    await start("delivery")
-    await write()
-    await received(3)
+  it("assign feed positions while NATS is down, and publish every event when it is back", async () => {
+    await waitForLeadership(await launch("relay"))
+    await launch("delivery")
+    await writeClient()
+    await waitForDeliveries(3)
     await nats.stop()
-    await write(4)
-    await placed()
+    await writeClient(4)
+    await waitForPositions()
     const feed = await service.api("GET", "/events?type=client.*", { as: "owner", tenant })
     assert.lengthOf(feed.body.data, 8)
     assert.strictEqual(receiver.received.length, 3)
     await nats.start()
-    await received(8)
-    await assertWhole()
+    await waitForDeliveries(8)
+    await assertFeedComplete()
     await assertReceivedOnce()
   })
 
-  it("publish again what a broker that lost everything was given", async () => {
-    await leads(await start("relay"))
-    await write()
-    await placed()
+  it("publish events again after NATS lost its data", async () => {
+    await waitForLeadership(await launch("relay"))
+    await writeClient()
+    await waitForPositions()
     await nats.stop()
     nats.wipe()
     await nats.start()
-    await start("delivery")
-    await received(3)
-    await fannedOut()
+    await launch("delivery")
+    await waitForDeliveries(3)
+    await waitForFanOut()
     await assertReceivedOnce()
   })
 
-  it("get over a stream that is deleted while they and the deliveries run", async () => {
-    await leads(await start("relay"))
-    await start("delivery")
-    await write()
-    await received(3)
-    await dropStream()
-    await write()
-    await received(6)
-    await fannedOut()
-    await assertWhole()
+  it("recover from a stream that is deleted while relay and delivery workers run", async () => {
+    await waitForLeadership(await launch("relay"))
+    await launch("delivery")
+    await writeClient()
+    await waitForDeliveries(3)
+    await deleteStream()
+    await writeClient()
+    await waitForDeliveries(6)
+    await waitForFanOut()
+    await assertFeedComplete()
     await assertReceivedOnce()
   })
 
-  it("publish again what was in a deleted stream, when nothing else happens", async () => {
-    await leads(await start("relay"))
-    await write()
-    await placed()
-    await dropStream()
-    await start("delivery")
-    await received(3)
+  it("publish the events of a deleted stream again without a new event", async () => {
+    await waitForLeadership(await launch("relay"))
+    await writeClient()
+    await waitForPositions()
+    await deleteStream()
+    await launch("delivery")
+    await waitForDeliveries(3)
     await assertReceivedOnce()
   })
 
-  it("place who commits late behind those who overtook it", async () => {
-    await leads(await start("relay"))
-    await start("delivery")
-    await write()
+  it("place an event that commits late after the events that overtook it", async () => {
+    await waitForLeadership(await launch("relay"))
+    await launch("delivery")
+    await writeClient()
     const late = await pool.connect()
     const id = makeId("evt")
     try {
       await late.query("begin")
-      await late.query(insert, [tenant, id, makeId("clnt")])
-      await write()
-      await received(6)
+      await late.query(copyEvent, [tenant, id, makeId("clnt")])
+      await writeClient()
+      await waitForDeliveries(6)
       await late.query("commit")
     } finally {
       late.release()
     }
-    await received(7)
+    await waitForDeliveries(7)
     const feed = await service.api("GET", "/events?type=client.*", { as: "owner", tenant })
     assert.strictEqual(feed.body.data.at(-1).id, id)
-    await assertWhole()
+    await assertFeedComplete()
     await assertReceivedOnce()
   })
 
-  it("that publish what was fanned out already cause no second delivery", async () => {
-    await leads(await start("relay"))
-    await start("delivery")
-    await write()
-    await received(3)
-    await fannedOut()
+  it("cause no second delivery when they publish a fanned-out event again", async () => {
+    await waitForLeadership(await launch("relay"))
+    await launch("delivery")
+    await writeClient()
+    await waitForDeliveries(3)
+    await waitForFanOut()
     const [event] = receiver.received.map(({ text }) => JSON.parse(text))
-    await withBroker(async (connection) => {
+    await withConnection(async (connection) => {
       const jetstream = connection.jetstream()
-      const subject = named().subject(tenant, undefined, "client.created")
+      const subject = eventNames().subject(tenant, undefined, "client.created")
       for (let n = 0; n < 3; n++) await jetstream.publish(subject, JSON.stringify({ tenant, id: event.id }))
       const { consumers } = await jetstream.jetstreamManager()
       await eventually(async () => {
-        const { num_ack_pending, num_pending } = await consumers.info(named().stream, named().fanOutConsumer)
+        const { num_ack_pending, num_pending } = await consumers.info(eventNames().stream, eventNames().fanOutConsumer)
         return num_ack_pending + num_pending === 0
-      }, "the repeated ones are worked through")
+      }, "the repeated messages are processed")
     })
-    await write()
-    await received(6)
-    assert.strictEqual(await numberOf(`deliveries where event_id = '${event.id}'`), 1)
+    await writeClient()
+    await waitForDeliveries(6)
+    assert.strictEqual(await countRows(`deliveries where event_id = '${event.id}'`), 1)
     await assertReceivedOnce()
   })
 })

@@ -1,0 +1,357 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures/grantRows.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
+import type { Asked } from "../../support/servers/jsonServer.ts"
+import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
+
+describe("A Google Drive integration", () => {
+  let service: Service
+  let drive: GoogleDriveServer
+  let google: OAuthProviderServer
+  let sql: ReturnType<typeof openPool>
+  let running: ReadonlyArray<RunningWorker>
+  beforeAll(async () => {
+    drive = await startGoogleDrive("folder")
+    google = await startOAuthProvider()
+    service = await startService({ ...google.environment, GOOGLE_API_URL: drive.url })
+    sql = openPool(service.database.url)
+    running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
+  })
+  afterAll(async () => {
+    drive.meet(undefined)
+    await Promise.all(running.map(({ stop }) => stop()))
+    await sql.end()
+    await service.stop()
+    await google.stop()
+    await drive.stop()
+  })
+
+  interface Connection {
+    readonly folderId?: string
+    readonly token?: string
+    readonly refresh?: string | undefined
+  }
+
+  /** A tenant with a Google Drive integration that is subscribed to finalized invoices. */
+  const createDriveFixture = async ({ folderId = "folder", token = "valid", refresh }: Connection = {}) => {
+    drive.meet(undefined)
+    drive.rotate("valid")
+    const tenant = await service.newTenant()
+    const id = await insertAuthorizedIntegration(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
+    await insertGrant(service, sql, { tenant, integration: id, token, refresh })
+    const call = (method: string, path: string, body?: object) =>
+      service.api(method, `/integrations/${id}${path}`, {
+        as: "owner",
+        tenant,
+        ...(body === undefined ? {} : { body })
+      })
+    const subscription = await call("POST", "/subscriptions", { eventType: "invoice.finalized" })
+    assert.strictEqual(subscription.status, 201, subscription.text)
+    const invoicing = invoiceClient(service, tenant)
+    return {
+      tenant,
+      id,
+      call,
+      invoicing,
+      integration: async () => (await call("GET", "")).body.data,
+      /** Waits until the only delivery fulfils the condition. */
+      delivery: async (condition: (delivery: Record<string, unknown>) => boolean, description: string) => {
+        let listed: Record<string, unknown> = {}
+        await eventually(async () => {
+          listed = (await call("GET", "/deliveries")).body.data[0] ?? {}
+          return condition(listed)
+        }, description)
+        return (await call("GET", `/deliveries/${listed["id"]}`)).body.data
+      },
+      filesOf: (invoice: string) =>
+        [...drive.files.values()].filter(({ appProperties }) => appProperties?.["invoiceId"] === invoice),
+      pdf: async (invoice: string) => {
+        const response = await fetch(`${service.url}/api/v1/invoices/${invoice}/pdf`, {
+          headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }
+        })
+        return Buffer.from(await response.arrayBuffer())
+      }
+    }
+  }
+
+  type DriveFixture = Awaited<ReturnType<typeof createDriveFixture>>
+  const isDelivered = ({ status }: Record<string, unknown>) => status === "DELIVERED"
+  const wasAttempted = ({ attempts }: Record<string, unknown>) => attempts === 1
+  const outcomesOf = ({ attemptLog }: { attemptLog: ReadonlyArray<{ outcome: string }> }) =>
+    attemptLog.map(({ outcome }) => outcome)
+
+  const assertUploadedOnce = async (fixture: DriveFixture, invoice: string) => {
+    const delivery = await fixture.delivery(isDelivered, "the delivery is DELIVERED")
+    const [file, ...more] = fixture.filesOf(invoice)
+    assert.lengthOf(more, 0)
+    assert.isTrue(file?.bytes.equals(await fixture.pdf(invoice)))
+    return { delivery, file }
+  }
+
+  it("uploads the PDF of a finalized invoice once, with the bytes of GET /invoices/{invoiceId}/pdf", async () => {
+    const fixture = await createDriveFixture()
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    const { delivery, file } = await assertUploadedOnce(fixture, id)
+    assert.deepStrictEqual(outcomesOf(delivery), ["DELIVERED"])
+    const { body } = await fixture.invoicing.call("GET", `/invoices/${id}`)
+    assert.deepInclude(file, {
+      name: `${body.data.invoiceNumber}.pdf`,
+      mimeType: "application/pdf",
+      parents: ["folder"],
+      appProperties: { invoiceId: id, tenantId: fixture.tenant }
+    })
+    const { rows } = await sql.query("select file_id from delivery_files where delivery_id = $1", [delivery.id])
+    assert.deepStrictEqual(rows, [{ file_id: file?.id }])
+  })
+
+  it("saves the file id before it uploads the file", async () => {
+    const fixture = await createDriveFixture()
+    let saved: ReadonlyArray<unknown> = []
+    drive.meet(async ({ url }) => {
+      if (url.pathname.startsWith("/upload/"))
+        saved = (await sql.query("select 1 from delivery_files where tenant_id = $1", [fixture.tenant])).rows
+      return false
+    })
+    await assertUploadedOnce(fixture, (await fixture.invoicing.invoiceIn("FINALIZED")).id)
+    assert.lengthOf(saved, 1)
+  })
+
+  const isUpload = ({ method, url }: Asked) => method === "POST" && url.pathname.startsWith("/upload/")
+
+  it("stores one file when the response to the upload is lost", async () => {
+    const fixture = await createDriveFixture()
+    drive.meet(async (request, response) => {
+      if (!isUpload(request)) return false
+      drive.meet(undefined)
+      await fetch(`${drive.url}${request.url.pathname}${request.url.search}`, {
+        method: "POST",
+        headers: {
+          authorization: String(request.headers.authorization),
+          "content-type": String(request.headers["content-type"])
+        },
+        body: new Uint8Array(request.body)
+      })
+      response.destroy()
+      return true
+    })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    await fixture.delivery(wasAttempted, "one attempt is recorded")
+    await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
+    const { delivery } = await assertUploadedOnce(fixture, id)
+    assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
+  })
+
+  it("stores one file when the worker crashes after the upload and the invoice is voided meanwhile", async () => {
+    const fixture = await createDriveFixture()
+    let release = () => {}
+    drive.meet(async (request, response) => {
+      if (!isUpload(request)) return false
+      drive.meet(undefined)
+      const end = response.end.bind(response)
+      response.end = ((body: string) => {
+        release = () => void end(body)
+        return response
+      }) as typeof response.end // the server calls only this overload
+      return false
+    })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    const original = await fixture.pdf(id)
+    await eventually(() => fixture.filesOf(id).length === 1, "the file is uploaded")
+    await fixture.invoicing.move(id, "void")
+    await sql.query(
+      "update deliveries set leased_until = now() - interval '1 second', next_attempt_at = now() where tenant_id = $1",
+      [fixture.tenant]
+    )
+    const delivery = await fixture.delivery(isDelivered, "the delivery is DELIVERED")
+    release()
+    assert.deepStrictEqual(outcomesOf(delivery), ["LOST", "DELIVERED"])
+    const [file, ...more] = fixture.filesOf(id)
+    assert.lengthOf(more, 0)
+    assert.isTrue(file?.bytes.equals(original))
+  })
+
+  it("uses a token that was renewed meanwhile when Google rejects the old one", async () => {
+    const fixture = await createDriveFixture({ token: "outdated" })
+    drive.meet(async ({ headers }) => {
+      if (headers.authorization === "Bearer outdated")
+        await insertGrant(service, sql, { tenant: fixture.tenant, integration: fixture.id, token: "valid", generation: 2 })
+      return false
+    })
+    const { delivery } = await assertUploadedOnce(fixture, (await fixture.invoicing.invoiceIn("FINALIZED")).id)
+    assert.deepStrictEqual(outcomesOf(delivery), ["DELIVERED"])
+  })
+
+  /** The bearer tokens of the requests, in order, as far as they are among these. */
+  const usedTokens = (...tokens: ReadonlyArray<string>) =>
+    drive.asked
+      .map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "")
+      .filter((token) => tokens.includes(token))
+  const renewalsWith = (refresh: string) =>
+    google.askedFor("/token").filter(({ fields }) => fields["refresh_token"] === refresh)
+
+  it.each<[string, string, string | undefined, number]>([
+    ["there is no refresh token", "unrenewable", undefined, 0],
+    ["Google rejects the refresh token", "withdrawn", "spent", 1]
+  ])("requires a new authorization when Google rejects the token and %s", async (_, token, refresh, renewals) => {
+    const fixture = await createDriveFixture({ token, refresh })
+    await fixture.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog, status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    assert.strictEqual(attemptLog[0].outcome, "FAILED")
+    assert.strictEqual(status, "PENDING")
+    assert.deepStrictEqual(usedTokens(token), [token])
+    assert.lengthOf(renewalsWith("spent"), renewals)
+    const integration = await fixture.integration()
+    assert.deepInclude(integration, { status: "ERROR", isAuthorized: false })
+    assert.match(integration.statusReason, /Authorize again/)
+  })
+
+  it("renews a rejected token once, and retries later if Google rejects the new token too", async () => {
+    const fixture = await createDriveFixture({ token: "stale", refresh: "renewing" })
+    google.answer("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
+    await fixture.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog, nextAttemptAt, status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    google.answer("/token", undefined)
+    assert.deepInclude(attemptLog[0], { outcome: "FAILED", responseStatus: 401 })
+    assert.strictEqual(status, "PENDING")
+    assert.isDefined(nextAttemptAt)
+    assert.deepStrictEqual(usedTokens("stale", "renewed"), ["stale", "renewed"])
+    assert.lengthOf(renewalsWith("renewing"), 1)
+    assert.deepInclude(await fixture.integration(), { status: "ACTIVE", isAuthorized: true })
+  })
+
+  const permanentErrors: ReadonlyArray<readonly [number, string, RegExp]> = [
+    [403, "storageQuotaExceeded", /full/],
+    [403, "teamDriveFileLimitExceeded", /shared drive/],
+    [403, "numChildrenInNonRootLimitExceeded", /folder holds/],
+    [403, "insufficientFilePermissions", /does not let us write/],
+    [403, "appNotAuthorizedToFile", /does not let us write/],
+    [403, "domainPolicy", /organisation/]
+  ]
+  it.each(permanentErrors)("goes into ERROR after %i %s, and sends the invoice after a resume", async (code, reason, statusReason) => {
+    const fixture = await createDriveFixture()
+    drive.meet((request, response) => {
+      if (!isUpload(request)) return false
+      sendDriveError(response, code, reason)
+      return true
+    })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    await eventually(async () => (await fixture.integration()).status === "ERROR", "the integration is in ERROR")
+    assert.match((await fixture.integration()).statusReason, statusReason)
+    const { status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    assert.strictEqual(status, "PENDING")
+    drive.meet(undefined)
+    await fixture.call("POST", "/resume")
+    const { delivery } = await assertUploadedOnce(fixture, id)
+    assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
+  })
+
+  it("goes into ERROR while its folder is missing, and sends the invoice after a resume", async () => {
+    const fixture = await createDriveFixture({ folderId: "elsewhere" })
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    await eventually(async () => (await fixture.integration()).status === "ERROR", "the integration is in ERROR")
+    assert.match((await fixture.integration()).statusReason, /folder/)
+    assert.strictEqual((await fixture.call("PATCH", "", { config: { folderId: "folder" } })).status, 200)
+    await fixture.call("POST", "/resume")
+    await assertUploadedOnce(fixture, id)
+  })
+
+  const transientErrors: ReadonlyArray<readonly [number, string]> = [
+    [403, "userRateLimitExceeded"],
+    [403, "rateLimitExceeded"],
+    [429, "rateLimitExceeded"],
+    [500, "internalError"],
+    [503, "backendError"],
+    [400, "badRequest"]
+  ]
+  it.each(transientErrors)("retries the upload after %i %s", async (code, reason) => {
+    const fixture = await createDriveFixture()
+    drive.meet((request, response) => {
+      if (!isUpload(request)) return false
+      sendDriveError(response, code, reason)
+      return true
+    })
+    await fixture.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog, nextAttemptAt, status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    assert.deepInclude(attemptLog[0], { outcome: "FAILED", responseStatus: code })
+    assert.include(attemptLog[0].error, reason)
+    assert.strictEqual(status, "PENDING")
+    assert.isDefined(nextAttemptAt)
+    assert.strictEqual((await fixture.integration()).status, "ACTIVE")
+  })
+
+  const rateLimits: ReadonlyArray<readonly [number, string, Record<string, string>, number]> = [
+    [429, "rateLimitExceeded", { "retry-after": "3600" }, 3600],
+    [403, "dailyLimitExceeded", {}, 4 * 3600]
+  ]
+  it.each(rateLimits)("retries the upload no sooner than required after %i %s", async (code, reason, headers, seconds) => {
+    const fixture = await createDriveFixture()
+    drive.meet((request, response) => {
+      if (!isUpload(request)) return false
+      sendDriveError(response, code, reason, headers)
+      return true
+    })
+    await fixture.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog, nextAttemptAt } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    assert.isAtLeast(Date.parse(nextAttemptAt) - Date.parse(attemptLog[0].attemptedAt), seconds * 1000)
+  })
+
+  it("uploads a new file on redelivery when the old file is in the trash", async () => {
+    const fixture = await createDriveFixture()
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    const { delivery, file } = await assertUploadedOnce(fixture, id)
+    if (file !== undefined) file.trashed = true
+    await fixture.call("POST", `/deliveries/${delivery.id}/redeliver`)
+    await fixture.delivery(({ attempts, status }) => attempts === 2 && status === "DELIVERED", "the second attempt is DELIVERED")
+    assert.deepStrictEqual(
+      fixture.filesOf(id).map(({ trashed }) => trashed),
+      [true, false]
+    )
+  })
+
+  it("restores a changed file on redelivery without a second file", async () => {
+    const fixture = await createDriveFixture()
+    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+    const { delivery, file } = await assertUploadedOnce(fixture, id)
+    if (file !== undefined) drive.files.set(file.id, { ...file, bytes: Buffer.from("changed") })
+    await fixture.call("POST", `/deliveries/${delivery.id}/redeliver`)
+    await fixture.delivery(({ attempts, status }) => attempts === 2 && status === "DELIVERED", "the second attempt is DELIVERED")
+    await assertUploadedOnce(fixture, id)
+  })
+
+  it("does not overwrite another app's file with the same id", async () => {
+    const fixture = await createDriveFixture()
+    drive.meet((request) => {
+      const id = /"id":"(\w+)"/.exec(request.body.toString("latin1"))?.[1]
+      if (!isUpload(request) || id === undefined) return false
+      const foreign = { id, name: "foreign", mimeType: "text/plain", bytes: Buffer.from("foreign"), trashed: false }
+      drive.files.set(id, foreign)
+      return false
+    })
+    await fixture.invoicing.invoiceIn("FINALIZED")
+    const { attemptLog } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+    assert.include(attemptLog[0].error, "Another file")
+    assert.isAtLeast([...drive.files.values()].filter(({ name }) => name === "foreign").length, 1)
+  })
+
+  it("accepts only subscriptions to invoice.finalized, and completes other deliveries without a request", async () => {
+    const fixture = await createDriveFixture({ token: "unused" })
+    for (const eventType of ["invoice.*", "client.created"]) {
+      const { body, status } = await fixture.call("POST", "/subscriptions", { eventType })
+      assert.strictEqual(status, 400)
+      assert.deepInclude(body.details[0], { field: "eventType", constraint: "enum" })
+    }
+    await sql.query("update subscriptions set event_type = 'client.created' where integration_id = $1", [fixture.id])
+    drive.rotate("unused")
+    await service.api("POST", "/clients", { as: "owner", tenant: fixture.tenant, body: { name: "C" } })
+    await fixture.delivery(isDelivered, "the delivery is DELIVERED")
+    assert.deepStrictEqual(usedTokens("unused"), [])
+    assert.deepStrictEqual(
+      [...drive.files.values()].filter(({ appProperties }) => appProperties?.["tenantId"] === fixture.tenant),
+      []
+    )
+  })
+})
