@@ -100,7 +100,9 @@ describe("The attempt recorder", () => {
     assert.deepStrictEqual(rows, [{ status: "ERROR", status_reason: "Gone" }])
   })
 
-  it("records a result while other sessions take the integration's lock again and again", { timeout: 20_000 }, async () => {
+  it("records a result while other sessions take the integration's lock again and again", {
+    timeout: 20_000
+  }, async () => {
     const { integration, tenant } = await insertTenantWithIntegration()
     const result = await insertAttempt(tenant, integration)
     let isDone = false

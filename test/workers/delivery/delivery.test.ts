@@ -122,7 +122,8 @@ describe("Webhook deliveries", () => {
     answer((_, response) => response.writeHead(410).end())
     const { id } = await createIntegration(tenant, url, "client.*")
     const client = await post(tenant, "/clients", { name: "0" })
-    const readIntegration = async () => (await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })).body.data
+    const readIntegration = async () =>
+      (await service.api("GET", `/integrations/${id}`, { as: "owner", tenant })).body.data
     await eventually(async () => (await readIntegration()).status === "ERROR", "the integration is in ERROR")
     assert.include((await readIntegration()).statusReason, "410")
     await service.api("PATCH", `/clients/${client.id}`, { as: "owner", tenant, body: { name: "1" } })

@@ -102,7 +102,10 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
     })
     await eventually(() => slow.received.length === 250, "every delivery has arrived")
     assert.isAtLeast(peak, 8)
-    await eventually(async () => (await deliveryStatusesOf(pool, integration))["DELIVERED"] === 250, "every result is recorded")
+    await eventually(
+      async () => (await deliveryStatusesOf(pool, integration))["DELIVERED"] === 250,
+      "every result is recorded"
+    )
     await eventually(async () => (await latencyClassOf(integration)) === "PROVEN", "the receiver is proven")
   })
 
@@ -117,7 +120,10 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
     await connection.query("begin")
     await connection.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`deliveries ${tenant} ${locked}`])
     await resumeIntegrations(pool, locked, open)
-    await eventually(async () => (await deliveryStatusesOf(pool, open))["DELIVERED"] === 40, "the results of the other tenant are recorded")
+    await eventually(
+      async () => (await deliveryStatusesOf(pool, open))["DELIVERED"] === 40,
+      "the results of the other tenant are recorded"
+    )
     assert.deepStrictEqual(await deliveryStatusesOf(pool, locked), { PENDING: 8 })
     const sentBefore = received.filter(({ path }) => path === "/locked").length
     assert.isAbove(sentBefore, 0)

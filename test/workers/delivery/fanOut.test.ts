@@ -15,7 +15,9 @@ import { eventually, startWorker } from "../../support/servers/worker.ts"
 /** Starts only the fan-out consumer, with the given limits. */
 const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
   const scope = Effect.runSync(Scope.make())
-  const live = Layer.scopedDiscard(Effect.flatMap(makeWakeSignal, (signal) => startFanOutConsumer(signal, limits))).pipe(
+  const live = Layer.scopedDiscard(
+    Effect.flatMap(makeWakeSignal, (signal) => startFanOutConsumer(signal, limits))
+  ).pipe(
     Layer.provide([FanOut.Default, Broker.Default]),
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, settings)),
@@ -40,7 +42,8 @@ describe("The fan-out consumer", () => {
     const { rows } = await at().pool.query<{ count: number }>(text, [...values])
     return rows[0]?.count ?? 0
   }
-  const countDeliveries = (tenant: string) => countRows("select count(*)::int from deliveries where tenant_id = $1", tenant)
+  const countDeliveries = (tenant: string) =>
+    countRows("select count(*)::int from deliveries where tenant_id = $1", tenant)
   const countWaiting = (tenant: string) =>
     countRows("select count(*)::int from event_feed where tenant_id = $1 and not fanned_out", tenant)
 
@@ -97,8 +100,14 @@ describe("The fan-out consumer", () => {
     await addEvents(mine, 30)
     await addEvents(other, 30)
     const worker = await startFanOut(at().service, { maxEvents: 100, maxDeliveries: 100 })
-    await eventually(async () => (await countDeliveries(mine)) + (await countDeliveries(other)) === 60, "all other events are fanned out")
-    await eventually(async () => (await countWaiting(mine)) === 2 && (await countWaiting(other)) === 0, "only the failing events wait")
+    await eventually(
+      async () => (await countDeliveries(mine)) + (await countDeliveries(other)) === 60,
+      "all other events are fanned out"
+    )
+    await eventually(
+      async () => (await countWaiting(mine)) === 2 && (await countWaiting(other)) === 0,
+      "only the failing events wait"
+    )
     await at().pool.query("drop trigger refuse on deliveries")
     await eventually(async () => (await countWaiting(mine)) === 0, "the failing events are fanned out", 60)
     await worker.stop()

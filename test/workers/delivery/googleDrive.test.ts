@@ -178,7 +178,12 @@ describe("A Google Drive integration", () => {
     const fixture = await createDriveFixture({ token: "outdated" })
     drive.meet(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
-        await insertGrant(service, sql, { tenant: fixture.tenant, integration: fixture.id, token: "valid", generation: 2 })
+        await insertGrant(service, sql, {
+          tenant: fixture.tenant,
+          integration: fixture.id,
+          token: "valid",
+          generation: 2
+        })
       return false
     })
     const { delivery } = await assertUploadedOnce(fixture, (await fixture.invoicing.invoiceIn("FINALIZED")).id)
@@ -231,23 +236,26 @@ describe("A Google Drive integration", () => {
     [403, "appNotAuthorizedToFile", /does not let us write/],
     [403, "domainPolicy", /organisation/]
   ]
-  it.each(permanentErrors)("goes into ERROR after %i %s, and sends the invoice after a resume", async (code, reason, statusReason) => {
-    const fixture = await createDriveFixture()
-    drive.meet((request, response) => {
-      if (!isUpload(request)) return false
-      sendDriveError(response, code, reason)
-      return true
-    })
-    const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
-    await eventually(async () => (await fixture.integration()).status === "ERROR", "the integration is in ERROR")
-    assert.match((await fixture.integration()).statusReason, statusReason)
-    const { status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
-    assert.strictEqual(status, "PENDING")
-    drive.meet(undefined)
-    await fixture.call("POST", "/resume")
-    const { delivery } = await assertUploadedOnce(fixture, id)
-    assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
-  })
+  it.each(permanentErrors)(
+    "goes into ERROR after %i %s, and sends the invoice after a resume",
+    async (code, reason, statusReason) => {
+      const fixture = await createDriveFixture()
+      drive.meet((request, response) => {
+        if (!isUpload(request)) return false
+        sendDriveError(response, code, reason)
+        return true
+      })
+      const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
+      await eventually(async () => (await fixture.integration()).status === "ERROR", "the integration is in ERROR")
+      assert.match((await fixture.integration()).statusReason, statusReason)
+      const { status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+      assert.strictEqual(status, "PENDING")
+      drive.meet(undefined)
+      await fixture.call("POST", "/resume")
+      const { delivery } = await assertUploadedOnce(fixture, id)
+      assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
+    }
+  )
 
   it("goes into ERROR while its folder is missing, and sends the invoice after a resume", async () => {
     const fixture = await createDriveFixture({ folderId: "elsewhere" })
@@ -287,17 +295,20 @@ describe("A Google Drive integration", () => {
     [429, "rateLimitExceeded", { "retry-after": "3600" }, 3600],
     [403, "dailyLimitExceeded", {}, 4 * 3600]
   ]
-  it.each(rateLimits)("retries the upload no sooner than required after %i %s", async (code, reason, headers, seconds) => {
-    const fixture = await createDriveFixture()
-    drive.meet((request, response) => {
-      if (!isUpload(request)) return false
-      sendDriveError(response, code, reason, headers)
-      return true
-    })
-    await fixture.invoicing.invoiceIn("FINALIZED")
-    const { attemptLog, nextAttemptAt } = await fixture.delivery(wasAttempted, "one attempt is recorded")
-    assert.isAtLeast(Date.parse(nextAttemptAt) - Date.parse(attemptLog[0].attemptedAt), seconds * 1000)
-  })
+  it.each(rateLimits)(
+    "retries the upload no sooner than required after %i %s",
+    async (code, reason, headers, seconds) => {
+      const fixture = await createDriveFixture()
+      drive.meet((request, response) => {
+        if (!isUpload(request)) return false
+        sendDriveError(response, code, reason, headers)
+        return true
+      })
+      await fixture.invoicing.invoiceIn("FINALIZED")
+      const { attemptLog, nextAttemptAt } = await fixture.delivery(wasAttempted, "one attempt is recorded")
+      assert.isAtLeast(Date.parse(nextAttemptAt) - Date.parse(attemptLog[0].attemptedAt), seconds * 1000)
+    }
+  )
 
   it("uploads a new file on redelivery when the old file is in the trash", async () => {
     const fixture = await createDriveFixture()
@@ -305,7 +316,10 @@ describe("A Google Drive integration", () => {
     const { delivery, file } = await assertUploadedOnce(fixture, id)
     if (file !== undefined) file.trashed = true
     await fixture.call("POST", `/deliveries/${delivery.id}/redeliver`)
-    await fixture.delivery(({ attempts, status }) => attempts === 2 && status === "DELIVERED", "the second attempt is DELIVERED")
+    await fixture.delivery(
+      ({ attempts, status }) => attempts === 2 && status === "DELIVERED",
+      "the second attempt is DELIVERED"
+    )
     assert.deepStrictEqual(
       fixture.filesOf(id).map(({ trashed }) => trashed),
       [true, false]
@@ -318,7 +332,10 @@ describe("A Google Drive integration", () => {
     const { delivery, file } = await assertUploadedOnce(fixture, id)
     if (file !== undefined) drive.files.set(file.id, { ...file, bytes: Buffer.from("changed") })
     await fixture.call("POST", `/deliveries/${delivery.id}/redeliver`)
-    await fixture.delivery(({ attempts, status }) => attempts === 2 && status === "DELIVERED", "the second attempt is DELIVERED")
+    await fixture.delivery(
+      ({ attempts, status }) => attempts === 2 && status === "DELIVERED",
+      "the second attempt is DELIVERED"
+    )
     await assertUploadedOnce(fixture, id)
   })
 

@@ -70,7 +70,11 @@ describe("Deliveries", { timeout: 90_000 }, () => {
     }
   }
   const call = async (method: string, path: string, body?: object, as = tenant) => {
-    const response = await service.api(method, path, { as: "owner", tenant: as, ...(body === undefined ? {} : { body }) })
+    const response = await service.api(method, path, {
+      as: "owner",
+      tenant: as,
+      ...(body === undefined ? {} : { body })
+    })
     assert.include([200, 201, 202, 204], response.status, response.text)
     return response.body?.data
   }
@@ -328,7 +332,10 @@ describe("Deliveries", { timeout: 90_000 }, () => {
         attemptLog.map(({ outcome }: { outcome: string }) => outcome),
         ["FAILED", "LOST", "DELIVERED"]
       )
-      await eventually(async () => (await readAttemptCounter())("DELIVERED") === earlier("DELIVERED") + 1, "the attempt is counted")
+      await eventually(
+        async () => (await readAttemptCounter())("DELIVERED") === earlier("DELIVERED") + 1,
+        "the attempt is counted"
+      )
       const later = await readAttemptCounter()
       for (const outcome of ["FAILED", "LOST"]) assert.strictEqual(later(outcome), earlier(outcome) + 1, outcome)
     })

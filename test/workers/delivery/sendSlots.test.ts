@@ -105,7 +105,9 @@ describe("Send slots", () => {
   it("remember a bounded number of receivers with a raised limit", () => {
     const slots = makeSendSlots()
     for (let n = 0; n < 3000; n++) {
-      const burst = Array.from({ length: 8 }, () => slots.acquire(makeClaimedDelivery("tnt_a", `int_${n}`, "PROVEN"), n))
+      const burst = Array.from({ length: 8 }, () =>
+        slots.acquire(makeClaimedDelivery("tnt_a", `int_${n}`, "PROVEN"), n)
+      )
       for (const slot of burst) slots.recordResponse(slot, true, n)
       for (const slot of burst) slots.release(slot)
     }

@@ -43,6 +43,9 @@ describe("The intake worker", () => {
     await eventually(async () => (await free.countReceived()) === 0, "the webhooks of the other tenant are processed")
     assert.strictEqual(await locked.countReceived(), 1, "the webhook of the locked issue waits")
     await lock.release()
-    await eventually(async () => (await locked.countReceived()) === 0, "the webhook of the locked issue is processed after the unlock")
+    await eventually(
+      async () => (await locked.countReceived()) === 0,
+      "the webhook of the locked issue is processed after the unlock"
+    )
   })
 })

@@ -11,7 +11,7 @@ import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
-interface ShownIssue {
+interface IssueBody {
   readonly id: string
   readonly integration: string
   readonly externalId: string
@@ -22,7 +22,7 @@ interface ShownIssue {
   readonly isDeleted: boolean
 }
 
-describe("the intake", () => {
+describe("Jira intake", () => {
   let service: Service
   let pool: pg.Pool
   let tenant: string
@@ -47,35 +47,46 @@ describe("the intake", () => {
     return body.data
   }
 
-  /** A connected integration; `tell` sends a webhook and waits until it was worked. */
-  const connected = async () => {
+  /** A Jira integration; `sendAndWait` sends a webhook and waits until it is processed. */
+  const createIntegration = async () => {
     const { id, key } = await jiraSender(service).made(tenant)
     await insertAuthorization(pool, id, 1007)
-    const inbound = async () =>
+    const listInbound = async () =>
       (await read(`/integrations/${id}/inbound?limit=200`)) as ReadonlyArray<{ id: string; status: string }>
-    const settled = () =>
-      eventually(async () => (await inbound()).every(({ status }) => status !== "RECEIVED"), "everything is worked")
-    const send = async (kind: WebhookKind, told: IssueFields = {}) =>
-      assertAccepted(await jiraSender(service).send(key, makeWebhookBody(kind, told)))
-    const tell = async (kind: WebhookKind, told: IssueFields = {}) => {
-      await send(kind, told)
-      await settled()
+    const waitUntilProcessed = () =>
+      eventually(
+        async () => (await listInbound()).every(({ status }) => status !== "RECEIVED"),
+        "every webhook is processed"
+      )
+    const send = async (kind: WebhookKind, fields: IssueFields = {}) =>
+      assertAccepted(await jiraSender(service).send(key, makeWebhookBody(kind, fields)))
+    const sendAndWait = async (kind: WebhookKind, fields: IssueFields = {}) => {
+      await send(kind, fields)
+      await waitUntilProcessed()
     }
-    const issues = async (query = ""): Promise<ReadonlyArray<ShownIssue>> => read(`/integrations/${id}/issues${query}`)
-    return { id, key, send, tell, settled, inbound, issues }
+    const listIssues = async (query = ""): Promise<ReadonlyArray<IssueBody>> =>
+      read(`/integrations/${id}/issues${query}`)
+    return { id, key, send, sendAndWait, waitUntilProcessed, listInbound, listIssues }
   }
+
+  /** Lets the next poll find the webhooks of an integration, which otherwise waits for a few seconds. */
+  const makeOverdue = (integration: string) =>
+    pool.query(
+      "update inbound_webhooks set received_at = '2020-01-01', processed_at = null where integration_id = $1",
+      [integration]
+    )
 
   const statuses = (rows: ReadonlyArray<{ readonly status: string }>) => rows.map(({ status }) => status)
 
-  it("keeps issues as the tracker tells of them, and tells of each change as the API shows it", async () => {
-    const { id, issues, tell } = await connected()
-    await tell("created", { timestamp: 1000 })
-    await tell("updated", { timestamp: 2000, state: "Done" })
-    const [issue] = await issues()
+  it("stores issues as Jira reports them, and emits an event for each change with the issue of the API", async () => {
+    const { id, listIssues, sendAndWait } = await createIntegration()
+    await sendAndWait("created", { timestamp: 1000 })
+    await sendAndWait("updated", { timestamp: 2000, state: "Done" })
+    const [issue] = await listIssues()
     assert.deepInclude(issue, { integration: id, externalId: "24117", issueKey: "NORTH-318", projectKey: "NORTH" })
     assert.deepInclude(issue, { title: "Pump", state: "Done", isDeleted: false })
-    const shown = await call("GET", `/integrations/${id}/issues/${issue?.id}`)
-    await tell("deleted", { timestamp: 3000, state: "Done" })
+    const response = await call("GET", `/integrations/${id}/issues/${issue?.id}`)
+    await sendAndWait("deleted", { timestamp: 3000, state: "Done" })
     const events = await eventsOf(pool, issue?.id ?? "")
     assert.deepStrictEqual(
       events.map(({ sequence, type }) => [sequence, type]),
@@ -85,7 +96,7 @@ describe("the intake", () => {
         [3, "issue.deleted"]
       ]
     )
-    assert.strictEqual(shown.text, `{"data":${events[1]?.data}}`)
+    assert.strictEqual(response.text, `{"data":${events[1]?.data}}`)
     const check = makeEventCheck(service.document)
     for (const { data, ...event } of events) {
       check({
@@ -95,18 +106,18 @@ describe("the intake", () => {
         sequence: event.sequence,
         timestamp: "2026-01-01T00:00:00Z",
         data: JSON.parse(data)
-      } as never) // the check looks at all of it
+      } as never) // the check validates every field
     }
   })
 
-  it("lists issues by project, key, state and whether they are there", async () => {
-    const { issues, settled, send } = await connected()
+  it("filters issues by project, key, state and deletion in GET /integrations/{integrationId}/issues", async () => {
+    const { listIssues, waitUntilProcessed, send } = await createIntegration()
     await send("created", { id: "1", key: "A-1", state: "Open" })
     await send("created", { id: "2", key: "A-2", state: "Done" })
     await send("created", { id: "3", key: "B-3", state: "Open" })
     await send("deleted", { id: "3", key: "B-3", state: "Open", timestamp: 1_781_253_604_121 })
-    await settled()
-    const keys = async (query: string) => (await issues(query)).map(({ issueKey }) => issueKey).sort()
+    await waitUntilProcessed()
+    const keys = async (query: string) => (await listIssues(query)).map(({ issueKey }) => issueKey).sort()
     assert.deepStrictEqual(await keys("?projectKey=A"), ["A-1", "A-2"])
     assert.deepStrictEqual(await keys("?key=A-2"), ["A-2"])
     assert.deepStrictEqual(await keys("?state=Open"), ["A-1", "B-3"])
@@ -114,18 +125,18 @@ describe("the intake", () => {
     assert.deepStrictEqual(await keys("?deleted=false&state=Open"), ["A-1"])
   })
 
-  it("lets nothing older overwrite what is newer, and nothing bring a deleted issue back", async () => {
-    const { inbound, issues, tell } = await connected()
-    await tell("updated", { timestamp: 2000, title: "Newer" })
-    await tell("created", { timestamp: 1000, title: "Older" })
-    await tell("updated", { timestamp: 1999, title: "Older" })
-    assert.deepInclude((await issues())[0], { title: "Newer" })
-    await tell("deleted", { timestamp: 1500 })
-    await tell("updated", { timestamp: 9000, title: "Back" })
-    await tell("created", { timestamp: 9001, title: "Back" })
-    await tell("deleted", { timestamp: 9002 })
-    assert.deepStrictEqual(statuses(await inbound()), ["DONE", "STALE", "STALE", "DONE", "STALE", "STALE", "STALE"])
-    const [issue] = await issues()
+  it("ignores a webhook older than the issue, and every webhook after the deletion of the issue", async () => {
+    const { listInbound, listIssues, sendAndWait } = await createIntegration()
+    await sendAndWait("updated", { timestamp: 2000, title: "Newer" })
+    await sendAndWait("created", { timestamp: 1000, title: "Older" })
+    await sendAndWait("updated", { timestamp: 1999, title: "Older" })
+    assert.deepInclude((await listIssues())[0], { title: "Newer" })
+    await sendAndWait("deleted", { timestamp: 1500 })
+    await sendAndWait("updated", { timestamp: 9000, title: "Back" })
+    await sendAndWait("created", { timestamp: 9001, title: "Back" })
+    await sendAndWait("deleted", { timestamp: 9002 })
+    assert.deepStrictEqual(statuses(await listInbound()), ["DONE", "STALE", "STALE", "DONE", "STALE", "STALE", "STALE"])
+    const [issue] = await listIssues()
     assert.isTrue(issue?.isDeleted)
     assert.deepStrictEqual(
       (await eventsOf(pool, issue?.id ?? "")).map(({ type }) => type),
@@ -133,17 +144,23 @@ describe("the intake", () => {
     )
   })
 
-  it("waits while the integration is paused, and then works everything in the order it happened", async () => {
-    const { id, inbound, issues, send, settled } = await connected()
+  it("waits while the integration is paused, then processes the webhooks in the order of their timestamps", async () => {
+    const { id, listInbound, listIssues, send, waitUntilProcessed } = await createIntegration()
+    const other = await createIntegration()
+    await other.sendAndWait("created")
     await call("POST", `/integrations/${id}/pause`)
     for (const n of [3, 1, 5, 2, 4]) await send(n === 1 ? "created" : "updated", { timestamp: n, title: `Title ${n}` })
-    await new Promise((resolve) => setTimeout(resolve, 4000))
-    assert.deepStrictEqual(new Set(statuses(await inbound())), new Set(["RECEIVED"]))
-    assert.isEmpty(await issues())
+    await makeOverdue(id)
+    // No message announces the reset webhook, so its processing shows that the worker has looked for overdue webhooks.
+    await makeOverdue(other.id)
+    await pool.query("update inbound_webhooks set status = 'RECEIVED' where integration_id = $1", [other.id])
+    await other.waitUntilProcessed()
+    assert.deepStrictEqual(new Set(statuses(await listInbound())), new Set(["RECEIVED"]))
+    assert.isEmpty(await listIssues())
     await call("POST", `/integrations/${id}/resume`)
-    await settled()
-    assert.deepStrictEqual(new Set(statuses(await inbound())), new Set(["DONE"]))
-    const [issue] = await issues()
+    await waitUntilProcessed()
+    assert.deepStrictEqual(new Set(statuses(await listInbound())), new Set(["DONE"]))
+    const [issue] = await listIssues()
     const events = await eventsOf(pool, issue?.id ?? "")
     assert.deepStrictEqual(
       events.map(({ data }) => JSON.parse(data).title),
@@ -151,90 +168,94 @@ describe("the intake", () => {
     )
   })
 
-  it("gives up on a webhook that cannot be worked, and on no other", { timeout: 120_000 }, async () => {
-    const { id, inbound, issues, send, settled, tell } = await connected()
+  it("marks a webhook FAILED after its last attempt, processes the others, and replays it", {
+    timeout: 120_000
+  }, async () => {
+    const { id, listInbound, listIssues, send, waitUntilProcessed, sendAndWait } = await createIntegration()
     await call("POST", `/integrations/${id}/pause`)
     await send("created", { timestamp: 1 })
-    const [poison] = await inbound()
-    const { body } = await read(`/integrations/${id}/inbound/${poison?.id}`)
-    await pool.query("update inbound_webhooks set body = 'no JSON' where id = $1", [poison?.id])
+    const [failing] = await listInbound()
+    const { body } = await read(`/integrations/${id}/inbound/${failing?.id}`)
+    await pool.query("update inbound_webhooks set body = 'no JSON' where id = $1", [failing?.id])
     await send("updated", { timestamp: 2, title: "Fine" })
+    await makeOverdue(id)
     await call("POST", `/integrations/${id}/resume`)
-    await eventually(async () => (await issues()).length === 1, "the other is worked")
+    await eventually(async () => (await listIssues()).length === 1, "the other webhook is processed")
     await pool.query(
       "update inbound_webhooks set attempts = 4, received_at = '2020-01-01', processed_at = null where id = $1",
-      [poison?.id]
+      [failing?.id]
     )
-    await eventually(async () => (await inbound())[0]?.status === "FAILED", "it is given up", 60)
-    const failed = await read(`/integrations/${id}/inbound/${poison?.id}`)
+    await eventually(async () => (await listInbound())[0]?.status === "FAILED", "the webhook is FAILED", 60)
+    const failed = await read(`/integrations/${id}/inbound/${failing?.id}`)
     assert.isString(failed.error)
-    await tell("updated", { timestamp: 3, title: "Finer" })
-    assert.deepInclude((await issues())[0], { title: "Finer" })
+    await sendAndWait("updated", { timestamp: 3, title: "Finer" })
+    assert.deepInclude((await listIssues())[0], { title: "Finer" })
 
-    await pool.query("update inbound_webhooks set body = $2 where id = $1", [poison?.id, body])
-    const replayed = await call("POST", `/integrations/${id}/inbound/${poison?.id}/replay`)
+    await pool.query("update inbound_webhooks set body = $2 where id = $1", [failing?.id, body])
+    const replayed = await call("POST", `/integrations/${id}/inbound/${failing?.id}/replay`)
     assert.strictEqual(replayed.status, 200, replayed.text)
     assert.deepInclude(replayed.body.data, { status: "RECEIVED", attempts: 0 })
-    await settled()
-    assert.deepStrictEqual(statuses(await inbound()), ["STALE", "DONE", "DONE"], "what is newer stays")
+    await waitUntilProcessed()
+    assert.deepStrictEqual(statuses(await listInbound()), ["STALE", "DONE", "DONE"], "the newer webhooks stay DONE")
   })
 
-  it("has no effect twice when something is worked again", async () => {
-    const { id, inbound, issues, settled, tell } = await connected()
-    await tell("created", { timestamp: 1 })
-    await tell("updated", { timestamp: 2, title: "New" })
-    for (const { id: webhook } of await inbound()) await call("POST", `/integrations/${id}/inbound/${webhook}/replay`)
-    await settled()
-    assert.deepStrictEqual(statuses(await inbound()), ["STALE", "DONE"])
-    assert.lengthOf(await eventsOf(pool, (await issues())[0]?.id ?? ""), 2)
+  it("replays a processed webhook without a second effect", async () => {
+    const { id, listInbound, listIssues, waitUntilProcessed, sendAndWait } = await createIntegration()
+    await sendAndWait("created", { timestamp: 1 })
+    await sendAndWait("updated", { timestamp: 2, title: "New" })
+    for (const { id: webhook } of await listInbound())
+      await call("POST", `/integrations/${id}/inbound/${webhook}/replay`)
+    await waitUntilProcessed()
+    assert.deepStrictEqual(statuses(await listInbound()), ["STALE", "DONE"])
+    assert.lengthOf(await eventsOf(pool, (await listIssues())[0]?.id ?? ""), 2)
   })
 
-  it("shows the ledger by status and time, and a body in the characters it came in", async () => {
-    const { id, inbound, key, tell } = await connected()
-    await tell("created", { timestamp: 1 })
+  it("filters GET /integrations/{integrationId}/inbound by status and time, and keeps the exact bytes of a body", async () => {
+    const { id, listInbound, key, sendAndWait } = await createIntegration()
+    await sendAndWait("created", { timestamp: 1 })
     const text = ` ${JSON.stringify(makeWebhookBody("updated", { timestamp: 0 }))} `
     assertAccepted(await jiraSender(service).send(key, text, { identifier: "second" }))
-    await eventually(async () => statuses(await inbound())[1] === "STALE", "it is worked")
-    const [first, second] = await inbound()
+    await eventually(async () => statuses(await listInbound())[1] === "STALE", "the second webhook is processed")
+    const [first, second] = await listInbound()
     assert.notProperty(first, "body")
-    const found = async (query: string) =>
+    const findIds = async (query: string) =>
       ((await read(`/integrations/${id}/inbound?${query}`)) as ReadonlyArray<{ id: string }>).map(({ id }) => id)
-    assert.deepStrictEqual(await found("status=STALE"), [second?.id])
-    assert.deepStrictEqual(await found("since=2100-01-01T00:00:00Z"), [])
-    assert.deepStrictEqual(await found("until=2100-01-01T00:00:00Z&limit=1"), [first?.id])
+    assert.deepStrictEqual(await findIds("status=STALE"), [second?.id])
+    assert.deepStrictEqual(await findIds("since=2100-01-01T00:00:00Z"), [])
+    assert.deepStrictEqual(await findIds("until=2100-01-01T00:00:00Z&limit=1"), [first?.id])
     const full = await read(`/integrations/${id}/inbound/${second?.id}`)
     assert.deepInclude(full, { body: text, identifier: "second", attempts: 1, happenedAt: 0, issueId: "24117" })
   })
 
-  describe("with what was billed for issues:", () => {
+  describe("with POST /invoices/{invoiceId}/billables/from-issues", () => {
     const fromIssues = (invoice: string, body: object) =>
       call("POST", `/invoices/${invoice}/billables/from-issues`, { amountMinor: 12_000, ...body })
 
-    /** Three issues, of which the last is gone. */
-    const stage = async () => {
-      const tracker = await connected()
-      const project = `P${tracker.id.slice(-6).toUpperCase()}`
-      await tracker.send("created", { id: "1", key: `${project}-1`, title: "x".repeat(300), timestamp: 1 })
-      await tracker.send("created", { id: "2", key: `${project}-2`, title: "Two", state: "Done", timestamp: 1 })
-      await tracker.send("created", { id: "3", key: `${project}-3`, timestamp: 1 })
-      await tracker.send("deleted", { id: "3", key: `${project}-3`, timestamp: 2 })
-      await tracker.settled()
+    /** Three issues, the last of which is deleted. */
+    const createIssues = async () => {
+      const jira = await createIntegration()
+      const project = `P${jira.id.slice(-6).toUpperCase()}`
+      await jira.send("created", { id: "1", key: `${project}-1`, title: "x".repeat(300), timestamp: 1 })
+      await jira.send("created", { id: "2", key: `${project}-2`, title: "Two", state: "Done", timestamp: 1 })
+      await jira.send("created", { id: "3", key: `${project}-3`, timestamp: 1 })
+      await jira.send("deleted", { id: "3", key: `${project}-3`, timestamp: 2 })
+      await jira.waitUntilProcessed()
       return {
-        ...tracker,
+        ...jira,
         project,
-        integrationId: tracker.id,
+        integrationId: jira.id,
         invoice: (await invoiceClient(service, tenant).draft()).id
       }
     }
 
-    it("lines come from issues by key, and say where they come from", async () => {
-      const { integrationId, invoice, issues, project } = await stage()
+    it("creates lines by issue key with a reference to each issue", async () => {
+      const { integrationId, invoice, listIssues, project } = await createIssues()
       const issueKeys = [`${project}-2`, `${project}-1`]
-      const answer = await fromIssues(invoice, { integrationId, issueKeys, quantity: 1.5 })
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(answer.headers.get("location"), `/api/v1/billables?invoiceId=${invoice}`)
-      const [two, one] = answer.body.data
-      const known = (await issues(`?key=${project}-2`))[0]
+      const response = await fromIssues(invoice, { integrationId, issueKeys, quantity: 1.5 })
+      assert.strictEqual(response.status, 201, response.text)
+      assert.strictEqual(response.headers.get("location"), `/api/v1/billables?invoiceId=${invoice}`)
+      const [two, one] = response.body.data
+      const known = (await listIssues(`?key=${project}-2`))[0]
       assert.deepInclude(two, {
         invoice,
         name: `${project}-2: Two`,
@@ -249,14 +270,14 @@ describe("the intake", () => {
       assert.strictEqual((await read(`/invoices/${invoice}`)).totalMinor, 36_000)
     })
 
-    it("unknown, deleted, repeated and billed issues are refused by their place", async () => {
-      const { integrationId, invoice, project } = await stage()
+    it("rejects unknown, deleted, repeated and billed issues with their index", async () => {
+      const { integrationId, invoice, project } = await createIssues()
       const key = (n: number) => `${project}-${n}`
-      const none = "names no issue that is there"
+      const message = "names no issue that is there"
       assertValidationError(
         await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(3), key(9)] }),
-        ["issueKeys[1]", "exists", none],
-        ["issueKeys[2]", "exists", none]
+        ["issueKeys[1]", "exists", message],
+        ["issueKeys[2]", "exists", message]
       )
       assertValidationError(await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(1)] }), [
         "issueKeys[1]",
@@ -273,8 +294,8 @@ describe("the intake", () => {
       assert.isEmpty(await read(`/billables?invoiceId=${second}`))
     })
 
-    it("a filter leaves out what is billed, until nothing is left", async () => {
-      const { integrationId, invoice, project } = await stage()
+    it("excludes billed issues from a filter, and rejects a filter without a match and a body without one choice", async () => {
+      const { integrationId, invoice, project } = await createIssues()
       const filter = { projectKey: project }
       const first = await fromIssues(invoice, { integrationId, filter: { ...filter, state: "Done" } })
       assert.deepStrictEqual(
@@ -308,21 +329,21 @@ describe("the intake", () => {
       ])
     })
 
-    it("a line is told of when its issue changes or vanishes, once for each webhook", async () => {
-      const { id, integrationId, inbound, invoice, project, settled, tell } = await stage()
+    it("emits billable.reference_changed once for each webhook that changes or deletes the issue of a line", async () => {
+      const { id, integrationId, listInbound, invoice, project, waitUntilProcessed, sendAndWait } = await createIssues()
       const key = `${project}-2`
-      const answer = await fromIssues(invoice, { integrationId, issueKeys: [key] })
-      const [line] = answer.body.data
+      const response = await fromIssues(invoice, { integrationId, issueKeys: [key] })
+      const [line] = response.body.data
       await call("POST", `/invoices/${invoice}/finalize`)
-      const told = { id: "2", key, title: "Two", state: "Done" }
-      await tell("updated", { ...told, timestamp: 10 })
-      await tell("updated", { ...told, timestamp: 20, title: "Zwei" })
-      await tell("updated", { ...told, timestamp: 15, title: "Late" })
-      await tell("updated", { ...told, timestamp: 30, title: "Zwei", key: `${project}-22` })
-      const last = (await inbound()).at(-1)
+      const fields = { id: "2", key, title: "Two", state: "Done" }
+      await sendAndWait("updated", { ...fields, timestamp: 10 })
+      await sendAndWait("updated", { ...fields, timestamp: 20, title: "Zwei" })
+      await sendAndWait("updated", { ...fields, timestamp: 15, title: "Late" })
+      await sendAndWait("updated", { ...fields, timestamp: 30, title: "Zwei", key: `${project}-22` })
+      const last = (await listInbound()).at(-1)
       await call("POST", `/integrations/${id}/inbound/${last?.id}/replay`)
-      await settled()
-      await tell("deleted", { ...told, timestamp: 40, key })
+      await waitUntilProcessed()
+      await sendAndWait("deleted", { ...fields, timestamp: 40, key })
       const events = (await eventsOf(pool, line.id)).map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) }))
       assert.deepStrictEqual(
         events.map(({ data, sequence, type }) => [sequence, type, data.before?.title, data.after?.title]),
@@ -333,26 +354,26 @@ describe("the intake", () => {
           [4, "billable.reference_changed", "Zwei", "Two"]
         ]
       )
-      const { after, before, ...shown } = events[2]?.data ?? {}
+      const { after, before, ...billable } = events[2]?.data ?? {}
       assert.deepStrictEqual([before.issueKey, after.issueKey], [key, `${project}-22`])
-      assert.deepStrictEqual(shown, await read(`/billables/${line.id}`))
+      assert.deepStrictEqual(billable, await read(`/billables/${line.id}`))
       assert.isTrue(events[3]?.data.after.isDeleted)
       const check = makeEventCheck(service.document)
       for (const { data, sequence, type } of events) {
-        check({ id: "evt_1", type, tenant, sequence, timestamp: "2026-01-01T00:00:00Z", data } as never) // the check looks at all of it
+        check({ id: "evt_1", type, tenant, sequence, timestamp: "2026-01-01T00:00:00Z", data } as never) // the check validates every field
       }
       const { rows } = await pool.query("select distinct client_id from events where resource_id = $1", [line.id])
       assert.lengthOf(rows, 1)
       assert.isNotNull(rows[0].client_id)
     })
 
-    it("nothing is told of a line whose invoice is void", async () => {
-      const { integrationId, invoice, project, tell } = await stage()
-      const answer = await fromIssues(invoice, { integrationId, issueKeys: [`${project}-2`] })
+    it("emits no event for a line of a void invoice", async () => {
+      const { integrationId, invoice, project, sendAndWait } = await createIssues()
+      const response = await fromIssues(invoice, { integrationId, issueKeys: [`${project}-2`] })
       await call("POST", `/invoices/${invoice}/finalize`)
       await call("POST", `/invoices/${invoice}/void`)
-      await tell("deleted", { id: "2", key: `${project}-2`, timestamp: 40 })
-      assert.lengthOf(await eventsOf(pool, answer.body.data[0].id), 1)
+      await sendAndWait("deleted", { id: "2", key: `${project}-2`, timestamp: 40 })
+      assert.lengthOf(await eventsOf(pool, response.body.data[0].id), 1)
     })
   })
 })

@@ -15,7 +15,8 @@ describe("An issue that moves to another key in Jira", () => {
     const { body } = await fixture.bill(invoice, id)
     const line = String(body.data[0].id)
     await tell("updated", { key: "XYZ-5", title: "Of one", timestamp: 2 })
-    const billAgain = async (choice: object = { issueKeys: ["XYZ-5"] }) => fixture.bill(await fixture.draft(), id, choice)
+    const billAgain = async (choice: object = { issueKeys: ["XYZ-5"] }) =>
+      fixture.bill(await fixture.draft(), id, choice)
     return { ...fixture, invoice, line, tell, billAgain }
   }
 

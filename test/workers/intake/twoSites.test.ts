@@ -25,7 +25,8 @@ describe("Issues with the same key on two Jira sites", () => {
         ["jira", "ABC-1", "two", "Of two"]
       ]
     )
-    const alreadyBilled = (invoice: string) => ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
+    const alreadyBilled = (invoice: string) =>
+      ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
     assertValidationError(await bill(await draft(), one.id), alreadyBilled(invoices[0]))
     assertValidationError(await bill(await draft(), two.id), alreadyBilled(invoices[1]))
     const again = await connected("one")

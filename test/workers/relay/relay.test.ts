@@ -76,10 +76,12 @@ describe("Relay workers", { timeout: 120_000 }, () => {
   }
   const countRows = async (statement: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${statement}`)).rows[0]?.count ?? 0
-  const waitForPositions = () => eventually(async () => (await countRows("outbox")) === 0, "every event has a feed position")
+  const waitForPositions = () =>
+    eventually(async () => (await countRows("outbox")) === 0, "every event has a feed position")
   const waitForFanOut = () =>
     eventually(async () => (await countRows("event_feed where not fanned_out")) === 0, "every event is fanned out", 60)
-  const waitForDeliveries = (count: number) => eventually(() => receiver.received.length >= count, `${count} deliveries`, 60)
+  const waitForDeliveries = (count: number) =>
+    eventually(() => receiver.received.length >= count, `${count} deliveries`, 60)
 
   /** Asserts one position per event, no gaps, and positions of each resource in the order of its events. */
   const assertFeedComplete = async () => {
