@@ -3,8 +3,9 @@ import { parseArgs } from "node:util"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
 
-const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills every process, PostgreSQL
-                                    and NATS at random, then verifies that every subscriber received its events in order
+const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills all processes,
+                                    PostgreSQL and NATS at random, then verifies that every subscriber received its
+                                    events in order
 npm run chaos -- --events <number>  with another number of events; npm test runs it with 500 and kills each once`
 
 const { values } = parseArgs({

@@ -92,7 +92,7 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
     for (const { stop } of [receiver, googleDrive, jira, oauthProvider]) await stop()
   })
 
-  /** Authorizes an integration after the token endpoint has failed three times with the code and our secret in its error. */
+  /** Authorizes an integration after the token endpoint has failed three times, each with the secrets in its error. */
   const authorize = async (id: string) => {
     for (const [status, error] of [
       [400, "invalid_grant"],
@@ -161,7 +161,8 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
 
   const listAttempts = async (id: string) => {
     const { rows: found } = await pool.query<{ body: string | null }>(
-      `select a.response_body as body from delivery_attempts a join deliveries d on d.tenant_id = a.tenant_id and d.id = a.delivery_id
+      `select a.response_body as body from delivery_attempts a
+       join deliveries d on d.tenant_id = a.tenant_id and d.id = a.delivery_id
        where d.integration_id = $1 order by a.attempted_at`,
       [id]
     )

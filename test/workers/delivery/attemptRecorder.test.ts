@@ -55,7 +55,7 @@ describe("The attempt recorder", () => {
   const statusOf = async ({ id }: AttemptResult) =>
     (await at.pool.query("select status from deliveries where id = $1", [id])).rows[0]?.status
 
-  it("records every result except one that the database rejects, and that one once the database accepts it", async () => {
+  it("records every result except one that the database rejects, and records that one later", async () => {
     const [good, bad] = [await insertTenantWithIntegration(), await insertTenantWithIntegration()]
     await at.pool.query("alter table delivery_attempts add constraint refused check (response_status <> 299)")
     const poison = await insertAttempt(bad.tenant, bad.integration, { status: 299 })

@@ -109,7 +109,7 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
     await eventually(async () => (await latencyClassOf(integration)) === "PROVEN", "the receiver is proven")
   })
 
-  it("records the results of other tenants while an integration is locked, and the locked ones after the unlock", async () => {
+  it("records results of other tenants while an integration is locked, and its own after the unlock", async () => {
     const { received, url } = await newReceiver()
     const [tenant, other] = [await insertTenant(pool), await insertTenant(pool)]
     const [locked, open] = [

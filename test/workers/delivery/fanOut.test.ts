@@ -91,7 +91,8 @@ describe("The fan-out consumer", () => {
     const [mine, other] = [await createTenant(1), await createTenant(1)]
     await at().pool.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$;
-      create trigger refuse before insert on deliveries for each row when (new.resource_id = 'clnt_poison') execute function refuse()`)
+      create trigger refuse before insert on deliveries for each row
+        when (new.resource_id = 'clnt_poison') execute function refuse()`)
     await at().pool.query(
       `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
        select $1, 'evt_poison' || n, 'client.updated', 'clnt_poison', n, now(), '{}' from generate_series(1, 2) n`,

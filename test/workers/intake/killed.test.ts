@@ -145,7 +145,8 @@ describe("Intake workers that are killed together with NATS", () => {
       body: JSON.stringify(body)
     })
     assert.isTrue(response.ok, `${path}: ${response.status}`)
-    return (await response.json()) as { readonly data: { id: string; webhookUrl: string; accepted: boolean } } // the fields of every response that the test reads
+    // The fields of every response that the test reads.
+    return (await response.json()) as { readonly data: { id: string; webhookUrl: string; accepted: boolean } }
   }
 
   const createIntegration = async () => {

@@ -63,7 +63,7 @@ describe("The invoice file renderer", () => {
     assert.strictEqual(await renderAll(), 0)
   })
 
-  it("stores the bytes that a request renders, and requests serve the stored file without rendering again", async () => {
+  it("stores the bytes that a request renders, and requests serve the stored file afterwards", async () => {
     const { invoiceIn, tenant } = await newInvoicing()
     const { id } = await invoiceIn("FINALIZED")
     const renderedEtag = await etagOf(tenant, id)

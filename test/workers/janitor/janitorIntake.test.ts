@@ -133,7 +133,8 @@ describe("The cleanup of inbound webhooks", () => {
     )
     await runJanitorOnce(service)
     const { rows } = await pool.query(
-      "select 1 from webhook_endpoints where tenant_id = $1 and key_hash = any (select sha256(key::bytea) from unnest($2::text[]) key)",
+      `select 1 from webhook_endpoints
+       where tenant_id = $1 and key_hash = any (select sha256(key::bytea) from unnest($2::text[]) key)`,
       [tenant, keys]
     )
     assert.lengthOf(rows, 2)
