@@ -74,7 +74,7 @@ describe("The janitor", { timeout: 60_000 }, () => {
   })
 
   it("vacuums the tables after it erases a large tenant", async () => {
-    const { tenant } = await createTenant((maxBatchesUnvacuumed + 1) * batchSize)
+    const { tenant } = await createTenant(maxBatchesUnvacuumed * batchSize)
     await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
     await erase()
     await vi.waitFor(async () => {
