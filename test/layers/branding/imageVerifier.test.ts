@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import type { ImageType } from "../../../src/domain/branding/ImageFile.ts"
 import { verifyImage } from "../../../src/layers/branding/ImageVerifier.ts"
 import { corpus, plainJpeg, plainPng } from "../../support/fixtures/imageCorpus.ts"
-import { animated, claiming, pngOf, uint32 } from "../../support/fixtures/pngParts.ts"
+import { animated, withSize, pngOf, uint32 } from "../../support/fixtures/pngParts.ts"
 
 const verify = (bytes: Uint8Array, declared: ImageType) => Effect.runPromise(verifyImage(Buffer.from(bytes), declared))
 
@@ -15,10 +15,10 @@ const rejectionOf = async (bytes: Uint8Array, declared: ImageType) =>
 const damaged = "is damaged or cut off"
 
 describe("verifyImage", () => {
-  for (const { name, type, bytes, shows, frames } of corpus)
+  for (const { name, type, bytes, expected, frames } of corpus)
     it(`reads the size of ${name}`, async () => {
       const metadata = await sharp(bytes).metadata()
-      for (const [key, value] of Object.entries(shows)) assert.propertyVal(metadata, key, value)
+      for (const [key, value] of Object.entries(expected)) assert.propertyVal(metadata, key, value)
       assert.strictEqual(`image/${metadata.format}`, type)
       const { height, pages = 1, width } = metadata
       assert.deepStrictEqual(await verify(bytes, type), Either.right({ width, height, frames: frames ?? pages }))
@@ -67,8 +67,8 @@ describe("verifyImage", () => {
   })
 
   it("rejects a picture without a size", async () => {
-    assert.strictEqual(await rejectionOf(claiming(plainPng, 0, 5), "image/png"), damaged)
-    assert.strictEqual(await rejectionOf(claiming(plainPng, 5, 0), "image/png"), damaged)
+    assert.strictEqual(await rejectionOf(withSize(plainPng, 0, 5), "image/png"), damaged)
+    assert.strictEqual(await rejectionOf(withSize(plainPng, 5, 0), "image/png"), damaged)
   })
 
   it("rejects an animated PNG of more than 500 frames", async () => {

@@ -13,7 +13,7 @@ interface Exchange {
 
 const matcher = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`)
 
-/** Checks every answer a test gets against the OpenAPI document: a status or a body it does not name is a failure. */
+/** Makes a check that a response has a status and a body that the OpenAPI document describes. */
 export const makeConformanceCheck = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
@@ -53,3 +53,5 @@ export const makeConformanceCheck = (document: OpenApiDocument) => {
     assert.isTrue(validate(JSON.parse(text)), `${what}: ${ajv.errorsText(validate.errors)}`)
   }
 }
+
+export type ConformanceCheck = ReturnType<typeof makeConformanceCheck>

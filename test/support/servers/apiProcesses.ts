@@ -10,7 +10,7 @@ import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
-import { freshDatabase } from "./database.ts"
+import { migratedDatabase } from "./database.ts"
 
 // Beside `dist`, whose bundle may be older than the sources, or of use to others at this moment.
 export const apiProgram = join(projectRoot, "node_modules", ".cache", "test-api", "main.js")
@@ -37,7 +37,7 @@ const addressFrom = (child: ChildProcess, said: string) =>
 
 /** The api, bundled before, in processes of its own over one database and one key for tokens. */
 export const prepareApiProcesses = async (environment: Readonly<Record<string, string>> = {}) => {
-  const database = await freshDatabase()
+  const database = await migratedDatabase()
   const folder = mkdtempSync(join(tmpdir(), "contracting-api-"))
   const settings = { DATA_DIR: folder, DATABASE_URL: database.url, NATS_URL: inject("natsUrl"), PORT: "0" }
   const running = new Map<ChildProcess, Promise<void>>()

@@ -6,12 +6,12 @@ import { FanOut } from "../../../src/layers/delivery/FanOut.ts"
 import { Outbox } from "../../../src/layers/delivery/Outbox.ts"
 import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
-import { freshDatabase, openPool } from "./database.ts"
+import { migratedDatabase, openPool } from "./database.ts"
 import { testLayers } from "./layers.ts"
 
 /** The tables of delivery in a database of their own, with those who work on them, and no process around them. */
 export const openDeliveryDatabase = async (settings: Readonly<Record<string, string>> = {}) => {
-  const database = await freshDatabase()
+  const database = await migratedDatabase()
   const sql = openPool(database.url)
   const live = Layer.mergeAll(Outbox.Default, FanOut.Default, Claims.Default, AttemptResults.Default).pipe(
     Layer.provideMerge(testLayers(database.url, settings))

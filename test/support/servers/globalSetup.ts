@@ -6,6 +6,7 @@ import type { TestProject } from "vitest/node"
 import { bundle } from "../../../scripts/bundle.mjs"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
+import { prepareServer } from "./migratedTemplate.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -43,6 +44,7 @@ export default async (project: TestProject) => {
   const child = await launch()
   const ended = new Promise((resolve) => child.once("exit", resolve))
   const { databaseUrl, natsUrl } = await addressesFrom(child)
+  await prepareServer(databaseUrl)
   project.provide("databaseUrl", databaseUrl)
   project.provide("natsUrl", natsUrl)
   return () => {

@@ -5,7 +5,7 @@ import type { HttpApiGroup } from "@effect/platform"
 import { Context, Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
 import { inject } from "vitest"
 import { makeApi } from "../../../src/http/api/Api.ts"
-import { makeOpenApiDocument } from "../../../src/http/api/OpenApi.ts"
+import { makeOpenApiDocument, type OpenApiDocument } from "../../../src/http/api/OpenApi.ts"
 import { handlerGroups as everything } from "../../../src/http/HandlerGroups.ts"
 import { type HandlerDependencies, HttpPort, httpLive } from "../../../src/http/Http.ts"
 import type { HandlerGroup } from "../../../src/http/server/Handlers.ts"
@@ -13,11 +13,11 @@ import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
-import { makeConformanceCheck } from "../assertions/conformance.ts"
-import { freshDatabase } from "./database.ts"
+import { type ConformanceCheck, makeConformanceCheck } from "../assertions/conformance.ts"
+import { migratedDatabase } from "./database.ts"
 
 export interface CallOptions {
-  /** Whose development token goes along; a text with dots is taken for a token itself. */
+  /** The subject of the development token to send. A text with dots is sent as the token itself. */
   readonly as?: string
   readonly tenant?: string
   readonly body?: unknown
@@ -44,12 +44,24 @@ const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/oct
 
 type AnyMounted = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
 
-/** The service in this process, on a database of its own, with every answer checked against its own document. */
+/** The document of an API and the check against it: expensive, and the same for almost every service of a run. */
+const documents = new Map<AnyMounted, { document: OpenApiDocument; assertConforms: ConformanceCheck }>()
+
+const documentOf = (mounted: AnyMounted) => {
+  const known = documents.get(mounted)
+  if (known !== undefined) return known
+  const document = makeOpenApiDocument(makeApi(mounted.map(({ group }) => group)))
+  const made = { document, assertConforms: makeConformanceCheck(document) }
+  documents.set(mounted, made)
+  return made
+}
+
+/** The service in this process, on a database of its own, with every response checked against its OpenAPI document. */
 export const startService = async (
   environment: Readonly<Record<string, string>> = {},
   mounted: AnyMounted = everything
 ) => {
-  const database = await freshDatabase()
+  const database = await migratedDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), "contracting-service-"))
   const settings = await Effect.runPromise(
     readSettings({
@@ -81,12 +93,18 @@ export const startService = async (
   })
   const port = Context.get(built, HttpPort)
   const url = `http://127.0.0.1:${port}`
-  const document = makeOpenApiDocument(makeApi(mounted.map(({ group }) => group)))
-  const conforms = makeConformanceCheck(document)
-  const token = (subject: string) =>
-    Effect.runPromise(signDevelopmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
+  const { assertConforms, document } = documentOf(mounted)
+  const tokens = new Map<string, Promise<string>>()
+  /** The development token of a subject, signed once. */
+  const token = (subject: string) => {
+    const signing =
+      tokens.get(subject) ??
+      Effect.runPromise(signDevelopmentToken(subject, 3600).pipe(Effect.provideService(Settings, settings)))
+    tokens.set(subject, signing)
+    return signing
+  }
 
-  /** One request. A body of text or bytes goes as it is, anything else as JSON. */
+  /** Sends one request. Text and bytes are sent unchanged, any other body as JSON. */
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<ServiceResponse> => {
     const { as, body, headers = {}, tenant } = options
     const response = await fetch(url + path, {
@@ -101,7 +119,7 @@ export const startService = async (
     })
     const text = await response.text()
     if (path.startsWith("/api/")) {
-      conforms({ method, path, status: response.status, contentType: response.headers.get("content-type"), text })
+      assertConforms({ method, path, status: response.status, contentType: response.headers.get("content-type"), text })
     }
     const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== ""
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
@@ -109,7 +127,7 @@ export const startService = async (
 
   const api = (method: string, path: string, options?: CallOptions) => call(method, `/api/v1${path}`, options)
 
-  /** A tenant of its own for one test, owned by `owner`. */
+  /** Creates a tenant that `owner` owns. */
   const newTenant = async (owner = "owner") => {
     const { body } = await api("POST", "/tenants", { as: owner, body: { name: "Tenant" } })
     return String(body.data.id)

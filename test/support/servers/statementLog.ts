@@ -1,25 +1,27 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { freshDatabase, openPool } from "./database.ts"
+import { migratedDatabase, openPool } from "./database.ts"
 
-/** A database whose every statement the server of the run writes into its log before it is done. */
+/** A database whose statements the server writes into its log. */
 export const openLoggedDatabase = async () => {
-  const database = await freshDatabase()
+  const database = await migratedDatabase()
   const pool = openPool(database.url)
   await pool.query(`alter database ${database.name} set log_statement = 'all'`)
   const { rows } = await pool.query<{ data_directory: string }>("show data_directory")
   await pool.end()
   const log = join(rows[0]?.data_directory ?? "", "..", "..", "postgres.log")
-  const logged = async () => (await readFile(log, "utf8")).match(/ LOG: {2}(statement|execute \S+): .*/g) ?? []
+  const pattern = new RegExp(` ${database.name} LOG: {2}(statement|execute \\S+): .*`, "g")
+  /** The server writes a statement into its log before it answers. */
+  const readLog = async () => (await readFile(log, "utf8")).match(pattern) ?? []
 
   return {
     url: database.url,
     drop: database.drop,
-    /** The statements that were run meanwhile, each by its first line. */
+    /** The first lines of the statements that ran during the work. */
     during: async (work: () => Promise<unknown>) => {
-      const before = (await logged()).length
+      const before = (await readLog()).length
       await work()
-      return (await logged()).slice(before)
+      return (await readLog()).slice(before)
     }
   }
 }
