@@ -11,11 +11,11 @@ const quick = [
   "test/layers/auth/{coalescer,tokenCache}.test.ts",
   "test/layers/branding/imageVerifier.test.ts",
   "test/layers/nats/throttle.test.ts",
-  "test/layers/pdf/{layout,particulars,reading}.test.ts",
+  "test/layers/pdf/{layout,content,bidiText}.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
   "test/layers/postgres/connection/timestamps.test.ts",
   "test/layers/tracker/intake/*.test.ts",
-  "test/layers/webhook/refused.test.ts",
+  "test/layers/webhook/rejectedUrls.test.ts",
   "test/workers/delivery/sendSlots.test.ts"
 ]
 

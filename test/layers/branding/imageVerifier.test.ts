@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import type { ImageType } from "../../../src/domain/branding/ImageFile.ts"
 import { verifyImage } from "../../../src/layers/branding/ImageVerifier.ts"
 import { corpus, plainJpeg, plainPng } from "../../support/fixtures/imageCorpus.ts"
-import { animated, withSize, pngOf, uint32 } from "../../support/fixtures/pngParts.ts"
+import { animated, pngOf, uint32, withSize } from "../../support/fixtures/pngParts.ts"
 
 const verify = (bytes: Uint8Array, declared: ImageType) => Effect.runPromise(verifyImage(Buffer.from(bytes), declared))
 
