@@ -13,8 +13,9 @@ npm test -- <options>         options for vitest, for example -t "part of a test
 const run = (title, { command, args }, env = process.env) =>
   new Promise((resolve, reject) => {
     process.stdout.write(`\n── ${title}\n`)
-    const child = spawn(command, args, { cwd: root, env, stdio: "inherit" })
-    const forward = (signal) => child.kill(signal)
+    // A process group of its own: the workers of vitest outlive vitest unless they get the signal too.
+    const child = spawn(command, args, { cwd: root, env, stdio: "inherit", detached: true })
+    const forward = (signal) => process.kill(-child.pid, signal)
     process.once("SIGINT", forward).once("SIGTERM", forward)
     child.once("error", reject)
     child.once("exit", (code) => resolve(code === 0))

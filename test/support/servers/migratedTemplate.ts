@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import pg from "pg"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { migrate } from "../../../src/layers/postgres/Migrations.ts"
@@ -18,7 +18,9 @@ export const prepareServer = async (serverUrl: string) => {
     const url = new URL(serverUrl)
     url.pathname = `/${migratedTemplate}`
     const settings = await Effect.runPromise(readSettings({ DATABASE_URL: url.href }))
-    await Effect.runPromise(Effect.provideService(migrate, Settings, settings))
+    await Effect.runPromise(
+      migrate.pipe(Effect.provideService(Settings, settings), Effect.provide(Logger.remove(Logger.defaultLogger)))
+    )
     await client.query(`alter database ${migratedTemplate} allow_connections false`)
   } finally {
     await client.end()
