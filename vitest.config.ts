@@ -13,7 +13,7 @@ const quick = [
   "test/layers/nats/throttle.test.ts",
   "test/layers/pdf/{layout,content,bidiText}.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
-  "test/layers/postgres/connection/timestamps.test.ts",
+  "test/layers/postgres/connection/values.test.ts",
   "test/layers/tracker/intake/*.test.ts",
   "test/layers/webhook/rejectedUrls.test.ts",
   "test/workers/delivery/sendSlots.test.ts"

@@ -1,6 +1,6 @@
 import pg from "pg"
-import { plannerOptions } from "../../src/layers/postgres/connection/QueryPlans.ts"
-import { toIso } from "../../src/layers/postgres/connection/Timestamps.ts"
+import { plannerOptions } from "../../src/layers/postgres/connection/Pool.ts"
+import { toIso } from "../../src/layers/postgres/connection/Values.ts"
 import { environment } from "./environment.ts"
 
 // Spares both references a Date for every timestamp, only to be printed as the text it was read from.

@@ -1,20 +1,56 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { type Cause, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
+import { Headers, HttpTraceContext } from "@effect/platform"
+import { type Cause, Context, Effect, FiberId, Option, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
-import { withRequestSpan } from "./request/Tracing.ts"
-import { makeCors } from "./response/Cors.ts"
 import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "./response/HttpResponse.ts"
-import { writeList } from "./response/ListWriter.ts"
 import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
-import { writeResponse, writeStream } from "./response/ResponseWriter.ts"
+import { writeList, writeResponse, writeStream } from "./response/ResponseWriter.ts"
 import { toWireError } from "./response/WireErrors.ts"
+
+const exposedHeaders =
+  "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, x-request-id, Idempotent-Replayed"
+const allowedHeaders = "Authorization, Content-Type, tenant-id, Idempotency-Key, If-Match, If-None-Match, x-request-id"
+const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+
+/** Adds CORS headers for an allowed origin, and none for any other. */
+export const makeCors = (origins: ReadonlyArray<string>) => {
+  const allowedOrigins = new Set(origins)
+  return (request: IncomingMessage, headers: Record<string, string>) => {
+    if (allowedOrigins.size === 0) return
+    headers["vary"] = "Origin"
+    const { origin } = request.headers
+    if (origin === undefined || !allowedOrigins.has(origin)) return
+    headers["access-control-allow-origin"] = origin
+    headers["access-control-expose-headers"] = exposedHeaders
+    if (request.method !== "OPTIONS") return
+    headers["access-control-allow-headers"] = allowedHeaders
+    headers["access-control-allow-methods"] = allowedMethods
+    headers["access-control-max-age"] = "600"
+  }
+}
+
+const parentSpanOf = ({ headers }: IncomingMessage) =>
+  Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput({ ...headers })))
+
+/** Wraps a request in a span that continues the client's trace. */
+export const withRequestSpan =
+  (request: IncomingMessage, name: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+    const parent = parentSpanOf(request)
+    return Effect.withSpan(effect, name, {
+      kind: "server",
+      captureStackTrace: false,
+      attributes: { "http.request.method": request.method },
+      ...(parent === undefined ? {} : { parent })
+    })
+  }
 
 /** A public route outside of the API, such as health or documentation. */
 export interface PlainRoute {

@@ -2,7 +2,26 @@ import { Data, Effect, Schedule } from "effect"
 import { type ConnectionOptions, connect, ErrorCode, type JetStreamManager, type NatsConnection, NatsError } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { makeNatsNames } from "./NatsNames.ts"
-import { throttle } from "./Throttle.ts"
+
+/** Throttles `act`: the first call runs at once, calls during the interval run once at its end. */
+export const throttle = (intervalMs: number, act: () => void) => {
+  let isThrottled = false
+  let isPending = false
+  const run = () => {
+    isPending = false
+    isThrottled = true
+    setTimeout(endInterval, intervalMs).unref()
+    act()
+  }
+  const endInterval = () => {
+    isThrottled = false
+    if (isPending) run()
+  }
+  return () => {
+    if (isThrottled) isPending = true
+    else run()
+  }
+}
 
 /** The JetStream error codes that callers handle. */
 export const jetStreamErrorCodes = {

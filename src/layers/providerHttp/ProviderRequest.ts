@@ -1,7 +1,16 @@
 import { Data, Effect } from "effect"
 import { Agent, type Dispatcher, request } from "undici"
+import { toStorableText } from "../../domain/StorableText.ts"
 import { describeNetworkError } from "../webhook/NetworkErrors.ts"
-import { parseProviderJson } from "./ProviderJson.ts"
+
+/** Parses JSON and makes its strings storable in PostgreSQL. Returns undefined for anything but JSON. */
+export const parseProviderJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? toStorableText(value) : value))
+  } catch {
+    return undefined
+  }
+}
 
 /** No complete response arrived. Whether the provider executed the request is unknown. */
 export class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}

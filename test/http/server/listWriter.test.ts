@@ -5,7 +5,7 @@ import { Effect, Exit } from "effect"
 import { assert, describe, it, onTestFinished } from "vitest"
 import { EncodedPage } from "../../../src/domain/EncodedJson.ts"
 import { PagedList } from "../../../src/http/server/response/HandlerResult.ts"
-import { writeList } from "../../../src/http/server/response/ListWriter.ts"
+import { writeList } from "../../../src/http/server/response/ResponseWriter.ts"
 import { serveOnLoopback } from "../../support/servers/loopback.ts"
 
 /** More than the buffers between two sockets of a machine hold. */

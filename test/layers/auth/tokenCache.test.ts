@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { maxCacheAgeMs, maxCachedTokens, TokenCache } from "../../../src/layers/auth/TokenCache.ts"
+import { maxCacheAgeMs, maxCachedTokens, TokenCache } from "../../../src/layers/auth/TokenVerifier.ts"
 
 describe("the memory of verified tokens", () => {
   const alice = { issuer: "issuer", subject: "alice" }

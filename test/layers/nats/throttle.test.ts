@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { throttle } from "../../../src/layers/nats/Throttle.ts"
+import { throttle } from "../../../src/layers/nats/Broker.ts"
 
 describe("throttle", () => {
   beforeEach(() => {

@@ -2,8 +2,8 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
+import { refreshPlans } from "./Pool.ts"
 import { PreparedQuery, type QueryCallback, queryTimeoutMs, type TransactionBoundary } from "./PreparedQuery.ts"
-import { refreshPlans } from "./QueryPlans.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {

@@ -8,8 +8,7 @@ import { Context, Effect, FiberRef, Layer, Option } from "effect"
 import type pg from "pg"
 import { Settings } from "../../config/Settings.ts"
 import { PooledConnection } from "./DriverConnection.ts"
-import { makePool } from "./Pool.ts"
-import { refreshPlans } from "./QueryPlans.ts"
+import { makePool, refreshPlans } from "./Pool.ts"
 import { makeWithTransaction, PipelinedTransaction } from "./Transactions.ts"
 
 const isStatement = (built: unknown): built is Statement<unknown> => isFragment(built) && "commit" in built

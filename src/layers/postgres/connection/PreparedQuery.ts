@@ -1,8 +1,7 @@
 import type pg from "pg"
 import { serialize } from "pg-protocol"
-import { toParameter } from "./Parameters.ts"
 import { isStalePlan } from "./TransientErrors.ts"
-import { typeParserOf } from "./TypeParsers.ts"
+import { toParameter, typeParserOf } from "./Values.ts"
 
 /** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. */
 export const queryTimeoutMs = 17_000

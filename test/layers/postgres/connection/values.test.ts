@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { toIso } from "../../../../src/layers/postgres/connection/Timestamps.ts"
+import { toIso } from "../../../../src/layers/postgres/connection/Values.ts"
 
 describe("timestamps", () => {
   it("come out in ISO 8601 with milliseconds", () => {
