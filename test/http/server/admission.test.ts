@@ -12,15 +12,16 @@ interface Target {
   readonly client: string
 }
 
-describe("admission with sixteen requests let in, twelve of one key of which three write, and two of one key waiting", () => {
-  const bounds = { DATABASE_POOL: "4", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
-  const [letIn, atWork, waiting] = [12, 3, 2]
-  const room = letIn + waiting
+// DATABASE_POOL 4 admits 16 requests, 12 of them of one caller or tenant, of which 3 may write at the same time.
+describe("Request admission", () => {
+  const limits = { DATABASE_POOL: "4", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
+  const [maxAdmitted, maxWriting, maxQueued] = [12, 3, 2]
+  const capacity = maxAdmitted + maxQueued
   let service: Service
   let pool: ReturnType<typeof openPool>
   let gate: Gate
   beforeAll(async () => {
-    service = await startService(bounds)
+    service = await startService(limits)
     pool = openPool(service.database.url)
     gate = await makeGate(pool, "clients")
   })
@@ -46,97 +47,102 @@ describe("admission with sixteen requests let in, twelve of one key of which thr
     )?.value
   const untilQueued = (queue: string, count: number) =>
     vi.waitUntil(async () => (await queueLength(queue)) === count, { timeout: 10_000, interval: 10 })
-  /** As many targets as given, the same ones over and over. */
+  /** The targets over and over, up to the count. */
   const repeated = (targets: ReadonlyArray<Target>, count: number) =>
     Array.from({ length: Math.ceil(count / targets.length) }, () => targets)
       .flat()
       .slice(0, count)
 
-  /** Renames clients behind a closed gate until each request is at work, waits or is refused; gives what opens it. */
-  const crowd = async (targets: ReadonlyArray<Target>) => {
+  /**
+   * Renames clients behind a closed gate until each request is writing, queued or rejected; the returned function opens
+   * the gate.
+   */
+  const fillQueues = async (targets: ReadonlyArray<Target>) => {
     await gate.close()
-    let refused = 0
-    const answers = targets.map((target) =>
-      rename(target).then((answer) => {
-        refused++
-        return answer
+    let completed = 0
+    const responses = targets.map((target) =>
+      rename(target).then((response) => {
+        completed++
+        return response
       })
     )
-    const beyond = targets.length - room
-    await gate.until(atWork)
-    await untilQueued("writes", letIn - atWork)
-    await untilQueued("database", waiting)
-    await vi.waitUntil(() => refused === beyond, { timeout: 10_000, interval: 10 })
+    const excess = targets.length - capacity
+    await gate.until(maxWriting)
+    await untilQueued("writes", maxAdmitted - maxWriting)
+    await untilQueued("database", maxQueued)
+    await vi.waitUntil(() => completed === excess, { timeout: 10_000, interval: 10 })
     return async () => {
       await gate.open()
-      return Promise.all(answers)
+      return Promise.all(responses)
     }
   }
 
-  const refusedOf = (answers: ReadonlyArray<ServiceResponse>) => answers.filter(({ status }) => status !== 200)
+  const rejectedOf = (responses: ReadonlyArray<ServiceResponse>) => responses.filter(({ status }) => status !== 200)
 
-  it("answers 429 to a caller whose own queue is full, serves another meanwhile, and then everything accepted", async () => {
+  it("responds 429 to a caller whose own queue is full and still serves other callers", async () => {
     const target = await newTarget("greedy")
     const victim = await newTarget("victim")
-    const finish = await crowd(repeated([target], room + 5))
+    const finish = await fillQueues(repeated([target], capacity + 5))
     assert.strictEqual((await read(victim)).status, 200)
     assert.strictEqual((await create(victim)).status, 201)
-    const answers = await finish()
-    assert.lengthOf(refusedOf(answers), 5)
-    for (const refused of refusedOf(answers)) assertTooManyRequests(refused)
+    const responses = await finish()
+    assert.lengthOf(rejectedOf(responses), 5)
+    for (const response of rejectedOf(responses)) assertTooManyRequests(response)
   })
 
-  it("counts the reads of a caller as well", async () => {
+  it("counts reads of a caller together with writes", async () => {
     const target = await newTarget("reader")
-    const finish = await crowd(repeated([target], room))
+    const finish = await fillQueues(repeated([target], capacity))
     assertTooManyRequests(await read(target))
-    assert.isEmpty(refusedOf(await finish()))
+    assert.isEmpty(rejectedOf(await finish()))
     assert.strictEqual((await read(target)).status, 200)
   })
 
-  it("counts all tenants of one caller together", async () => {
+  it("counts requests of one caller in all tenants together", async () => {
     const targets: Array<Target> = []
     while (targets.length < 8) targets.push(await newTarget("landlord"))
     const victim = await newTarget("tenant of another")
-    const finish = await crowd(repeated(targets, room + 3))
+    const finish = await fillQueues(repeated(targets, capacity + 3))
     assert.strictEqual((await create(victim)).status, 201)
-    const answers = await finish()
-    assert.lengthOf(refusedOf(answers), 3)
-    for (const refused of refusedOf(answers)) assertTooManyRequests(refused)
+    const responses = await finish()
+    assert.lengthOf(rejectedOf(responses), 3)
+    for (const response of rejectedOf(responses)) assertTooManyRequests(response)
   })
 
-  it("counts all callers of one tenant together", async () => {
+  it("counts requests of all callers in one tenant together", async () => {
     const first = await newTarget("first")
     const victim = await newTarget("outsider")
     const colleagues = ["second", "third", "fourth", "fifth", "sixth", "seventh"]
     for (const subject of colleagues) {
       await service.api("POST", "/members", { as: "first", tenant: first.tenant, body: { subject, role: "MEMBER" } })
     }
-    const finish = await crowd(repeated([first, ...colleagues.map((caller) => ({ ...first, caller }))], room + 2))
+    const finish = await fillQueues(
+      repeated([first, ...colleagues.map((caller) => ({ ...first, caller }))], capacity + 2)
+    )
     assert.strictEqual((await create(victim)).status, 201)
-    assert.lengthOf(refusedOf(await finish()), 2)
+    assert.lengthOf(rejectedOf(await finish()), 2)
   })
 
-  it("answers 503 at once when all queues are full, and probes all the while", async () => {
+  it("responds 503 when all queues are full, except to health probes", async () => {
     const [one, other, third] = await Promise.all(["one", "other", "third"].map((caller) => newTarget(caller)))
-    if (one === undefined || other === undefined || third === undefined) return assert.fail("three targets are made")
+    if (one === undefined || other === undefined || third === undefined) return assert.fail("expected three targets")
     await gate.close()
-    const first = repeated([one], letIn).map(rename)
-    await untilQueued("writes", letIn - atWork)
+    const first = repeated([one], maxAdmitted).map(rename)
+    await untilQueued("writes", maxAdmitted - maxWriting)
     const second = repeated([other], 4).map(rename)
     await gate.until(4)
-    await untilQueued("writes", letIn)
-    // Everything is let in that may be; one more of each fills the queues.
+    await untilQueued("writes", maxAdmitted)
+    // Both callers are at their maximum; one more request of each caller fills the queues.
     const queued = [rename(one), rename(other), rename(third)]
     await untilQueued("database", queued.length)
     assertUnavailable(await read(third))
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
     await gate.open()
-    assert.isEmpty(refusedOf(await Promise.all([...first, ...second, ...queued])))
+    assert.isEmpty(rejectedOf(await Promise.all([...first, ...second, ...queued])))
   })
 
-  it("counts what it refuses", async () => {
+  it("counts rejected requests by reason in the metrics", async () => {
     const samples = parseMetrics((await service.call("GET", "/metrics")).text)
     const reasons = samples.filter(({ name }) => name === "http_requests_refused_total")
     assert.includeMembers(
@@ -146,8 +152,8 @@ describe("admission with sixteen requests let in, twelve of one key of which thr
   })
 })
 
-describe("bodies that are on their way", () => {
-  it("take 64 MiB of one caller at most, and leave room for others", async () => {
+describe("Unfinished request bodies", () => {
+  it("use at most 64 MiB per caller and do not block other callers", async () => {
     const service = await startService()
     const tenant = await service.newTenant("slow")
     const other = await service.newTenant("other")
@@ -157,16 +163,16 @@ describe("bodies that are on their way", () => {
       "content-type": "application/json",
       "content-length": String(1024 * 1024)
     }
-    let refused = 0
+    let rejected = 0
     const slow = Array.from({ length: 66 }, () => {
       const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
-      sending.on("response", () => refused++)
+      sending.on("response", () => rejected++)
       sending.on("error", () => {}).write("{")
       return sending
     })
     const create = (as: string, tenant: string) =>
       service.api("POST", "/clients", { as, tenant, body: { name: "Northwind" } })
-    await vi.waitUntil(() => refused === 2, { timeout: 10_000, interval: 10 })
+    await vi.waitUntil(() => rejected === 2, { timeout: 10_000, interval: 10 })
     assertTooManyRequests(await create("slow", tenant))
     assert.strictEqual((await create("other", other)).status, 201)
     for (const sending of slow) sending.destroy()
@@ -175,18 +181,18 @@ describe("bodies that are on their way", () => {
   })
 })
 
-describe("fixed rates", () => {
-  it("are told in the RateLimit fields, and beyond them a caller gets 429 until the minute is over", async () => {
+describe("RATE_LIMIT_PER_CALLER and RATE_LIMIT_PER_TENANT", () => {
+  it("appear in the RateLimit headers and reject requests beyond them with 429", async () => {
     const service = await startService({ RATE_LIMIT_PER_CALLER: "5", RATE_LIMIT_PER_TENANT: "1000" })
     const tenant = await service.newTenant("other")
     await service.api("POST", "/members", { as: "other", tenant, body: { subject: "eager", role: "VIEWER" } })
-    const answers: Array<ServiceResponse> = []
-    // A minute may end in between, but not twice.
-    while (answers.length < 12 && answers.at(-1)?.status !== 429) {
-      answers.push(await service.api("GET", "/clients", { as: "eager", tenant }))
+    const responses: Array<ServiceResponse> = []
+    // The minute of the limit may end during these requests, but not twice.
+    while (responses.length < 12 && responses.at(-1)?.status !== 429) {
+      responses.push(await service.api("GET", "/clients", { as: "eager", tenant }))
     }
-    const [first, last] = [answers.at(0), answers.at(-1)]
-    if (first === undefined || last === undefined) return assert.fail("there are answers")
+    const [first, last] = [responses.at(0), responses.at(-1)]
+    if (first === undefined || last === undefined) return assert.fail("expected responses")
     assert.strictEqual(first.headers.get("ratelimit-policy"), `"caller";q=5;w=60, "tenant";q=1000;w=60`)
     assert.match(first.headers.get("ratelimit") ?? "", /^"caller";r=4;t=\d+, "tenant";r=\d+;t=\d+$/)
     assertTooManyRequests(last)
@@ -197,7 +203,7 @@ describe("fixed rates", () => {
     await service.stop()
   })
 
-  it("are not told where none are set", async () => {
+  it("send no RateLimit headers when they are not set", async () => {
     const service = await startService()
     const tenant = await service.newTenant()
     const { headers } = await service.api("GET", "/clients", { as: "owner", tenant })

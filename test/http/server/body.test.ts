@@ -10,7 +10,7 @@ import { type RawRequest, sendRaw, singleConnectionAgent } from "../../support/s
 import { type Service, startService } from "../../support/servers/service.ts"
 
 const mebibyte = 1024 * 1024
-const patience = { timeout: 10_000 }
+const waitOptions = { timeout: 10_000 }
 
 const notJson: ExpectedError = ["body", "format", "is not valid JSON"]
 const notUtf8: ExpectedError = ["body", "format", "is not valid UTF-8"]
@@ -22,10 +22,10 @@ const missing: ExpectedError = ["body", "required", "is required"]
 const unsupported = `{"error":"UnsupportedMediaType","message":"Send the body as Content-Type: application/json"}`
 const tooLarge = `{"error":"PayloadTooLarge","message":"The body may have at most 1048576 bytes"}`
 
-/** A client, and white space up to the number of bytes. */
+/** A valid body, padded with white space to the number of bytes. */
 const padded = (bytes: number) => Buffer.from(`{"name":"Padded"}`.padEnd(bytes))
 
-/** The same bytes in pieces, which are sent without telling their number. */
+/** The bytes in chunks, which go without a Content-Length. */
 const inChunks = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, index) =>
     bytes.subarray(index * 65_536, (index + 1) * 65_536)
@@ -35,7 +35,7 @@ function* endless(chunk: Buffer) {
   while (true) yield chunk
 }
 
-describe("a body", () => {
+describe("A request body", () => {
   let service: Service
   let identity: Record<string, string>
   beforeAll(async () => {
@@ -56,9 +56,9 @@ describe("a body", () => {
   it.each<[string, string | Buffer, ExpectedError]>([
     ["is malformed", `{"name":}`, notJson],
     ["is truncated", `{"name":"Nor`, notJson],
-    ["has more behind its end", `{"name":"Northwind"}}`, notJson],
-    ["is of white space", "  \n", notJson],
-    ["holds what JSON does not know", `{"name":NaN}`, notJson],
+    ["has text after its end", `{"name":"Northwind"}}`, notJson],
+    ["is only white space", "  \n", notJson],
+    ["has a value that JSON does not have", `{"name":NaN}`, notJson],
     ["starts with a byte order mark", `\ufeff{"name":"Northwind"}`, notJson],
     ["is UTF-16", Buffer.from(`{"name":"Northwind"}`, "utf16le"), notJson],
     ["is Latin-1", Buffer.from(`{"name":"Café"}`, "latin1"), notUtf8],
@@ -70,33 +70,33 @@ describe("a body", () => {
     ["is a string", `"Northwind"`, notObject],
     ["is a number", "1", notObject],
     ["is true", "true", notObject],
-    ["is nested as deep as it may be", `${"[".repeat(200)}${"]".repeat(200)}`, notObject],
-    ["is nested one level deeper", `${"[".repeat(201)}${"]".repeat(201)}`, tooDeep],
+    ["is an array nested to the maximum depth", `${"[".repeat(200)}${"]".repeat(200)}`, notObject],
+    ["is nested one level too deep", `${"[".repeat(201)}${"]".repeat(201)}`, tooDeep],
     ["is nested too deep for a call stack", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, tooDeep],
-    ["is nested deep and never closed", "[".repeat(100_000), tooDeep],
-    ["has as many values as it may have", `[${"1,".repeat(65_534)}1]`, notObject],
-    ["has one value more", `[${"1,".repeat(65_535)}1]`, tooManyValues],
+    ["is nested too deep and never closed", "[".repeat(100_000), tooDeep],
+    ["is an array with the maximum of values", `[${"1,".repeat(65_534)}1]`, notObject],
+    ["has one value too many", `[${"1,".repeat(65_535)}1]`, tooManyValues],
     ["has very many empty objects", `[${"{},".repeat(300_000)}{}]`, tooManyValues],
     ["is empty", "", missing]
-  ])("that %s is refused", async (_, body, fault) => {
-    assertValidationError(await post(body), fault)
+  ])("that %s is rejected", async (_, body, error) => {
+    assertValidationError(await post(body), error)
   })
 
-  it("may be missing altogether, and is said to be", async () => {
+  it("that is missing is reported as required", async () => {
     assertValidationError(await post(undefined), missing)
     assertValidationError(await post([]), missing)
   })
 
-  it("with 60 000 unknown properties is refused by 100 of them", async () => {
-    const answer = await post(`{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",")}}`)
+  it("with 60 000 unknown properties is rejected with the first 100 of them", async () => {
+    const response = await post(`{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",")}}`)
     const unknown = (_: unknown, index: number): ExpectedError => [`k${index}`, "unknown", "is not a known property"]
-    assertValidationError(answer, ...Array.from({ length: 100 }, unknown))
+    assertValidationError(response, ...Array.from({ length: 100 }, unknown))
   })
 
-  it("takes the last of two equal keys", async () => {
-    const answer = await post(`{"name":"First","name":"Last"}`)
-    assert.strictEqual(answer.status, 201)
-    assert.strictEqual(JSON.parse(answer.text).data.name, "Last")
+  it("with a duplicate key has the last value", async () => {
+    const response = await post(`{"name":"First","name":"Last"}`)
+    assert.strictEqual(response.status, 201)
+    assert.strictEqual(JSON.parse(response.text).data.name, "Last")
   })
 
   it.each([
@@ -104,7 +104,7 @@ describe("a body", () => {
     "application/json; charset=utf-8",
     "application/json;charset=UTF-8",
     "Application/JSON ; charset=utf-8"
-  ])("of type %s is taken", async (type) => {
+  ])("of type %s is accepted", async (type) => {
     assert.strictEqual((await post(`{"name":"Northwind"}`, { "content-type": type })).status, 201)
   })
 
@@ -117,15 +117,15 @@ describe("a body", () => {
     "application/json-patch+json",
     "application/merge-patch+json",
     ""
-  ])("of type '%s' is not", async (type) => {
+  ])("of type '%s' is rejected with 415", async (type) => {
     assertFailure(await post(`{"name":"Northwind"}`, { "content-type": type }), 415, unsupported)
   })
 
-  it("of no type is not taken either", async () => {
+  it("without a type is rejected with 415", async () => {
     assertFailure(await post(`{"name":"Northwind"}`, {}, { headers: identity }), 415, unsupported)
   })
 
-  it("of the greatest size is taken, and one byte more is not", async () => {
+  it("of the maximum size is accepted and of one byte more rejected with 413", async () => {
     assert.strictEqual((await post(padded(mebibyte))).status, 201)
     assert.strictEqual((await post(inChunks(padded(mebibyte)))).status, 201)
     assertFailure(await post(padded(mebibyte + 1)), 413, tooLarge)
@@ -133,16 +133,16 @@ describe("a body", () => {
   })
 
   it.each([
-    ["with its length", (bytes: Buffer) => bytes],
+    ["with Content-Length", (bytes: Buffer) => bytes],
     ["in chunks", inChunks]
-  ])("of 12 MiB, sent %s, gets an answer that its sender can read, and its connection works on", async (_, form) => {
+  ])("of 12 MiB, sent %s, gets a readable 413 and leaves the connection usable", async (_, form) => {
     const agent = singleConnectionAgent()
     assertFailure(await post(form(padded(12 * mebibyte)), {}, { agent }), 413, tooLarge)
     assert.strictEqual((await post(`{"name":"Next"}`, {}, { agent })).status, 201)
     agent.destroy()
   })
 
-  it("that never ends is answered while it is being sent", async () => {
+  it("that never ends gets a 413 while it is being sent", async () => {
     const agent = singleConnectionAgent()
     const { hostname, port } = new URL(service.url)
     const headers = { ...identity, "content-type": "application/json" }
@@ -157,12 +157,12 @@ describe("a body", () => {
     agent.destroy()
   })
 
-  it("that is too large is so for an operation that takes none", async () => {
+  it("that is too large is rejected by an operation without a body", async () => {
     const path = "/api/v1/clients/clnt_unknown"
     assertFailure(await post(padded(2 * mebibyte), {}, { method: "DELETE", path }), 413, tooLarge)
   })
 
-  it("is not looked at before its sender is known", async () => {
+  it("is not read before authentication", async () => {
     const agent = singleConnectionAgent()
     const more = { agent, headers: { "content-type": "text/plain" } }
     const unauthorized = `{"error":"Unauthorized","message":"Unauthorized"}`
@@ -171,7 +171,7 @@ describe("a body", () => {
     agent.destroy()
   })
 
-  it("whose sender leaves before it was asked for is forgotten", async () => {
+  it("whose client disconnects during authorization ends the request", async () => {
     const pool = openPool(service.database.url)
     const holder = await pool.connect()
     await holder.query("begin; lock table members in access exclusive mode")
@@ -181,17 +181,17 @@ describe("a body", () => {
       `POST /api/v1/clients HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n{`
     )
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await vi.waitFor(async () => assert.lengthOf((await pool.query(waiting)).rows, 1), patience)
+    await vi.waitFor(async () => assert.lengthOf((await pool.query(waiting)).rows, 1), waitOptions)
     socket.destroy()
     await once(socket, "close")
-    // A later connection is seen later than the end of the earlier one.
+    // The server accepts this connection after it has seen the end of the earlier one.
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
     await holder.query("rollback")
     holder.release()
     await pool.end()
     await vi.waitFor(async () => {
       const { text } = await service.call("GET", "/metrics")
-      assert.include(text, "\nhttp_requests_in_flight 1\n", "only the request for the metrics themselves is left")
-    }, patience)
+      assert.include(text, "\nhttp_requests_in_flight 1\n", "only the request for the metrics is in flight")
+    }, waitOptions)
   })
 })

@@ -9,7 +9,7 @@ const corsHeaders = ({ headers }: RawResponse) =>
   [...headers.keys()].filter((name) => name.startsWith("access-control-"))
 const words = (list: string | null) => (list ?? "").split(",").map((word) => word.trim().toLowerCase())
 
-describe("a page of another origin", () => {
+describe("CORS", () => {
   let service: Service
   let identity: Record<string, string>
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe("a page of another origin", () => {
   })
   afterAll(() => service.stop())
 
-  const ask = (origin: string | undefined, headers: Record<string, string> = identity, path = "/api/v1/clients") =>
+  const get = (origin: string | undefined, headers: Record<string, string> = identity, path = "/api/v1/clients") =>
     sendRaw(service.url, { path, headers: origin === undefined ? headers : { ...headers, origin } })
   const preflight = (origin: string, method: string, path = "/api/v1/clients") =>
     sendRaw(service.url, {
@@ -31,17 +31,17 @@ describe("a page of another origin", () => {
       }
     })
 
-  it.each([app, local])("at %s may read answers, failures too, and the headers that matter", async (origin) => {
-    for (const [status, answer] of [
-      [200, await ask(origin)],
-      [401, await ask(origin, {})],
-      [400, await ask(origin, { ...identity, "tenant-id": "nonsense" })],
-      [404, await ask(origin, identity, "/api/v1/nowhere")]
+  it.each([app, local])("lets %s read successes and errors with their headers", async (origin) => {
+    for (const [status, response] of [
+      [200, await get(origin)],
+      [401, await get(origin, {})],
+      [400, await get(origin, { ...identity, "tenant-id": "nonsense" })],
+      [404, await get(origin, identity, "/api/v1/nowhere")]
     ] as const) {
-      assert.strictEqual(answer.status, status)
-      assert.strictEqual(answer.headers.get("access-control-allow-origin"), origin)
-      assert.include(words(answer.headers.get("vary")), "origin")
-      assert.includeMembers(words(answer.headers.get("access-control-expose-headers")), [
+      assert.strictEqual(response.status, status)
+      assert.strictEqual(response.headers.get("access-control-allow-origin"), origin)
+      assert.include(words(response.headers.get("vary")), "origin")
+      assert.includeMembers(words(response.headers.get("access-control-expose-headers")), [
         "etag",
         "link",
         "location",
@@ -49,25 +49,28 @@ describe("a page of another origin", () => {
         "x-request-id",
         "idempotent-replayed"
       ])
-      assert.isFalse(answer.headers.has("access-control-allow-credentials"), "a bearer token is no cookie")
+      assert.isFalse(response.headers.has("access-control-allow-credentials"), "bearer tokens need no credentials mode")
     }
   })
 
-  it.each(["GET", "POST", "PATCH", "PUT", "DELETE"])("may ask first whether it may %s", async (method) => {
-    const answer = await preflight(app, method)
-    assert.deepStrictEqual([answer.status, answer.text], [204, ""])
-    assert.strictEqual(answer.headers.get("access-control-allow-origin"), app)
-    assert.include(words(answer.headers.get("access-control-allow-methods")), method.toLowerCase())
-    assert.includeMembers(words(answer.headers.get("access-control-allow-headers")), [
-      "authorization",
-      "content-type",
-      "tenant-id",
-      "idempotency-key",
-      "if-match",
-      "if-none-match"
-    ])
-    assert.match(answer.headers.get("access-control-max-age") ?? "", /^\d+$/)
-  })
+  it.each(["GET", "POST", "PATCH", "PUT", "DELETE"])(
+    "allows %s in the preflight of an allowed origin",
+    async (method) => {
+      const response = await preflight(app, method)
+      assert.deepStrictEqual([response.status, response.text], [204, ""])
+      assert.strictEqual(response.headers.get("access-control-allow-origin"), app)
+      assert.include(words(response.headers.get("access-control-allow-methods")), method.toLowerCase())
+      assert.includeMembers(words(response.headers.get("access-control-allow-headers")), [
+        "authorization",
+        "content-type",
+        "tenant-id",
+        "idempotency-key",
+        "if-match",
+        "if-none-match"
+      ])
+      assert.match(response.headers.get("access-control-max-age") ?? "", /^\d+$/)
+    }
+  )
 
   it.each([
     "https://evil.example.com",
@@ -81,27 +84,27 @@ describe("a page of another origin", () => {
     "null",
     "*",
     ""
-  ])("at '%s' is told nothing", async (origin) => {
-    assert.isEmpty(corsHeaders(await ask(origin)))
+  ])("sends no CORS headers to the origin '%s'", async (origin) => {
+    assert.isEmpty(corsHeaders(await get(origin)))
     assert.isEmpty(corsHeaders(await preflight(origin, "GET")))
   })
 
-  it("is kept apart from others by caches", async () => {
+  it("varies responses by Origin also without an allowed origin", async () => {
     for (const origin of [undefined, "https://evil.example.com"]) {
-      assert.include(words((await ask(origin)).headers.get("vary")), "origin")
+      assert.include(words((await get(origin)).headers.get("vary")), "origin")
     }
   })
 
-  it("is told nothing where no origin is named", async () => {
-    const closed = await startService()
+  it("sends no CORS headers without CORS_ORIGINS", async () => {
+    const withoutCors = await startService()
     for (const [method, origin] of [
       ["GET", app],
       ["OPTIONS", app],
-      ["OPTIONS", closed.url]
+      ["OPTIONS", withoutCors.url]
     ] as const) {
-      const answer = await sendRaw(closed.url, { method, path: "/api/v1/clients", headers: { origin } })
-      assert.isEmpty(corsHeaders(answer), `${method} ${origin}`)
+      const response = await sendRaw(withoutCors.url, { method, path: "/api/v1/clients", headers: { origin } })
+      assert.isEmpty(corsHeaders(response), `${method} ${origin}`)
     }
-    await closed.stop()
+    await withoutCors.stop()
   })
 })

@@ -4,7 +4,7 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = ""]) => found)
 
-describe("the documentation page", () => {
+describe("GET /docs", () => {
   let service: Service
   let html: string
   let policy: ReadonlyMap<string, ReadonlyArray<string>>
@@ -23,12 +23,12 @@ describe("the documentation page", () => {
   })
   afterAll(() => service.stop())
 
-  it("loads files of the service alone, and each of them is there", async () => {
+  it("references only scripts and styles that the service serves itself", async () => {
     const references = matches(html, /(?:src|href)="([^"]*)"/g)
     assert.isNotEmpty(references.filter((path) => path.endsWith(".js")))
     assert.isNotEmpty(references.filter((path) => path.endsWith(".css")))
     for (const path of references) {
-      assert.match(path, /^\/(?!\/)/, "it is a path of this service")
+      assert.match(path, /^\/(?!\/)/, "is a path of this service")
       const { headers, status, text } = await service.call("GET", path)
       assert.strictEqual(status, 200, path)
       assert.match(headers.get("content-type") ?? "", path.endsWith(".css") ? /^text\/css/ : /^text\/javascript/)
@@ -36,7 +36,7 @@ describe("the documentation page", () => {
     }
   })
 
-  it("references nothing outside the service", async () => {
+  it("references no URL outside the service, nor do its styles and scripts", async () => {
     assert.notMatch(html, /(https?:)?\/\/\w/)
     const styles = await Promise.all(
       matches(html, /href="([^"]*\.css)"/g).map(async (path) => (await service.call("GET", path)).text)
@@ -44,10 +44,14 @@ describe("the documentation page", () => {
     assert.notMatch(styles.join("\n"), /@import|url\(["']?(https?:)?\/\//)
     const scripts = matches(html, /<script>([^<]*)<\/script>/g).join("\n")
     assert.include(scripts, `url: "/openapi.json"`)
-    assert.match(scripts, /validatorUrl: (null|"none")/, "the viewer would ask a validator on the internet for a badge")
+    assert.match(
+      scripts,
+      /validatorUrl: (null|"none")/,
+      "Swagger UI would request a badge from a validator on the internet"
+    )
   })
 
-  it("may load from nowhere else even if it wanted to", () => {
+  it("sends a Content-Security-Policy that allows only its own files and hashed inline scripts", () => {
     assert.deepStrictEqual(policy.get("default-src"), ["'none'"])
     for (const [name, sources] of policy) {
       for (const source of sources) {

@@ -12,7 +12,7 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const Line = body({ amount: integer(0, 10), kind: oneOf("A", "B"), note: optional(text(1, 5)) })
 
-/** An operation with a query and a nested body, of which the service has none yet. */
+/** An operation with both a query and a nested body, which the API does not have. */
 const probes = handleGroup(
   HttpApiGroup.make("probes").add(
     HttpApiEndpoint.post("probe", "/probes")
@@ -34,12 +34,12 @@ const unstorable = (field: string): ExpectedError => [field, "pattern", "must no
 const notNumber: ExpectedError = ["order", "type", "must be a number"]
 const notInteger: ExpectedError = ["order", "type", "must be an integer"]
 const tooSmall: ExpectedError = ["order", "min", "must be at least 0"]
-const tooGreat: ExpectedError = ["order", "max", "must be at most 9007199254740991"]
+const tooLarge: ExpectedError = ["order", "max", "must be at most 9007199254740991"]
 const shortName: ExpectedError = ["name", "minLength", "must have at least 1 character"]
 const longName: ExpectedError = ["name", "maxLength", "must have at most 200 characters"]
 const longDescription: ExpectedError = ["description", "maxLength", "must have at most 1024 characters"]
 
-describe("fields", () => {
+describe("Field validation", () => {
   let service: Service
   let tenant: string
   let id: string
@@ -72,9 +72,9 @@ describe("fields", () => {
     [`{"name":"a","order":1e400}`, notInteger],
     [`{"name":"a","order":-1e400}`, notInteger],
     [`{"name":"a","order":-1}`, tooSmall],
-    [`{"name":"a","order":9007199254740992}`, tooGreat],
-    [`{"name":"a","order":1e300}`, tooGreat],
-    [`{"name":"a","order":${"9".repeat(300)}}`, tooGreat],
+    [`{"name":"a","order":9007199254740992}`, tooLarge],
+    [`{"name":"a","order":1e300}`, tooLarge],
+    [`{"name":"a","order":${"9".repeat(300)}}`, tooLarge],
     [`{"name":"a","colour":"red"}`, unknown("colour")],
     [`{"name":"a","id":"clnt_mine"}`, unknown("id")],
     [`{"name":"a","__proto__":{"order":1}}`, unknown("__proto__")],
@@ -88,11 +88,11 @@ describe("fields", () => {
       notString("description"),
       tooSmall
     ]
-  ])("%s is refused with every fault it has", async (body, ...faults) => {
-    assertValidationError(await create(body), ...faults)
+  ])("rejects %s with all its errors", async (body, ...errors) => {
+    assertValidationError(await create(body), ...errors)
   })
 
-  it("count in code points, on both sides of each bound", async () => {
+  it("counts the length of a text in code points", async () => {
     const wide = "\u{1F600}"
     for (const [name, description] of [
       ["n".repeat(200), "d".repeat(1024)],
@@ -112,7 +112,7 @@ describe("fields", () => {
     }
   })
 
-  it("keep text as it came", async () => {
+  it("keeps text unchanged", async () => {
     const name = ' \t"\\/\u{1F468}\u200d\u{1F469} \u0001 é e\u0301 \u2028 </script> '
     const { body } = await create(JSON.stringify({ name }))
     assert.strictEqual(body.data.name, name)
@@ -120,16 +120,16 @@ describe("fields", () => {
     assert.strictEqual(read.body.data.name, name)
   })
 
-  it("hold every order from 0 to the greatest", async () => {
-    for (const [given, kept] of [
+  it("accepts every order from 0 to the maximum safe integer", async () => {
+    for (const [written, stored] of [
       ["0", 0],
       ["-0", 0],
       ["1e3", 1000],
       ["1.0", 1],
       [String(maxSafe), maxSafe]
     ]) {
-      const { body } = await create(`{"name":"a","order":${given}}`)
-      assert.strictEqual(body.data.order, kept)
+      const { body } = await create(`{"name":"a","order":${written}}`)
+      assert.strictEqual(body.data.order, stored)
       const read = await service.api("GET", `/clients/${body.data.id}`, { as: "owner", tenant })
       assert.deepStrictEqual(read.body, body)
     }
@@ -142,15 +142,15 @@ describe("fields", () => {
     [`{"name":""}`, shortName],
     [`{"description":5}`, notString("description")],
     [`{"order":"1"}`, notNumber],
-    [`{"order":9007199254740992}`, tooGreat],
+    [`{"order":9007199254740992}`, tooLarge],
     [`{"createdAt":"2026-01-01T00:00:00Z"}`, unknown("createdAt")],
     [`{"media":[]}`, unknown("media")],
     ["[]", ["body", "type", "must be an object"]]
-  ])("are changed by %s to nothing", async (body, ...faults) => {
-    assertValidationError(await change(body), ...faults)
+  ])("rejects the patch %s with all its errors", async (body, ...errors) => {
+    assertValidationError(await change(body), ...errors)
   })
 
-  it("of the query and the body are told of together, each by its path", async () => {
+  it("reports errors of the query and the body together, each with its path", async () => {
     assertValidationError(
       await probe("?limit=0&cursor=!", `{"lines":[{"amount":0,"kind":"A"},{"amount":11,"kind":"C","x":1}],"open":1}`),
       ["limit", "min", "must be at least 1"],
@@ -169,7 +169,7 @@ describe("fields", () => {
   })
 
   it.each(["", "abc", "1.5", "1e2", " 1", "+1", "0x1", "99999999999999999"])(
-    "refuse '%s' for a whole number in the query",
+    "rejects '%s' as an integer in the query",
     async (limit) => {
       assertValidationError(await probe(`?limit=${encodeURIComponent(limit)}`, `{"lines":[]}`), [
         "limit",
@@ -179,9 +179,9 @@ describe("fields", () => {
     }
   )
 
-  it("may be wrong by the ten thousand, of which the first hundred are reported", async () => {
+  it("reports the first 100 of 60 000 errors", async () => {
     const lines = Array.from({ length: 30_000 }, () => "{}")
-    const faults = Array.from({ length: 50 }, (_, n) => [required(`lines[${n}].amount`), required(`lines[${n}].kind`)])
-    assertValidationError(await probe("", `{"lines":[${lines}]}`), ...faults.flat())
+    const errors = Array.from({ length: 50 }, (_, n) => [required(`lines[${n}].amount`), required(`lines[${n}].kind`)])
+    assertValidationError(await probe("", `{"lines":[${lines}]}`), ...errors.flat())
   })
 })

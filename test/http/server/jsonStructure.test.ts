@@ -18,7 +18,7 @@ const structureOf = (value: unknown): JsonStructure => {
 }
 
 describe("measureJson", () => {
-  it("agrees with JSON.parse on the number of values and the depth of any JSON", () => {
+  it("counts the same values and depth as JSON.parse for any JSON", () => {
     const indents = fc.constantFrom("", " ", "\t", "\r\n")
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: "large", maxDepth: 8 }), indents, (value, indent) => {
@@ -37,12 +37,12 @@ describe("measureJson", () => {
     [`{"a":{"b":[1,2]},"c":null}`, { values: 6, depth: 3 }],
     [String.raw`["[{,\"]}","\\",",\\\"[" ]`, { values: 4, depth: 1 }],
     [`["é[,"]`, { values: 2, depth: 1 }]
-  ])("counts %s", (text, expected) => {
+  ])("counts the values and the depth of %s", (text, expected) => {
     assert.deepStrictEqual(measure(text), expected)
     assert.deepStrictEqual(structureOf(JSON.parse(text)), expected)
   })
 
-  it("returns for any bytes, JSON or not", () => {
+  it("returns a result for any bytes, whether they are JSON or not", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const { depth, values } = measureJson(bytes, unlimited)
@@ -52,7 +52,7 @@ describe("measureJson", () => {
     for (const text of [`"never closed`, `"ends in \\`, "]]]]", "[[[["]) assert.isAtLeast(measure(text).values, 1)
   })
 
-  it("stops at the first value and the first level beyond the maximum", () => {
+  it("stops at the first value or level beyond the maximum", () => {
     const max = { values: 3, depth: 2 }
     assert.deepStrictEqual(measure(`[1,2${",3".repeat(1000)}]`, max), { values: 4, depth: 1 })
     assert.deepStrictEqual(measure("[".repeat(1000), max), { values: 1, depth: 3 })

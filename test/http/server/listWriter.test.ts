@@ -8,59 +8,59 @@ import { PagedList } from "../../../src/http/server/response/HandlerResult.ts"
 import { writeList } from "../../../src/http/server/response/ResponseWriter.ts"
 import { serveOnLoopback } from "../../support/servers/loopback.ts"
 
-/** More than the buffers between two sockets of a machine hold. */
-const long = `"${"x".repeat(32 * 1024 * 1024)}"`
+/** Larger than the socket buffers on both sides. */
+const largePage = `"${"x".repeat(32 * 1024 * 1024)}"`
 
-/** A request whose caller takes nothing of the answer, seen from both ends. */
-const askIdly = async () => {
-  let arrive: (response: ServerResponse) => void = () => {}
-  const arrived = new Promise<ServerResponse>((resolve) => {
-    arrive = resolve
+/** A request whose client never reads the response, with both ends of the connection. */
+const sendWithoutReading = async () => {
+  let resolveResponse: (response: ServerResponse) => void = () => {}
+  const received = new Promise<ServerResponse>((resolve) => {
+    resolveResponse = resolve
   })
-  const { stop, url } = await serveOnLoopback((_, response) => arrive(response))
-  const caller = connect(Number(new URL(url).port), "127.0.0.1")
-  caller.pause()
-  caller.on("error", () => {})
-  caller.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+  const { stop, url } = await serveOnLoopback((_, response) => resolveResponse(response))
+  const client = connect(Number(new URL(url).port), "127.0.0.1")
+  client.pause()
+  client.on("error", () => {})
+  client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
   onTestFinished(() => {
-    caller.destroy()
+    client.destroy()
     return stop()
   })
-  return { caller, response: await arrived }
+  return { client, response: await received }
 }
 
-/** A list of two pages, and how often the second was read. */
-const counted = (first: string) => {
+/** A list of two pages that counts how often its second page is read. */
+const makeCountedList = (first: string) => {
   const reads = { count: 0 }
   const readPage = () => Effect.sync(() => new EncodedPage(String(reads.count++), undefined))
   return { list: new PagedList(new EncodedPage(first, { id: "1" }), readPage), reads }
 }
 
-describe("a list written in pages", () => {
-  it("is given up when the caller takes nothing of it for a while, and no more of it is read", async () => {
-    const { response } = await askIdly()
-    const { list, reads } = counted(long)
+describe("writeList", () => {
+  it("destroys the response and reads no further page when the client stops reading for the timeout", async () => {
+    const { response } = await sendWithoutReading()
+    const { list, reads } = makeCountedList(largePage)
     assert.isTrue(Exit.isSuccess(await Effect.runPromiseExit(writeList(response, list, 100))))
     assert.isTrue(response.destroyed)
     assert.strictEqual(reads.count, 0)
   })
 
-  it("is not read on when the caller has left", async () => {
-    const { caller, response } = await askIdly()
-    const { list, reads } = counted(long)
+  it("reads no further page after the client disconnected", async () => {
+    const { client, response } = await sendWithoutReading()
+    const { list, reads } = makeCountedList(largePage)
     const written = Effect.runPromiseExit(writeList(response, list))
-    caller.destroy()
+    client.destroy()
     assert.isTrue(Exit.isSuccess(await written))
     assert.strictEqual(reads.count, 0)
   })
 
-  it("ends without a failure when the caller leaves while a page is read", async () => {
-    const { caller, response } = await askIdly()
+  it("succeeds when the client disconnects while a page is read", async () => {
+    const { client, response } = await sendWithoutReading()
     const failures: Array<unknown> = []
     response.on("error", (error) => failures.push(error))
     const readPage = () =>
       Effect.promise(async () => {
-        caller.destroy()
+        client.destroy()
         await once(response, "close")
         return new EncodedPage("2", undefined)
       })

@@ -4,7 +4,7 @@ import { parseMetrics as parse, type Sample } from "../../support/assertions/met
 import { findClosedPort } from "../../support/servers/proxy.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-describe("metrics", () => {
+describe("GET /metrics", () => {
   let service: Service
   let tenant: string
   beforeAll(async () => {
@@ -19,13 +19,13 @@ describe("metrics", () => {
     assert.match(headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
     return parse(text)
   }
-  const counted = (samples: ReadonlyArray<Sample>, operation: string, status: string) =>
+  const countOf = (samples: ReadonlyArray<Sample>, operation: string, status: string) =>
     samples.find(
       ({ labels, name }) =>
         name === "http_request_duration_seconds_count" && labels.operation === operation && labels.status === status
     )?.value ?? 0
 
-  it("count every answer by its operation and status, never by its address", async () => {
+  it("counts responses by operation and status without ids or paths", async () => {
     const before = await read()
     const list = () => service.api("GET", "/clients", { as: "owner", tenant })
     await Promise.all([list(), list(), list()])
@@ -35,37 +35,37 @@ describe("metrics", () => {
     await service.call("GET", "/nowhere/1")
     await service.call("GET", "/nowhere/2")
     const after = await read()
-    const more = (operation: string, status: string) =>
-      counted(after, operation, status) - counted(before, operation, status)
-    assert.strictEqual(more("clients.list", "200"), 3)
-    assert.strictEqual(more("clients.list", "401"), 1)
-    assert.strictEqual(more("clients.get", "404"), 2)
-    assert.strictEqual(more("unknown", "404"), 2)
-    assert.strictEqual(more("/metrics", "200"), 1)
+    const increase = (operation: string, status: string) =>
+      countOf(after, operation, status) - countOf(before, operation, status)
+    assert.strictEqual(increase("clients.list", "200"), 3)
+    assert.strictEqual(increase("clients.list", "401"), 1)
+    assert.strictEqual(increase("clients.get", "404"), 2)
+    assert.strictEqual(increase("unknown", "404"), 2)
+    assert.strictEqual(increase("/metrics", "200"), 1)
     const text = JSON.stringify(after)
-    for (const told of [tenant, "clnt_a", "nowhere", "owner"]) assert.notInclude(text, told)
+    for (const value of [tenant, "clnt_a", "nowhere", "owner"]) assert.notInclude(text, value)
   })
 
-  it("tell what is under way and how the process does", async () => {
+  it("reports requests in flight, memory and event loop lag", async () => {
     const samples = await read()
     const valueOf = (name: string) => samples.find((sample) => sample.name === name)?.value
-    assert.strictEqual(valueOf("http_requests_in_flight"), 1, "the request that asks")
+    assert.strictEqual(valueOf("http_requests_in_flight"), 1, "the request for the metrics")
     assert.isAbove(valueOf("process_resident_memory_bytes") ?? 0, 0)
     assert.isAbove(valueOf("nodejs_eventloop_lag_seconds") ?? -1, -1)
   })
 
-  it("add up: the last bucket of each operation is its count", async () => {
+  it("reports the count of an operation as its last histogram bucket", async () => {
     const samples = await read()
     const buckets = samples.filter(
       ({ labels, name }) => name === "http_request_duration_seconds_bucket" && labels.le === "+Inf"
     )
     assert.isNotEmpty(buckets)
     for (const { labels, value } of buckets) {
-      assert.strictEqual(counted(samples, labels.operation ?? "", labels.status ?? ""), value)
+      assert.strictEqual(countOf(samples, labels.operation ?? "", labels.status ?? ""), value)
     }
   })
 
-  it("are not there for the public in production", async () => {
+  it("responds 404 on the public port in production", async () => {
     const production = await startService({
       NODE_ENV: "production",
       AUTH_ISSUER: "https://issuer.test",
@@ -79,25 +79,25 @@ describe("metrics", () => {
     await production.stop()
   })
 
-  it("move to a port of their own, with the probes and without the rest", async () => {
+  it("moves to METRICS_PORT together with the probes and without the API", async () => {
     const port = await findClosedPort()
-    const apart = await startService({ METRICS_PORT: String(port) })
-    const here = await apart.call("GET", "/metrics")
-    assert.deepStrictEqual([here.status, here.text], [404, notFoundText])
-    await apart.api("GET", "/clients")
+    const separate = await startService({ METRICS_PORT: String(port) })
+    const onPublicPort = await separate.call("GET", "/metrics")
+    assert.deepStrictEqual([onPublicPort.status, onPublicPort.text], [404, notFoundText])
+    await separate.api("GET", "/clients")
 
-    const there = `http://127.0.0.1:${port}`
-    const metrics = await fetch(`${there}/metrics`)
+    const metricsUrl = `http://127.0.0.1:${port}`
+    const metrics = await fetch(`${metricsUrl}/metrics`)
     assert.strictEqual(metrics.status, 200)
-    assert.strictEqual(counted(parse(await metrics.text()), "clients.list", "401"), 1)
-    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(there + path)).status, 200, path)
+    assert.strictEqual(countOf(parse(await metrics.text()), "clients.list", "401"), 1)
+    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(metricsUrl + path)).status, 200, path)
     for (const path of ["/api/v1/clients", "/openapi.json", "/docs"]) {
-      const answer = await fetch(there + path)
-      assert.deepStrictEqual([answer.status, await answer.text()], [404, notFoundText], path)
+      const response = await fetch(metricsUrl + path)
+      assert.deepStrictEqual([response.status, await response.text()], [404, notFoundText], path)
     }
-    await apart.stop()
-    await fetch(`${there}/metrics`).then(
-      () => assert.fail("it still listens"),
+    await separate.stop()
+    await fetch(`${metricsUrl}/metrics`).then(
+      () => assert.fail("the metrics port still listens"),
       () => {}
     )
   })

@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { RateLimit } from "../../../src/http/server/request/RateLimit.ts"
 
-describe("a rate limit", () => {
-  it("allows its quota to each key in each minute and no more", () => {
+describe("RateLimit", () => {
+  it("allows each key its quota per minute and rejects the rest", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),

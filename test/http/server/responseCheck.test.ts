@@ -18,8 +18,8 @@ const json = (body: HttpResponse["body"]): HttpResponse => ({
 const messageOf = (mismatch: ReturnType<typeof checkNote>) =>
   Option.getOrUndefined(Option.map(mismatch, ({ message }) => message))
 
-describe("the check of responses", () => {
-  it("passes what the schema describes", () => {
+describe("makeResponseCheck", () => {
+  it("accepts a body that matches the schema", () => {
     assert.isUndefined(messageOf(checkNote(json('{"data":{"id":"a","size":1}}'))))
     assert.isUndefined(messageOf(checkNotes(json(Buffer.from('{"data":[{"id":"a","size":1}]}')))))
   })
@@ -27,21 +27,21 @@ describe("the check of responses", () => {
   it.each([
     ["a missing field", '{"data":{"id":"a"}}', "size"],
     ["a field of another type", '{"data":{"id":"a","size":1.5}}', "size"],
-    ["a field that the schema does not have", '{"data":{"id":"a","size":1,"secret":"s"}}', "secret"],
+    ["a field that is not in the schema", '{"data":{"id":"a","size":1,"secret":"s"}}', "secret"],
     ["a body without its envelope", '{"id":"a","size":1}', "data"]
-  ])("names the operation and %s", (_, body, field) => {
+  ])("reports the operation and %s", (_, body, field) => {
     const message = messageOf(checkNote(json(body))) ?? ""
     assert.include(message, "The response of notes.get does not match its schema")
     assert.include(message, field)
   })
 
-  it("reads the first page of a list that is written page by page", () => {
+  it("checks only the first page of a list that is written in pages", () => {
     const page = (text: string) => new PagedList(new EncodedPage(text, undefined), () => assert.fail("reads one page"))
     assert.isUndefined(messageOf(checkNotes(json(page('{"id":"a","size":1}')))))
     assert.include(messageOf(checkNotes(json(page('{"id":"a"}')))), "size")
   })
 
-  it("ignores what is not JSON", () => {
+  it("ignores responses that are not JSON", () => {
     assert.isUndefined(messageOf(checkNote({ status: 200, headers: { "content-type": "image/png" }, body: "bytes" })))
     assert.isUndefined(messageOf(checkNote({ status: 304, headers: {}, body: undefined })))
   })

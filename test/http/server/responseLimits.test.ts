@@ -17,91 +17,96 @@ import { startService } from "../../support/servers/service.ts"
 
 const makeLimits = () => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(RequestMetrics.Default, MetricsRegistry.Default))
-  const refusals = async (reason: string) => {
+  const countRejections = async (reason: string) => {
     const { registry } = runtime.runSync(MetricsRegistry)
     return parseMetrics(await registry.metrics()).find(
       ({ labels, name }) => name === "http_requests_refused_total" && labels["reason"] === reason
     )?.value
   }
-  return { limits: runtime.runSync(makeResponseLimits), refusals }
+  return { limits: runtime.runSync(makeResponseLimits), countRejections }
 }
 
-const until = (isSo: () => boolean) => vi.waitUntil(isSo, { timeout: 10_000, interval: 10 })
+const waitUntil = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 10 })
 
-/** More than the buffers between two sockets of a machine hold, and half of what one key may leave unread. */
+/** Larger than the socket buffers, and half of what one key may leave unread. */
 const body = Buffer.alloc(16 * 1024 * 1024)
 
-/** A server whose answers are charged to the keys in the path. */
-const startAnswering = async () => {
-  const { limits, refusals } = makeLimits()
+/** A server that charges its responses to the keys in the path. */
+const startServer = async () => {
+  const { limits, countRejections } = makeLimits()
   const scope = Effect.runSync(Scope.make())
-  let answered = 0
-  const answering = listen(
+  let responded = 0
+  const listening = listen(
     ({ url = "" }, response) => {
       response.end(body)
       limits.trackUnread(response, url.split("/").filter(Boolean))
-      answered++
+      responded++
     },
     { host: "127.0.0.1", port: 0 }
   )
-  const port = await Effect.runPromise(Scope.extend(answering, scope))
+  const port = await Effect.runPromise(Scope.extend(listening, scope))
 
-  /** One connection on which so many are asked for at once, of whose answers nothing is read before it is resumed. */
-  const ask = async (path: string, count = 1) => {
-    const before = answered
+  /** Pipelines requests on one connection and reads no response until the returned socket is resumed. */
+  const sendWithoutReading = async (path: string, count = 1) => {
+    const before = responded
     const caller = connect(port, "127.0.0.1").pause()
     onTestFinished(() => void caller.destroy())
     caller.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count))
-    await until(() => answered === before + count)
+    await waitUntil(() => responded === before + count)
     return caller
   }
-  const refusal = (...keys: ReadonlyArray<string>) => limits.checkUnread(keys)?._tag
-  return { ask, refusal, refusals, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  const rejectionFor = (...keys: ReadonlyArray<string>) => limits.checkUnread(keys)?._tag
+  return {
+    sendWithoutReading,
+    rejectionFor,
+    countRejections,
+    stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
 }
 
-describe("answers that are not read", () => {
-  const at = useFixture(startAnswering)
+describe("Unread responses", () => {
+  const at = useFixture(startServer)
 
-  it("keep those they are for from more, and nobody else, until they are read", async () => {
-    const { ask, refusal, refusals } = at()
-    const first = await ask("/caller/tenant")
-    assert.isUndefined(refusal("caller", "tenant"))
-    const second = await ask("/colleague/tenant")
-    assert.isUndefined(refusal("caller"))
-    assert.strictEqual(refusal("third", "tenant"), "TooManyRequests")
-    assert.isUndefined(refusal("other", "other tenant"))
-    assert.strictEqual(await refusals("unread"), 1)
+  it("block further requests of their keys, and of no other keys, until they are read", async () => {
+    const { countRejections, rejectionFor, sendWithoutReading } = at()
+    const first = await sendWithoutReading("/caller/tenant")
+    assert.isUndefined(rejectionFor("caller", "tenant"))
+    const second = await sendWithoutReading("/colleague/tenant")
+    assert.isUndefined(rejectionFor("caller"))
+    assert.strictEqual(rejectionFor("third", "tenant"), "TooManyRequests")
+    assert.isUndefined(rejectionFor("other", "other tenant"))
+    assert.strictEqual(await countRejections("unread"), 1)
     first.resume()
     second.resume()
-    await until(() => refusal("caller", "tenant") === undefined)
+    await waitUntil(() => rejectionFor("caller", "tenant") === undefined)
   })
 
-  it("are forgotten when those they are for have left", async () => {
-    const { ask, refusal } = at()
-    const callers = [await ask("/leaver"), await ask("/leaver")]
-    assert.strictEqual(refusal("leaver"), "TooManyRequests")
+  it("no longer count after their clients disconnected", async () => {
+    const { rejectionFor, sendWithoutReading } = at()
+    const callers = [await sendWithoutReading("/disconnected"), await sendWithoutReading("/disconnected")]
+    assert.strictEqual(rejectionFor("disconnected"), "TooManyRequests")
     for (const caller of callers) caller.destroy()
-    await until(() => refusal("leaver") === undefined)
+    await waitUntil(() => rejectionFor("disconnected") === undefined)
   })
 
-  it("are forgotten also where they wait behind others of their connection", async () => {
-    const { ask, refusal } = at()
-    const caller = await ask("/eager", 4)
-    assert.strictEqual(refusal("eager"), "TooManyRequests")
+  it("no longer count after the client of pipelined requests disconnected", async () => {
+    const { rejectionFor, sendWithoutReading } = at()
+    const caller = await sendWithoutReading("/eager", 4)
+    assert.strictEqual(rejectionFor("eager"), "TooManyRequests")
     caller.destroy()
-    await until(() => refusal("eager") === undefined)
+    await waitUntil(() => rejectionFor("eager") === undefined)
   })
 
-  it("are held against nobody where nobody is known to whom they could be charged", async () => {
-    const { ask, refusal } = at()
-    for (let n = 0; n < 17; n++) await ask("/")
-    assert.isUndefined(refusal("anyone"))
+  it("without a key block no one", async () => {
+    const { rejectionFor, sendWithoutReading } = at()
+    for (let n = 0; n < 17; n++) await sendWithoutReading("/")
+    assert.isUndefined(rejectionFor("anyone"))
   })
 })
 
-describe("answers that are written piece by piece", () => {
+describe("Responses that are written in pieces", () => {
   const startMany = (write: Effect.Effect<void, string> = Effect.never) => {
-    const { limits, refusals } = makeLimits()
+    const { limits, countRejections } = makeLimits()
     const tenant = "tenant"
     const writing = Array.from({ length: 8 }, (_, n) =>
       Effect.runFork(limits.writeLimited("lists", [`caller ${n}`, tenant], write))
@@ -113,47 +118,47 @@ describe("answers that are written piece by piece", () => {
           onFailure: ({ _tag }) => _tag
         })
       )
-    return { writing, tryOne, refusals }
+    return { writing, tryOne, countRejections }
   }
 
-  it("are eight lists of one key at a time, whichever of its keys that is", async () => {
-    const { refusals, tryOne } = startMany()
+  it("are limited to eight lists at a time for each key", async () => {
+    const { countRejections, tryOne } = startMany()
     assert.strictEqual(await tryOne("lists", "caller 9", "tenant"), "TooManyRequests")
     assert.strictEqual(await tryOne("lists", "tenant"), "TooManyRequests")
     assert.strictEqual(await tryOne("lists", "caller 0", "other tenant"), "written")
     assert.strictEqual(await tryOne("files", "caller 9", "tenant"), "written")
-    assert.strictEqual(await refusals("lists"), 2)
+    assert.strictEqual(await countRejections("lists"), 2)
   })
 
-  it("leave their place to another when they are interrupted", async () => {
+  it("release their permit when they are interrupted", async () => {
     const { tryOne, writing } = startMany()
     for (const fiber of writing.slice(0, 1)) await Effect.runPromise(Fiber.interrupt(fiber))
     assert.strictEqual(await tryOne("lists", "caller 9", "tenant"), "written")
     assert.strictEqual(await tryOne("lists", "caller 9", "tenant"), "written")
   })
 
-  it("leave their place to another when they fail, which they do as their writing does", async () => {
+  it("release their permit when writing fails and fail with the same error", async () => {
     const { tryOne, writing } = startMany(Effect.fail("cut off"))
     for (const fiber of writing) assert.strictEqual(await Effect.runPromise(Effect.flip(Fiber.join(fiber))), "cut off")
     assert.strictEqual(await tryOne("lists", "caller 9", "tenant"), "written")
   })
 })
 
-/** An operation whose answer is long. */
-const long = handleGroup(
+/** An operation with a large response. */
+const largeResponse = handleGroup(
   HttpApiGroup.make("long").add(
     HttpApiEndpoint.get("read", "/long")
       .addSuccess(data(Schema.String))
-      .annotateContext(operation("Read something long", anyCaller))
+      .annotateContext(operation("Read a large response", anyCaller))
   ),
   Effect.void,
   () => ({ read: () => Effect.succeed("x".repeat(body.length)) })
 )
 
-describe("a caller of the service who does not read", () => {
-  const at = useFixture(() => startService({}, [...handlerGroups, long]))
+describe("A caller who does not read responses", () => {
+  const at = useFixture(() => startService({}, [...handlerGroups, largeResponse]))
 
-  it("gets nothing more until that is read or left, and others do", async () => {
+  it("gets 429 until the connections close, while other callers are served", async () => {
     const service = at()
     const head = `host: a\r\nauthorization: Bearer ${await service.token("idle")}\r\n`
     const { hostname, port } = new URL(service.url)

@@ -12,7 +12,7 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const notTenant: ExpectedError = ["tenant-id", "format", "must be a tenant identifier (tnt_…)"]
 
-describe("a request fails in the words of the interface", () => {
+describe("The HTTP server", () => {
   let service: Service
   let token: string
   let tenant: string
@@ -26,8 +26,9 @@ describe("a request fails in the words of the interface", () => {
   })
   afterAll(() => service.stop())
 
-  const known = () => ({ authorization: `Bearer ${token}`, "tenant-id": tenant })
-  const get = (path: string, headers: Record<string, string> = known()) => sendRaw(service.url, { path, headers })
+  const validHeaders = () => ({ authorization: `Bearer ${token}`, "tenant-id": tenant })
+  const get = (path: string, headers: Record<string, string> = validHeaders()) =>
+    sendRaw(service.url, { path, headers })
 
   it.each([
     "/",
@@ -57,7 +58,7 @@ describe("a request fails in the words of the interface", () => {
     `/${"long/".repeat(2000)}`,
     "*",
     "http://elsewhere/api/v1/nowhere"
-  ])("where there is no route: %s", async (path) => {
+  ])("responds 404 to a path without a route: %s", async (path) => {
     assertFailure(await get(path), 404, notFoundText)
     assertFailure(await get(path, {}), 404, notFoundText)
   })
@@ -81,11 +82,11 @@ describe("a request fails in the words of the interface", () => {
     "constructor",
     `clnt_${"a".repeat(65)}`,
     `clnt_${"a".repeat(8000)}`
-  ])("where there is no client '%s'", async (id) => {
+  ])("responds 404 to an unknown client id: '%s'", async (id) => {
     assertFailure(await get(`/api/v1/clients/${id}`), 404, notFoundText)
   })
 
-  it("where a parameter is longer than any identifier, first of all for want of a token", async () => {
+  it("responds 401 before it looks at a path parameter that is too long", async () => {
     assertFailure(await get(`/api/v1/clients/${"a".repeat(101)}`, {}), 401, unauthorizedText)
   })
 
@@ -98,11 +99,11 @@ describe("a request fails in the words of the interface", () => {
     ["PROPFIND", "/api/v1/clients"],
     ["POST", "/healthz"],
     ["DELETE", "/openapi.json"]
-  ])("where the method is wrong: %s %s", async (method, path) => {
-    assertFailure(await sendRaw(service.url, { method, path, headers: known() }), 404, notFoundText)
+  ])("responds 404 to a method without a route: %s %s", async (method, path) => {
+    assertFailure(await sendRaw(service.url, { method, path, headers: validHeaders() }), 404, notFoundText)
   })
 
-  it("but finds an address however it is written", async () => {
+  it("finds the route of an address with escapes, an unknown query or an absolute URL", async () => {
     const { text } = await get(`/api/v1/clients/${client}`)
     for (const path of [
       `/api/v1/%63lients/${client}`,
@@ -111,35 +112,35 @@ describe("a request fails in the words of the interface", () => {
       `/api/v1/clients/${client}?unknown=1&__proto__=2&%zz=3`,
       `${service.url}/api/v1/clients/${client}`
     ]) {
-      const answer = await get(path)
-      assert.deepStrictEqual([answer.status, answer.text], [200, text], path)
+      const response = await get(path)
+      assert.deepStrictEqual([response.status, response.text], [200, text], path)
     }
   })
 
   it.each<[string, Record<string, string>]>([
-    ["no token", {}],
-    ["an empty one", { authorization: "Bearer " }],
+    ["a missing header", {}],
+    ["an empty token", { authorization: "Bearer " }],
     ["another scheme", { authorization: "Basic b3duZXI6b3duZXI=" }],
     ["no scheme", { authorization: "owner" }],
-    ["a token that is none", { authorization: "Bearer owner" }],
-    ["a forged one", { authorization: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJvd25lciJ9." }],
-    ["one of any length", { authorization: `Bearer ${"a.".repeat(5000)}` }]
-  ])("with 401 for %s, whatever else is wrong", async (_, headers) => {
+    ["a token that is not a JWT", { authorization: "Bearer owner" }],
+    ["an unsigned token", { authorization: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJvd25lciJ9." }],
+    ["a token of 10 000 characters", { authorization: `Bearer ${"a.".repeat(5000)}` }]
+  ])("responds 401 to %s, whatever else is invalid", async (_, headers) => {
     for (const path of ["/api/v1/clients", "/api/v1/tenants?limit=no", "/api/v1/tenants/nonsense"]) {
-      const answer = await get(path, { "tenant-id": "nonsense", ...headers })
-      assertFailure(answer, 401, unauthorizedText)
-      assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
+      const response = await get(path, { "tenant-id": "nonsense", ...headers })
+      assertFailure(response, 401, unauthorizedText)
+      assert.strictEqual(response.headers.get("www-authenticate"), "Bearer")
     }
   })
 
   it.each(["tnt_", "clnt_a", "TNT_A", "tnt_A", "tnt_a tnt_b", "tnt_a,tnt_b", "tnt_ä", "", `tnt_${"a".repeat(65)}`])(
-    "with 400 for a tenant-id of '%s'",
+    "responds 400 to the tenant-id '%s'",
     async (id) => {
-      assertValidationError(await get("/api/v1/clients", { ...known(), "tenant-id": id }), notTenant)
+      assertValidationError(await get("/api/v1/clients", { ...validHeaders(), "tenant-id": id }), notTenant)
     }
   )
 
-  it("with 400 without a tenant-id, before the path and the body are looked at", async () => {
+  it("responds 400 to a missing tenant-id before it looks at the path and the body", async () => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "text/plain" }
     const missing: ExpectedError = [
       "tenant-id",
@@ -155,41 +156,50 @@ describe("a request fails in the words of the interface", () => {
     }
   })
 
-  it("with 403 for a tenant that is not the caller's or is not there", async () => {
+  it("responds 403 to the id of a foreign or unknown tenant", async () => {
     const foreign = await service.newTenant("stranger")
     for (const id of [foreign, "tnt_unknown"]) {
-      assertFailure(await get("/api/v1/clients", { ...known(), "tenant-id": id }), 403, forbiddenText)
+      assertFailure(await get("/api/v1/clients", { ...validHeaders(), "tenant-id": id }), 403, forbiddenText)
     }
   })
 
-  it("and each answer names the request: by the caller's own id when that is fit for a log", async () => {
-    const answered = async (id: string) =>
-      (await get("/api/v1/clients", { ...known(), "x-request-id": id })).headers.get("x-request-id")
-    for (const id of ["a", "trace.1:2-3_4", "Z".repeat(128)]) assert.strictEqual(await answered(id), id)
-    const made = new Set<string | null>()
-    const insane = ["", "a b", "a\tb", "a,b", '{"a":1}', "é", "<script>", "Z".repeat(129)]
-    for (const id of insane) made.add(await answered(id))
-    assert.strictEqual(made.size, insane.length)
-    for (const id of made) assert.match(id ?? "", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  it("returns the caller's x-request-id when it is safe to log, else a generated one", async () => {
+    const requestIdFor = async (id: string) =>
+      (await get("/api/v1/clients", { ...validHeaders(), "x-request-id": id })).headers.get("x-request-id")
+    for (const id of ["a", "trace.1:2-3_4", "Z".repeat(128)]) assert.strictEqual(await requestIdFor(id), id)
+    const generated = new Set<string | null>()
+    const unsafe = ["", "a b", "a\tb", "a,b", '{"a":1}', "é", "<script>", "Z".repeat(129)]
+    for (const id of unsafe) generated.add(await requestIdFor(id))
+    assert.strictEqual(generated.size, unsafe.length)
+    for (const id of generated) assert.match(id ?? "", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
 
   const host = "Host: test\r\n"
   it.each([
-    ["is no HTTP", "hello\r\n\r\n"],
-    ["has an unknown method", `FETCH /api/v1/clients HTTP/1.1\r\n${host}\r\n`],
-    ["has bytes in its path that must be encoded", `GET /api/v1/clients/é HTTP/1.1\r\n${host}\r\n`],
-    ["names no host", "GET /api/v1/clients HTTP/1.1\r\nConnection: close\r\n\r\n"],
-    ["expects too much", `GET /api/v1/clients HTTP/1.1\r\n${host}Connection: close\r\nExpect: miracles\r\n\r\n`],
-    ["has a path beyond measure", `GET /${"a".repeat(100_000)} HTTP/1.1\r\n${host}\r\n`],
-    ["has headers beyond measure", `GET /api/v1/clients HTTP/1.1\r\n${host}x-long: ${"a".repeat(100_000)}\r\n\r\n`],
-    ["has two lengths", `POST /api/v1/clients HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
-    ["has a broken chunk", `POST /api/v1/clients HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`]
-  ])("even when it %s", async (_, bytes) => {
-    const answer = await sendBytes(service.url, bytes)
-    assert.isTrue(answer.status >= 400 && answer.status < 500, `status ${answer.status}`)
-    assert.strictEqual(answer.headers.get("content-type"), "application/json")
-    assert.isNotNull(answer.headers.get("x-request-id"))
-    const body = JSON.parse(answer.text)
+    ["that is not HTTP", "hello\r\n\r\n"],
+    ["with an unknown method", `FETCH /api/v1/clients HTTP/1.1\r\n${host}\r\n`],
+    ["with unescaped bytes in its path", `GET /api/v1/clients/é HTTP/1.1\r\n${host}\r\n`],
+    ["without a Host header", "GET /api/v1/clients HTTP/1.1\r\nConnection: close\r\n\r\n"],
+    [
+      "with an unknown expectation",
+      `GET /api/v1/clients HTTP/1.1\r\n${host}Connection: close\r\nExpect: miracles\r\n\r\n`
+    ],
+    ["with a path of 100 000 characters", `GET /${"a".repeat(100_000)} HTTP/1.1\r\n${host}\r\n`],
+    [
+      "with a header of 100 000 characters",
+      `GET /api/v1/clients HTTP/1.1\r\n${host}x-long: ${"a".repeat(100_000)}\r\n\r\n`
+    ],
+    [
+      "with two content lengths",
+      `POST /api/v1/clients HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`
+    ],
+    ["with an invalid chunk", `POST /api/v1/clients HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`]
+  ])("responds with a JSON error of status 4xx to a request %s", async (_, bytes) => {
+    const response = await sendBytes(service.url, bytes)
+    assert.isTrue(response.status >= 400 && response.status < 500, `status ${response.status}`)
+    assert.strictEqual(response.headers.get("content-type"), "application/json")
+    assert.isNotNull(response.headers.get("x-request-id"))
+    const body = JSON.parse(response.text)
     assert.hasAllKeys(body, ["error", "message"])
     assert.isString(body.error)
     assert.isString(body.message)

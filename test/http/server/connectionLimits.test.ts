@@ -8,19 +8,21 @@ import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { makeGate, makeReadGate } from "../../support/fixtures/tableGate.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { sendBytes } from "../../support/servers/rawHttp.ts"
+import { startService } from "../../support/servers/service.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
-/** Of four connections three may be held by the transactions of one key, and one by those that wait for others. */
-const startOnFour = async () => {
+/** Of 4 connections, transactions of one key may use 3, and transactions that wait for others may use 1. */
+const startWithFourConnections = async () => {
   const started = await startServiceWithPool({ DATABASE_POOL: "4" })
   const { service } = started
   const valueOf = async (metric: string, queue?: string) =>
     parseMetrics((await service.call("GET", "/metrics")).text).find(
       ({ labels, name }) => name === metric && labels["queue"] === queue
     )?.value ?? 0
-  const until = (isSo: () => boolean | Promise<boolean>) => vi.waitUntil(isSo, { timeout: 10_000, interval: 10 })
+  const waitUntil = (condition: () => boolean | Promise<boolean>) =>
+    vi.waitUntil(condition, { timeout: 10_000, interval: 10 })
 
-  /** What another caller does in a tenant of its own, ready to be asked. */
+  /** Requests of another caller in another tenant. */
   const newNeighbour = async (as = "neighbour") => {
     const tenant = await service.newTenant(as)
     const { id } = await resourceMaker(service, tenant, as).make("clients")
@@ -33,43 +35,43 @@ const startOnFour = async () => {
     ...started,
     newNeighbour,
     untilQueued: (queue: string, count: number) =>
-      until(async () => (await valueOf("http_requests_queued", queue)) === count),
-    /** Until so many requests are under way beside the one that asks. */
-    untilUnderWay: (count: number) => until(async () => (await valueOf("http_requests_in_flight")) === count + 1)
+      waitUntil(async () => (await valueOf("http_requests_queued", queue)) === count),
+    /** Waits until the number of requests, without the one for the metrics, is in flight. */
+    untilInFlight: (count: number) => waitUntil(async () => (await valueOf("http_requests_in_flight")) === count + 1)
   }
 }
 
-describe("with four connections", () => {
-  const at = useFixture(startOnFour)
+describe("A pool of four database connections", () => {
+  const at = useFixture(startWithFourConnections)
 
-  it("long reads of one caller hold three, the others wait, and another caller reads meanwhile", async () => {
+  it("gives three to the long reads of one caller and lets another caller read", async () => {
     const { newNeighbour, pool, service, untilQueued } = at()
-    const invoicing = invoiceClient(service, await service.newTenant())
-    const { id } = await invoicing.invoiceIn("DRAFT")
+    const invoices = invoiceClient(service, await service.newTenant())
+    const { id } = await invoices.invoiceIn("DRAFT")
     const neighbour = await newNeighbour()
     const gate = await makeReadGate(pool, "billables")
     onTestFinished(gate.open)
     await gate.close()
-    const explained = Array.from({ length: 8 }, () => invoicing.call("GET", `/invoices/${id}/explain`))
+    const explanations = Array.from({ length: 8 }, () => invoices.call("GET", `/invoices/${id}/explain`))
     await gate.until(3)
     await untilQueued("writes", 5)
     for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.read()).status, 200)
     assert.strictEqual(await gate.waiting(), 3)
     await gate.open()
-    for (const { body, status } of await Promise.all(explained)) {
+    for (const { body, status } of await Promise.all(explanations)) {
       assert.deepStrictEqual([status, body.data.invoice], [200, id])
     }
   })
 
-  it("integrations that are made once hold one, whoever makes them, and another caller writes meanwhile", async () => {
-    const { newNeighbour, pool, service, untilUnderWay } = at()
+  it("gives one to idempotent creations of integrations and lets another caller write", async () => {
+    const { newNeighbour, pool, service, untilInFlight } = at()
     const callers = ["first", "second", "third", "fourth", "fifth"]
     const tenants = await Promise.all(callers.map((caller) => service.newTenant(caller)))
     const neighbour = await newNeighbour()
     const gate = await makeGate(pool, "all_integrations", "insert")
     onTestFinished(gate.open)
     await gate.close()
-    const made = callers.map((as, n) =>
+    const creations = callers.map((as, n) =>
       service.api("POST", "/integrations", {
         as,
         tenant: tenants[n] ?? "",
@@ -77,50 +79,50 @@ describe("with four connections", () => {
         headers: { "idempotency-key": "one" }
       })
     )
-    await untilUnderWay(callers.length)
+    await untilInFlight(callers.length)
     await gate.until(1)
     for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.write()).status, 201)
-    // The service's own look-ups come and go; a connection that is held stays.
+    // Lookups of the service come and go; a connection in a transaction stays.
     const openTransactions = `select count(*)::int from pg_stat_activity
        where datname = current_database() and application_name = 'contracting' and xact_start is not null`
     await vi.waitFor(async () => assert.deepStrictEqual((await pool.query(openTransactions)).rows, [{ count: 1 }]))
     assert.strictEqual(await gate.waiting(), 1)
     await gate.open()
-    for (const { status, text } of await Promise.all(made)) assert.strictEqual(status, 201, text)
+    for (const { status, text } of await Promise.all(creations)) assert.strictEqual(status, 201, text)
   })
 
-  it("addresses of webhooks are looked up one at a time, 256 of one caller wait, and another is let in meanwhile", async () => {
+  it("gives one to lookups of webhook keys, queues 256 of one caller and lets another caller read", async () => {
     const { newNeighbour, pool, service } = at()
     const neighbour = await newNeighbour()
     const gate = await makeReadGate(pool, "webhook_endpoints")
     onTestFinished(gate.open)
     await gate.close()
     const as = await service.token("prober")
-    let answered = 0
-    const tried = Array.from({ length: 1 + 256 + 5 }, async () => {
+    let completed = 0
+    const requests = Array.from({ length: 1 + 256 + 5 }, async () => {
       const key = randomBytes(32).toString("base64url")
-      const answer = await service.api("POST", `/webhooks/${key}`, { as, body: {} })
-      answered++
-      return answer
+      const response = await service.api("POST", `/webhooks/${key}`, { as, body: {} })
+      completed++
+      return response
     })
-    await vi.waitUntil(() => answered === 5, { timeout: 10_000, interval: 10 })
+    await vi.waitUntil(() => completed === 5, { timeout: 20_000, interval: 10 })
     await gate.until(1)
-    for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.read()).status, 200)
-    assert.deepStrictEqual([await gate.waiting(), answered], [1, 5])
+    for (const { status } of await Promise.all([1, 2, 3].map(neighbour.read))) assert.strictEqual(status, 200)
+    assert.deepStrictEqual([await gate.waiting(), completed], [1, 5])
     await gate.open()
-    const answers = await Promise.all(tried)
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.lengthOf(refused, 5)
-    for (const answer of refused) assertTooManyRequests(answer)
-    for (const answer of answers) if (!refused.includes(answer)) assertFailure(answer, 404, notFoundText)
+    const responses = await Promise.all(requests)
+    const rejected = responses.filter(({ status }) => status === 429)
+    assert.lengthOf(rejected, 5)
+    for (const response of rejected) assertTooManyRequests(response)
+    for (const response of responses) if (!rejected.includes(response)) assertFailure(response, 404, notFoundText)
   })
 })
 
-describe("a callback that announces a body", () => {
-  const at = useFixture(startServiceWithPool)
+describe("GET /integrations/oauth/callback", () => {
+  const at = useFixture(startService)
 
-  it("is answered without it", async () => {
-    const { service } = at()
+  it("responds without waiting for an announced body", async () => {
+    const service = at()
     const path = "/api/v1/integrations/oauth/callback?state=unknown&code=1"
     const announced = await sendBytes(
       service.url,

@@ -36,7 +36,7 @@ const secret = "password=hunter2"
 const cycle: { self?: unknown } = {}
 cycle.self = cycle
 
-/** Ways to go wrong that are ours: the types forbid some, which does not keep them from happening. */
+/** Defects of handlers, some of which the types forbid but code at run time can still cause. */
 const defects = {
   dies: Effect.die(new Error(secret, { cause: new TypeError(secret) })),
   diesOfText: Effect.die(secret),
@@ -75,39 +75,39 @@ const failures: ReadonlyArray<readonly [error: ApiError, status: number, text: s
   [new ServiceUnavailable(), 503, unavailableText]
 ]
 
-const path = Schema.Struct({ what: Schema.String })
+const path = Schema.Struct({ name: Schema.String })
 
-const faults = handleGroup(
-  HttpApiGroup.make("faults")
+const failing = handleGroup(
+  HttpApiGroup.make("failing")
     .add(
-      HttpApiEndpoint.get("defect", "/defects/:what")
+      HttpApiEndpoint.get("defect", "/defects/:name")
         .setPath(path)
         .addSuccess(data(Schema.String))
-        .annotateContext(operation("Go wrong", inTenant("VIEWER")))
+        .annotateContext(operation("Die", inTenant("VIEWER")))
     )
     .add(
-      HttpApiEndpoint.get("failure", "/failures/:what")
+      HttpApiEndpoint.get("failure", "/failures/:name")
         .setPath(path)
         .addSuccess(HttpApiSchema.NoContent)
         .annotateContext(operation("Fail", inTenant("VIEWER")))
     ),
   Effect.void,
   () => ({
-    defect: ({ path: { what } }) => {
-      const defect = isDefect(what) ? defects[what] : "unknown"
+    defect: ({ path: { name } }) => {
+      const defect = isDefect(name) ? defects[name] : "unknown"
       if (typeof defect === "string") throw new Error(secret)
       return defect
     },
-    failure: ({ path: { what } }) => Effect.fail(failures[Number(what)]?.[0] ?? new NotFound())
+    failure: ({ path: { name } }) => Effect.fail(failures[Number(name)]?.[0] ?? new NotFound())
   })
 )
 
-describe("a fault of ours", () => {
+describe("An error response", () => {
   let service: Service
   let token: string
   let tenant: string
   beforeAll(async () => {
-    service = await startService({}, [...handlerGroups, faults])
+    service = await startService({}, [...handlerGroups, failing])
     tenant = await service.newTenant("alice")
     token = await service.token("alice")
   })
@@ -120,44 +120,49 @@ describe("a fault of ours", () => {
       headers: { authorization: `Bearer ${token}`, "tenant-id": tenant, ...headers }
     })
 
-  it.each(Object.keys(defects))("(%s) is a 500 that tells nothing of the inside", async (name) => {
-    const answer = await get(`/defects/${name}`)
-    assertFailure(answer, 500, internalText)
-    assert.notInclude(JSON.stringify([...answer.headers]), "hunter2")
-    assert.isNull(answer.headers.get("x-injected"))
+  it.each(Object.keys(defects))("of a handler with the defect %s is a 500 without internal details", async (name) => {
+    const response = await get(`/defects/${name}`)
+    assertFailure(response, 500, internalText)
+    assert.notInclude(JSON.stringify([...response.headers]), "hunter2")
+    assert.isNull(response.headers.get("x-injected"))
   })
 
-  it("is logged whole, under the request's id and with who asked where, but without the token", async () => {
-    await get("/defects/dies", { "x-request-id": "the-fault", "x-api-key": "another-secret" })
+  it("of a defect is logged with its cause, request id, tenant and principal, but without the token", async () => {
+    await get("/defects/dies", { "x-request-id": "the-defect", "x-api-key": "another-secret" })
     const lines = service.logs.map((line) => JSON.parse(line))
     const [line, ...more] = lines.filter(
-      ({ annotations, logLevel }) => annotations.requestId === "the-fault" && logLevel === "ERROR"
+      ({ annotations, logLevel }) => annotations.requestId === "the-defect" && logLevel === "ERROR"
     )
     assert.isEmpty(more)
     assert.deepInclude(line.annotations, {
       tenant,
       principal: { issuer: "urn:contracting:development", subject: "alice" },
-      operation: "faults.defect"
+      operation: "failing.defect"
     })
     assert.include(JSON.stringify(line), "hunter2")
     const [, payload = "", signature = ""] = token.split(".")
-    for (const told of [token, payload, signature, "another-secret"]) assert.notInclude(service.logs.join("\n"), told)
+    for (const value of [token, payload, signature, "another-secret"]) {
+      assert.notInclude(service.logs.join("\n"), value)
+    }
   })
 
-  it.each(failures)("and a failure on purpose are two things: %s", async (error, status, text) => {
-    const answer = await get(`/failures/${failures.findIndex(([known]) => known === error)}`)
-    assertFailure(answer, status, text)
-    assert.strictEqual(answer.headers.has("retry-after"), status === 429 || status === 503)
-    assert.strictEqual(answer.headers.has("www-authenticate"), status === 401)
-  })
+  it.each(failures)(
+    "of a handler that fails with %s has the status and body of that error",
+    async (error, status, text) => {
+      const response = await get(`/failures/${failures.findIndex(([known]) => known === error)}`)
+      assertFailure(response, status, text)
+      assert.strictEqual(response.headers.has("retry-after"), status === 429 || status === 503)
+      assert.strictEqual(response.headers.has("www-authenticate"), status === 401)
+    }
+  )
 
-  it("has its own status among all that there are", () => {
+  it("is tested here for every member of ApiError", () => {
     const covered = new Set(failures.map(([{ _tag }]) => _tag))
     assert.sameMembers([...covered], ApiError.members.map(({ identifier }) => identifier) as Array<ApiError["_tag"]>)
   })
 
   it.each(["/clients", "/clients/clnt_unknown", "/defects/dies", "/failures/2", "/nowhere"])(
-    "or anything else is told to HEAD %s without a body",
+    "or a success to HEAD %s has the status and headers of GET and no body",
     async (path) => {
       const full = await get(path)
       const head = await get(path, {}, "HEAD")
@@ -169,28 +174,28 @@ describe("a fault of ours", () => {
   )
 })
 
-describe("the service does not start", () => {
+describe("startService", () => {
   const group = HttpApiGroup.make("odd")
   const endpoint = HttpApiEndpoint.get("get", "/odd").addSuccess(HttpApiSchema.NoContent)
 
-  const refusal = (start: Promise<unknown>) =>
+  const errorOf = (start: Promise<unknown>) =>
     start.then(
-      () => assert.fail("it started"),
+      () => assert.fail("the service started"),
       (error: unknown) => String(error)
     )
 
-  it("with an operation that does not say who may call it", async () => {
+  it("rejects an operation without an access rule", async () => {
     const odd = handleGroup(group.add(endpoint), Effect.void, () => ({ get: () => Effect.void }))
-    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "odd.get")
+    assert.include(await errorOf(startService({}, [...handlerGroups, odd])), "odd.get")
   })
 
-  it("with an operation that nothing serves", async () => {
+  it("rejects an operation without a handler", async () => {
     const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
     const odd = handleGroup(group.add(annotated), Effect.void, () => ({}) as never)
-    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "odd.get")
+    assert.include(await errorOf(startService({}, [...handlerGroups, odd])), "odd.get")
   })
 
-  it("with two operations at one address", async () => {
+  it("rejects two operations with the same method and path", async () => {
     const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
     const twin = HttpApiEndpoint.get("twin", "/odd")
       .addSuccess(HttpApiSchema.NoContent)
@@ -199,6 +204,6 @@ describe("the service does not start", () => {
       get: () => Effect.void,
       twin: () => Effect.void
     }))
-    assert.include(await refusal(startService({}, [...handlerGroups, odd])), "/odd")
+    assert.include(await errorOf(startService({}, [...handlerGroups, odd])), "/odd")
   })
 })

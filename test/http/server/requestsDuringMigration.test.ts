@@ -8,16 +8,16 @@ import { testLayers } from "../../support/servers/layers.ts"
 import { startService } from "../../support/servers/service.ts"
 
 const callers = 12
-const attempts = 3
+const minLockAttempts = 3
 
-/** Asks for the same again and again, by so many callers, until it is told to stop; then tells the statuses. */
-const keepAsking = (ask: (caller: number) => Promise<{ readonly status: number }>) => {
+/** Sends requests of all callers in a loop; the returned function stops it and returns the statuses. */
+const sendInLoop = (send: (caller: number) => Promise<{ readonly status: number }>) => {
   let isStopped = false
   const statuses: Array<number> = []
-  const asking = async (caller: number) => {
-    while (!isStopped) statuses.push((await ask(caller)).status)
+  const loop = async (caller: number) => {
+    while (!isStopped) statuses.push((await send(caller)).status)
   }
-  const all = Promise.all(Array.from({ length: callers }, (_, caller) => asking(caller)))
+  const all = Promise.all(Array.from({ length: callers }, (_, caller) => loop(caller)))
   return async () => {
     isStopped = true
     await all
@@ -25,10 +25,10 @@ const keepAsking = (ask: (caller: number) => Promise<{ readonly status: number }
   }
 }
 
-describe("while the next release migrates", () => {
+describe("A migration of the next release", () => {
   const at = useFixture(() => startService())
 
-  it("the previous one answers everybody, although somebody reads the table for long", {
+  it("lets the running release serve all requests while it waits for the lock of a table", {
     timeout: 60_000
   }, async () => {
     const service = at()
@@ -38,12 +38,12 @@ describe("while the next release migrates", () => {
     const reader = await pool.connect()
     await reader.query("begin")
     await reader.query("select count(*) from clients")
-    const stopAsking = keepAsking((caller) =>
+    const stopLoop = sendInLoop((caller) =>
       caller % 3 === 0
         ? service.api("POST", "/clients", { as: token, tenant, body: { name: "New" } })
         : service.api("GET", "/clients?limit=5", { as: token, tenant })
     )
-    const waiting = async () =>
+    const isWaitingForLock = async () =>
       (
         await pool.query(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
@@ -53,14 +53,14 @@ describe("while the next release migrates", () => {
 
     const next = [parseMigration("8000_next.sql", "alter table clients add column next text")]
     const migrated = Effect.runPromiseExit(Effect.provide(applyMigrations(next), testLayers(service.database.url)))
-    for (let seen = 0; seen < attempts; seen++) {
-      await vi.waitUntil(waiting, { timeout: 10_000, interval: 5 })
-      await vi.waitUntil(async () => !(await waiting()), { timeout: 10_000, interval: 5 })
+    for (let attempt = 0; attempt < minLockAttempts; attempt++) {
+      await vi.waitUntil(isWaitingForLock, { timeout: 10_000, interval: 5 })
+      await vi.waitUntil(async () => !(await isWaitingForLock()), { timeout: 10_000, interval: 5 })
     }
     await reader.query("commit")
     reader.release()
     assert.isTrue(Exit.isSuccess(await migrated))
-    const statuses = await stopAsking()
+    const statuses = await stopLoop()
     await pool.end()
     assert.deepStrictEqual([...new Set(statuses)].sort(), [200, 201])
     assert.isAbove(statuses.length, 100)
