@@ -3,30 +3,30 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { makeCoalescer } from "../../../src/layers/auth/Coalescer.ts"
 
-/** A question whose answers, the number of times it was asked, come when they are told to. */
+/** A source whose calls succeed with their number or fail when the test says so. */
 const makeSource = () => {
-  const asked: Deferred.Deferred<number, Error>[] = []
+  const calls: Deferred.Deferred<number, Error>[] = []
   return {
-    times: () => asked.length,
-    ask: Effect.gen(function* () {
-      const answer = yield* Deferred.make<number, Error>()
-      asked.push(answer)
-      return yield* Deferred.await(answer)
+    callCount: () => calls.length,
+    load: Effect.gen(function* () {
+      const result = yield* Deferred.make<number, Error>()
+      calls.push(result)
+      return yield* Deferred.await(result)
     }),
-    answer: (time: number) => {
-      const answer = asked[time - 1]
-      return answer === undefined ? Effect.die(`never asked a ${time}th time`) : Deferred.succeed(answer, time)
+    succeed: (number: number) => {
+      const call = calls[number - 1]
+      return call === undefined ? Effect.die(`there is no call ${number}`) : Deferred.succeed(call, number)
     },
-    fail: (time: number) => {
-      const answer = asked[time - 1]
-      return answer === undefined
-        ? Effect.die(`never asked a ${time}th time`)
-        : Deferred.fail(answer, new Error(`no ${time}`))
+    fail: (number: number) => {
+      const call = calls[number - 1]
+      return call === undefined
+        ? Effect.die(`there is no call ${number}`)
+        : Deferred.fail(call, new Error(`failure ${number}`))
     }
   }
 }
 
-/** Lets every fiber go as far as it can. */
+/** Lets every fiber run until it waits. */
 const settled = Effect.promise(() => new Promise<void>((resume) => setImmediate(resume)))
 
 const steps = (count: number) => {
@@ -36,65 +36,65 @@ const steps = (count: number) => {
 
 const run = <A, E>(work: Effect.Effect<A, E>) => Effect.runPromise(work)
 
-describe("sharing answers", () => {
-  it("asks once for a lone question, and again for the next", () =>
+describe("makeCoalescer", () => {
+  it("loads once per request when requests do not overlap", () =>
     run(
       Effect.gen(function* () {
-        const { answer, ask, times } = makeSource()
+        const { succeed, load, callCount } = makeSource()
         const share = makeCoalescer<number, Error>()
-        for (const time of [1, 2]) {
-          const asker = yield* Effect.fork(share("a", ask))
+        for (const number of [1, 2]) {
+          const request = yield* Effect.fork(share("a", load))
           yield* settled
-          yield* answer(time)
-          expect(yield* Fiber.join(asker)).toBe(time)
+          yield* succeed(number)
+          expect(yield* Fiber.join(request)).toBe(number)
         }
-        expect(times()).toBe(2)
+        expect(callCount()).toBe(2)
       })
     ))
 
-  it("asks a second time for all who came while the first answer was on its way", () =>
+  it("loads a second time for all requests that arrive during the first load", () =>
     run(
       Effect.gen(function* () {
-        const { answer, ask, times } = makeSource()
+        const { succeed, load, callCount } = makeSource()
         const share = makeCoalescer<number, Error>()
-        const first = yield* Effect.fork(share("a", ask))
+        const first = yield* Effect.fork(share("a", load))
         yield* settled
-        const crowd = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(share("a", ask)))
+        const waiting = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(share("a", load)))
         yield* settled
-        expect(times()).toBe(1)
-        yield* answer(1)
+        expect(callCount()).toBe(1)
+        yield* succeed(1)
         expect(yield* Fiber.join(first)).toBe(1)
         yield* settled
-        expect(times()).toBe(2)
-        yield* answer(2)
-        expect(yield* Effect.forEach(crowd, Fiber.join)).toEqual(Array.from({ length: 20 }, () => 2))
+        expect(callCount()).toBe(2)
+        yield* succeed(2)
+        expect(yield* Effect.forEach(waiting, Fiber.join)).toEqual(Array.from({ length: 20 }, () => 2))
       })
     ))
 
-  it("does not share between different questions", () =>
+  it("does not share results between different keys", () =>
     run(
       Effect.gen(function* () {
-        const { answer, ask } = makeSource()
+        const { succeed, load } = makeSource()
         const share = makeCoalescer<number, Error>()
-        const one = yield* Effect.fork(share("a", ask))
-        const other = yield* Effect.fork(share("b", ask))
+        const one = yield* Effect.fork(share("a", load))
+        const other = yield* Effect.fork(share("b", load))
         yield* settled
-        yield* answer(2)
+        yield* succeed(2)
         expect(yield* Fiber.join(other)).toBe(2)
-        yield* answer(1)
+        yield* succeed(1)
         expect(yield* Fiber.join(one)).toBe(1)
       })
     ))
 
-  it("shares a failure too, and asks again after it", () =>
+  it("shares a failure and loads again after it", () =>
     run(
       Effect.gen(function* () {
-        const { answer, ask, fail } = makeSource()
+        const { succeed, load, fail } = makeSource()
         const share = makeCoalescer<number, Error>()
-        const first = yield* Effect.fork(share("a", ask))
+        const first = yield* Effect.fork(share("a", load))
         yield* settled
-        const second = yield* Effect.fork(share("a", ask))
-        const third = yield* Effect.fork(share("a", ask))
+        const second = yield* Effect.fork(share("a", load))
+        const third = yield* Effect.fork(share("a", load))
         yield* settled
         yield* fail(1)
         expect(Exit.isFailure(yield* Fiber.await(first))).toBe(true)
@@ -102,84 +102,84 @@ describe("sharing answers", () => {
         yield* fail(2)
         expect(Exit.isFailure(yield* Fiber.await(second))).toBe(true)
         expect(Exit.isFailure(yield* Fiber.await(third))).toBe(true)
-        const fourth = yield* Effect.fork(share("a", ask))
+        const fourth = yield* Effect.fork(share("a", load))
         yield* settled
-        yield* answer(3)
+        yield* succeed(3)
         expect(yield* Fiber.join(fourth)).toBe(3)
       })
     ))
 
-  it("leaves nobody waiting when those who ask give up", () =>
+  it("completes the waiting requests when the request that loads is interrupted", () =>
     run(
       Effect.gen(function* () {
-        const { answer, ask } = makeSource()
+        const { succeed, load } = makeSource()
         const share = makeCoalescer<number, Error>()
-        const first = yield* Effect.fork(share("a", ask))
+        const first = yield* Effect.fork(share("a", load))
         yield* settled
-        const leading = yield* Effect.fork(share("a", ask))
-        const following = yield* Effect.fork(share("a", ask))
+        const leading = yield* Effect.fork(share("a", load))
+        const following = yield* Effect.fork(share("a", load))
         yield* settled
         yield* Fiber.interruptFork(first)
         yield* Fiber.interruptFork(leading)
         yield* settled
-        yield* answer(1)
+        yield* succeed(1)
         yield* settled
-        yield* answer(2)
+        yield* succeed(2)
         expect(yield* Fiber.join(following)).toBe(2)
       })
     ))
 
-  // A fiber lets others go first after 2048 steps: whichever of those here that falls on.
-  it("leaves nobody waiting who has to let others go first while asking", () =>
+  // A fiber yields after 2048 steps: the loop tries each position of that yield.
+  it("completes a request whose fiber yields at any step while it joins", () =>
     run(
       Effect.forEach(Array.from({ length: 100 }), (_, n) =>
         Effect.gen(function* () {
-          const { answer, ask, times } = makeSource()
+          const { succeed, load, callCount } = makeSource()
           const share = makeCoalescer<number, Error>()
-          const first = yield* Effect.fork(share("a", ask))
+          const first = yield* Effect.fork(share("a", load))
           yield* settled
-          const late = yield* answer(1).pipe(
+          const late = yield* succeed(1).pipe(
             Effect.zipRight(steps(1960 + n)),
-            Effect.zipRight(share("a", ask)),
+            Effect.zipRight(share("a", load)),
             Effect.fork
           )
           yield* settled
-          expect(times()).toBe(2)
-          yield* answer(2)
+          expect(callCount()).toBe(2)
+          yield* succeed(2)
           expect(yield* Fiber.join(first)).toBe(1)
           expect(yield* Fiber.join(late)).toBe(2)
         })
       )
     ))
 
-  it("gives nobody an answer that was asked for before the question came, whatever the order", () =>
+  it("never returns a result whose load began before the request, in any order of events", () =>
     fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(fc.constant("answer" as const), fc.constantFrom("a", "b")), { maxLength: 60 }),
+        fc.array(fc.oneof(fc.constant("complete" as const), fc.constantFrom("a", "b")), { maxLength: 60 }),
         (steps) =>
           run(
             Effect.gen(function* () {
               const sources = { a: makeSource(), b: makeSource() }
-              const answered = { a: 0, b: 0 }
+              const completed = { a: 0, b: 0 }
               const share = makeCoalescer<number, Error>()
-              const answerAll = Effect.forEach(["a", "b"] as const, (question) =>
+              const completeAll = Effect.forEach(["a", "b"] as const, (key) =>
                 Effect.gen(function* () {
-                  if (answered[question] === sources[question].times()) return
-                  yield* sources[question].answer(++answered[question])
+                  if (completed[key] === sources[key].callCount()) return
+                  yield* sources[key].succeed(++completed[key])
                   yield* settled
                 })
               )
-              const askers: Array<{ readonly before: number; readonly fiber: Fiber.Fiber<number, Error> }> = []
+              const requests: Array<{ readonly before: number; readonly fiber: Fiber.Fiber<number, Error> }> = []
               for (const step of steps) {
-                if (step === "answer") yield* answerAll
+                if (step === "complete") yield* completeAll
                 else {
-                  const { ask, times } = sources[step as "a" | "b"] // the only others
-                  askers.push({ before: times(), fiber: yield* Effect.fork(share(step, ask)) })
+                  const { load, callCount } = sources[step as "a" | "b"] // the only other values
+                  requests.push({ before: callCount(), fiber: yield* Effect.fork(share(step, load)) })
                   yield* settled
                 }
               }
-              while (answered.a < sources.a.times() || answered.b < sources.b.times()) yield* answerAll
-              for (const { before, fiber } of askers) expect(yield* Fiber.join(fiber)).toBe(before + 1)
+              while (completed.a < sources.a.callCount() || completed.b < sources.b.callCount()) yield* completeAll
+              for (const { before, fiber } of requests) expect(yield* Fiber.join(fiber)).toBe(before + 1)
             })
           )
       )

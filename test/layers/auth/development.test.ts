@@ -11,7 +11,7 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const keyFile = "development-key.json"
 
-describe("the development key", () => {
+describe("developmentKey", () => {
   let folder: string
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "contracting-key-"))
@@ -23,38 +23,38 @@ describe("the development key", () => {
     return Effect.runPromise(Effect.provideService(work, Settings, settings))
   }
 
-  it("is one and the same for all that start at once, and whole whenever it is seen", async () => {
-    for (let round = 0; round < 20; round++) {
-      const name = `round-${round}`
+  it("returns one complete key to all processes that start at the same time", async () => {
+    for (let n = 0; n < 20; n++) {
+      const name = `folder-${n}`
       const keys = await Promise.all(Array.from({ length: 20 }, () => inFolder(name, developmentKey)))
       assert.isString(keys[0]?.d)
       for (const key of keys) assert.deepStrictEqual(key, keys[0])
-      assert.deepStrictEqual(readdirSync(join(folder, name)), [keyFile], "no draft is left behind")
+      assert.deepStrictEqual(readdirSync(join(folder, name)), [keyFile], "no temporary file remains")
     }
   })
 
-  it("is made once and kept, for its owner's eyes only", async () => {
+  it("creates the key once in a file that only its owner can read", async () => {
     const first = await inFolder("kept", developmentKey)
     assert.deepStrictEqual(await inFolder("kept", developmentKey), first)
     assert.strictEqual(statSync(join(folder, "kept", keyFile)).mode & 0o777, 0o600)
     assert.notDeepEqual(await inFolder("other", developmentKey), first)
   })
 
-  it("signs tokens that end when they are told to", async () => {
+  it("signs development tokens with the given lifetime", async () => {
     const claims = decodeJwt(await inFolder("kept", signDevelopmentToken("alice", 90)))
     assert.deepInclude(claims, { iss: developmentIssuer.issuer, aud: developmentIssuer.audience, sub: "alice" })
     assert.strictEqual((claims.exp ?? 0) - (claims.iat ?? 0), 90)
   })
 })
 
-describe("a service without an issuer", () => {
+describe("A service without an issuer", () => {
   let service: Service
   beforeAll(async () => {
     service = await startService()
   })
   afterAll(() => service.stop())
 
-  it("takes the tokens of its own data directory and of no other", async () => {
+  it("accepts tokens of its own data directory and rejects those of another", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "contracting-key-"))
     const foreign = await Effect.runPromise(
       signDevelopmentToken("alice", 90).pipe(
@@ -66,66 +66,66 @@ describe("a service without an issuer", () => {
     assert.strictEqual((await service.api("GET", "/tenants", { as: foreign })).status, 401)
   })
 
-  it("shows nobody the private part of its key", async () => {
+  it("does not log its private key", async () => {
     const { d } = await Effect.runPromise(Effect.provideService(developmentKey, Settings, service.settings))
     assert.isString(d)
     assert.notInclude(service.logs.join("\n"), String(d))
   })
 })
 
-describe("production", () => {
+describe("readSettings in production", () => {
   const complete = {
     NODE_ENV: "production",
     AUTH_ISSUER: "https://issuer.test",
     AUTH_AUDIENCE: "https://contracting.test",
     SECRETS_KEY: Buffer.alloc(32, 7).toString("base64")
   }
-  const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).message
+  const errorsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).message
 
-  it("starts with an issuer or its keys, an audience and a key for secrets", async () => {
+  it("accepts an issuer or its JWKS URL with an audience and a secrets key", async () => {
     assert.strictEqual((await Effect.runPromise(readSettings(complete))).NODE_ENV, "production")
     const { AUTH_ISSUER, ...rest } = complete
     const keys = { ...rest, AUTH_JWKS_URL: `${AUTH_ISSUER}/jwks` }
     assert.strictEqual((await Effect.runPromise(readSettings(keys))).NODE_ENV, "production")
   })
 
-  it("refuses to start without them and names all that is missing at once", async () => {
-    const message = await faultsOf({ NODE_ENV: "production" })
+  it("reports all missing settings at once", async () => {
+    const message = await errorsOf({ NODE_ENV: "production" })
     for (const name of ["AUTH_ISSUER or AUTH_JWKS_URL", "AUTH_AUDIENCE", "SECRETS_KEY"]) assert.include(message, name)
     assert.lengthOf(message.match(/^ {2}- /gm) ?? [], 3)
   })
 
   for (const missing of ["AUTH_ISSUER", "AUTH_AUDIENCE", "SECRETS_KEY"] as const) {
-    it(`refuses to start without ${missing}, also when it is empty`, async () => {
-      const message = await faultsOf({ ...complete, [missing]: "" })
+    it(`rejects an empty ${missing}`, async () => {
+      const message = await errorsOf({ ...complete, [missing]: "" })
       assert.include(message, missing)
       assert.lengthOf(message.match(/^ {2}- /gm) ?? [], 1)
     })
   }
 
-  it("names what is missing beside what is wrong", async () => {
-    const message = await faultsOf({ NODE_ENV: "production", PORT: "many", AUTH_ALGORITHMS: "HS256" })
+  it("reports missing and invalid settings together", async () => {
+    const message = await errorsOf({ NODE_ENV: "production", PORT: "many", AUTH_ALGORITHMS: "HS256" })
     for (const name of ["PORT", "AUTH_ALGORITHMS", "AUTH_ISSUER", "AUTH_AUDIENCE", "SECRETS_KEY"]) {
       assert.include(message, name)
     }
   })
 
-  it("does not repeat a secret that is wrong", async () => {
-    const message = await faultsOf({ ...complete, SECRETS_KEY: "too-short-to-be-a-key" })
+  it("does not repeat an invalid secret in the error", async () => {
+    const message = await errorsOf({ ...complete, SECRETS_KEY: "too-short-to-be-a-key" })
     assert.include(message, "SECRETS_KEY")
     assert.notInclude(message, "too-short-to-be-a-key")
   })
 
-  it("refuses to start with an issuer it cannot ask for keys", async () => {
-    assert.include(await faultsOf({ ...complete, AUTH_ISSUER: "issuer.test" }), "AUTH_ISSUER")
-    const named = { ...complete, AUTH_ISSUER: "issuer.test", AUTH_JWKS_URL: "https://issuer.test/jwks" }
-    assert.strictEqual((await Effect.runPromise(readSettings(named))).AUTH_ISSUER, "issuer.test")
+  it("rejects an issuer that is not a URL unless AUTH_JWKS_URL is set", async () => {
+    assert.include(await errorsOf({ ...complete, AUTH_ISSUER: "issuer.test" }), "AUTH_ISSUER")
+    const withJwksUrl = { ...complete, AUTH_ISSUER: "issuer.test", AUTH_JWKS_URL: "https://issuer.test/jwks" }
+    assert.strictEqual((await Effect.runPromise(readSettings(withJwksUrl))).AUTH_ISSUER, "issuer.test")
   })
 
   for (const name of ["AUTH_ISSUER", "AUTH_JWKS_URL"] as const) {
-    it(`refuses an address in ${name} that anybody on the way could answer for`, async () => {
+    it(`rejects an http URL in ${name} unless it is on the loopback interface`, async () => {
       for (const protocol of ["http", "HTTP", "Http"]) {
-        const message = await faultsOf({ ...complete, [name]: `${protocol}://issuer.test/keys` })
+        const message = await errorsOf({ ...complete, [name]: `${protocol}://issuer.test/keys` })
         assert.include(message, `${name} must start with https://`)
       }
       for (const host of ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"]) {
@@ -133,14 +133,14 @@ describe("production", () => {
         const read = await Effect.runPromise(readSettings({ ...complete, [name]: address }))
         assert.strictEqual(read[name], address)
       }
-      const developing = { ...complete, NODE_ENV: "development", [name]: "http://issuer.test/keys" }
-      assert.strictEqual((await Effect.runPromise(readSettings(developing))).NODE_ENV, "development")
+      const development = { ...complete, NODE_ENV: "development", [name]: "http://issuer.test/keys" }
+      assert.strictEqual((await Effect.runPromise(readSettings(development))).NODE_ENV, "development")
     })
   }
 
   for (const algorithm of ["HS256", "none", "RS1"]) {
-    it(`refuses to start with tokens signed by ${algorithm}`, async () => {
-      assert.include(await faultsOf({ ...complete, AUTH_ALGORITHMS: `ES256,${algorithm}` }), "AUTH_ALGORITHMS")
+    it(`rejects the algorithm ${algorithm}`, async () => {
+      assert.include(await errorsOf({ ...complete, AUTH_ALGORITHMS: `ES256,${algorithm}` }), "AUTH_ALGORITHMS")
     })
   }
 })

@@ -5,11 +5,11 @@ import { type Service, startService } from "../../support/servers/service.ts"
 
 const audience = "https://contracting.test"
 
-/** The time the key set is kept in any case, and the time a verified token is remembered, both with a second to spare. */
-const pastCooldown = 31_000
-const pastMemory = 61_000
+/** A second more than the minimum age of the key set before a refetch, and than the age of a cached token. */
+const afterCooldownMs = 31_000
+const afterTokenCacheMs = 61_000
 
-describe("a service of a real identity provider", () => {
+describe("A service with an OpenID Connect provider", () => {
   let provider: Awaited<ReturnType<typeof startIdentityProvider>>
   const services: Array<Service> = []
   beforeAll(async () => {
@@ -29,16 +29,16 @@ describe("a service of a real identity provider", () => {
   const statusFor = async (service: Service, token: string) =>
     (await service.api("POST", "/tenants", { as: token, body: { name: "Tenant" } })).status
 
-  const ways = [
-    { finds: "by its discovery document", environment: () => ({ AUTH_ISSUER: provider.issuer }) },
-    { finds: "at AUTH_JWKS_URL", environment: () => ({ AUTH_JWKS_URL: provider.jwksUrl }) },
+  const configurations = [
+    { name: "AUTH_ISSUER", environment: () => ({ AUTH_ISSUER: provider.issuer }) },
+    { name: "AUTH_JWKS_URL", environment: () => ({ AUTH_JWKS_URL: provider.jwksUrl }) },
     {
-      finds: "at AUTH_JWKS_URL with AUTH_ISSUER",
+      name: "AUTH_JWKS_URL and AUTH_ISSUER",
       environment: () => ({ AUTH_JWKS_URL: provider.jwksUrl, AUTH_ISSUER: provider.issuer })
     }
   ]
-  for (const { environment, finds } of ways) {
-    it(`finds the keys ${finds} and takes tokens meant for it alone`, async () => {
+  for (const { environment, name } of configurations) {
+    it(`finds the keys by ${name} and accepts only tokens for its audience`, async () => {
       const service = await start(environment())
       const token = await provider.tokenFor(audience)
       const created = await service.api("POST", "/tenants", { as: token, body: { name: "Tenant" } })
@@ -53,7 +53,7 @@ describe("a service of a real identity provider", () => {
     })
   }
 
-  it("follows the provider to a new key, and asks for keys no more than every half minute", async () => {
+  it("fetches a rotated key at most every 30 seconds", async () => {
     const service = await start({ AUTH_ISSUER: provider.issuer })
     const before = await provider.tokenFor(audience)
     assert.strictEqual(await statusFor(service, before), 201)
@@ -61,15 +61,15 @@ describe("a service of a real identity provider", () => {
     await provider.rotate()
     const after = await provider.tokenFor(audience)
     assert.notStrictEqual(decodeProtectedHeader(after).kid, decodeProtectedHeader(before).kid)
-    assert.strictEqual(await statusFor(service, after), 401, "the keys were fetched a moment ago")
+    assert.strictEqual(await statusFor(service, after), 401, "the cooldown after the last fetch has not passed")
 
-    const rotated = Date.now()
-    vi.setSystemTime(rotated + pastCooldown)
-    assert.strictEqual(await statusFor(service, after), 201, "the unknown key made the service look again")
-    assert.strictEqual(await statusFor(service, before), 201, "verified less than a minute ago")
+    const rotatedAt = Date.now()
+    vi.setSystemTime(rotatedAt + afterCooldownMs)
+    assert.strictEqual(await statusFor(service, after), 201, "the unknown key triggers a fetch")
+    assert.strictEqual(await statusFor(service, before), 201, "the verified token is cached")
 
-    vi.setSystemTime(rotated + pastMemory)
-    assert.strictEqual(await statusFor(service, before), 401, "its key is gone")
+    vi.setSystemTime(rotatedAt + afterTokenCacheMs)
+    assert.strictEqual(await statusFor(service, before), 401, "the old key is no longer published")
     assert.strictEqual(await statusFor(service, after), 201)
   })
 })

@@ -1,149 +1,163 @@
 import type { RequestListener } from "node:http"
-import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
+import { afterEach, assert, describe, it, onTestFinished, vi } from "vitest"
 import { makeSigningKey, nowSeconds, type SigningKey, signToken } from "../../support/fixtures/signingKeys.ts"
-import { serveOnLoopback } from "../../support/servers/loopback.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { startProxy } from "../../support/servers/proxy.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { type Issuer, startIssuer } from "../../support/servers/tokenIssuer.ts"
 
 const audience = "https://contracting.test"
 const unavailable = `{"error":"ServiceUnavailable","message":"Service Unavailable"}`
 
-const answering =
+const respondWith =
   (status: number, body: string, headers: Readonly<Record<string, string>> = {}): RequestListener =>
   (_, response) =>
     response.writeHead(status, headers).end(body)
 
-const troubles: Readonly<Record<string, RequestListener>> = {
-  "hangs up": (request) => request.socket.destroy(),
-  "has a fault": answering(500, ""),
-  "is not there": answering(404, ""),
-  "is behind a page for people": answering(200, "<html>Sorry</html>", { "content-type": "text/html" }),
-  "answers without what was asked for": answering(200, "{}", { "content-type": "application/json" }),
-  "sends elsewhere": answering(302, "", { location: "http://127.0.0.1:9/" })
+const outages: ReadonlyArray<readonly [name: string, listener: RequestListener]> = [
+  ["closes the connection", (request) => request.socket.destroy()],
+  ["responds 500", respondWith(500, "")],
+  ["responds 404", respondWith(404, "")],
+  ["responds with an HTML page", respondWith(200, "<html>Sorry</html>", { "content-type": "text/html" })],
+  ["responds with an empty JSON object", respondWith(200, "{}", { "content-type": "application/json" })],
+  ["redirects elsewhere", respondWith(302, "", { location: "http://127.0.0.1:9/" })]
+]
+
+const create = (service: Service, token: string) =>
+  service.api("POST", "/tenants", { as: token, body: { name: "Tenant" } })
+const statusFor = async (service: Service, token: string) => (await create(service, token)).status
+
+/** Lets the listener respond to all requests for the rest of the test. */
+const setOutage = ({ state }: Issuer, listener: RequestListener) => {
+  state.trouble = listener
+  onTestFinished(() => {
+    state.trouble = undefined
+  })
 }
 
-describe("while the issuer is in trouble", () => {
-  let key: SigningKey
-  const toStop: Array<{ readonly stop: () => Promise<void> }> = []
-  beforeAll(async () => {
-    key = await makeSigningKey("ES256")
-  })
-  afterEach(() => void vi.useRealTimers())
-  afterAll(async () => {
-    for (const one of toStop.reverse()) await one.stop()
-  })
+/** An issuer behind a proxy, and a service that has not fetched its keys yet. */
+const start = async (settingsOf: (url: string) => Readonly<Record<string, string>>) => {
+  const key = await makeSigningKey("ES256")
+  const issuer = await startIssuer(key.jwk)
+  const proxy = await startProxy(issuer.url)
+  const url = new URL(proxy.url).origin
+  issuer.state.discovery = { issuer: url, jwks_uri: `${url}/jwks` }
+  const service = await startService({ AUTH_AUDIENCE: audience, ...settingsOf(url) })
+  const tokenOf = (subject = "alice", signer: SigningKey = key, iss = url) =>
+    signToken(signer, { iss, aud: audience, sub: subject, exp: nowSeconds() + 3600 })
+  const stop = async () => {
+    await service.stop()
+    await proxy.stop()
+    await issuer.stop()
+  }
+  return { issuer, key, proxy, service, tokenOf, url, stop }
+}
 
-  const newIssuer = async () => {
-    const issuer = await startIssuer(key.jwk)
-    toStop.push(issuer)
-    return issuer
-  }
-  const newService = async (environment: Readonly<Record<string, string>>) => {
-    const service = await startService({ AUTH_AUDIENCE: audience, ...environment })
-    toStop.push(service)
-    return service
-  }
-  const tokenOf = (issuer: Pick<Issuer, "url">, subject = "alice", from = key) =>
-    signToken(from, { iss: issuer.url, aud: audience, sub: subject, exp: nowSeconds() + 3600 })
-  const create = (service: Service, token: string) =>
-    service.api("POST", "/tenants", { as: token, body: { name: "Tenant" } })
-  const tell = async (service: Service, token: string) => {
-    const { headers, status, text } = await create(service, token)
-    return { status, text, retryAfter: headers.has("retry-after") }
+type Started = Awaited<ReturnType<typeof start>>
+
+const testOutages = (at: () => Started) => {
+  const assertUnavailable = async () => {
+    const { service, tokenOf } = at()
+    const { headers, status, text } = await create(service, await tokenOf())
+    assert.deepStrictEqual([status, text, headers.has("retry-after")], [503, unavailable, true])
   }
 
-  const ways = {
-    "its discovery document": (issuer: Issuer) => ({ AUTH_ISSUER: issuer.url }),
-    "its keys": (issuer: Issuer) => ({ AUTH_ISSUER: issuer.url, AUTH_JWKS_URL: issuer.jwksUrl })
-  }
-  for (const [what, environment] of Object.entries(ways)) {
-    it(`and ${what} cannot be had, a caller is told to try again, and served when it is back`, async () => {
-      const issuer = await newIssuer()
-      const service = await newService(environment(issuer))
-      const token = await tokenOf(issuer)
-      for (const [trouble, listener] of Object.entries(troubles)) {
-        issuer.state.trouble = listener
-        const told = await tell(service, token)
-        assert.deepStrictEqual(told, { status: 503, text: unavailable, retryAfter: true }, `the issuer ${trouble}`)
-      }
-      issuer.state.trouble = undefined
-      assert.strictEqual((await create(service, token)).status, 201)
+  it.each(outages)("responds 503 while the issuer %s", async (_, listener) => {
+    setOutage(at().issuer, listener)
+    await assertUnavailable()
+  })
+
+  it("responds 503 while the issuer refuses connections", async () => {
+    const { proxy } = at()
+    await proxy.cut()
+    onTestFinished(() => proxy.restore())
+    await assertUnavailable()
+  })
+
+  it("responds 401 to a malformed token while the issuer responds 500", async () => {
+    const { issuer, service } = at()
+    setOutage(issuer, respondWith(500, ""))
+    assert.strictEqual(await statusFor(service, "no.token.atall"), 401)
+  })
+
+  // Last, because the service then caches the keys.
+  it("accepts a token after the issuer has recovered", async () => {
+    const { service, tokenOf } = at()
+    assert.strictEqual(await statusFor(service, await tokenOf()), 201)
+  })
+}
+
+describe("A service with AUTH_ISSUER", () => {
+  const at = useFixture(() => start((url) => ({ AUTH_ISSUER: url })))
+
+  it("responds 503 while the discovery document names another issuer", async () => {
+    const { issuer, key, service, tokenOf, url } = at()
+    const other = await startIssuer(key.jwk)
+    const { discovery } = issuer.state
+    onTestFinished(async () => {
+      issuer.state.discovery = discovery
+      await other.stop()
     })
+    issuer.state.discovery = { issuer: other.url, jwks_uri: other.jwksUrl }
+    for (const iss of [url, other.url]) {
+      assert.strictEqual(await statusFor(service, await tokenOf("alice", key, iss)), 503)
+    }
+    issuer.state.discovery = { ...discovery, issuer: `${url}/` }
+    assert.strictEqual(await statusFor(service, await tokenOf()), 503)
+  })
+
+  testOutages(at)
+})
+
+describe("A service with AUTH_ISSUER and AUTH_JWKS_URL", () => {
+  testOutages(useFixture(() => start((url) => ({ AUTH_ISSUER: url, AUTH_JWKS_URL: `${url}/jwks` }))))
+})
+
+describe("A service that has cached the keys of its issuer", () => {
+  afterEach(() => void vi.useRealTimers())
+
+  const startWithCachedKeys = async () => {
+    const started = await start((url) => ({ AUTH_ISSUER: url }))
+    onTestFinished(started.stop)
+    assert.strictEqual(await statusFor(started.service, await started.tokenOf()), 201)
+    return started
   }
 
-  it("and nobody listens at its address, a caller is told to try again", async () => {
-    const gone = await serveOnLoopback(() => {})
-    await gone.stop()
-    const service = await newService({ AUTH_ISSUER: gone.url })
-    assert.deepInclude(await tell(service, await tokenOf(gone)), { status: 503, retryAfter: true })
-  })
-
-  it("what is wrong with the token alone is still said at once", async () => {
-    const issuer = await newIssuer()
-    issuer.state.trouble = answering(500, "")
-    const service = await newService({ AUTH_ISSUER: issuer.url })
-    assert.strictEqual((await create(service, "no.token.atall")).status, 401)
-  })
-
-  it("those whose key is known already are served", async () => {
-    const issuer = await newIssuer()
-    const service = await newService({ AUTH_ISSUER: issuer.url })
-    assert.strictEqual((await create(service, await tokenOf(issuer, "alice"))).status, 201)
-    issuer.state.trouble = answering(500, "")
-    assert.strictEqual((await create(service, await tokenOf(issuer, "bob"))).status, 201)
-  })
-
-  it("those whose key was known last are served for hours, and an unknown key is still asked for", async () => {
-    const issuer = await newIssuer()
-    const service = await newService({ AUTH_ISSUER: issuer.url })
-    assert.strictEqual((await create(service, await tokenOf(issuer, "alice"))).status, 201)
+  it("accepts tokens with a cached key for hours of an outage and still fetches unknown keys", async () => {
+    const { issuer, key, service, tokenOf } = await startWithCachedKeys()
     const next = await makeSigningKey("ES256", "next")
     issuer.state.keys = [key.jwk, next.jwk]
-    let asked = 0
-    issuer.state.trouble = (request) => {
-      asked += 1
+    let fetches = 0
+    setOutage(issuer, (request) => {
+      fetches += 1
       request.socket.destroy()
-    }
-    const began = Date.now()
+    })
+    const startedAt = Date.now()
     const hour = 60 * 60_000
-    for (const hours of [0.5, 2, 5]) {
-      vi.setSystemTime(began + hours * hour)
+    for (const hours of [0, 0.5, 2, 5]) {
+      vi.setSystemTime(startedAt + hours * hour)
       for (const subject of ["bob", "carol", "dave"]) {
-        const { status } = await create(service, await tokenOf(issuer, `${subject}${hours}`))
+        const status = await statusFor(service, await tokenOf(`${subject}${hours}`))
         assert.strictEqual(status, 201, `${subject} after ${hours} hours`)
       }
     }
-    assert.strictEqual(asked, 3, "an issuer that is away is not asked for everybody")
-    assert.strictEqual((await create(service, await tokenOf(issuer, "erin", next))).status, 503)
-    assert.strictEqual(asked, 4)
+    assert.strictEqual(fetches, 3, "one fetch per expiry of the cache, not per token")
+    assert.strictEqual(await statusFor(service, await tokenOf("erin", next)), 503)
+    assert.strictEqual(fetches, 4)
     issuer.state.trouble = undefined
-    assert.strictEqual((await create(service, await tokenOf(issuer, "erin", next))).status, 201)
+    assert.strictEqual(await statusFor(service, await tokenOf("erin", next)), 201)
 
-    issuer.state.trouble = answering(500, "")
-    vi.setSystemTime(began + 12 * hour)
-    assert.strictEqual((await create(service, await tokenOf(issuer, "frank"))).status, 503, "but not for ever")
+    setOutage(issuer, respondWith(500, ""))
+    vi.setSystemTime(startedAt + 12 * hour)
+    assert.strictEqual(await statusFor(service, await tokenOf("frank")), 503, "the cached keys expire in the end")
   })
 
-  it("a discovery document that speaks for someone else is never believed", async () => {
-    const issuer = await newIssuer()
-    const other = await newIssuer()
-    issuer.state.discovery = { issuer: other.url, jwks_uri: other.jwksUrl }
-    const service = await newService({ AUTH_ISSUER: issuer.url })
-    for (const named of [issuer, other]) {
-      assert.strictEqual((await create(service, await tokenOf(named))).status, 503)
-    }
-    issuer.state.discovery = { issuer: `${issuer.url}/`, jwks_uri: issuer.jwksUrl }
-    assert.strictEqual((await create(service, await tokenOf(issuer))).status, 503)
-  })
-
-  it("keys taken back are forgotten within the time they are kept", async () => {
-    const issuer = await newIssuer()
-    const service = await newService({ AUTH_ISSUER: issuer.url })
-    assert.strictEqual((await create(service, await tokenOf(issuer))).status, 201)
+  it("rejects a key that the issuer withdrew once the cache expires", async () => {
+    const { issuer, service, tokenOf } = await startWithCachedKeys()
     const next = await makeSigningKey("ES256", "next")
     issuer.state.keys = [next.jwk]
     vi.setSystemTime(Date.now() + 10 * 60_000 + 1000)
-    assert.strictEqual((await create(service, await tokenOf(issuer))).status, 401)
-    assert.strictEqual((await create(service, await tokenOf(issuer, "alice", next))).status, 201)
+    assert.strictEqual(await statusFor(service, await tokenOf()), 401)
+    assert.strictEqual(await statusFor(service, await tokenOf("alice", next)), 201)
   })
 })

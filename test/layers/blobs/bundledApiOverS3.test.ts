@@ -3,7 +3,7 @@ import { randomPng } from "../../support/fixtures/randomPng.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
 import { type S3, startS3 } from "../../support/servers/s3.ts"
 
-describe("the api as it is bundled, with its images in a store outside", () => {
+describe("The bundled API with BLOB_STORE_BUCKET", () => {
   let s3: S3
   let processes: ApiProcesses
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe("the api as it is bundled, with its images in a store outside", () => {
     await s3.stop()
   })
 
-  it("finds what it needs for the store", async () => {
+  it("stores an uploaded image in S3", async () => {
     const { url } = await processes.start()
     const headers = { authorization: `Bearer ${await processes.token("owner")}`, "content-type": "application/json" }
     const send = async (method: string, path: string, body: string | Uint8Array, more = {}) => {
@@ -25,8 +25,8 @@ describe("the api as it is bundled, with its images in a store outside", () => {
       return JSON.parse(await response.text()).data
     }
     const tenant = { "tenant-id": (await send("POST", "/tenants", `{"name":"Tenant"}`)).id }
-    const declared = `{"kind":"BRANDING_LOGO","contentType":"image/png"}`
-    const { assetId } = await send("POST", "/assets", declared, tenant)
+    const declaration = `{"kind":"BRANDING_LOGO","contentType":"image/png"}`
+    const { assetId } = await send("POST", "/assets", declaration, tenant)
     await send("PUT", `/assets/${assetId}/content`, randomPng(500_000), tenant)
     assert.strictEqual((await send("POST", `/assets/${assetId}/complete`, "", tenant)).status, "READY")
     assert.strictEqual(s3.keys().length, 1)

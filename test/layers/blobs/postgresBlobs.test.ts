@@ -9,7 +9,7 @@ import { makeReadGate } from "../../support/fixtures/tableGate.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { freshDatabase, openPool } from "../../support/servers/database.ts"
 import { testLayers } from "../../support/servers/layers.ts"
-import { inPieces, keepsItsContract, somewhere } from "./storeContract.ts"
+import { inPieces, newLocation, testBlobStore } from "./blobStoreTests.ts"
 
 const startStore = async (environment: Readonly<Record<string, string>> = {}) => {
   const database = await freshDatabase()
@@ -24,13 +24,13 @@ const startStore = async (environment: Readonly<Record<string, string>> = {}) =>
   return { runtime, pool, stop }
 }
 
-describe("a store in PostgreSQL", () => {
+describe("PostgresBlobs", () => {
   const at = useFixture(startStore)
 
-  keepsItsContract((work) => at().runtime.runPromise(work))
+  testBlobStore((work) => at().runtime.runPromise(work))
 })
 
-describe("a store in PostgreSQL with four connections", () => {
+describe("PostgresBlobs with four connections", () => {
   const at = useFixture(() => startStore({ DATABASE_POOL: "4" }))
 
   const read = (place: BlobLocation) =>
@@ -38,13 +38,13 @@ describe("a store in PostgreSQL with four connections", () => {
       Effect.map((pieces) => Buffer.concat(Chunk.toReadonlyArray(pieces)))
     )
 
-  it("reads with two of them for all tenants and with one for each, and leaves the others to whoever asks", async () => {
+  it("reads with one per tenant and two in total, and leaves the others to other statements", async () => {
     const { pool, runtime } = at()
-    const [mine, other] = [somewhere("tnt_many"), somewhere("tnt_few")]
+    const [mine, other] = [newLocation("tnt_many"), newLocation("tnt_few")]
     const bytes = randomBytes(300_000)
     for (const place of [mine, other])
       await runtime.runPromise(Effect.flatMap(BlobStore, (store) => store.put(place, inPieces(bytes), bytes.length)))
-    const askBeside = () =>
+    const queryTwice = () =>
       runtime.runPromise(
         Effect.all(
           [1, 2].map(() => Effect.flatMap(SqlClient, (sql) => sql`select 1`)),
@@ -56,11 +56,11 @@ describe("a store in PostgreSQL with four connections", () => {
     await gate.close()
     const many = Array.from({ length: 10 }, () => runtime.runPromise(read(mine)))
     await gate.until(1)
-    await askBeside()
+    await queryTwice()
     assert.strictEqual(await gate.waiting(), 1)
     const few = runtime.runPromise(read(other))
     await gate.until(2)
-    await askBeside()
+    await queryTwice()
     assert.strictEqual(await gate.waiting(), 2)
     await gate.open()
     for (const downloaded of await Promise.all([...many, few])) assert.isTrue(downloaded.equals(bytes))

@@ -9,9 +9,9 @@ import { testLayers } from "../../support/servers/layers.ts"
 import { type S3, startS3 } from "../../support/servers/s3.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const large = 4 * 1024 * 1024
+const largeSize = 4 * 1024 * 1024
 
-describe("the service with its images in a store outside", () => {
+describe("The service with BLOB_STORE_BUCKET", () => {
   let s3: S3
   let service: Service
   let sql: ReturnType<typeof openPool>
@@ -31,7 +31,7 @@ describe("the service with its images in a store outside", () => {
   const api = (method: string, path: string, body?: object) =>
     service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
 
-  const round = () =>
+  const cleanUp = () =>
     Effect.runPromise(
       runCleanupRound.pipe(
         Effect.provide(
@@ -45,10 +45,10 @@ describe("the service with its images in a store outside", () => {
 
   const declare = async (owner = tenant) => {
     const body = { kind: "BRANDING_LOGO", contentType: "image/png" }
-    const { body: made } = await service.api("POST", "/assets", { as: "owner", tenant: owner, body })
-    return String(made.data.assetId)
+    const { body: created } = await service.api("POST", "/assets", { as: "owner", tenant: owner, body })
+    return String(created.data.assetId)
   }
-  /** Bytes as a stream have no announced size. */
+  /** A stream goes without a Content-Length. */
   const upload = async (assetId: string, bytes: Uint8Array | ReadableStream, owner = tenant) => {
     const response = await fetch(`${service.url}/api/v1/assets/${assetId}/content`, {
       method: "PUT",
@@ -58,88 +58,91 @@ describe("the service with its images in a store outside", () => {
     })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-  const finished = async (bytes: Uint8Array, owner = tenant) => {
+  const createReady = async (bytes: Uint8Array, owner = tenant) => {
     const assetId = await declare(owner)
     assert.strictEqual((await upload(assetId, bytes, owner)).status, 200)
     const { status } = await service.api("POST", `/assets/${assetId}/complete`, { as: "owner", tenant: owner })
     assert.strictEqual(status, 200)
     return assetId
   }
-  const served = async (assetId: string) => {
+  const download = async (assetId: string) => {
     const response = await fetch(`${service.url}/api/v1/assets/${assetId}`)
     return Buffer.from(await response.arrayBuffer())
   }
   const statusOf = async (assetId: string) => (await api("GET", `/assets/${assetId}/record`)).body.data.status
   const keysOf = (owner: string) => s3.keys().filter((key) => key.startsWith(`${owner}/`))
 
-  it("takes an image in, shows it, and lets its object go with the last asset that has it", async () => {
-    const png = randomPng(large)
-    const [one, other] = [await finished(png), await finished(png)]
-    assert.isTrue((await served(one)).equals(png))
-    assert.strictEqual(keysOf(tenant).length, 1, "equal bytes lie there once")
+  it("stores equal images as one object and removes it with the last asset", async () => {
+    const png = randomPng(largeSize)
+    const [one, other] = [await createReady(png), await createReady(png)]
+    assert.isTrue((await download(one)).equals(png))
+    assert.strictEqual(keysOf(tenant).length, 1, "equal bytes share one object")
     assert.deepStrictEqual((await sql.query("select 1 from blob_chunks")).rows, [])
     for (const assetId of [one, other]) {
-      assert.isTrue((await served(assetId)).equals(png))
+      assert.isTrue((await download(assetId)).equals(png))
       assert.strictEqual((await api("DELETE", `/assets/${assetId}`)).status, 204)
-      await round()
+      await cleanUp()
       assert.strictEqual(keysOf(tenant).length, assetId === one ? 1 : 0)
     }
   })
 
-  it("takes bytes whose number nobody announced, and no more than it may", async () => {
+  it("accepts an upload without Content-Length and rejects one beyond the maximum size", async () => {
     const [assetId, png] = [await declare(), randomPng(100_000)]
     assert.strictEqual((await upload(assetId, new Blob([png]).stream())).status, 200)
     assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.sizeBytes, png.length)
     assert.strictEqual((await api("DELETE", `/assets/${assetId}`)).status, 204)
-    await round()
+    await cleanUp()
     assert.deepStrictEqual(keysOf(tenant), [])
     for (const body of [randomPng(6_000_000), new Blob([randomPng(6_000_000)]).stream()]) {
       assert.strictEqual((await upload(await declare(), body)).status, 413)
     }
   })
 
-  it.each([1000, large])("says when the store is away, and takes %i bytes when it is back", async (size) => {
-    const [assetId, png] = [await declare(), randomPng(size)]
-    onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
-    await s3.door.cut()
-    assertUnavailable(await upload(assetId, png))
-    assertUnavailable(await upload(assetId, new Blob([png]).stream()))
-    assert.strictEqual(await statusOf(assetId), "PENDING")
-    await s3.door.restore()
-    assert.strictEqual((await upload(assetId, png)).status, 200)
+  it.each([1000, largeSize])(
+    "responds 503 to uploads while the store is down and accepts %i bytes after that",
+    async (size) => {
+      const [assetId, png] = [await declare(), randomPng(size)]
+      onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
+      await s3.door.cut()
+      assertUnavailable(await upload(assetId, png))
+      assertUnavailable(await upload(assetId, new Blob([png]).stream()))
+      assert.strictEqual(await statusOf(assetId), "PENDING")
+      await s3.door.restore()
+      assert.strictEqual((await upload(assetId, png)).status, 200)
 
-    await s3.door.cut()
-    assertUnavailable(await api("POST", `/assets/${assetId}/complete`))
-    assert.strictEqual(await statusOf(assetId), "PENDING")
-    await s3.door.restore()
-    assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.status, "READY")
-    assert.isTrue((await served(assetId)).equals(png))
-  })
+      await s3.door.cut()
+      assertUnavailable(await api("POST", `/assets/${assetId}/complete`))
+      assert.strictEqual(await statusOf(assetId), "PENDING")
+      await s3.door.restore()
+      assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.status, "READY")
+      assert.isTrue((await download(assetId)).equals(png))
+    }
+  )
 
-  it.each([1000, large])("answers 503 for an image of %i bytes while the store is away", async (size) => {
-    const assetId = await finished(randomPng(size))
+  it.each([1000, largeSize])("responds 503 to a download of %i bytes while the store is down", async (size) => {
+    const assetId = await createReady(randomPng(size))
     onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
     await s3.door.cut()
     assertUnavailable(await service.call("GET", `/api/v1/assets/${assetId}`))
   })
 
-  it("erases the objects of a deleted tenant and nobody else's", async () => {
+  it("erases the objects of a deleted tenant only", async () => {
     const [deleted, kept] = [await service.newTenant(), await service.newTenant()]
     const png = randomPng(1000)
-    for (const owner of [deleted, deleted, kept]) await finished(owner === kept ? png : randomPng(1000), owner)
+    for (const owner of [deleted, deleted, kept]) await createReady(owner === kept ? png : randomPng(1000), owner)
     assert.deepStrictEqual([keysOf(deleted).length, keysOf(kept).length], [2, 1])
     await service.api("DELETE", `/tenants/${deleted}`, { as: "owner" })
     await sql.query("update tenants set deleted_at = now() - interval '31 days' where id = $1", [deleted])
 
     await s3.door.cut()
-    const failed = await round().then(
+    const hasFailed = await cleanUp().then(
       () => false,
       () => true
     )
     await s3.door.restore()
-    assert.isTrue(failed)
+    assert.isTrue(hasFailed)
     assert.strictEqual((await sql.query("select 1 from tenants where id = $1", [deleted])).rowCount, 1)
-    await round()
+    await cleanUp()
     assert.deepStrictEqual([keysOf(deleted).length, keysOf(kept).length], [0, 1])
     assert.strictEqual((await sql.query("select 1 from tenants where id = $1", [deleted])).rowCount, 0)
   })

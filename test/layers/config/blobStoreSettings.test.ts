@@ -3,9 +3,9 @@ import { assert, describe, it } from "vitest"
 import { readSettings } from "../../../src/layers/config/Settings.ts"
 import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
 
-const faultsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).errors
+const errorsOf = async (environment: NodeJS.ProcessEnv) => (await settingsErrors(environment)).errors
 
-describe("the settings of a store outside", () => {
+describe("readSettings of BLOB_STORE_*", () => {
   it.each([
     [
       { BLOB_STORE_BUCKET: "b", BLOB_STORE_ACCESS_KEY_ID: "i" },
@@ -26,16 +26,16 @@ describe("the settings of a store outside", () => {
         "BLOB_STORE_BUCKET is needed with BLOB_STORE_ENDPOINT, BLOB_STORE_PREFIX, BLOB_STORE_ACCESS_KEY_ID"
       ]
     ]
-  ])("in %o have every fault told at once", async (environment, faults) => {
-    assert.sameMembers([...(await faultsOf(environment))], faults)
+  ])("reports all errors of %o at once", async (environment, errors) => {
+    assert.sameMembers([...(await errorsOf(environment))], errors)
   })
 
-  it("may do without keys, and do not show the secret", async () => {
-    const bare = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b" }))
-    assert.deepInclude(bare, { BLOB_STORE_BUCKET: "b", BLOB_STORE_REGION: "us-east-1" })
-    const keys = { BLOB_STORE_ACCESS_KEY_ID: "i", BLOB_STORE_SECRET_ACCESS_KEY: "hushed" }
-    const whole = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b", ...keys }))
-    assert.isTrue(Redacted.isRedacted(whole.BLOB_STORE_SECRET_ACCESS_KEY))
-    assert.notInclude(JSON.stringify(whole), "hushed")
+  it("accepts a bucket without keys and redacts the secret key", async () => {
+    const withoutKeys = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b" }))
+    assert.deepInclude(withoutKeys, { BLOB_STORE_BUCKET: "b", BLOB_STORE_REGION: "us-east-1" })
+    const keys = { BLOB_STORE_ACCESS_KEY_ID: "i", BLOB_STORE_SECRET_ACCESS_KEY: "hidden" }
+    const withKeys = await Effect.runPromise(readSettings({ BLOB_STORE_BUCKET: "b", ...keys }))
+    assert.isTrue(Redacted.isRedacted(withKeys.BLOB_STORE_SECRET_ACCESS_KEY))
+    assert.notInclude(JSON.stringify(withKeys), "hidden")
   })
 })
