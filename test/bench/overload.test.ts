@@ -5,18 +5,18 @@ import { generate } from "../../bench/overload/generator/generate.ts"
 import type { LoadResult } from "../../bench/overload/generator/orders.ts"
 import { brokenIn, type Round } from "../../bench/overload/overloadReport.ts"
 
-describe("the load generator", () => {
-  const answered = { accepted: 0, refused: 0, closed: 0 }
+describe("generate of the overload benchmark", () => {
+  const responses = { accepted: 0, refused: 0, closed: 0 }
   const server = createServer((request, response) => {
     if (request.url === "/refused") {
-      answered.refused++
+      responses.refused++
       response.writeHead(429, { "content-length": "2" }).end("no")
     } else if (request.url === "/closed") {
-      answered.closed++
+      responses.closed++
       response.writeHead(200, { connection: "close", "content-length": "0" }).end()
     } else {
-      answered.accepted++
-      // In two pieces, as a long answer comes.
+      responses.accepted++
+      // In two chunks, like a long response.
       response.writeHead(200, { "content-length": "6" })
       response.write("abc")
       setImmediate(() => response.end("def"))
@@ -27,28 +27,28 @@ describe("the load generator", () => {
 
   const requests = ["/accepted", "/refused", "/closed"].map((path) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`)
   const load = () => ({
-    port: (server.address() as AddressInfo).port, // it listens on a port
+    port: (server.address() as AddressInfo).port, // the server listens on a TCP port
     requests,
     connections: 3,
     seconds: 1
   })
 
-  it("tells accepted from refused requests and goes on over a new connection when one was closed", async () => {
+  it("counts accepted and rejected requests and reconnects after a closed connection", async () => {
     const result = await generate(load())
     assert.strictEqual(result.failures, 0)
     assert.isAbove(result.refusedPerSecond, 0)
     assert.approximately(result.acceptedPerSecond / result.refusedPerSecond, 2, 0.5)
-    assert.isAbove(Math.min(answered.accepted, answered.refused, answered.closed), 10)
+    assert.isAbove(Math.min(responses.accepted, responses.refused, responses.closed), 10)
   })
 
-  it("sends no more than the rate it is given, and counts what finds no free connection", async () => {
+  it("sends at the given rate and counts requests without a free connection", async () => {
     const { failures, sentPerSecond, unsentPerSecond } = await generate({ ...load(), perSecond: 60 })
     assert.strictEqual(failures, 0)
     assert.approximately(sentPerSecond + unsentPerSecond, 60, 5)
   })
 })
 
-describe("the bounds of overload", () => {
+describe("brokenIn of the overload benchmark", () => {
   const result: LoadResult = {
     sentPerSecond: 500,
     unsentPerSecond: 0,
@@ -70,11 +70,11 @@ describe("the bounds of overload", () => {
   }
   const broken = (one: Round) => brokenIn({ name: "all", rounds: [one] })
 
-  it("hold when nearly as much is done as at best, hardly slower, and both health pages answer", () => {
+  it("reports nothing when goodput, latency and health probes stay within bounds", () => {
     assert.deepStrictEqual(broken(round), [])
   })
 
-  it("are broken by less goodput, slower answers, failures and a health page that fails", () => {
+  it("reports low goodput, high latency, failures and a failing health probe", () => {
     const overload = { ...result, acceptedPerSecond: 89, acceptedP99: 61, failures: 1 }
     const probes = round.probes.map((probe) => ({ ...probe, failures: probe.path === "/readyz" ? 2 : 0 }))
     assert.deepStrictEqual(broken({ ...round, overload, probes }), [

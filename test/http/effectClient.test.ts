@@ -13,13 +13,13 @@ import { TenantsApi } from "../../src/http/api/groups/tenancy/Tenants.ts"
 import { Api } from "../../src/http/HandlerGroups.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 
-/** The contract without what serves it, as another program would take it. */
-const Contracting = makeApi([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])
+/** The API without its handlers, as another program would import it. */
+const ContractingApi = makeApi([TenantsApi, ClientsApi, ContractsApi, ProjectsApi])
 
 const run = <A, E>(program: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.runPromise(Effect.provide(program, FetchHttpClient.layer))
 
-describe("a client made of the contract", () => {
+describe("An Effect HttpApiClient", () => {
   let service: Service
   beforeAll(async () => {
     service = await startService()
@@ -27,7 +27,7 @@ describe("a client made of the contract", () => {
   afterAll(() => service.stop())
 
   const connect = (headers: Readonly<Record<string, string>>) =>
-    HttpApiClient.make(Contracting, {
+    HttpApiClient.make(ContractingApi, {
       baseUrl: service.url,
       transformClient: HttpClient.mapRequest(HttpClientRequest.setHeaders(headers))
     })
@@ -35,8 +35,8 @@ describe("a client made of the contract", () => {
   const authorizationOf = (subject: string) =>
     Effect.promise(() => service.token(subject)).pipe(Effect.map((token) => `Bearer ${token}`))
 
-  /** A client inside a tenant of its own, together with a contract to work under. */
-  const atWork = Effect.gen(function* () {
+  /** An API client in a new tenant that has a contract. */
+  const connectToNewTenant = Effect.gen(function* () {
     const authorization = yield* authorizationOf("alice")
     const { tenants } = yield* connect({ authorization })
     const tenant = yield* tenants.create({ payload: { name: "Harbour Works" } })
@@ -48,21 +48,21 @@ describe("a client made of the contract", () => {
     return { api, authorization, client, contract, tenant }
   })
 
-  it("creates, changes, reads and removes", () =>
+  it("creates, changes, reads and removes a project", () =>
     run(
       Effect.gen(function* () {
-        const { api, client, contract } = yield* atWork
+        const { api, client, contract } = yield* connectToNewTenant
         assert.deepInclude(contract, { client: client.id, status: "DRAFT", paymentTermDays: 14 })
 
-        const made = yield* api.projects.create({ payload: { contractId: contract.id, name: "Pumps", order: 1 } })
-        const path = { projectId: made.id }
+        const created = yield* api.projects.create({ payload: { contractId: contract.id, name: "Pumps", order: 1 } })
+        const path = { projectId: created.id }
         const changed = yield* api.projects.patch({ path, payload: { order: null, description: "And valves" } })
-        const { order: _, updatedAt: __, ...kept } = made
-        assert.deepStrictEqual(changed, { ...kept, description: "And valves", updatedAt: changed.updatedAt })
+        const { order: _, updatedAt: __, ...unchanged } = created
+        assert.deepStrictEqual(changed, { ...unchanged, description: "And valves", updatedAt: changed.updatedAt })
 
         assert.deepStrictEqual(yield* api.projects.get({ path, urlParams: {} }), changed)
-        const inFull = yield* api.projects.get({ path, urlParams: { expand: ["contract", "contract.client"] } })
-        assert.deepStrictEqual(inFull, { ...changed, contract: { ...contract, client } })
+        const expanded = yield* api.projects.get({ path, urlParams: { expand: ["contract", "contract.client"] } })
+        assert.deepStrictEqual(expanded, { ...changed, contract: { ...contract, client } })
 
         assert.isUndefined(yield* api.projects.remove({ path }))
         const after = yield* Effect.flip(api.projects.get({ path, urlParams: {} }))
@@ -70,10 +70,10 @@ describe("a client made of the contract", () => {
       })
     ))
 
-  it("turns the pages of a list", () =>
+  it("reads the pages of a list", () =>
     run(
       Effect.gen(function* () {
-        const { api, contract } = yield* atWork
+        const { api, contract } = yield* connectToNewTenant
         const create = (order: number) =>
           api.projects.create({ payload: { contractId: contract.id, name: `Part ${order}`, order } })
         const [first, second, third] = yield* Effect.all([create(1), create(2), create(3)])
@@ -83,16 +83,16 @@ describe("a client made of the contract", () => {
         })
         assert.deepStrictEqual(page, [first, second])
         assert.include(response.headers.link, `rel="next"`)
-        // A page starts after any item, so the last one seen will do for a cursor.
+        // A page starts after any item, so the last item serves as cursor.
         const next = yield* api.projects.list({ urlParams: { limit: 2, cursor: second } })
         assert.deepStrictEqual(next, [third])
       })
     ))
 
-  it("fails with what the service says, by its tag", () =>
+  it("fails with the tagged errors of the service", () =>
     run(
       Effect.gen(function* () {
-        const { api, authorization, client, contract, tenant } = yield* atWork
+        const { api, authorization, client, contract, tenant } = yield* connectToNewTenant
 
         const orphan = yield* api.projects
           .create({ payload: { contractId: ContractId.make("ctr_none"), name: "Pumps" } })
@@ -107,15 +107,15 @@ describe("a client made of the contract", () => {
           .pipe(Effect.catchTag("NotFound", ({ message }) => Effect.succeed(message)))
         assert.strictEqual(absent, "Not Found")
 
-        const failed = (headers: Readonly<Record<string, string>>) =>
+        const errorWith = (headers: Readonly<Record<string, string>>) =>
           Effect.flatMap(connect(headers), ({ clients }) =>
             Effect.flip(clients.patch({ path: { clientId: client.id }, payload: { order: 1 } }))
           )
         const inTenant = { authorization, "tenant-id": tenant.id }
-        assert.instanceOf(yield* failed({}), Unauthorized)
-        assert.instanceOf(yield* failed({ ...inTenant, authorization: yield* authorizationOf("bob") }), Forbidden)
-        assert.instanceOf(yield* failed({ ...inTenant, "if-match": `"another"` }), PreconditionFailed)
-        assert.instanceOf(yield* failed({ authorization }), ValidationError)
+        assert.instanceOf(yield* errorWith({}), Unauthorized)
+        assert.instanceOf(yield* errorWith({ ...inTenant, authorization: yield* authorizationOf("bob") }), Forbidden)
+        assert.instanceOf(yield* errorWith({ ...inTenant, "if-match": `"another"` }), PreconditionFailed)
+        assert.instanceOf(yield* errorWith({ authorization }), ValidationError)
 
         const ended = yield* Effect.flip(
           api.contracts.patch({ path: { contractId: contract.id }, payload: { status: "ENDED" } })
@@ -125,19 +125,19 @@ describe("a client made of the contract", () => {
       })
     ))
 
-  it("sees what breaks the contract before it is sent", () =>
+  it("rejects an invalid request before it sends it", () =>
     run(
       Effect.gen(function* () {
-        const { api } = yield* atWork
-        const faults = yield* Effect.all([
+        const { api } = yield* connectToNewTenant
+        const errors = yield* Effect.all([
           Effect.flip(api.clients.create({ payload: { name: "" } })),
           Effect.flip(api.projects.patch({ path: { projectId: ProjectId.make("prj_none") }, payload: {} }))
         ])
-        for (const fault of faults) assert.isTrue(ParseResult.isParseError(fault), String(fault))
+        for (const error of errors) assert.isTrue(ParseResult.isParseError(error), String(error))
       })
     ))
 
-  it("can be made of the whole contract as it is served, too", () =>
+  it("can be made of the whole API", () =>
     run(
       Effect.gen(function* () {
         const authorization = yield* authorizationOf("alice")

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Service, startService } from "../support/servers/service.ts"
 
-describe("ETag, If-Match and If-None-Match", () => {
+describe("Conditional requests", () => {
   let service: Service
   let tenant: string
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe("ETag, If-Match and If-None-Match", () => {
     return { path: `/clients/${body.data.id}`, etag: headers.get("etag") ?? "" }
   }
 
-  it("tell the same version wherever it is shown, and another after a change", async () => {
+  it("get the same ETag from POST and GET and another after a PATCH", async () => {
     const { etag, path } = await newClient()
     assert.match(etag, /^"[\w-]{27}"$/)
     assert.strictEqual((await call("GET", path)).headers.get("etag"), etag)
@@ -26,7 +26,7 @@ describe("ETag, If-Match and If-None-Match", () => {
     assert.strictEqual((await call("GET", path)).headers.get("etag"), changed.headers.get("etag"))
   })
 
-  it("spare a caller what it already has", async () => {
+  it("get 304 when If-None-Match has the current ETag", async () => {
     const { etag, path } = await newClient()
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
       const { headers, status, text } = await call("GET", path, undefined, { "if-none-match": known })
@@ -35,13 +35,13 @@ describe("ETag, If-Match and If-None-Match", () => {
     assert.strictEqual((await call("GET", path, undefined, { "if-none-match": `"other"` })).status, 200)
   })
 
-  it("let a write pass on the named version only", async () => {
+  it("get 412 when If-Match has an old ETag", async () => {
     const { etag, path } = await newClient()
     const first = await call("PATCH", path, { name: "First" }, { "if-match": etag })
     assert.strictEqual(first.status, 200)
-    const late = await call("PATCH", path, { name: "Late" }, { "if-match": etag })
-    assert.strictEqual(late.status, 412)
-    assert.strictEqual(late.text, `{"error":"PreconditionFailed","message":"Precondition Failed"}`)
+    const outdated = await call("PATCH", path, { name: "Outdated" }, { "if-match": etag })
+    assert.strictEqual(outdated.status, 412)
+    assert.strictEqual(outdated.text, `{"error":"PreconditionFailed","message":"Precondition Failed"}`)
     assert.strictEqual((await call("DELETE", path, undefined, { "if-match": etag })).status, 412)
     assert.strictEqual((await call("GET", path)).body.data.name, "First")
     assert.strictEqual(
@@ -50,25 +50,25 @@ describe("ETag, If-Match and If-None-Match", () => {
     )
   })
 
-  it("let exactly one of many writers of one version win", async () => {
+  it("let exactly one of many concurrent writes with the same If-Match succeed", async () => {
     const { etag, path } = await newClient()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 16 }, (_, n) => call("PATCH", path, { name: `Writer ${n}` }, { "if-match": etag }))
     )
-    const winners = answers.filter(({ status }) => status === 200)
+    const winners = responses.filter(({ status }) => status === 200)
     assert.strictEqual(winners.length, 1)
-    assert.strictEqual(answers.filter(({ status }) => status === 412).length, 15)
+    assert.strictEqual(responses.filter(({ status }) => status === 412).length, 15)
     assert.deepStrictEqual((await call("GET", path)).body, winners[0]?.body)
   })
 
-  it("are not needed: writers of different fields at once all land", async () => {
+  it("are optional: concurrent writes of different fields all succeed without If-Match", async () => {
     const { path } = await newClient()
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...Array.from({ length: 6 }, () => call("PATCH", path, { description: "described" })),
       ...Array.from({ length: 6 }, () => call("PATCH", path, { order: 7 })),
       call("PATCH", path, { name: "Renamed" })
     ])
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
     assert.deepInclude((await call("GET", path)).body.data, { name: "Renamed", description: "described", order: 7 })
   })
 })

@@ -9,102 +9,107 @@ import { type Service, startService } from "../support/servers/service.ts"
 
 const program = readFileSync(join(projectRoot, "examples/generatedClient.ts"), "utf8")
 
-/** One wrong word each, on a line of its own, and the code the compiler refuses it with. */
+/** Mistakes, each on a separate line of the program, and the compiler error of each. */
 const mistakes = [
-  { mistake: "a path that is none", right: `"/api/v1/tenants"`, wrong: `"/api/v1/tenant"`, code: "TS2345" },
-  { mistake: "a property that is none", right: `name: "Northwind"`, wrong: `nom: "Northwind"`, code: "TS2353" },
-  { mistake: "a property left out", right: `, currencyCode: "EUR"`, wrong: "", code: "TS2322" },
-  { mistake: "a number as text", right: "order: 3", wrong: `order: "3"`, code: "TS2322" },
-  { mistake: "no tenant", right: "{ header, query: { limit: 1 } }", wrong: "{ query: { limit: 1 } }", code: "TS2741" },
-  { mistake: "a word outside an enum", right: `"ENDED"`, wrong: `"CLOSED"`, code: "TS2322" },
+  { mistake: "an unknown path", right: `"/api/v1/tenants"`, wrong: `"/api/v1/tenant"`, code: "TS2345" },
+  { mistake: "an unknown property", right: `name: "Northwind"`, wrong: `nom: "Northwind"`, code: "TS2353" },
+  { mistake: "a missing property", right: `, currencyCode: "EUR"`, wrong: "", code: "TS2322" },
+  { mistake: "a text in place of a number", right: "order: 3", wrong: `order: "3"`, code: "TS2322" },
   {
-    mistake: "a relation taken for granted",
+    mistake: "a missing tenant-id header",
+    right: "{ header, query: { limit: 1 } }",
+    wrong: "{ query: { limit: 1 } }",
+    code: "TS2741"
+  },
+  { mistake: "a value outside an enum", right: `"ENDED"`, wrong: `"CLOSED"`, code: "TS2322" },
+  {
+    mistake: "an expanded relation without a check",
     right: `typeof inFull.contract === "string" ||`,
     wrong: "",
     code: "TS2339"
   },
-  { mistake: "a failure that is none", right: `=== "ValidationError"`, wrong: `=== "Invalid"`, code: "TS2367" }
+  { mistake: "an unknown error tag", right: `=== "ValidationError"`, wrong: `=== "Invalid"`, code: "TS2367" }
 ] as const
 
-const wrongProgram = mistakes.reduce((text, { right, wrong }) => text.replace(right, wrong), program)
+const invalidProgram = mistakes.reduce((text, { right, wrong }) => text.replace(right, wrong), program)
 
 const lineOf = (text: string) => program.slice(0, program.indexOf(text)).split("\n").length
 
-/** Where a type has names the document does not give, and what may stand under them. */
-const openPlacesOf = (types: string) => {
-  const places: Array<readonly [place: string, type: string]> = []
-  const visit = (node: ts.Node, path: ReadonlyArray<string>) => {
+/** The index signatures of the generated types: their path and value type. */
+const indexSignaturesOf = (types: string) => {
+  const signatures: Array<readonly [path: string, type: string]> = []
+  const visit = (node: ts.Node, parents: ReadonlyArray<string>) => {
     const isNamed = ts.isInterfaceDeclaration(node) || ts.isPropertySignature(node)
-    const here = isNamed ? [...path, node.name.getText()] : path
-    if (ts.isIndexSignatureDeclaration(node)) places.push([here.join("."), node.type.getText()])
-    ts.forEachChild(node, (child) => visit(child, here))
+    const path = isNamed ? [...parents, node.name.getText()] : parents
+    if (ts.isIndexSignatureDeclaration(node)) signatures.push([path.join("."), node.type.getText()])
+    ts.forEachChild(node, (child) => visit(child, path))
   }
   visit(ts.createSourceFile("contracting.ts", types, ts.ScriptTarget.Latest, true), [])
-  return places
+  return signatures
 }
 
-const anything = "Record<string, never> | unknown[] | string | number | boolean | null"
+const anyJson = "Record<string, never> | unknown[] | string | number | boolean | null"
 
-/** What a caller may name as they like, and the tracker, which sends more than is named. */
-const open: Readonly<Record<string, string>> = {
+/** Free metadata of callers, and webhook bodies of Jira, which have more fields than the document lists. */
+const expectedSignatures: Readonly<Record<string, string>> = {
   "Billable.metadata": "string",
   "BillableReferenceChanged.metadata": "string",
   "CreateBillables.billables.metadata": "string",
   "PatchBillable.metadata": "string",
-  IssueWebhook: anything,
-  "IssueWebhook.issue": anything,
-  "IssueWebhook.issue.fields": anything,
-  "IssueWebhook.issue.fields.project": anything
+  IssueWebhook: anyJson,
+  "IssueWebhook.issue": anyJson,
+  "IssueWebhook.issue.fields": anyJson,
+  "IssueWebhook.issue.fields.project": anyJson
 }
 
-describe("a client over generated types", () => {
+describe("A client with openapi-typescript types", () => {
   let service: Service
   let folder: ProgramFolder
   let types: string
-  let faults: ReadonlyArray<string>
+  let errors: ReadonlyArray<string>
   beforeAll(async () => {
     service = await startService()
     types = astToString(await openapiTypeScript(new URL("/openapi.json", service.url)))
     folder = makeProgramFolder()
     folder.write("contracting.ts", types)
     folder.write("program.ts", program)
-    folder.write("wrong.ts", wrongProgram)
-    faults = await folder.typeFaults()
+    folder.write("invalid.ts", invalidProgram)
+    errors = await folder.typeFaults()
   })
   afterAll(async () => {
     folder.remove()
     await service.stop()
   })
 
-  it("finds a type for everything in the document", () => {
+  it("has a type for everything in the document", () => {
     assert.notMatch(types.replaceAll(/\[(name|key): string\]: [^;]*;/g, ""), /\b(unknown|any)\b/)
   })
 
-  it("finds names that are not in the document only where there may be any", () => {
-    // Headers the document does not name may come along with every answer.
-    const isHeader = ([place, type]: readonly [string, string]) =>
-      /\.responses\."?\w+"?\.headers$/.test(place) && type === "unknown"
-    const places = openPlacesOf(types).filter((place) => !isHeader(place))
+  it("has index signatures only where the document allows additional properties", () => {
+    // Every response may carry headers that the document does not list.
+    const isHeader = ([path, type]: readonly [string, string]) =>
+      /\.responses\."?\w+"?\.headers$/.test(path) && type === "unknown"
+    const signatures = indexSignaturesOf(types).filter((signature) => !isHeader(signature))
     assert.sameDeepMembers(
-      places,
-      Object.entries(open).map(([place, type]) => [`components.schemas.${place}`, type])
+      signatures,
+      Object.entries(expectedSignatures).map(([path, type]) => [`components.schemas.${path}`, type])
     )
   })
 
-  it("passes the compiler", () => {
+  it("compiles", () => {
     assert.deepStrictEqual(
-      faults.filter((line) => !line.startsWith("wrong.ts(")),
+      errors.filter((line) => !line.startsWith("invalid.ts(")),
       []
     )
   })
 
-  it.each(mistakes)("does not pass with $mistake", ({ code, right }) => {
+  it.each(mistakes)("does not compile with $mistake", ({ code, right }) => {
     assert.include(program, right)
-    const found = faults.filter((line) => line.startsWith(`wrong.ts(${lineOf(right)},`))
+    const found = errors.filter((line) => line.startsWith(`invalid.ts(${lineOf(right)},`))
     assert.include(found.join("\n"), `error ${code}:`)
   })
 
-  it("works against the service", async () => {
+  it("creates, changes and lists resources of the service", async () => {
     const printed = JSON.parse(
       await folder.run("program.ts", { API: service.url, TOKEN: await service.token("alice") })
     )

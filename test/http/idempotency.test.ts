@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openPool } from "../support/servers/database.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 
-describe("Idempotency-Key", () => {
+describe("The Idempotency-Key header", () => {
   let service: Service
   let tenant: string
   let sql: ReturnType<typeof openPool>
@@ -18,12 +18,12 @@ describe("Idempotency-Key", () => {
 
   const post = (key: string, body: unknown, as = "owner", path = "/clients") =>
     service.api("POST", path, { as, tenant, body, headers: { "idempotency-key": key } })
-  const named = async (name: string) => {
+  const countClients = async (name: string) => {
     const { body } = await service.api("GET", "/clients", { as: "owner", tenant })
     return body.data.filter((client: { name: string }) => client.name === name).length
   }
 
-  it("replays the first answer byte for byte", async () => {
+  it("replays the first response byte for byte", async () => {
     const first = await post("replay", { name: "Replayed" })
     const again = await post("replay", { name: "Replayed" })
     assert.strictEqual(first.status, 201)
@@ -34,31 +34,31 @@ describe("Idempotency-Key", () => {
     }
     assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
     assert.notStrictEqual(again.headers.get("x-request-id"), first.headers.get("x-request-id"))
-    assert.strictEqual(await named("Replayed"), 1)
+    assert.strictEqual(await countClients("Replayed"), 1)
   })
 
-  it("refuses the same key for another body", async () => {
+  it("rejects the same key with another body", async () => {
     await post("conflict", { name: "One" })
     const other = await post("conflict", { name: "Two" })
     assert.strictEqual(other.status, 409)
     assert.strictEqual(other.text, `{"error":"Conflict","message":"The Idempotency-Key was used for another request"}`)
-    assert.strictEqual(await named("Two"), 0)
+    assert.strictEqual(await countClients("Two"), 0)
   })
 
-  it("does the work once for twins that come at the same time, with one answer for all", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post("twins", { name: "Twin" })))
-    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
-    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
-    assert.strictEqual(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
-    assert.strictEqual(await named("Twin"), 1)
+  it("creates one resource for concurrent requests with the same key", async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post("concurrent", { name: "Concurrent" })))
+    assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([201]))
+    assert.strictEqual(new Set(responses.map(({ text }) => text)).size, 1)
+    assert.strictEqual(responses.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
+    assert.strictEqual(await countClients("Concurrent"), 1)
   })
 
-  it("keeps no failure: the key is free for the corrected request", async () => {
+  it("does not store an error, so the corrected request can use the key", async () => {
     assert.strictEqual((await post("failed", { name: "" })).status, 400)
     assert.strictEqual((await post("failed", { name: "Corrected" })).status, 201)
   })
 
-  it("means nothing to another caller, tenant or operation", async () => {
+  it("is scoped to the caller, the tenant and the operation", async () => {
     await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "helper", role: "ADMIN" } })
     const mine = await post("scope", { name: "Scoped" })
     const theirs = await post("scope", { name: "Scoped" }, "helper")
@@ -76,7 +76,7 @@ describe("Idempotency-Key", () => {
     assert.notStrictEqual(other.body.data.id, mine.body.data.id)
   })
 
-  it("authorizes again before it replays", async () => {
+  it("authorizes a request before it replays the response", async () => {
     const { body } = await service.api("POST", "/members", {
       as: "owner",
       tenant,
@@ -87,7 +87,7 @@ describe("Idempotency-Key", () => {
     assert.strictEqual((await post("revoked", { name: "Before" }, "gone")).status, 403)
   })
 
-  it("keeps the answers of two callers apart who use the same key in one tenant", async () => {
+  it("replays to each caller its own response when two callers use the same key in one tenant", async () => {
     await service.api("POST", "/members", { as: "owner", tenant, body: { subject: "namesake", role: "ADMIN" } })
     const callers = ["owner", "namesake"] as const
     for (const bodies of [
@@ -95,14 +95,14 @@ describe("Idempotency-Key", () => {
       { owner: { name: "Mine" }, namesake: { name: "Theirs" } }
     ]) {
       const key = `apart-${bodies.owner.name}`
-      const ask = (caller: (typeof callers)[number]) => post(key, bodies[caller], caller)
-      const first = { owner: await ask("owner"), namesake: await ask("namesake") }
+      const send = (caller: (typeof callers)[number]) => post(key, bodies[caller], caller)
+      const first = { owner: await send("owner"), namesake: await send("namesake") }
       for (const caller of callers) {
         assert.strictEqual(first[caller].status, 201)
         assert.isNull(first[caller].headers.get("idempotent-replayed"))
       }
       for (const caller of [...callers, ...callers.toReversed()]) {
-        const again = await ask(caller)
+        const again = await send(caller)
         assert.deepStrictEqual([again.status, again.text], [201, first[caller].text], caller)
         assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
       }
@@ -117,13 +117,13 @@ describe("Idempotency-Key", () => {
     assert.notStrictEqual(second.body.data.id, first.body.data.id)
   })
 
-  it("keeps answers so that the database alone does not tell them", async () => {
+  it("stores responses encrypted", async () => {
     await post("sealed", { name: "Plainly readable" })
     const { rows } = await sql.query("select answer from idempotency_keys where key = 'sealed'")
     assert.isFalse(rows[0].answer.includes("Plainly readable"))
   })
 
-  it("must be fit for a header", async () => {
+  it("rejects an empty, too long or malformed key", async () => {
     for (const key of ["", "a b", "x".repeat(256)]) {
       const { body, status } = await post(key, { name: "N" })
       assert.strictEqual(status, 400)
@@ -131,7 +131,7 @@ describe("Idempotency-Key", () => {
     }
   })
 
-  it("guards creating a tenant, where there is no tenant yet", async () => {
+  it("works for POST /tenants, which has no tenant yet", async () => {
     const create = () =>
       service.api("POST", "/tenants", { as: "founder", body: { name: "T" }, headers: { "idempotency-key": "t" } })
     const [first, second] = [await create(), await create()]

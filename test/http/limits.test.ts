@@ -5,9 +5,9 @@ import { assetClient, minimalAsset } from "../support/fixtures/assets.ts"
 import { type ResourceKind, resourceMaker } from "../support/fixtures/resources.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 
-type Bounds = Readonly<Record<string, readonly [least: number, most: number]>>
+type Bounds = Readonly<Record<string, readonly [min: number, max: number]>>
 
-/** The fewest and the most characters of every text. */
+/** Minimum and maximum length of every text. */
 const texts: Partial<Record<ResourceKind, Bounds>> = {
   tenants: { name: [1, 200], description: [0, 1024] },
   clients: { name: [1, 200], description: [0, 1024] },
@@ -27,7 +27,7 @@ const texts: Partial<Record<ResourceKind, Bounds>> = {
   projects: { name: [1, 255], description: [0, 1024] }
 }
 
-/** The least and the greatest of every number. */
+/** Minimum and maximum of every number. */
 const numbers: Partial<Record<ResourceKind, Bounds>> = {
   clients: { order: [0, 9007199254740991] },
   addresses: { order: [0, 9007199254740991] },
@@ -40,20 +40,20 @@ const numbers: Partial<Record<ResourceKind, Bounds>> = {
 const wide = "\u{1F600}"
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
-const tooShort = (field: string, least: number): ExpectedError => [
+const tooShort = (field: string, min: number): ExpectedError => [
   field,
   "minLength",
-  `must have at least ${characters(least)}`
+  `must have at min ${characters(min)}`
 ]
-const tooLong = (field: string, most: number): ExpectedError => [
+const tooLong = (field: string, max: number): ExpectedError => [
   field,
   "maxLength",
-  `must have at most ${characters(most)}`
+  `must have at max ${characters(max)}`
 ]
-const tooSmall = (field: string, least: number): ExpectedError => [field, "min", `must be at least ${least}`]
-const tooGreat = (field: string, most: number): ExpectedError => [field, "max", `must be at most ${most}`]
+const tooSmall = (field: string, min: number): ExpectedError => [field, "min", `must be at min ${min}`]
+const tooLarge = (field: string, max: number): ExpectedError => [field, "max", `must be at max ${max}`]
 
-/** An email address of so many characters. */
+/** An email address of the given length. */
 const address = (length: number, letter = "a") => {
   const domain = "@example.test"
   return letter.repeat(length - domain.length) + domain
@@ -62,37 +62,37 @@ const address = (length: number, letter = "a") => {
 interface Limit {
   readonly kind: ResourceKind
   readonly field: string
-  readonly right: ReadonlyArray<unknown>
-  readonly wrong: ReadonlyArray<readonly [value: unknown, fault: ExpectedError]>
+  readonly valid: ReadonlyArray<unknown>
+  readonly invalid: ReadonlyArray<readonly [value: unknown, error: ExpectedError]>
 }
 
 const eachOf = (table: Partial<Record<ResourceKind, Bounds>>) =>
   Object.entries(table).flatMap(([kind, bounds]) =>
-    Object.entries(bounds).map(([field, [least, most]]) => ({ kind: kind as ResourceKind, field, least, most }))
+    Object.entries(bounds).map(([field, [min, max]]) => ({ kind: kind as ResourceKind, field, min, max }))
   )
 
 const limits: ReadonlyArray<Limit> = [
-  ...eachOf(texts).map(({ field, kind, least, most }) => ({
+  ...eachOf(texts).map(({ field, kind, min, max }) => ({
     kind,
     field,
-    right: ["a".repeat(least), "a".repeat(most), wide.repeat(most), ` ${"a".repeat(most - 2)} `],
-    wrong: [
-      ...(least === 0 ? [] : [["a".repeat(least - 1), tooShort(field, least)] as const]),
-      ["a".repeat(most + 1), tooLong(field, most)] as const,
-      [wide.repeat(most + 1), tooLong(field, most)] as const
+    valid: ["a".repeat(min), "a".repeat(max), wide.repeat(max), ` ${"a".repeat(max - 2)} `],
+    invalid: [
+      ...(min === 0 ? [] : [["a".repeat(min - 1), tooShort(field, min)] as const]),
+      ["a".repeat(max + 1), tooLong(field, max)] as const,
+      [wide.repeat(max + 1), tooLong(field, max)] as const
     ]
   })),
-  ...eachOf(numbers).map(({ field, kind, least, most }) => ({
+  ...eachOf(numbers).map(({ field, kind, min, max }) => ({
     kind,
     field,
-    right: [least, least + 1, most - 1, most],
-    wrong: [[least - 1, tooSmall(field, least)] as const, [most + 1, tooGreat(field, most)] as const]
+    valid: [min, min + 1, max - 1, max],
+    invalid: [[min - 1, tooSmall(field, min)] as const, [max + 1, tooLarge(field, max)] as const]
   })),
   {
     kind: "emails",
     field: "address",
-    right: ["a@b.cd", address(199), address(200)],
-    wrong: [
+    valid: ["a@b.cd", address(199), address(200)],
+    invalid: [
       ["", tooShort("address", 1)],
       [address(201), tooLong("address", 200)],
       [address(201, wide), tooLong("address", 200)],
@@ -101,7 +101,7 @@ const limits: ReadonlyArray<Limit> = [
   }
 ]
 
-describe("limits", () => {
+describe("The limits", () => {
   let service: Service
   let tenant: string
   const existing = new Map<ResourceKind, { readonly path: string; readonly body: object }>()
@@ -118,75 +118,76 @@ describe("limits", () => {
 
   const call = (method: string, path: string, body?: unknown) =>
     service.api(method, path, { as: "owner", tenant, ...(body === undefined ? {} : { body }) })
-  const of = (kind: ResourceKind) => existing.get(kind) ?? assert.fail(kind)
+  const existingOf = (kind: ResourceKind) => existing.get(kind) ?? assert.fail(kind)
 
-  for (const { field, kind, right, wrong } of limits) {
-    it(`of ${field} in ${kind} hold when one is created`, async () => {
-      const { body } = of(kind)
-      for (const value of right) {
-        const made = await call("POST", `/${kind}`, { ...body, [field]: value })
-        assert.strictEqual(made.status, 201, made.text)
-        assert.strictEqual(made.body.data[field], value)
-        assert.deepStrictEqual((await call("GET", `/${kind}/${made.body.data.id}`)).body, made.body)
+  for (const { field, kind, valid, invalid } of limits) {
+    it(`of ${field} apply to POST /${kind}`, async () => {
+      const { body } = existingOf(kind)
+      for (const value of valid) {
+        const created = await call("POST", `/${kind}`, { ...body, [field]: value })
+        assert.strictEqual(created.status, 201, created.text)
+        assert.strictEqual(created.body.data[field], value)
+        assert.deepStrictEqual((await call("GET", `/${kind}/${created.body.data.id}`)).body, created.body)
       }
-      for (const [value, fault] of wrong) {
-        assertValidationError(await call("POST", `/${kind}`, { ...body, [field]: value }), fault)
+      for (const [value, error] of invalid) {
+        assertValidationError(await call("POST", `/${kind}`, { ...body, [field]: value }), error)
       }
     })
 
-    it(`of ${field} in ${kind} hold when one is changed`, async () => {
-      const { path } = of(kind)
-      for (const value of right) {
+    it(`of ${field} apply to PATCH /${kind}`, async () => {
+      const { path } = existingOf(kind)
+      for (const value of valid) {
         const changed = await call("PATCH", path, { [field]: value })
         assert.strictEqual(changed.status, 200, changed.text)
         assert.strictEqual(changed.body.data[field], value)
         const read = await call("GET", path)
         assert.deepStrictEqual(read.body, changed.body)
-        for (const [other, fault] of wrong) assertValidationError(await call("PATCH", path, { [field]: other }), fault)
-        assert.deepStrictEqual((await call("GET", path)).body, read.body, "is left alone by what was refused")
+        for (const [other, error] of invalid)
+          assertValidationError(await call("PATCH", path, { [field]: other }), error)
+        assert.deepStrictEqual((await call("GET", path)).body, read.body, "a rejected patch changes nothing")
       }
     })
   }
 
   const fileNames = ["a", "a".repeat(255), wide.repeat(255)]
   const longFileName = tooLong("originalFileName", 255)
-  const badFileNames = [
+  const invalidFileNames = [
     ["", tooShort("originalFileName", 1)],
     ["a".repeat(256), longFileName],
     [wide.repeat(256), longFileName]
   ] as const
 
-  it("of the file name and size of assets hold when one is declared", async () => {
+  it("of originalFileName and sizeBytes apply to POST /assets", async () => {
     const declare = (fields: object) => call("POST", "/assets", { ...minimalAsset, ...fields })
     for (const originalFileName of fileNames) {
       const { body, status } = await declare({ originalFileName })
       assert.deepStrictEqual([status, body.data.originalFileName], [201, originalFileName])
     }
-    for (const [originalFileName, fault] of badFileNames)
-      assertValidationError(await declare({ originalFileName }), fault)
+    for (const [originalFileName, error] of invalidFileNames)
+      assertValidationError(await declare({ originalFileName }), error)
     for (const sizeBytes of [1, 2, 9007199254740990, 9007199254740991]) {
       const { body, status } = await declare({ sizeBytes })
       assert.deepStrictEqual([status, body.data.sizeBytes], [201, sizeBytes])
       assert.deepStrictEqual((await call("GET", `/assets/${body.data.assetId}/record`)).body, body)
     }
     assertValidationError(await declare({ sizeBytes: 0 }), tooSmall("sizeBytes", 1))
-    assertValidationError(await declare({ sizeBytes: 9007199254740992 }), tooGreat("sizeBytes", 9007199254740991))
+    assertValidationError(await declare({ sizeBytes: 9007199254740992 }), tooLarge("sizeBytes", 9007199254740991))
     assertValidationError(await declare({ sizeBytes: 1.5 }), ["sizeBytes", "type", "must be an integer"])
   })
 
-  it("of the file name of assets hold when one is changed", async () => {
+  it("of originalFileName apply to PATCH /assets/{assetId}", async () => {
     const { assetId } = await assetClient(service, tenant).declare()
     const change = (originalFileName: string) => call("PATCH", `/assets/${assetId}`, { originalFileName })
     for (const name of fileNames) assert.strictEqual((await change(name)).body.data.originalFileName, name)
-    for (const [name, fault] of badFileNames) assertValidationError(await change(name), fault)
+    for (const [name, error] of invalidFileNames) assertValidationError(await change(name), error)
     const { body } = await call("GET", `/assets/${assetId}/record`)
     assert.strictEqual(body.data.originalFileName, fileNames.at(-1))
   })
 
   for (const kind of ["clients", "tenants"] as const) {
-    it(`of the order of what hangs on ${kind} hold`, async () => {
+    it(`of order apply to the media of ${kind}`, async () => {
       const { assetId } = await assetClient(service, tenant).ready()
-      const path = `${kind === "tenants" ? `/tenants/${tenant}` : of(kind).path}/media/logo`
+      const path = `${kind === "tenants" ? `/tenants/${tenant}` : existingOf(kind).path}/media/logo`
       for (const order of [0, 1, 9007199254740990, 9007199254740991]) {
         const { body, status } = await call("PUT", path, { assetId, order })
         assert.deepStrictEqual([status, body.data.media[0].order], [200, order])
@@ -194,30 +195,30 @@ describe("limits", () => {
       assertValidationError(await call("PUT", path, { assetId, order: -1 }), tooSmall("order", 0))
       assertValidationError(
         await call("PUT", path, { assetId, order: 9007199254740992 }),
-        tooGreat("order", 9007199254740991)
+        tooLarge("order", 9007199254740991)
       )
     })
   }
 
-  it("are told together where several are crossed", async () => {
-    const crossed = limits.filter(({ kind }) => kind === "addresses").flatMap(({ wrong }) => wrong.slice(0, 1))
-    const body = Object.fromEntries(crossed.map(([value, [field]]) => [field, value]))
-    const told = crossed.map(([, fault]) => fault)
-    assert.lengthOf(told, 10)
+  it("are reported together when several fields exceed them", async () => {
+    const exceeded = limits.filter(({ kind }) => kind === "addresses").flatMap(({ invalid }) => invalid.slice(0, 1))
+    const body = Object.fromEntries(exceeded.map(([value, [field]]) => [field, value]))
+    const expected = exceeded.map(([, error]) => error)
+    assert.lengthOf(expected, 10)
     for (const [method, path] of [
       ["POST", "/addresses"],
-      ["PATCH", of("addresses").path]
+      ["PATCH", existingOf("addresses").path]
     ] as const) {
-      const answer = await call(method, path, body)
-      assert.strictEqual(answer.status, 400)
+      const response = await call(method, path, body)
+      assert.strictEqual(response.status, 400)
       assert.sameDeepMembers(
-        answer.body.details,
-        told.map(([field, constraint, message]) => ({ field, message, constraint }))
+        response.body.details,
+        expected.map(([field, constraint, message]) => ({ field, message, constraint }))
       )
     }
   })
 
-  it("are tried here for every bounded field of these resources", () => {
+  it("are tested here for every bounded field of these resources", () => {
     const { schemas } = service.document.components as { schemas: Readonly<Record<string, JsonSchema>> }
     const resolved = ({ $ref, anyOf, ...schema }: JsonSchema): JsonSchema =>
       $ref === undefined ? (anyOf?.[0] ?? schema) : (schemas[$ref.split("/").at(-1) ?? ""] ?? {})
@@ -225,8 +226,8 @@ describe("limits", () => {
       const [kind = ""] = path.replace("/api/v1/", "").split("/", 1)
       return Object.entries(resolved(body).properties ?? {}).flatMap(([field, property]) => {
         const { maximum, maxLength } = resolved(property)
-        const isTried = kind === "assets" || existing.has(kind as ResourceKind)
-        return isTried && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
+        const isTested = kind === "assets" || existing.has(kind as ResourceKind)
+        return isTested && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
       })
     })
     assert.sameMembers(bounded, [

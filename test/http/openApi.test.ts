@@ -49,14 +49,14 @@ const lint = async (file: string) => {
   return problems.map(({ location, message, ruleId }) => `${ruleId}: ${message} ${location[0]?.pointer}`)
 }
 
-describe("the OpenAPI document", () => {
+describe("The OpenAPI document", () => {
   let service: Service
   let operations: ReadonlyArray<Operation & { readonly described: Described }>
   beforeAll(async () => {
     service = await startService()
     operations = operationsOf(service.document).map((operation) => ({
       ...operation,
-      // The document's own type names only what is worked on in its making.
+      // The type of the document declares only the fields that its generation uses.
       described: service.document.paths[operation.path]?.[operation.method.toLowerCase()] as unknown as Described
     }))
   })
@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
     operations.find((operation) => operation.method === method && operation.path === path)
   const address = (operation: Operation) => addressOf(operation, (name) => `unknown-${name}`)
 
-  it("is served, names its version and tells nothing of what it is made with", async () => {
+  it("is served with its version and without names of the libraries in use", async () => {
     const { body, headers, status, text } = await service.call("GET", "/openapi.json")
     assert.strictEqual(status, 200)
     assert.strictEqual(headers.get("content-type"), "application/json")
@@ -78,21 +78,21 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("passes a real validator", async () => {
+  it("passes the Redocly linter", async () => {
     const file = join(service.dataDir, "openapi.json")
     writeFileSync(file, (await service.call("GET", "/openapi.json")).text)
     assert.deepStrictEqual(await lint(file), [])
   })
 
-  it("describes each operation by a name and a summary of its own", () => {
+  it("gives each operation a unique operationId and summary", () => {
     for (const key of ["operationId", "summary"] as const) {
-      const words = operations.map(({ described }) => described[key])
-      assert.strictEqual(new Set(words).size, words.length, words.join(", "))
-      for (const word of words) assert.match(word, /\S/)
+      const values = operations.map(({ described }) => described[key])
+      assert.strictEqual(new Set(values).size, values.length, values.join(", "))
+      for (const value of values) assert.match(value, /\S/)
     }
   })
 
-  it("names every code an operation answers with, each with a sentence, its schema and its headers", () => {
+  it("lists every status of an operation with its description, schema and headers", () => {
     for (const { described, name } of operations) {
       const codes = Object.keys(described.responses)
       assert.lengthOf(
@@ -108,12 +108,12 @@ describe("the OpenAPI document", () => {
         assert.strictEqual("Retry-After" in headers, code === "429" || code === "503", what)
         assert.strictEqual(content === undefined, code === "204" || code === "304", what)
         for (const { schema } of Object.values(content ?? {})) assert.isNotEmpty(schema, what)
-        if (Number(code) >= 400) assert.include(description, " ", `${what} is told by a sentence`)
+        if (Number(code) >= 400) assert.include(description, " ", `${what} has a sentence as its description`)
       }
     }
   })
 
-  it("describes each failure as the flat body it is", () => {
+  it("describes each error as an object of error, message and details", () => {
     const codes = new Map(
       operations.flatMap(({ described }) => Object.entries(described.responses).filter(([code]) => Number(code) >= 400))
     )
@@ -126,7 +126,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("and the service have the same operations", async () => {
+  it("has exactly the operations that the service routes", async () => {
     const routes: Array<string> = []
     HttpApi.reflect(Api, {
       onGroup: () => {},
@@ -150,19 +150,20 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("asks for a bearer where one is needed, and for the tenant-id header exactly where that is", async () => {
+  it("requires a bearer token and the tenant-id header exactly where the service does", async () => {
     const { securitySchemes } = service.document.components
     assert.deepStrictEqual(securitySchemes, { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } })
     for (const { described, ...operation } of operations) {
-      // A browser that a provider sends back has no bearer to bring along.
-      const without = operation.path.endsWith("/oauth/callback") ? [{}] : []
-      if (operation.needsToken) assert.deepStrictEqual(described.security, [{ bearer: [] }, ...without], operation.name)
+      // A browser that the OAuth provider redirects has no token.
+      const anonymous = operation.path.endsWith("/oauth/callback") ? [{}] : []
+      if (operation.needsToken)
+        assert.deepStrictEqual(described.security, [{ bearer: [] }, ...anonymous], operation.name)
       const header = described.parameters.find(({ name }) => name === "tenant-id")
-      const answer = await service.call(operation.method, address(operation), { as: "someone" })
-      if (header === undefined) assert.notInclude(answer.text, "tenant-id", operation.name)
+      const response = await service.call(operation.method, address(operation), { as: "someone" })
+      if (header === undefined) assert.notInclude(response.text, "tenant-id", operation.name)
       else {
         assert.deepInclude(header, { in: "header", required: true })
-        assertValidationError(answer, [
+        assertValidationError(response, [
           "tenant-id",
           "required",
           "names the tenant to work in; this operation needs the header"
@@ -171,13 +172,13 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("promises the headers that come with each success, and no others", async () => {
+  it("lists exactly the headers that a success carries", async () => {
     const tenant = await service.newTenant()
     const as = { as: "owner", tenant }
     const created = await service.api("POST", "/clients", { ...as, body: { name: "Northwind" } })
     const path = `/clients/${created.body.data.id}`
     const common = new Set(["cache-control", "connection", "content-length", "content-type", "date", "keep-alive"])
-    for (const [answer, method, template] of [
+    for (const [response, method, template] of [
       [created, "POST", "/clients"],
       [await service.api("GET", "/clients", as), "GET", "/clients"],
       [await service.api("GET", path, as), "GET", "/clients/{clientId}"],
@@ -185,20 +186,21 @@ describe("the OpenAPI document", () => {
       [await service.api("DELETE", path, as), "DELETE", "/clients/{clientId}"],
       [await service.api("GET", "/tenants?limit=1", { as: "stranger" }), "GET", "/tenants"]
     ] as const) {
-      const documented = find({ method, path: `/api/v1${template}` })?.described.responses[answer.status]?.headers ?? {}
-      const promised = Object.keys(documented).map((name) => name.toLowerCase())
-      const sent = [...answer.headers.keys()].filter((name) => !common.has(name) && name !== "x-content-type-options")
-      // A page that is the last has no Link, and an answer given for the first time is not a replayed one.
+      const documented =
+        find({ method, path: `/api/v1${template}` })?.described.responses[response.status]?.headers ?? {}
+      const listed = Object.keys(documented).map((name) => name.toLowerCase())
+      const sent = [...response.headers.keys()].filter((name) => !common.has(name) && name !== "x-content-type-options")
+      // The last page has no Link header, and a first response is not replayed.
       const optional = new Set(["link", "idempotent-replayed"])
       assert.sameMembers(
         sent,
-        promised.filter((name) => !optional.has(name)),
+        listed.filter((name) => !optional.has(name)),
         `${method} ${template}`
       )
     }
   })
 
-  it("names 304 wherever an answer carries an ETag to ask again with", () => {
+  it("lists 304 for every GET with an ETag", () => {
     for (const { described, method, name } of operations) {
       const hasTag = "ETag" in (described.responses["200"]?.headers ?? {})
       assert.strictEqual("304" in described.responses, method === "GET" && hasTag, name)
@@ -206,9 +208,9 @@ describe("the OpenAPI document", () => {
   })
 
   it.each(implementedOperations)(
-    "has $method $path as the interface lists it",
+    "has $method $path with the statuses of the given interface",
     ({ failures, method, path, success, tenantHeader }) => {
-      const operation = find({ method, path })?.described ?? assert.fail("it is gone")
+      const operation = find({ method, path })?.described ?? assert.fail("the operation is missing")
       const codes = Object.keys(operation.responses).map(Number)
       assert.includeMembers(codes, [success, ...failures])
       assert.strictEqual(codes.includes(403), failures.includes(403), "403 only where the interface lists it")
@@ -219,14 +221,14 @@ describe("the OpenAPI document", () => {
     }
   )
 
-  it.each(pendingOperations)("has not yet $method $path", (listed) => {
+  it.each(pendingOperations)("does not have the pending operation $method $path", (listed) => {
     assert.isUndefined(
       find(listed),
-      "it is there: move its line to `implementedOperations` in test/support/assertions/givenInterface.ts"
+      "is implemented: move its line to `implementedOperations` in test/support/assertions/givenInterface.ts"
     )
   })
 
-  it("is held to 13 operations in all", () => {
+  it("is compared with 13 operations of the given interface", () => {
     assert.lengthOf([...implementedOperations, ...pendingOperations], 13)
   })
 })

@@ -32,7 +32,7 @@ interface ForeignKey {
   readonly parentColumns: ReadonlyArray<string>
 }
 
-/** Every foreign key between two tables that belong to tenants. */
+/** Every foreign key between two tables with a tenant_id. */
 const foreignKeys = `
   with owned as (
     select attrelid from pg_attribute
@@ -51,7 +51,7 @@ const foreignKeys = `
   where contype = 'f' and conrelid in (select attrelid from owned) and confrelid in (select attrelid from owned)
   group by conname, conrelid, confrelid order by conname`
 
-/** The parents that creations name: one that is not there is a 404, any other reference a 400. */
+/** References to the parent of a new resource: an unknown parent is a 404, any other unknown reference a 400. */
 const parents = new Set([
   "POST /api/v1/addresses clientId",
   "POST /api/v1/contacts clientId",
@@ -62,11 +62,11 @@ const parents = new Set([
   "POST /api/v1/billables invoiceId"
 ])
 
-/** What the migrations call themselves. */
-const own = ["migrations.migration_id"]
+/** The identifiers of migrations. */
+const migrationIds = ["migrations.migration_id"]
 
-/** Columns that name something in somebody else's system, or that a caller named as they liked. */
-const outside = [
+/** Identifiers of external systems, and free identifiers of callers. */
+const externalIds = [
   "billables.reference_id",
   "delivery_files.file_id",
   "grants.site_id",
@@ -76,8 +76,8 @@ const outside = [
   "tracker_webhooks.webhook_id"
 ]
 
-/** Columns of what tells of a resource, which may be gone by then. */
-const outliving = [
+/** Identifiers in events and deliveries, which outlive their resource. */
+const outlivingIds = [
   "deliveries.resource_id",
   "event_feed.resource_id",
   "events.client_id",
@@ -85,13 +85,13 @@ const outliving = [
   "outbox.resource_id"
 ]
 
-/** Columns that only a trigger, or the statement that changes the row they name, fills. */
-const copied = ["outbox.event_id", "invoice_file_queue.invoice_id"]
+/** Identifiers that only a trigger, or the statement that changes the referenced row, writes. */
+const copiedIds = ["outbox.event_id", "invoice_file_queue.invoice_id"]
 
-/** Columns that say how far something got, and name nothing. */
+/** Cursors, which reference no row. */
 const cursors = ["redeliveries.after_id", "redeliveries.last_id"]
 
-describe("references", () => {
+describe("References between resources", () => {
   let service: Service
   let pool: pg.Pool
   let theirs: TenantFixture
@@ -100,8 +100,8 @@ describe("references", () => {
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    theirs = await fullWorld("their-owner")
-    ours = await fullWorld("our-owner")
+    theirs = await createFixture("their-owner")
+    ours = await createFixture("our-owner")
     keys = (await pool.query<ForeignKey>(foreignKeys)).rows
   })
   afterAll(async () => {
@@ -109,8 +109,8 @@ describe("references", () => {
     await service.stop()
   })
 
-  /** Leaves one event that is placed and sent to the integration and, so that there is one, still to be looked at. */
-  const deliver = async ({ idOf, tenant }: TenantFixture) => {
+  /** Inserts one row per tenant into the outbox, the feed, the deliveries and their tables. */
+  const insertDeliveries = async ({ idOf, tenant }: TenantFixture) => {
     await assignFeedPositions(pool, tenant)
     for (const statement of [
       `delete from event_feed where tenant_id = $1 and event_id <> $2`,
@@ -131,38 +131,38 @@ describe("references", () => {
   }
 
   /**
-   * One of everything, an image that hangs on the client, an invoice that was issued with it, and an integration that
-   * is told of the client.
+   * A tenant with one of every resource, a client with a logo, a finalized invoice with that logo, and an integration
+   * with a subscription for the client.
    */
-  const fullWorld = async (owner: string) => {
-    const world = await makeTenantFixture(service, owner)
+  const createFixture = async (owner: string) => {
+    const fixture = await makeTenantFixture(service, owner)
     const send = async (method: string, path: string, body?: object) => {
       const { status, text } = await service.api(method, path, {
         as: owner,
-        tenant: world.tenant,
+        tenant: fixture.tenant,
         ...(body === undefined ? {} : { body })
       })
       assert.strictEqual(status, 200, text)
     }
-    const { assetId } = await assetClient(service, world.tenant, owner).ready()
-    await send("PUT", `/clients/${world.idOf("clnt")}/media/logo`, { assetId })
-    await send("POST", `/invoices/${world.idOf("inv")}/finalize`)
-    await send("GET", `/invoices/${world.idOf("inv")}/pdf`)
-    await integrationClient(service, world.tenant, owner).madeSubscription(world.idOf("int"), {
+    const { assetId } = await assetClient(service, fixture.tenant, owner).ready()
+    await send("PUT", `/clients/${fixture.idOf("clnt")}/media/logo`, { assetId })
+    await send("POST", `/invoices/${fixture.idOf("inv")}/finalize`)
+    await send("GET", `/invoices/${fixture.idOf("inv")}/pdf`)
+    await integrationClient(service, fixture.tenant, owner).madeSubscription(fixture.idOf("int"), {
       eventType: "client.*",
-      clientId: world.idOf("clnt")
+      clientId: fixture.idOf("clnt")
     })
-    return world
+    return fixture
   }
 
-  it("are found in the document", () => {
+  it("appear in the OpenAPI document", () => {
     assert.includeMembers(
       references.map(({ field, operation }) => `${operation.name} ${field}`),
       [...parents, "POST /api/v1/integrations/{integrationId}/subscriptions clientId"]
     )
   })
 
-  it("to a parent are answered with a 404 that the document lists", () => {
+  it("to a parent have a 404 in the OpenAPI document", () => {
     for (const { field, operation } of references) {
       if (!parents.has(`${operation.name} ${field}`)) continue
       assert.property(document.paths[operation.path]?.["post"]?.responses, "404", operation.name)
@@ -170,7 +170,7 @@ describe("references", () => {
   })
 
   for (const { field, operation, prefix } of references) {
-    it(`by ${field} of ${operation.name} lead to nothing of another tenant, nor tell that it is there`, async () => {
+    it(`by ${field} of ${operation.name} reject a foreign id like an unknown id`, async () => {
       const { body } = ours.bodyOf(operation, { everyReference: true })
       const send = (id: string) =>
         service.call(operation.method, ours.addressIn(operation), {
@@ -180,33 +180,33 @@ describe("references", () => {
         })
       const foreign = await send(theirs.idOf(prefix))
       const unknown = await send(`${prefix}_${"0".repeat(26)}`)
-      for (const answer of [foreign, unknown]) {
-        if (parents.has(`${operation.name} ${field}`)) assertFailure(answer, 404, notFoundText)
-        else assertValidationError(answer, [field, "exists", "names nothing in this tenant"])
+      for (const response of [foreign, unknown]) {
+        if (parents.has(`${operation.name} ${field}`)) assertFailure(response, 404, notFoundText)
+        else assertValidationError(response, [field, "exists", "names nothing in this tenant"])
       }
       const own = await send(ours.idOf(prefix))
-      // What is there may still not be far enough to be referred to.
+      // An existing resource may be in a state that allows no reference.
       assert.notInclude(own.text, `"exists"`)
       assert.isTrue(own.status < 300 || own.body.details[0].constraint === "state", own.text)
     })
   }
 
-  it("name their tenant on both sides of every foreign key", () => {
+  it("include the tenant on both sides of every foreign key", () => {
     assert.isAtLeast(keys.length, 5)
     for (const { columns, name, parentColumns } of keys) {
-      const place = columns.indexOf("tenant_id")
-      assert.isAtLeast(place, 0, name)
-      assert.strictEqual(parentColumns[place], "tenant_id", name)
+      const index = columns.indexOf("tenant_id")
+      assert.isAtLeast(index, 0, name)
+      assert.strictEqual(parentColumns[index], "tenant_id", name)
     }
   })
 
-  it("into another tenant are refused by the database itself, for a new row and for an old one", async () => {
-    for (const world of [theirs, ours]) await deliver(world)
-    // One that names the tenant alone has nowhere else to lead.
+  it("into another tenant violate a foreign key on insert and on update", async () => {
+    for (const fixture of [theirs, ours]) await insertDeliveries(fixture)
+    // A key of the tenant_id alone cannot reference another tenant.
     for (const { child, columns, name, parent, parentColumns } of keys.filter(({ columns }) => columns.length > 1)) {
       const client = await pool.connect()
-      const refers = async (statement: string, values: ReadonlyArray<unknown>) => {
-        // Rules of our own about what may change would speak up first; the keys themselves stay.
+      const tryWrite = async (statement: string, values: ReadonlyArray<unknown>) => {
+        // Triggers that guard changes would fail first; foreign keys stay enabled.
         await client.query(`begin; alter table ${child} disable trigger user`)
         try {
           return await client.query(statement, [...values]).then(
@@ -217,36 +217,36 @@ describe("references", () => {
           await client.query("rollback")
         }
       }
-      const wayTo = async (tenant: string) => {
+      const referenceTo = async (tenant: string) => {
         const { rows } = await client.query(`select * from ${parent} where tenant_id = $1 limit 1`, [tenant])
         const pairs = columns.map((column, at) => [column, rows[0]?.[parentColumns[at] ?? ""]] as const)
         return Object.fromEntries(pairs.filter(([column]) => column !== "tenant_id"))
       }
       const row = `select made.* from ${child} known, jsonb_populate_record(known, $2::jsonb) made
         where known.tenant_id = $1 limit 1`
-      const inserted = (way: object) =>
-        refers(`insert into ${child} overriding system value ${row}`, [
+      const insert = (reference: object) =>
+        tryWrite(`insert into ${child} overriding system value ${row}`, [
           ours.tenant,
-          JSON.stringify({ ...way, id: "new" })
+          JSON.stringify({ ...reference, id: "new" })
         ])
-      const updated = (way: object) => {
-        const sets = Object.keys(way).map((column, at) => `${column} = $${at + 2}`)
+      const update = (reference: object) => {
+        const sets = Object.keys(reference).map((column, at) => `${column} = $${at + 2}`)
         const one = `(select ctid from ${child} where tenant_id = $1 limit 1)`
-        return refers(`update ${child} set ${sets} where ctid = ${one}`, [ours.tenant, ...Object.values(way)])
+        return tryWrite(`update ${child} set ${sets} where ctid = ${one}`, [ours.tenant, ...Object.values(reference)])
       }
       try {
-        const [ourWay, theirWay] = [await wayTo(ours.tenant), await wayTo(theirs.tenant)]
-        // Where two keys lead to the same table, either may be the one that is noticed.
-        const refused = keys.filter((key) => key.child === child && key.parent === parent).map(({ name }) => name)
-        // Where a row may be referred to once only, it may be so already.
-        assert.include([1, "23505"], [await updated(ourWay)].flat()[0], name)
-        const [code, constraint] = [await updated(theirWay)].flat()
+        const [ourReference, theirReference] = [await referenceTo(ours.tenant), await referenceTo(theirs.tenant)]
+        // Where two keys reference the same table, either may fail first.
+        const violated = keys.filter((key) => key.child === child && key.parent === parent).map(({ name }) => name)
+        // A unique reference may exist already.
+        assert.include([1, "23505"], [await update(ourReference)].flat()[0], name)
+        const [code, constraint] = [await update(theirReference)].flat()
         assert.strictEqual(code, "23503", name)
-        assert.include(refused, constraint)
-        // A copy of a row with a name or number of its own may be refused for being one.
-        const [ourCode] = [await inserted(ourWay)].flat()
+        assert.include(violated, constraint)
+        // A copy of a row may violate a unique constraint.
+        const [ourCode] = [await insert(ourReference)].flat()
         assert.include([1, "23505"], ourCode, name)
-        const [theirCode] = [await inserted(theirWay)].flat()
+        const [theirCode] = [await insert(theirReference)].flat()
         assert.include(ourCode === 1 ? ["23503"] : ["23503", "23505"], theirCode, name)
       } finally {
         client.release()
@@ -254,14 +254,14 @@ describe("references", () => {
     }
   })
 
-  it("have a foreign key each, but for those that lead nowhere here", async () => {
+  it("have a foreign key each, except the listed columns", async () => {
     const { rows } = await pool.query<{ place: string }>(`
       select table_name || '.' || column_name as place from information_schema.columns
       where table_schema = current_schema() and column_name like '%\\_id' and column_name <> 'tenant_id'`)
     const places = new Set(keys.flatMap(({ child, columns }) => columns.map((column) => `${child}.${column}`)))
     assert.sameMembers(
       rows.map(({ place }) => place).filter((place) => !places.has(place)),
-      [...own, ...outside, ...outliving, ...copied, ...cursors]
+      [...migrationIds, ...externalIds, ...outlivingIds, ...copiedIds, ...cursors]
     )
   })
 })

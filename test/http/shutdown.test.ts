@@ -13,15 +13,15 @@ import { findClosedPort } from "../support/servers/proxy.ts"
 import { sendRaw } from "../support/servers/rawHttp.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 
-/** An operation that says when it has begun and goes on only when it is let. */
+/** An operation that reports its start and ends only after its release. */
 const makeGates = () => {
   const gates = new Map(
     ["first", "second"].map((name) => [
       name,
-      { begun: Effect.runSync(Deferred.make<void>()), released: Effect.runSync(Deferred.make<void>()) }
+      { started: Effect.runSync(Deferred.make<void>()), released: Effect.runSync(Deferred.make<void>()) }
     ])
   )
-  const gate = (name: string) => gates.get(name) ?? assert.fail(`there is no gate ${name}`)
+  const gate = (name: string) => gates.get(name) ?? assert.fail(`no gate ${name}`)
   const slow = handleGroup(
     HttpApiGroup.make("slow").add(
       HttpApiEndpoint.get("pass", "/gates/:name")
@@ -33,8 +33,8 @@ const makeGates = () => {
     () => ({
       pass: ({ path: { name } }) =>
         Effect.gen(function* () {
-          const { begun, released } = gate(name)
-          yield* Deferred.succeed(begun, undefined)
+          const { released, started } = gate(name)
+          yield* Deferred.succeed(started, undefined)
           yield* Deferred.await(released)
           return `through the ${name} gate`
         })
@@ -42,14 +42,14 @@ const makeGates = () => {
   )
   return {
     slow,
-    begun: (name: string) => Effect.runPromise(Deferred.await(gate(name).begun)),
+    untilStarted: (name: string) => Effect.runPromise(Deferred.await(gate(name).started)),
     release: (name: string) => Effect.runSync(Deferred.succeed(gate(name).released, undefined))
   }
 }
 
 const portOf = (service: Service) => Number(new URL(service.url).port)
 
-/** Opens a connection, uses it once and keeps it. */
+/** Opens a connection and sends one request over it. */
 const idleConnection = async (service: Service) => {
   const socket = connect(portOf(service), "127.0.0.1")
   socket.write("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
@@ -67,8 +67,8 @@ const isRefused = (port: number) =>
     socket.on("error", () => resolve(true))
   })
 
-/** A request over a connection that stays open for more, as far as its caller is concerned. */
-const keepAlive = async (service: Service, path: string) => {
+/** Sends a request over a keep-alive connection. */
+const sendKeepAlive = async (service: Service, path: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const outgoing = request({
     agent,
@@ -77,49 +77,49 @@ const keepAlive = async (service: Service, path: string) => {
     path: `/api/v1${path}`,
     headers: { authorization: `Bearer ${await service.token("owner")}` }
   })
-  const answered = once(outgoing, "response")
+  const responded = once(outgoing, "response")
   outgoing.end()
   const [socket] = (await once(outgoing, "socket")) as [Socket]
   const closed = once(socket, "close")
-  const answer = answered.then(async ([response]: Array<IncomingMessage>) => [
-    response?.statusCode,
-    response === undefined ? "" : await text(response)
+  const response = responded.then(async ([incoming]: Array<IncomingMessage>) => [
+    incoming?.statusCode,
+    incoming === undefined ? "" : await text(incoming)
   ])
-  // Whoever awaits it sees a failure; nobody need do so at once.
-  answer.catch(() => {})
-  return { answer, closed }
+  // A failure before the test awaits the response is not unhandled.
+  response.catch(() => {})
+  return { response, closed }
 }
 
-describe("a service that stops", () => {
-  it("finishes what is under way, takes nothing new, and is not held up by connections nobody uses", async () => {
+describe("A stopping service", () => {
+  it("finishes running requests, accepts no new ones and closes idle connections", async () => {
     const gates = makeGates()
     const service = await startService({}, [...handlerGroups, gates.slow])
     const port = portOf(service)
-    const first = await keepAlive(service, "/gates/first")
-    const second = await keepAlive(service, "/gates/second")
-    await Promise.all([gates.begun("first"), gates.begun("second")])
+    const first = await sendKeepAlive(service, "/gates/first")
+    const second = await sendKeepAlive(service, "/gates/second")
+    await Promise.all([gates.untilStarted("first"), gates.untilStarted("second")])
     const idle = await idleConnection(service)
     const idleClosed = once(idle, "close")
     const unused = connect(port, "127.0.0.1")
     await once(unused, "connect")
 
     const stopped = service.stop()
-    // While a request is still being worked on, so it is the stop that closes it and not its end.
+    // Both requests still run, so the stop itself closes the idle connection.
     await idleClosed
     assert.isTrue(await isRefused(port))
 
     gates.release("first")
-    assert.deepStrictEqual(await first.answer, [200, `{"data":"through the first gate"}`])
-    // The connection had served its purpose; the second request is still under way.
+    assert.deepStrictEqual(await first.response, [200, `{"data":"through the first gate"}`])
+    // The connection closes while the second request still runs.
     await first.closed
 
     gates.release("second")
-    assert.deepStrictEqual(await second.answer, [200, `{"data":"through the second gate"}`])
+    assert.deepStrictEqual(await second.response, [200, `{"data":"through the second gate"}`])
     await stopped
     unused.destroy()
   })
 
-  it("says first that it is not ready, and goes on for a while for those who have not heard it", async () => {
+  it("reports that it is not ready and serves requests during SHUTDOWN_DELAY_SECONDS", async () => {
     const metricsPort = await findClosedPort()
     const service = await startService({ SHUTDOWN_DELAY_SECONDS: "3", METRICS_PORT: String(metricsPort) })
     const tenant = await service.newTenant()
@@ -135,24 +135,24 @@ describe("a service that stops", () => {
     assert.isTrue(await isRefused(portOf(service)))
   })
 
-  it("still has its database for what is under way", async () => {
+  it("keeps its database connections for running requests", async () => {
     const gates = makeGates()
     const service = await startService({}, [...handlerGroups, gates.slow])
-    const held = await keepAlive(service, "/gates/first")
-    await gates.begun("first")
+    const running = await sendKeepAlive(service, "/gates/first")
+    await gates.untilStarted("first")
     const busy = await idleConnection(service)
     const tenant = await service.newTenant()
     const head = `Host: test\r\nAuthorization: Bearer ${await service.token("owner")}\r\ntenant-id: ${tenant}\r\n`
     const body = `{"name":"Northwind"}`
-    // The head is in, the body is not: the service has begun and waits for the rest.
+    // The service has the head of the request and waits for its body.
     busy.write(`POST /api/v1/clients HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 20\r\n\r\n`)
     assert.strictEqual((await sendRaw(service.url, { path: "/healthz" })).status, 200)
     const stopped = service.stop()
-    const answered = once(busy, "data")
+    const responded = once(busy, "data")
     busy.write(body)
-    assert.match(String(await answered), /^HTTP\/1\.1 201 /)
+    assert.match(String(await responded), /^HTTP\/1\.1 201 /)
     gates.release("first")
-    assert.deepStrictEqual(await held.answer, [200, `{"data":"through the first gate"}`])
+    assert.deepStrictEqual(await running.response, [200, `{"data":"through the first gate"}`])
     await stopped
     busy.destroy()
   })

@@ -8,11 +8,11 @@ import { findClosedPort } from "../support/servers/proxy.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 import { type RunningWorker, startWorker } from "../support/servers/worker.ts"
 
-describe("the walk-through, when something is broken,", { timeout: 60_000 }, () => {
+describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   let service: Service
   let standIns: StandIns
   let workers: ReadonlyArray<RunningWorker>
-  let said: Array<string>
+  let output: Array<string>
   beforeAll(async () => {
     standIns = await startStandIns()
     const port = await findClosedPort()
@@ -27,7 +27,7 @@ describe("the walk-through, when something is broken,", { timeout: 60_000 }, () 
     await standIns.stop()
   })
   beforeEach(() => {
-    said = []
+    output = []
     standIns.consent.answer("/token", undefined)
     for (const { meet } of [standIns.tracker, standIns.drive]) meet(undefined)
     standIns.tracker.hooks.clear()
@@ -36,48 +36,48 @@ describe("the walk-through, when something is broken,", { timeout: 60_000 }, () 
     standIns.receiver.answer((_, response) => response.end())
   })
 
-  const failure = async (seconds = 30) => {
-    const way = { url: service.url, token: await service.token("alice"), standIns, seconds }
-    const error: unknown = await walk({ ...way, step: makeStep((line) => void said.push(line)) }).then(
-      () => assert.fail(`it went through:\n${said.join("\n")}`),
+  const walkAndFail = async (seconds = 30) => {
+    const options = { url: service.url, token: await service.token("alice"), standIns, seconds }
+    const error: unknown = await walk({ ...options, step: makeStep((line) => void output.push(line)) }).then(
+      () => assert.fail(`the walk-through succeeded:\n${output.join("\n")}`),
       (error) => error
     )
-    const at = said.find((line) => line.startsWith("✗"))?.split(" ")[1]
-    return { at, why: error instanceof Error ? error.message : "" }
+    const step = output.find((line) => line.startsWith("✗"))?.split(" ")[1]
+    return { step, message: error instanceof Error ? error.message : "" }
   }
 
-  it("stops at an authorization that comes to nothing", async () => {
+  it("fails in the tracker step when the provider rejects the authorization", async () => {
     standIns.consent.answer("/token", { status: 400, body: { error: "invalid_grant" } })
-    assert.deepStrictEqual(await failure(), { at: "tracker", why: "Nothing was authorized: provider_error" })
+    assert.deepStrictEqual(await walkAndFail(), { step: "tracker", message: "Nothing was authorized: provider_error" })
   })
 
-  it("stops when the tracker is told of nobody", async () => {
-    standIns.tracker.meet((asked, response) => {
-      if (asked.url.pathname.startsWith("/oauth/")) return false
+  it("fails in the issue step when Jira rejects the registration of webhooks", async () => {
+    standIns.tracker.meet((request, response) => {
+      if (request.url.pathname.startsWith("/oauth/")) return false
       answerJson(response, 503, {})
       return true
     })
-    const { at, why } = await failure(3)
-    assert.deepStrictEqual([at, why], ["issue", "Not within 3 s: the service registers with the tracker"])
+    const { message, step } = await walkAndFail(1)
+    assert.deepStrictEqual([step, message], ["issue", "Not within 1 s: the service registers with the tracker"])
   })
 
-  it("stops when the drive is full", async () => {
-    standIns.drive.meet((asked, response) => {
-      if (asked.method === "GET") return false
+  it("fails in the pdf step when the drive is full", async () => {
+    standIns.drive.meet((request, response) => {
+      if (request.method === "GET") return false
       sendDriveError(response, 403, "storageQuotaExceeded")
       return true
     })
-    const { at, why } = await failure()
-    assert.strictEqual(at, "pdf")
-    assert.include(why, "The drive is full")
+    const { message, step } = await walkAndFail()
+    assert.strictEqual(step, "pdf")
+    assert.include(message, "The drive is full")
   })
 
-  it("stops at a webhook that somebody has changed on its way", async () => {
+  it("fails in the webhook step when the body does not match its signature", async () => {
     standIns.receiver.answer((received, response) => {
       Object.assign(received, { text: received.text.replace("FINALIZED", "PAID") })
       response.end()
     })
-    const { at, why } = await failure()
-    assert.deepStrictEqual([at, why], ["webhook", "No matching signature found"])
+    const { message, step } = await walkAndFail()
+    assert.deepStrictEqual([step, message], ["webhook", "No matching signature found"])
   })
 })

@@ -9,12 +9,12 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
 
-const shownInReadme = readFileSync(join(projectRoot, "README.md"), "utf8")
+const readmeOutput = readFileSync(join(projectRoot, "README.md"), "utf8")
   .split("```\n")
   .find((block) => block.startsWith("✓ service"))
 
-/** Lines that differ from run to run in nothing but identifiers, sizes, ports and times. */
-const inGeneral = (lines: string) =>
+/** Replaces identifiers, sizes, ports and times, which differ between runs. */
+const normalize = (lines: string) =>
   lines
     .replaceAll(/_\w+…?/g, "_…")
     .replaceAll(/:\d+/g, ":…")
@@ -24,27 +24,27 @@ const inGeneral = (lines: string) =>
 
 const script = join(projectRoot, "scripts", "walkthrough.mjs")
 
-const runWith = (...args: ReadonlyArray<string>) => promisify(execFile)(process.execPath, [script, ...args])
+const runScript = (...args: ReadonlyArray<string>) => promisify(execFile)(process.execPath, [script, ...args])
 
-describe("the walk-through", { timeout: 240_000 }, () => {
+describe("npm run walkthrough", { timeout: 240_000 }, () => {
   let folder: string
   let stdout: string
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "contracting-out-"))
-    stdout = (await runWith("--out", folder)).stdout
+    stdout = (await runScript("--out", folder)).stdout
   }, 240_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const webhook = () => JSON.parse(readFileSync(join(folder, "webhook.json"), "utf8"))
 
-  it("says what the README shows, and where it left what arrived", () => {
+  it("prints the output of the README and the path of the PDF", () => {
     const [steps = "", ending] = stdout.split("\n\n")
-    assert.strictEqual(inGeneral(`${steps}\n`), inGeneral(shownInReadme ?? ""))
+    assert.strictEqual(normalize(`${steps}\n`), normalize(readmeOutput ?? ""))
     assert.match(ending ?? "", /^Done in \d+ s\. Look at \S+INV-\d+-000001\.pdf\n/)
     assert.match(readdirSync(folder).join(), /^INV-\d+-000001\.pdf,webhook\.json$/)
   })
 
-  it("leaves an invoice with the tenant's logo, the client and a line for the issue", async () => {
+  it("writes an invoice PDF with the logo, the client and a line for the issue", async () => {
     const { data } = JSON.parse(webhook().body)
     const file = readFileSync(join(folder, `${data.invoiceNumber}.pdf`))
     const { pages } = await readPdf(new Uint8Array(file))
@@ -64,7 +64,7 @@ describe("the walk-through", { timeout: 240_000 }, () => {
     assert.match(image, /\/Height 120\b/)
   })
 
-  it("leaves a webhook whose signature is that of the integration's secret", () => {
+  it("writes a webhook that the secret of the integration verifies", () => {
     const { body, headers, secret } = webhook()
     new Webhook(secret).verify(body, headers)
     assert.throws(() => new Webhook(secret).verify(body.replace("FINALIZED", "PAID"), headers))
@@ -72,26 +72,26 @@ describe("the walk-through", { timeout: 240_000 }, () => {
     assert.deepInclude(JSON.parse(body).data, { status: "FINALIZED", totalMinor: 18_000 })
   })
 
-  it("says how it is used, and what it does not know", async () => {
-    assert.include((await runWith("--help")).stdout, "--out <folder>")
-    const failure = await runWith("--fast").then(
-      () => assert.fail("it ran"),
+  it("prints its usage and rejects an unknown option", async () => {
+    assert.include((await runScript("--help")).stdout, "--out <folder>")
+    const failure = await runScript("--fast").then(
+      () => assert.fail("the script succeeded"),
       (error: unknown) => error
     )
     assert.deepInclude(failure, { code: 1, stdout: "" })
     assert.match(String(failure), /--fast.*--out <folder>/s)
   })
 
-  it("ends all it started when it is stopped, and leaves nothing behind", async () => {
+  it("removes its temporary files when SIGINT stops it", async () => {
     const temporary = join(folder, "temporary")
     mkdirSync(temporary)
     const child = spawn(process.execPath, [script, "--out", folder], { env: { ...process.env, TMPDIR: temporary } })
-    let complaint = ""
-    child.stderr.on("data", (words) => (complaint += words))
-    child.stdout.on("data", (words) => String(words).includes("✓ service") && child.kill("SIGINT"))
+    let stderr = ""
+    child.stderr.on("data", (chunk) => (stderr += chunk))
+    child.stdout.on("data", (chunk) => String(chunk).includes("✓ service") && child.kill("SIGINT"))
     const [code] = await once(child, "exit")
     assert.strictEqual(code, 1)
-    assert.include(complaint, "Stopped before the end")
+    assert.include(stderr, "Stopped before the end")
     assert.isEmpty(readdirSync(temporary))
   })
 })
