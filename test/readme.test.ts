@@ -18,7 +18,7 @@ const shellUnder = (heading: string) =>
 
 const run = promisify(execFile)
 
-describe("the README", () => {
+describe("The README", () => {
   let service: Service
   beforeAll(async () => {
     service = await startService()
@@ -37,7 +37,7 @@ describe("the README", () => {
     assert.strictEqual(between("settings"), table)
   })
 
-  it("shows a first five minutes, images and events that work when copied", { timeout: 90_000 }, async () => {
+  it("has working commands for the first five minutes, images and events", { timeout: 90_000 }, async () => {
     const receiver = await startReceiver()
     const workers = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
     onTestFinished(async () => {
@@ -61,18 +61,18 @@ describe("the README", () => {
       env,
       cwd: new URL("..", import.meta.url)
     })
-    const answers = stdout
+    const responses = stdout
       .replaceAll("}{", "}\n{")
       .split("\n")
       .map((line) => JSON.parse(line))
-    const [changed, list, first, again, faults, member, lines, invoice, explained, pending, ready, branded] = answers
-    const [wide, narrow, ping, paused, described, resumed, , redelivered, feed] = answers.slice(12)
+    const [changed, list, first, again, invalid, member, lines, invoice, explained, pending, ready, branded] = responses
+    const [wide, narrow, ping, paused, described, resumed, , redelivered, feed] = responses.slice(12)
     assert.deepInclude(changed.data, { name: "Northwind", order: 1, description: "Pumps and valves" })
     assert.deepStrictEqual(list.data, [changed.data])
     assert.strictEqual(first.data.name, "Southwind")
     assert.deepStrictEqual(again, first)
     assert.sameMembers(
-      faults.details.map(({ field }: { field: string }) => field),
+      invalid.details.map(({ field }: { field: string }) => field),
       ["name", "order", "colour"]
     )
     assert.deepInclude(member.data, { subject: "bob", role: "MEMBER" })
@@ -90,7 +90,10 @@ describe("the README", () => {
     assert.deepStrictEqual([paused.data.status, resumed.data.status], ["PAUSED", "ACTIVE"])
     assert.deepStrictEqual(redelivered.data, { redelivered: 0, isComplete: true })
     assert.deepInclude(feed.data[0], { type: "client.updated", sequence: 2, client: changed.data.id })
-    await eventually(() => receiver.received.length === 2, "the ping and what was held back")
+    await eventually(
+      () => receiver.received.length === 2,
+      "the receiver gets the ping and the event that was kept during the pause"
+    )
     assert.deepStrictEqual(
       receiver.received.map(({ text }) => JSON.parse(text)).map(({ data, id, type }) => [type, data.description ?? id]),
       [
@@ -98,6 +101,6 @@ describe("the README", () => {
         ["client.updated", described.data.description]
       ]
     )
-    assert.strictEqual(answers.length, 21)
+    assert.strictEqual(responses.length, 21)
   })
 })

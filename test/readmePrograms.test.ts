@@ -1,7 +1,11 @@
+import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Webhook } from "standardwebhooks"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { makeProgramFolder, type ProgramFolder } from "./support/servers/programFolder.ts"
+import { findClosedPort } from "./support/servers/proxy.ts"
 import { type Service, startService } from "./support/servers/service.ts"
+import { eventually } from "./support/servers/worker.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 
@@ -10,10 +14,12 @@ const blocksUnder = (heading: string) =>
     ([, language, text = ""]) => ({ language, text })
   )
 
-describe("the README's typed clients", () => {
+const receiver = blocksUnder("Events and integrations").find(({ language }) => language === "ts")?.text ?? ""
+
+describe("The README", () => {
   let service: Service
   let folder: ProgramFolder
-  let faults: ReadonlyArray<string>
+  let errors: ReadonlyArray<string>
   beforeAll(async () => {
     service = await startService()
     folder = makeProgramFolder()
@@ -25,23 +31,62 @@ describe("the README's typed clients", () => {
     const [effect = "", generate = "", generated = ""] = blocks.map(({ text }) =>
       text.replaceAll("http://localhost:3000", service.url)
     )
-    folder.write("effectClient.ts", effect)
     await folder.shell(generate)
+    folder.write("effectClient.ts", effect)
     folder.write("generatedClient.ts", generated)
-    faults = await folder.typeFaults()
+    folder.write("receiver.ts", receiver)
+    errors = await folder.typeFaults()
   }, 120_000)
   afterAll(async () => {
     folder.remove()
     await service.stop()
   })
 
-  it("pass the compiler", () => {
-    assert.deepStrictEqual(faults, [])
+  it("has typed clients and a webhook receiver that compile", () => {
+    assert.deepStrictEqual(errors, [])
   })
 
-  it("work when copied", async () => {
+  it("has typed clients that print the expected output", async () => {
     const env = { TOKEN: await service.token("alice") }
-    assert.strictEqual(await folder.run("effectClient.ts", env), "Northwind is gone\n")
-    assert.match(await folder.run("generatedClient.ts", env), /field: 'order',\s+message: 'must be at least 0'/)
+    const [effect, generated] = await Promise.all([
+      folder.run("effectClient.ts", env),
+      folder.run("generatedClient.ts", env)
+    ])
+    assert.strictEqual(effect, "Northwind is gone\n")
+    assert.match(generated, /field: 'order',\s+message: 'must be at least 0'/)
+  })
+
+  it("has a webhook receiver that accepts signed webhooks and rejects others", async () => {
+    const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
+    const port = await findClosedPort()
+    const env = { ...process.env, SECRET: secret, PORT: String(port) }
+    const child = spawn(process.execPath, [folder.build("receiver.ts")], { env, stdio: ["ignore", "pipe", "inherit"] })
+    onTestFinished(() => void child.kill("SIGKILL"))
+    let output = ""
+    child.stdout.on("data", (chunk) => {
+      output += chunk
+    })
+    const body = '{"type":"integration.ping"}'
+    const now = new Date()
+    const send = (signature: string) =>
+      fetch(`http://127.0.0.1:${port}`, {
+        method: "POST",
+        body,
+        headers: {
+          "webhook-id": "evt_1",
+          "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+          "webhook-signature": signature
+        }
+      })
+    const isListening = () =>
+      send("").then(
+        () => true,
+        () => false
+      )
+    await eventually(isListening, "the receiver listens")
+    assert.strictEqual((await send(new Webhook(secret).sign("evt_1", now, body))).status, 204)
+    assert.strictEqual((await send(new Webhook(secret).sign("evt_2", now, body))).status, 401)
+    await eventually(() => output !== "", "the receiver prints the body")
+    assert.strictEqual(output, `${body}\n`)
   })
 })

@@ -20,7 +20,7 @@ const shellUnder = (heading: string) =>
     ?.split("```sh\n")[1]
     ?.split("```")[0] ?? ""
 
-describe("the README's tracker and drive", { timeout: 90_000 }, () => {
+describe("The README's Jira and Google Drive commands", { timeout: 90_000 }, () => {
   let service: Service
   let standIns: StandIns
   let workers: ReadonlyArray<RunningWorker>
@@ -51,14 +51,14 @@ describe("the README's tracker and drive", { timeout: 90_000 }, () => {
       .map((line) => JSON.parse(line))
   }
 
-  it("are made, bring issues onto an invoice and show what came in when copied", async () => {
+  it("create the integrations, bill an issue and list and replay its webhook", async () => {
     const shell = join(service.dataDir, "shell")
-    const made = await bash(
+    const created = await bash(
       shellUnder("The first five minutes"),
       shellUnder("Setting it up"),
       `{ declare -p API TOKEN TENANT CONTRACT TRACKER; declare -f api field; } > ${shell}`
     )
-    const [subscription, { data: tracker }] = made.slice(-2)
+    const [subscription, { data: tracker }] = created.slice(-2)
     assert.deepInclude(subscription.data, { eventType: "invoice.finalized", scopeKey: "tenant" })
     assert.deepInclude(tracker, { provider: "JIRA", status: "PENDING_AUTH", isAuthorized: false })
 

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
 import { startOf } from "../scripts/pidLock.mjs"
 import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
@@ -15,23 +15,23 @@ import { stopOrphans } from "./support/servers/orphans.ts"
 interface Instance {
   readonly process: ChildProcess
   readonly output: () => string
-  /** Its exit code; null after a signal ended it. */
+  /** Its exit code, or null after a signal. */
   readonly ended: Effect.Effect<number | null>
 }
 
 const { DATABASE_URL: _database, NATS_URL: _nats, ...environment } = process.env
 
-const dataOf = (folder: string) => join(folder, "data")
+const dataFolderOf = (folder: string) => join(folder, "data")
 
 const launch = (folder: string, port: number) =>
   Effect.acquireRelease(
     Effect.sync((): Instance => {
       const child = spawn(process.execPath, [join(projectRoot, "dist", "main.js"), "up"], {
-        // Supervised by us: it ends with the test process, also when that is killed.
+        // The child ends with the test process, also when that is killed.
         env: {
           ...environment,
           NODE_ENV: "development",
-          DATA_DIR: dataOf(folder),
+          DATA_DIR: dataFolderOf(folder),
           PORT: String(port),
           [supervisedFlag]: "1"
         },
@@ -49,14 +49,14 @@ const launch = (folder: string, port: number) =>
       })
   )
 
-const welcomed = ({ output, process: child }: Instance) =>
+const waitUntilReady = ({ output, process: child }: Instance) =>
   until(() => output().includes("The service is ready.") || child.exitCode !== null).pipe(
     Effect.tap(() => Effect.sync(() => assert.include(output(), "The service is ready.")))
   )
 
-const startIn = (folder: string, port: number) => Effect.tap(launch(folder, port), welcomed)
+const start = (folder: string, port: number) => Effect.tap(launch(folder, port), waitUntilReady)
 
-const readiness = (port: number) =>
+const readinessStatus = (port: number) =>
   Effect.async<number>((resume) => {
     get(`http://${localhost}:${port}/readyz`, { agent: false }, (response) => {
       response.resume()
@@ -64,8 +64,8 @@ const readiness = (port: number) =>
     }).once("error", () => resume(Effect.succeed(0)))
   })
 
-/** A process by pid, parent and the words it was started with; nothing when it has just ended. */
-const fromProc = (pid: string) => {
+/** `pid parent arguments` of a process; empty when it has just ended. */
+const readProcess = (pid: string) => {
   try {
     const [, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
     return [`${pid} ${parent} ${commandLineOf(Number(pid))}`]
@@ -74,105 +74,142 @@ const fromProc = (pid: string) => {
   }
 }
 
-/** Small systems have no `ps`. */
-const processes = () =>
+/** Reads /proc on Linux, because small systems have no `ps`. */
+const listProcesses = () =>
   process.platform === "linux"
     ? readdirSync("/proc")
         .filter((name) => /^\d+$/.test(name))
-        .flatMap(fromProc)
+        .flatMap(readProcess)
     : execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")
 
-/** The pids of its children by the last word they were started with, such as `api`. */
+/** The child processes, each with its last argument, such as `api`. */
 const childrenOf = ({ process: { pid } }: Instance) =>
-  processes()
+  listProcesses()
     .map((line) => line.trim().split(/\s+/))
     .filter(([, parent]) => Number(parent) === pid)
-    .map((words) => ({ pid: Number(words[0]), word: words.at(-1) ?? "" }))
+    .map((args) => ({ pid: Number(args[0]), name: args.at(-1) ?? "" }))
 
-const apiOf = (instance: Instance) => childrenOf(instance).find(({ word }) => word === "api")?.pid ?? 0
+const apiPidOf = (instance: Instance) => childrenOf(instance).find(({ name }) => name === "api")?.pid ?? 0
 
-const allGone = (pids: ReadonlyArray<number>) => until(() => pids.every((pid) => startOf(pid) === undefined))
+const pidsOf = (instance: Instance) => childrenOf(instance).map(({ pid }) => pid)
 
-const place = Effect.gen(function* () {
+const isRunning = (pid: number) => startOf(pid) !== undefined
+
+/** A temporary folder and a free port. */
+const makePlace = Effect.gen(function* () {
   const folder = yield* temporaryFolder
-  // For a test that fails after it has killed the process its servers belong to.
-  yield* Effect.addFinalizer(() => Effect.ignore(stopOrphans(dataOf(folder))))
+  // For a test that fails after it has killed the parent of its servers.
+  yield* Effect.addFinalizer(() => Effect.ignore(stopOrphans(dataFolderOf(folder))))
   return { folder, port: yield* chooseStablePort(join(folder, "port")) }
 })
 
-describe("the whole system on one machine", { timeout: 90_000 }, () => {
-  it.scopedLive("starts, mends itself, and stops without leaving a process behind", () =>
+const startInstance = Effect.gen(function* () {
+  const { folder, port } = yield* makePlace
+  return { ...(yield* start(folder, port)), folder, port }
+})
+
+/** Two instances beside each other. A test may end one that no later test uses. */
+class Instances extends Context.Tag("Instances")<
+  Instances,
+  ReadonlyArray<Effect.Effect.Success<typeof startInstance>>
+>() {
+  static readonly Live = Layer.scoped(
+    Instances,
+    Effect.all([startInstance, startInstance], { concurrency: "unbounded" })
+  )
+}
+
+const instanceAt = (index: number) =>
+  Effect.map(Instances, (instances) => instances[index] ?? assert.fail("two instances run"))
+const first = instanceAt(0)
+const second = instanceAt(1)
+
+const options = { timeout: "90 seconds", excludeTestServices: true } as const
+
+layer(Instances.Live, options)("The up command", (it) => {
+  const timeout = { timeout: 90_000 }
+
+  it.effect("starts a service that is ready beside another instance", () =>
     Effect.gen(function* () {
-      const { folder, port } = yield* place
-      const instance = yield* startIn(folder, port)
-      assert.strictEqual(yield* readiness(port), 200)
-      assert.include(instance.output(), `http://${localhost}:${port}/docs`)
-
-      const killed = apiOf(instance)
-      process.kill(killed, "SIGKILL")
-      yield* until(() => instance.output().includes("api stopped (signal SIGKILL); starting again in 0.2 s"))
-      yield* readiness(port).pipe(Effect.repeat({ until: (status) => status === 200 }))
-      assert.notStrictEqual(apiOf(instance), killed)
-
-      const children = childrenOf(instance).map(({ pid }) => pid)
-      assert.isAtLeast(children.length, 4)
-      instance.process.kill("SIGTERM")
-      assert.strictEqual(yield* instance.ended, 0)
-      assert.deepStrictEqual(
-        children.filter((pid) => startOf(pid) !== undefined),
-        []
-      )
-      assert.isTrue(instance.output().endsWith("Stopped\n"))
+      for (const { output, port } of yield* Instances) {
+        assert.strictEqual(yield* readinessStatus(port), 200)
+        assert.include(output(), `http://${localhost}:${port}/docs`)
+      }
     })
   )
 
-  it.scopedLive("bears a Ctrl-C that arrives twice, as under npm", () =>
-    Effect.gen(function* () {
-      const { folder, port } = yield* place
-      const instance = yield* startIn(folder, port)
-      const children = childrenOf(instance).map(({ pid }) => pid)
-      instance.process.kill("SIGINT")
-      yield* until(() => instance.output().includes("Stopping"))
-      instance.process.kill("SIGINT")
-      assert.strictEqual(yield* instance.ended, 0)
-      assert.deepStrictEqual(
-        children.filter((pid) => startOf(pid) !== undefined),
-        []
-      )
-    })
+  it.scoped(
+    "fails in the folder of a running instance",
+    () =>
+      Effect.gen(function* () {
+        const running = yield* first
+        const instance = yield* launch(running.folder, (yield* makePlace).port)
+        assert.strictEqual(yield* instance.ended, 1)
+        assert.include(instance.output(), `Another instance (process ${running.process.pid})`)
+      }),
+    timeout
   )
 
-  it.scopedLive("runs beside another instance, but neither in its folder nor on its port", () =>
-    Effect.gen(function* () {
-      const one = yield* place
-      const other = yield* place
-      const [first] = yield* Effect.all([startIn(one.folder, one.port), startIn(other.folder, other.port)], {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual([yield* readiness(one.port), yield* readiness(other.port)], [200, 200])
-
-      const sameFolder = yield* launch(one.folder, (yield* place).port)
-      assert.strictEqual(yield* sameFolder.ended, 1)
-      assert.include(sameFolder.output(), `Another instance (process ${first.process.pid})`)
-
-      const samePort = yield* launch((yield* place).folder, one.port)
-      assert.strictEqual(yield* samePort.ended, 1)
-      assert.include(samePort.output(), `Port ${one.port} on ${localhost} is taken`)
-    })
+  it.scoped(
+    "fails on the port of a running instance",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* first
+        const instance = yield* launch((yield* makePlace).folder, port)
+        assert.strictEqual(yield* instance.ended, 1)
+        assert.include(instance.output(), `Port ${port} on ${localhost} is taken`)
+      }),
+    timeout
   )
 
-  it.scopedLive("starts again after it was killed, and nothing of the killed run stays", () =>
-    Effect.gen(function* () {
-      const { folder, port } = yield* place
-      const killed = yield* startIn(folder, port)
-      const orphans = childrenOf(killed).map(({ pid }) => pid)
-      killed.process.kill("SIGKILL")
-      yield* killed.ended
-      const instance = yield* startIn(folder, port)
-      assert.strictEqual(yield* readiness(port), 200)
-      yield* allGone(orphans)
-      instance.process.kill("SIGTERM")
-      assert.strictEqual(yield* instance.ended, 0)
-    })
+  it.effect(
+    "restarts a killed API process",
+    () =>
+      Effect.gen(function* () {
+        const instance = yield* first
+        const killed = apiPidOf(instance)
+        process.kill(killed, "SIGKILL")
+        yield* until(() => instance.output().includes("api stopped (signal SIGKILL); starting again in 0.2 s"))
+        yield* readinessStatus(instance.port).pipe(Effect.repeat({ until: (status) => status === 200 }))
+        assert.notStrictEqual(apiPidOf(instance), killed)
+      }),
+    timeout
+  )
+
+  it.effect(
+    "stops all its processes on SIGTERM",
+    () =>
+      Effect.gen(function* () {
+        const instance = yield* first
+        const children = pidsOf(instance)
+        assert.isAtLeast(children.length, 4)
+        instance.process.kill("SIGTERM")
+        assert.strictEqual(yield* instance.ended, 0)
+        assert.deepStrictEqual(children.filter(isRunning), [])
+        assert.isTrue(instance.output().endsWith("Stopped\n"))
+      }),
+    timeout
+  )
+
+  it.scoped(
+    "starts again after SIGKILL, ends the orphaned processes and stops when SIGINT arrives twice, as under npm",
+    () =>
+      Effect.gen(function* () {
+        const killed = yield* second
+        const orphans = pidsOf(killed)
+        killed.process.kill("SIGKILL")
+        yield* killed.ended
+        const instance = yield* start(killed.folder, killed.port)
+        assert.strictEqual(yield* readinessStatus(killed.port), 200)
+        yield* until(() => !orphans.some(isRunning))
+
+        const children = pidsOf(instance)
+        instance.process.kill("SIGINT")
+        yield* until(() => instance.output().includes("Stopping"))
+        instance.process.kill("SIGINT")
+        assert.strictEqual(yield* instance.ended, 0)
+        assert.deepStrictEqual(children.filter(isRunning), [])
+      }),
+    timeout
   )
 })
