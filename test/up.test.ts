@@ -103,19 +103,20 @@ const makePlace = Effect.gen(function* () {
   return { folder, port: yield* chooseStablePort(join(folder, "port")) }
 })
 
-const startInstance = Effect.gen(function* () {
-  const { folder, port } = yield* makePlace
-  return { ...(yield* start(folder, port)), folder, port }
-})
+const startInstance = ({ folder, port }: Effect.Effect.Success<typeof makePlace>) =>
+  Effect.map(start(folder, port), (instance) => ({ ...instance, folder, port }))
 
-/** Two instances beside each other. A test may end one that no later test uses. */
+/** Two instances beside each other. A test may end an instance that no later test uses. */
 class Instances extends Context.Tag("Instances")<
   Instances,
-  ReadonlyArray<Effect.Effect.Success<typeof startInstance>>
+  ReadonlyArray<Effect.Effect.Success<ReturnType<typeof startInstance>>>
 >() {
   static readonly Live = Layer.scoped(
     Instances,
-    Effect.all([startInstance, startInstance], { concurrency: "unbounded" })
+    // One place after the other, so that both do not choose the same port.
+    Effect.all([makePlace, makePlace]).pipe(
+      Effect.flatMap(Effect.forEach(startInstance, { concurrency: "unbounded" }))
+    )
   )
 }
 

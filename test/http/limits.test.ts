@@ -43,15 +43,15 @@ const characters = (count: number) => (count === 1 ? "1 character" : `${count} c
 const tooShort = (field: string, min: number): ExpectedError => [
   field,
   "minLength",
-  `must have at min ${characters(min)}`
+  `must have at least ${characters(min)}`
 ]
 const tooLong = (field: string, max: number): ExpectedError => [
   field,
   "maxLength",
-  `must have at max ${characters(max)}`
+  `must have at most ${characters(max)}`
 ]
-const tooSmall = (field: string, min: number): ExpectedError => [field, "min", `must be at min ${min}`]
-const tooLarge = (field: string, max: number): ExpectedError => [field, "max", `must be at max ${max}`]
+const tooSmall = (field: string, min: number): ExpectedError => [field, "min", `must be at least ${min}`]
+const tooLarge = (field: string, max: number): ExpectedError => [field, "max", `must be at most ${max}`]
 
 /** An email address of the given length. */
 const address = (length: number, letter = "a") => {

@@ -174,7 +174,7 @@ describe("An error response", () => {
   )
 })
 
-describe("startService", () => {
+describe("The service at start", () => {
   const group = HttpApiGroup.make("odd")
   const endpoint = HttpApiEndpoint.get("get", "/odd").addSuccess(HttpApiSchema.NoContent)
 
