@@ -75,7 +75,7 @@ describe("A client with openapi-typescript types", () => {
     folder.write("program.ts", program)
     folder.write("invalid.ts", invalidProgram)
     errors = await folder.typeFaults()
-  })
+  }, 120_000)
   afterAll(async () => {
     folder.remove()
     await service.stop()

@@ -100,8 +100,7 @@ describe("References between resources", () => {
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    theirs = await createFixture("their-owner")
-    ours = await createFixture("our-owner")
+    ;[theirs, ours] = await Promise.all([createFixture("their-owner"), createFixture("our-owner")])
     keys = (await pool.query<ForeignKey>(foreignKeys)).rows
   })
   afterAll(async () => {
