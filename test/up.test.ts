@@ -114,9 +114,7 @@ class Instances extends Context.Tag("Instances")<
   static readonly Live = Layer.scoped(
     Instances,
     // One place after the other, so that both do not choose the same port.
-    Effect.all([makePlace, makePlace]).pipe(
-      Effect.flatMap(Effect.forEach(startInstance, { concurrency: "unbounded" }))
-    )
+    Effect.all([makePlace, makePlace]).pipe(Effect.flatMap(Effect.forEach(startInstance, { concurrency: "unbounded" })))
   )
 }
 
