@@ -1,5 +1,4 @@
 import { afterAll, assert, beforeAll, describe, inject, it, onTestFinished, vi } from "vitest"
-import { queryTimeoutOptions } from "../../../src/layers/postgres/connection/NamedQuery.ts"
 import { assertUnavailable } from "../../support/assertions/failures.ts"
 import { freshDatabase, openPool } from "../../support/servers/database.ts"
 import { findClosedPort, type Proxy, startProxy } from "../../support/servers/proxy.ts"
@@ -18,7 +17,10 @@ describe("The service without its database", () => {
     database = await freshDatabase()
     proxy = await startProxy(database.url)
     await proxy.cut()
-    const starting = startService({ DATABASE_URL: proxy.url })
+    const url = new URL(proxy.url)
+    // Shorter than the default, so that the test of a stalled database does not wait for so long.
+    url.searchParams.set("query_timeout", "4000")
+    const starting = startService({ DATABASE_URL: url.href })
     // The service waits for a database that is unavailable at its start.
     await proxy.restore()
     service = await starting
@@ -60,12 +62,7 @@ describe("The service without its database", () => {
 
   it("responds 503 while the database accepts connections and never responds", async () => {
     await listConcurrently(5)
-    const { query_timeout } = queryTimeoutOptions
-    onTestFinished(() => {
-      Object.assign(queryTimeoutOptions, { query_timeout })
-      proxy.flow()
-    })
-    Object.assign(queryTimeoutOptions, { query_timeout: 1000 })
+    onTestFinished(() => proxy.flow())
     proxy.stall()
     const requests = [...Array.from({ length: 15 }, list), create(), create({ "idempotency-key": "stalled" })]
     const unready = vi.waitFor(async () => assert.deepStrictEqual(await ready(), [503, false, "away"]), waitOptions)

@@ -9,7 +9,6 @@ import {
 import { IfMatch } from "../../../domain/tenancy/RequestContext.ts"
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
-import { provideContext } from "../../../layers/concurrency/ProvideContext.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -83,7 +82,7 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
       ? { bytes: streamBody(request, route.maxBodyBytes), size: contentLengthOf(request) }
       : emptyUpload
     const services = Context.add(identity.services, IfMatch, parseEntityTags(request.headers["if-match"]))
-    const result = yield* provideContext(route.run({ path, ...rest, bytes, upload }), services)
+    const result = yield* Effect.provide(route.run({ path, ...rest, bytes, upload }), services)
     const response = toHttpResponse(request, route.status, result)
     if (!isProduction && response.status === route.status) {
       const mismatch = route.checkResponse(response)

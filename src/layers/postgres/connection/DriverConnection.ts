@@ -3,7 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
 import { refreshPlans } from "./Pool.ts"
-import { PreparedQuery, type QueryCallback, queryTimeoutMs, type TransactionBoundary } from "./PreparedQuery.ts"
+import { PreparedQuery, type QueryCallback, type TransactionBoundary } from "./PreparedQuery.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {
@@ -35,15 +35,11 @@ const preparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuer
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
-/** These get a query timeout although they have no values. Migrations, which have no values either, get none. */
-const isTransactionStatement = (text: string) => /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)
-
-/** A query for the driver itself. Without values, its text may contain several statements, as a migration does. */
-const toDriverConfig = ({ name, rowMode, text, values }: DriverQuery) => ({
+/** A query for the driver itself. Without values, its text may contain several statements. */
+const toDriverConfig = ({ rowMode, text, values }: DriverQuery) => ({
   text,
   ...(values.length === 0 ? {} : { values: [...values] }),
-  ...(rowMode === undefined ? {} : { rowMode }),
-  ...(name !== undefined || isTransactionStatement(text) ? { query_timeout: queryTimeoutMs } : {})
+  ...(rowMode === undefined ? {} : { rowMode })
 })
 
 export const isPrepared = (query: DriverQuery): query is DriverQuery & { readonly name: string } =>

@@ -51,12 +51,16 @@ export const connectionOptions = Effect.gen(function* () {
   } satisfies pg.ClientConfig
 })
 
+/** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. */
+const queryTimeoutMs = Duration.toMillis("17 seconds")
+
 /** Reconnecting follows a changed DNS record of the database. */
 const maxLifetimeSeconds = Duration.toSeconds("30 minutes")
 
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
   const pool = new pg.Pool({
     ...(yield* connectionOptions),
+    query_timeout: queryTimeoutMs,
     max: maxConnections,
     idleTimeoutMillis: 0,
     maxLifetimeSeconds

@@ -3,9 +3,6 @@ import { serialize } from "pg-protocol"
 import { isStalePlan } from "./TransientErrors.ts"
 import { toParameter, typeParserOf } from "./Values.ts"
 
-/** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. */
-export const queryTimeoutMs = 17_000
-
 export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) => void
 
 /** Which of BEGIN and COMMIT to send with a query. */
@@ -59,15 +56,14 @@ const toRowReader = ({ fields }: RowDescription): RowReader => ({
  * asks once per connection. It implements the driver's interface for custom queries, as pg-cursor does.
  */
 export class PreparedQuery implements pg.Submittable {
-  /** The driver starts the timer, and replaces the callback to stop it. */
-  readonly query_timeout = queryTimeoutMs
+  /** The driver replaces it, to stop the timer of its query timeout. */
   callback: (error: Error | null, result?: pg.QueryResult) => void
   readonly #name: string
   readonly #text: string
   readonly #values: ReadonlyArray<unknown>
   readonly #boundary: TransactionBoundary
   readonly #rows: Array<Record<string, unknown>> = []
-  #statements = new Map<string, RowReader>()
+  #statements: Map<string, RowReader> | undefined
   #reader: RowReader | undefined
   #completedCommands = 0
   #commandTag = ""
@@ -139,14 +135,14 @@ export class PreparedQuery implements pg.Submittable {
   }
 
   handleReadyForQuery() {
-    this.#statements.set(this.#name, this.#reader ?? noColumns)
+    this.#statements?.set(this.#name, this.#reader ?? noColumns)
     if (this.#parseError !== undefined) return this.callback(this.#parseError)
     const [command = "", ...counts] = this.#commandTag.split(" ")
     this.callback(null, { command, rowCount: Number(counts.at(-1)), rows: this.#rows, oid: 0, fields: [] })
   }
 
   handleError(error: Error) {
-    if (isStalePlan(error)) this.#statements.delete(this.#name)
+    if (isStalePlan(error)) this.#statements?.delete(this.#name)
     this.callback(error)
   }
 

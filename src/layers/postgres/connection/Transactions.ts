@@ -3,7 +3,6 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
 import type pg from "pg"
-import { provideContext } from "../../concurrency/ProvideContext.ts"
 import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
 import type { QueryCallback } from "./PreparedQuery.ts"
 import { isConnectionFatal } from "./TransientErrors.ts"
@@ -121,7 +120,7 @@ export const makeWithTransaction =
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime<A, E | SqlError, R>((fiber) => {
         const runOn = (connection: Connection, depth: number) =>
-          provideContext(restore(work), Context.make(SqlClient.TransactionConnection, [connection, depth]))
+          Effect.provideService(restore(work), SqlClient.TransactionConnection, [connection, depth])
         const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
         if (Option.isSome(outer)) {
           const [connection, depth] = outer.value
