@@ -14,6 +14,7 @@ const quick = [
   "test/layers/pdf/{layout,content,bidiText}.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
   "test/layers/postgres/connection/values.test.ts",
+  "test/layers/telemetry/useCaseSpans.test.ts",
   "test/layers/tracker/intake/*.test.ts",
   "test/layers/webhook/rejectedUrls.test.ts",
   "test/workers/delivery/sendSlots.test.ts"

@@ -83,7 +83,7 @@ describe("TelemetryLive", () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  it("exports the trace of a caller with its SQL spans, and logs without tokens", async () => {
+  it("exports the trace of a caller with the spans of its use-case and SQL, and logs without tokens", async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c"
     const response = await fetch(`${url}/api/v1/tenants`, {
       method: "POST",
@@ -100,6 +100,7 @@ describe("TelemetryLive", () => {
     const spans = collector.spans().filter((span) => span.traceId === traceId)
     const request = spans.find(({ name }) => name === "tenants.create")
     assert.strictEqual(request?.parentSpanId, "b7ad6b7169203331")
+    assert.isTrue(spans.some(({ name }) => name === "Tenants.create"))
     assert.isTrue(spans.some(({ name }) => name === "sql.execute"))
     assert.isTrue(collector.received.some(({ path }) => path === "/v1/logs"))
     assert.isTrue(collector.received.every(({ key }) => key === "collector-key"))

@@ -1,26 +1,10 @@
-import type { Font, Glyph } from "fontkit"
+import { create, type Font, type Glyph } from "fontkit"
 
 interface Position {
   readonly xAdvance: number
   readonly yAdvance: number
   readonly xOffset: number
   readonly yOffset: number
-  readonly advanceWidth: number
-}
-
-interface Run {
-  readonly glyphs: ReadonlyArray<Glyph>
-  readonly positions: ReadonlyArray<Position>
-  readonly advanceWidth: number
-}
-
-/** The part of PDFKit's font that lays out text as glyphs. */
-export interface EmbeddedFont {
-  readonly font: Font
-  readonly scale: number
-  readonly layoutCached: (text: string) => Run
-  layout: (text: string) => Run
-  widthOfString: (text: string, size: number) => number
 }
 
 /** Latin, Greek, Cyrillic and symbols: characters whose glyph does not depend on their neighbours. */
@@ -29,54 +13,52 @@ const isPlain = (text: string) => /^[\u0020-\u02ff\u0370-\u0482\u048a-\u058f\u1e
 /** Keeps characters together whose glyph depends on their neighbours. */
 const clusters = /[\p{M}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Lao}]+|./gsu
 
-/** Lays out plain characters one by one, without kerning and ligatures: fontkit's full layout is 100 times slower. */
-export const simplifyLayout = (face: EmbeddedFont) => {
-  const layOutCharacter = (character: string): Run => {
-    const glyph = face.font.glyphForCodePoint(character.codePointAt(0) ?? 0)
-    const advanceWidth = glyph.advanceWidth * face.scale
-    const position = { xAdvance: advanceWidth, yAdvance: 0, xOffset: 0, yOffset: 0, advanceWidth }
-    return { glyphs: [glyph], positions: [position], advanceWidth }
+/** The layout of a text. PDFKit scales the positions in place, and reads the width afterwards. */
+class TextRun {
+  readonly glyphs: Array<Glyph> = []
+  readonly positions: Array<Position> = []
+
+  add(glyph: Glyph, position: Position) {
+    this.glyphs.push(glyph)
+    this.positions.push(position)
   }
-  const runCache = new Map<string, Run>()
-  const runOf = (cluster: string) => {
-    const cached = runCache.get(cluster)
-    if (cached !== undefined) return cached
-    const run = isPlain(cluster) ? layOutCharacter(cluster) : face.layoutCached(cluster)
-    runCache.set(cluster, run)
-    return run
-  }
-  /** Cache of plain characters by code: an array lookup is much faster than a map of strings. */
-  const plainRunCache: Array<Run | undefined> = []
-  const plainRunOf = (text: string, index: number) => {
-    const code = text.charCodeAt(index)
-    plainRunCache[code] ??= layOutCharacter(text.charAt(index))
-    return plainRunCache[code]
-  }
-  const runsOf = (text: string) => {
-    if (!isPlain(text)) return (text.match(clusters) ?? []).map(runOf)
-    const runs: Array<Run> = []
-    for (let index = 0; index < text.length; index++) runs.push(plainRunOf(text, index))
-    return runs
-  }
-  const widthOf = (text: string) => {
+
+  get advanceWidth() {
     let width = 0
-    for (const run of runsOf(text)) width += run.advanceWidth
+    for (const { xAdvance } of this.positions) width += xAdvance
     return width
   }
-  // Caches the last width, because PDFKit measures each text several times in a row.
-  let lastMeasured = { text: "", width: 0 }
-  const cachedWidthOf = (text: string) => {
-    if (lastMeasured.text !== text) lastMeasured = { text, width: widthOf(text) }
-    return lastMeasured.width
-  }
-  face.widthOfString = (text, size) => (cachedWidthOf(text) * size) / 1000
-  face.layout = (text) => {
-    const glyphs: Array<Glyph> = []
-    const positions: Array<Position> = []
-    for (const run of runsOf(text)) {
-      glyphs.push(...run.glyphs)
-      positions.push(...run.positions)
+}
+
+const isSingleFont = (font: ReturnType<typeof create>): font is Font => "hasGlyphForCodePoint" in font
+
+export const openFont = (file: Buffer): Font => {
+  const font = create(file)
+  if (!isSingleFont(font)) throw new Error("The font file is a collection, not a single font")
+  return font
+}
+
+/** Opens a font that lays out plain characters one by one, without kerning and ligatures: 100 times faster than fontkit. */
+export const openSimpleFont = (file: Buffer) => {
+  const font = openFont(file)
+  const layOutFully = font.layout.bind(font)
+
+  const addCluster = (run: TextRun, cluster: string) => {
+    if (isPlain(cluster)) {
+      const glyph = font.glyphForCodePoint(cluster.codePointAt(0) ?? 0)
+      return run.add(glyph, { xAdvance: glyph.advanceWidth, yAdvance: 0, xOffset: 0, yOffset: 0 })
     }
-    return { glyphs, positions, advanceWidth: cachedWidthOf(text) }
+    const { glyphs, positions } = layOutFully(cluster)
+    for (const [index, glyph] of glyphs.entries()) {
+      const position = positions[index]
+      if (position !== undefined) run.add(glyph, position)
+    }
   }
+
+  const layout = (text: string) => {
+    const run = new TextRun()
+    for (const cluster of isPlain(text) ? text : (text.match(clusters) ?? [])) addCluster(run, cluster)
+    return run
+  }
+  return Object.assign(font, { layout })
 }

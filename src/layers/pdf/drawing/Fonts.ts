@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { create, type Font } from "fontkit"
+import { openFont } from "./FontLayout.ts"
 
 export type FontFace = "regular" | "bold"
 
@@ -33,12 +33,9 @@ const normalizeText = (text: string) =>
 /** Fast path: most texts are ASCII, and both faces have all of it. */
 const isAscii = (text: string) => /^[\n -~]*$/.test(text)
 
-const isSingleFont = (font: ReturnType<typeof create>): font is Font => "hasGlyphForCodePoint" in font
-
 /** Makes a predicate that tells whether a font has a glyph for a character. Caches the answers. */
 const makeGlyphLookup = (file: Buffer) => {
-  const font = create(file)
-  if (!isSingleFont(font)) throw new Error("The font file is a collection, not a single font")
+  const font = openFont(file)
   const cache = new Map([["\n", true]])
   return (character: string) => {
     const cached = cache.get(character)

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import PdfDocument from "pdfkit"
 import { toVisualOrder } from "./BidiText.ts"
-import { type EmbeddedFont, simplifyLayout } from "./FontLayout.ts"
+import { openSimpleFont } from "./FontLayout.ts"
 import { type FontFace, type Fonts, missingGlyph } from "./Fonts.ts"
 import { a4Page, contentArea, inset, pageColors } from "./PageGeometry.ts"
 import { wrapLines } from "./TextWrapping.ts"
@@ -104,7 +104,7 @@ export class PdfCanvas {
   private readonly fonts: Fonts
   private readonly titles: DocumentOptions
   private face: FontFace | undefined
-  private readonly background: object | undefined
+  private readonly background: string | undefined
   private hasMissingGlyphs = false
   private content: PageContent | undefined
   y: number = contentArea.top
@@ -124,18 +124,12 @@ export class PdfCanvas {
       font: ""
     })
     for (const face of ["bold", "regular"] as const) {
-      this.pdf.registerFont(face, fonts.files[face])
-      this.useFace(face)
-      // PDFKit's types do not declare `_font`.
-      simplifyLayout((this.pdf as unknown as { readonly _font: EmbeddedFont })._font)
+      // PDFKit also takes a font of fontkit, but its types do not say so.
+      this.pdf.registerFont(face, openSimpleFont(fonts.files[face]) as unknown as Buffer)
     }
-    this.background = titles.background && this.openImage(titles.background)
+    // PDFKit embeds an image once for any number of pages if its source is a text.
+    this.background = titles.background && `data:image/png;base64,${titles.background.toString("base64")}`
     this.newPage()
-  }
-
-  /** Embeds an image once for any number of pages. PDFKit's types do not declare `openImage`. */
-  private openImage(image: Buffer) {
-    return (this.pdf as unknown as { readonly openImage: (bytes: Buffer) => object }).openImage(image)
   }
 
   /** Scales an image to fit a box and aligns it left or right. */
@@ -150,8 +144,7 @@ export class PdfCanvas {
   private drawBackground() {
     if (this.background === undefined) return
     this.pdf.save().fillOpacity(0.14)
-    // PDFKit also accepts an opened image, but its types do not declare that.
-    this.pdf.image(this.background as Buffer, 0, 0, {
+    this.pdf.image(this.background, 0, 0, {
       cover: [a4Page.width, a4Page.height],
       align: "center",
       valign: "center"
