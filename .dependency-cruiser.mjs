@@ -3,7 +3,7 @@
  * The rooms of src/layers are leaves (they know no repository) or areas (repository and use-case of one area).
  */
 const leaf = ["domain", "layers/concurrency", "layers/config", "layers/secrets"]
-const area = [...leaf, "layers/postgres", "layers/quotas"]
+const area = [...leaf, "layers/postgres", "layers/quotas", "layers/telemetry"]
 
 const rooms = {
   domain: [],
