@@ -160,7 +160,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         if (digest !== undefined) yield* blobs.release(digest)
       }).pipe(inTransaction(sql))
 
-    return yield* withSpans("Assets", {
+    return {
       create: (fields: typeof CreateAsset.Type) =>
         quotas
           .requireTenantQuota("assets", "kind")
@@ -220,6 +220,6 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         if (row === undefined || (row.access !== "PUBLIC" && !isSigned)) return yield* Effect.fail(new NotFound())
         return { ...row, bytes: blobs.read(row.tenant, row.digest) }
       })
-    })
-  })
+    }
+  }).pipe(withSpans("Assets"))
 }) {}

@@ -70,7 +70,7 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
 
     const withoutSlot = (media: ReadonlyArray<MediaItem>, slot: string) => media.filter((item) => item.slot !== slot)
 
-    return yield* withSpans("Attachments", {
+    return {
       /** Attaches an image to a slot and replaces the previous one. */
       attach: <A extends HasMedia>(owner: Owner<A>, slot: SlotRef, { assetId, order = 0 }: typeof AttachMedia.Type) =>
         Effect.gen(function* () {
@@ -98,6 +98,6 @@ export class Attachments extends Effect.Service<Attachments>()("layers/Attachmen
             media: withoutSlot(current.value.media, slot.slot)
           })
         }).pipe(inTransaction(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("Attachments"))
 }) {}

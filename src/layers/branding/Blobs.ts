@@ -48,7 +48,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
         )
       )
 
-    return yield* withSpans("Blobs", {
+    return {
       /**
        * Writes bytes to a new place. Inserts the upload first, so that the cleanup finds the bytes of a crashed upload.
        */
@@ -134,6 +134,6 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
           Effect.tap((uploads) => Effect.forEach(uploads, ({ place, tenant }) => removeUpload(tenant, place))),
           Effect.map((uploads) => uploads.length)
         )
-    })
-  })
+    }
+  }).pipe(withSpans("Blobs"))
 }) {}

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export class Addresses extends Effect.Service<Addresses>()("layers/Addresses", {
   effect: makeResource({
@@ -9,5 +10,5 @@ export class Addresses extends Effect.Service<Addresses>()("layers/Addresses", {
     entity: Address,
     relations: ["client"],
     clientOf: ({ client }) => client
-  })
+  }).pipe(withSpans("Addresses"))
 }) {}

@@ -11,11 +11,11 @@ export class Clients extends Effect.Service<Clients>()("layers/Clients", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const clients = yield* makeResource({ name: "client", ...clientTable, clientOf: ({ id }) => id })
-    return yield* withSpans("Clients", {
+    return {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
       /** Reads the page of the list of all clients after a position, or the first page. */
       readListPage: makeListPageReader<Client>(sql, { ...clientTable, fields: Client.fields })
-    })
-  })
+    }
+  }).pipe(withSpans("Clients"))
 }) {}

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Contact } from "../../domain/contracting/Contact.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export class Contacts extends Effect.Service<Contacts>()("layers/Contacts", {
   effect: makeResource({
@@ -9,5 +10,5 @@ export class Contacts extends Effect.Service<Contacts>()("layers/Contacts", {
     entity: Contact,
     relations: ["client"],
     clientOf: ({ client }) => client
-  })
+  }).pipe(withSpans("Contacts"))
 }) {}

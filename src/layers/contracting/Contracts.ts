@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Contract, requireValidContract } from "../../domain/contracting/Contract.ts"
 import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export const contractTable = { table: "contracts", entity: Contract, relations: ["client"] }
 
@@ -15,5 +16,5 @@ export class Contracts extends Effect.Service<Contracts>()("layers/Contracts", {
       patch: (id: string, change: Patch<Contract>) =>
         contracts.updateWith(id, (before) => requireValidContract(applyPatch(before, change), before))
     })
-  )
+  ).pipe(withSpans("Contracts"))
 }) {}

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Email } from "../../domain/contracting/Email.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export class Emails extends Effect.Service<Emails>()("layers/Emails", {
   effect: Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -13,5 +14,5 @@ export class Emails extends Effect.Service<Emails>()("layers/Emails", {
       clientOf: ({ contact }, tenant) =>
         sql`(select client_id from contacts where tenant_id = ${tenant} and id = ${contact})`
     })
-  )
+  ).pipe(withSpans("Emails"))
 }) {}

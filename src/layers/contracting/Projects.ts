@@ -57,7 +57,7 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       read
     }))
 
-    return yield* withSpans("Projects", {
+    return {
       ...projects,
 
       /** A project of any tenant of the caller, with its expanded relations, in one statement. */
@@ -73,6 +73,6 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
         // The columns are named after the fields of the schemas.
         return { ...toProject(row), ...read(row) } as unknown as ExpandedProject
       })
-    })
-  })
+    }
+  }).pipe(withSpans("Projects"))
 }) {}

@@ -4,6 +4,7 @@ import type { SendPool } from "../../domain/delivery/SendLimits.ts"
 import { toStorableText } from "../../domain/StorableText.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { lockOrderingShared, type OrderingKey, promoteNextDeliveries, tryLockOrderingShared } from "./DeliveryOrder.ts"
 
 /** The result of one attempt. */
@@ -186,5 +187,5 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
         )
       }
     }
-  })
+  }).pipe(withSpans("AttemptResults"))
 }) {}

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { type ClaimLimits, type DueQueue, lockQueues, maxStaleQueues, rescheduleQueues } from "./DeliveryQueues.ts"
 
 /** A delivery leased to this worker, with everything needed to send it. */
@@ -115,5 +116,5 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
       claim: (lease: string, after: string, limits: ClaimLimits): Effect.Effect<Claim> =>
         Effect.flatMap(Random.nextInt, (salt) => claim(lease, after, limits, salt))
     }
-  })
+  }).pipe(withSpans("Claims"))
 }) {}

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { type BatchCursor, deleteBatch, runInBatches, withRowLock } from "../postgres/Batches.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { deleteAttempts, type RemovalLimits, removalLimits } from "./DeliveryRemoval.ts"
 
 interface Deleted {
@@ -72,5 +73,5 @@ export const makeDeletedIntegrations = (sql: SqlClient.SqlClient, limits: Remova
 }
 
 export class DeletedIntegrations extends Effect.Service<DeletedIntegrations>()("layers/DeletedIntegrations", {
-  effect: Effect.map(SqlClient.SqlClient, (sql) => makeDeletedIntegrations(sql))
+  effect: Effect.map(SqlClient.SqlClient, (sql) => makeDeletedIntegrations(sql)).pipe(withSpans("DeletedIntegrations"))
 }) {}

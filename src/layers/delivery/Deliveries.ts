@@ -86,7 +86,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         () => new PreconditionFailed()
       )
 
-    return yield* withSpans("Deliveries", {
+    return {
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, filterSql(filter))
@@ -110,6 +110,6 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         yield* requirePeriod(which)
         return yield* bulkRedeliveries.start(yield* CurrentTenant, integration, which)
       })
-    })
-  })
+    }
+  }).pipe(withSpans("Deliveries"))
 }) {}

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { lockOrderingExclusive, orderingKeySql } from "./DeliveryOrder.ts"
 import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"
 
@@ -167,5 +168,5 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
           )
           select tenant_id as tenant from waiting limit ${max}`)
     }
-  })
+  }).pipe(withSpans("FanOut"))
 }) {}

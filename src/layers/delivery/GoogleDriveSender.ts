@@ -49,7 +49,7 @@ export class DeliveryFiles extends Effect.Service<DeliveryFiles>()("layers/Deliv
           Effect.zipRight(findOr(tenant, delivery, file))
         )
     }
-  })
+  }).pipe(withSpans("DeliveryFiles"))
 }) {}
 
 export interface DriveDelivery {
@@ -122,7 +122,7 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
         return yield* uploadOnce(makeGoogleDriveClient(session, api), fileIds, file)
       })
 
-    return yield* withSpans("GoogleDriveSender", {
+    return {
       /** Makes one attempt. Other event types count as delivered: this provider offers no subscription to them. */
       send: (delivery: DriveDelivery): Effect.Effect<SendResult> =>
         delivery.type !== "invoice.finalized"
@@ -139,6 +139,6 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
               Effect.timed,
               Effect.map(([latency, result]) => ({ ...result, latencyMs: Math.round(Duration.toMillis(latency)) }))
             )
-    })
-  })
+    }
+  }).pipe(withSpans("GoogleDriveSender"))
 }) {}

@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { FeedEvent } from "../nats/EventStream.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** Maximum of tenants in one batch. */
 const maxTenantsPerBatch = 50
@@ -84,5 +85,5 @@ export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
           where not event_feed.fanned_out and event_feed.position > 0 and event_feed.position > ${after}
           order by event_feed.position limit ${max}`)
     }
-  })
+  }).pipe(withSpans("Outbox"))
 }) {}

@@ -11,7 +11,7 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
     const sql = yield* SqlClient.SqlClient
     const { EVENT_RETENTION_DAYS, PAYLOAD_RETENTION_DAYS } = yield* Settings
 
-    return yield* withSpans("Retention", {
+    return {
       /** Deletes old events with their feed rows, deliveries and attempts. */
       deleteEvents: runInBatches(makeEventRetention(sql, EVENT_RETENTION_DAYS).deleteNextBatch),
 
@@ -34,6 +34,6 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
           delete from integration_secrets where ctid = any (array(
             select ctid from integration_secrets where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    })
-  })
+    }
+  }).pipe(withSpans("Retention"))
 }) {}

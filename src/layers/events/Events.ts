@@ -71,7 +71,7 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
         order by type, position limit ${max}
       ) placed order by position limit ${max}`
 
-    return yield* withSpans("Events", {
+    return {
       get: (id: string) => findOne(sql`e.id = ${id}`),
 
       /** The event that created this version of a resource. */
@@ -95,6 +95,6 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
           next: rows.length > limit ? page.at(-1)?.id : undefined
         }
       })
-    })
-  })
+    }
+  }).pipe(withSpans("Events"))
 }) {}

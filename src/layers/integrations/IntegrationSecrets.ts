@@ -43,7 +43,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
         secrets.open(associatedDataOf(tenant, integration, generation), sealed).toString()
       )
 
-    return yield* withSpans("IntegrationSecrets", {
+    return {
       /** Query for the replaced secrets that have not expired, for a quota count. */
       replacedQuery: (integration: string) =>
         Effect.map(
@@ -87,6 +87,6 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
         ),
 
       unseal
-    })
-  })
+    }
+  }).pipe(withSpans("IntegrationSecrets"))
 }) {}

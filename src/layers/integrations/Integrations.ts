@@ -141,7 +141,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       return yield* events.getByResourceVersion(id, sequence)
     })
 
-    return yield* withSpans("Integrations", {
+    return {
       ...integrations,
 
       /** Creates an integration. Returns it with its signing secret or its webhook URL, if the provider needs one. */
@@ -211,6 +211,6 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
           inTransaction(sql),
           Effect.provideService(CurrentTenant, tenant)
         )
-    })
-  })
+    }
+  }).pipe(withSpans("Integrations"))
 }) {}

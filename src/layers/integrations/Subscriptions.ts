@@ -64,7 +64,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           where tenant_id = ${tenant} and integration_id = ${integration} and id = ${id})`
       )
 
-    return yield* withSpans("Subscriptions", {
+    return {
       add: (integrationId: string, fields: CreateSubscription) =>
         Effect.gen(function* () {
           const seen = yield* integrations.lockForUpdate(integrationId)
@@ -104,6 +104,6 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
           const extraCtes = [yield* deleteCte(integrationId, subscriptionId)]
           yield* integrations.updateLocked(seen, "updated", next, { extraCtes, commit: true })
         }).pipe(inTransaction(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("Subscriptions"))
 }) {}

@@ -47,7 +47,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
       return { insert, webhookUrl: `${PUBLIC_URL.replace(/\/+$/, "")}/api/v1/webhooks/${key}` }
     })
 
-    return yield* withSpans("WebhookEndpoints", {
+    return {
       /** Query for the replaced endpoints that have not expired, for a quota count. */
       replacedQuery: (integration: string) =>
         Effect.map(
@@ -103,6 +103,6 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
           delete from webhook_endpoints where ctid = any (array(
             select ctid from webhook_endpoints where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    })
-  })
+    }
+  }).pipe(withSpans("WebhookEndpoints"))
 }) {}

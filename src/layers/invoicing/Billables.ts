@@ -93,7 +93,7 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
       return { locked, line: yield* billables.lockForWrite(id) }
     })
 
-    return yield* withSpans("Billables", {
+    return {
       ...billables,
 
       /** Adds all lines to a draft, or none. */
@@ -126,6 +126,6 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
           yield* billables.deleteLocked(line)
           yield* updateTotals(locked, { amounts: [-line.value.lineTotalMinor], lineDelta: -1, field: "id" })
         }).pipe(inTransaction(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("Billables"))
 }) {}

@@ -62,7 +62,7 @@ export class BillingReferences extends Effect.Service<BillingReferences>()("laye
       return billed
     }, Effect.orDie)
 
-    return yield* withSpans("BillingReferences", {
+    return {
       /** Returns an error for each line whose reference is billed already or used by an earlier line of the request. */
       findDuplicates: Effect.fnUntraced(function* (
         lines: ReadonlyArray<ReferenceFields>,
@@ -85,6 +85,6 @@ export class BillingReferences extends Effect.Service<BillingReferences>()("laye
             error._tag === "ValidationError" && ["referenceId", "issueId"].includes(error.details?.[0]?.field ?? ""),
           () => work
         )
-    })
-  })
+    }
+  }).pipe(withSpans("BillingReferences"))
 }) {}

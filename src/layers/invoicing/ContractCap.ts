@@ -4,6 +4,7 @@ import { type BilledContract, billedAfter } from "../../domain/contracting/Contr
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Invoices } from "./Invoices.ts"
 
 /** The fields of a locked contract that invoicing needs. */
@@ -54,5 +55,5 @@ export class ContractCap extends Effect.Service<ContractCap>()("layers/ContractC
           update contracts set billed_minor = ${total} where tenant_id = ${tenant} and id = ${contract.id})`
       ]
     })
-  }))
+  })).pipe(withSpans("ContractCap"))
 }) {}

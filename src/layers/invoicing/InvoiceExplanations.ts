@@ -18,7 +18,7 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
     const billables = yield* Billables
     const invoices = yield* Invoices
 
-    return yield* withSpans("InvoiceExplanations", {
+    return {
       /** Explains an invoice and its lines in one snapshot. */
       get: (id: string) =>
         Effect.gen(function* () {
@@ -35,6 +35,6 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
           }
           return encodeExplanation(invoice, lines)
         }).pipe(inSnapshot(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceExplanations"))
 }) {}

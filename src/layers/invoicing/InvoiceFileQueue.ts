@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export interface InvoiceFileJob {
   readonly tenant: TenantId
@@ -47,5 +48,5 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
             exists (select from tenants where id = queue.tenant_id and deleted_at is null) as "isActive"`),
         ([job]) => job
       )
-  }))
+  })).pipe(withSpans("InvoiceFileQueue"))
 }) {}

@@ -58,7 +58,7 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
         return isPromoted
       }).pipe(inTransaction(sql))
 
-    return yield* withSpans("InvoiceFiles", {
+    return {
       find,
 
       /** Saves a rendered file. Uploads the bytes before the transaction begins, so that the upload holds no locks. */
@@ -74,6 +74,6 @@ export class InvoiceFiles extends Effect.Service<InvoiceFiles>()("layers/Invoice
 
       read: ({ digest }: InvoiceFile) =>
         Stream.unwrap(Effect.map(CurrentTenant, (tenant) => blobs.read(tenant, digest)))
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceFiles"))
 }) {}

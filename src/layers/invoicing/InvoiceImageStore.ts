@@ -46,7 +46,7 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
         }))
       )
 
-    return yield* withSpans("InvoiceImageStore", {
+    return {
       /**
        * Copies the attached images to an invoice at issue. The lock on each blob keeps a concurrent `release` from
        * deleting it.
@@ -69,6 +69,6 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
             : sql<ImageRow>`select role, digest from (${selectAttached(tenant, contract)}) hanging`
           return yield* readImages(tenant, images)
         }).pipe(Effect.orDie)
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceImageStore"))
 }) {}

@@ -104,7 +104,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
-    return yield* withSpans("InvoiceLifecycle", {
+    return {
       finalize: (id: string) => withLocked(id, finalize),
 
       pay: (id: string) =>
@@ -144,6 +144,6 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
             yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion, ...billedUpdate], commit: true })
           })
         )
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceLifecycle"))
 }) {}

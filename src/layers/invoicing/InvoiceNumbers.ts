@@ -73,7 +73,7 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       left join placed l on l.period = ends.period and l.place = ends.last
       order by ends.period`
 
-    return yield* withSpans("InvoiceNumbers", {
+    return {
       /** Allocates the next number. The caller's transaction must save an invoice with this number or roll back. */
       allocate: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
@@ -115,6 +115,6 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
           ) ${event}`
         return series
       }, Effect.orDie)
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceNumbers"))
 }) {}

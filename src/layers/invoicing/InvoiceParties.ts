@@ -4,6 +4,7 @@ import { Address } from "../../domain/contracting/Address.ts"
 import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 const address: TableShape = { table: "addresses", fields: Address.fields, relations: ["client"] }
 
@@ -55,5 +56,5 @@ export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/Inv
               })
         )
       )
-  }))
+  })).pipe(withSpans("InvoiceParties"))
 }) {}

@@ -27,7 +27,7 @@ export class InvoiceDetails extends Effect.Service<InvoiceDetails>()("layers/Inv
     const parties = yield* InvoiceParties
     const images = yield* InvoiceImageStore
 
-    return yield* withSpans("InvoiceDetails", {
+    return {
       /** Everything that the PDF shows except the images. The caller reads these after the snapshot ends. */
       get: (id: string) =>
         Effect.gen(function* () {
@@ -42,8 +42,8 @@ export class InvoiceDetails extends Effect.Service<InvoiceDetails>()("layers/Inv
         }).pipe(inSnapshot(sql)),
 
       loadImages: ({ contract, id, invoiceNumber }: Invoice) => images.load(id, contract, invoiceNumber !== undefined)
-    })
-  })
+    }
+  }).pipe(withSpans("InvoiceDetails"))
 }) {}
 
 type InvoiceRef = Pick<Invoice, "id" | "billableCount">
@@ -79,7 +79,7 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
         (pdf) => files.save(invoice.id, variant, pdf)
       )
 
-    return yield* withSpans("InvoicePdfs", {
+    return {
       /**
        * Renders an invoice in its current state. The concurrency limit counts the work for the tenant and for each of
        * `keys`.
@@ -103,6 +103,6 @@ export class InvoicePdfs extends Effect.Service<InvoicePdfs>()("layers/InvoicePd
 
       readAll: (file: InvoiceFile) =>
         Effect.map(Stream.runCollect(files.read(file)), (chunks) => new Uint8Array(Buffer.concat([...chunks])))
-    })
-  })
+    }
+  }).pipe(withSpans("InvoicePdfs"))
 }) {}

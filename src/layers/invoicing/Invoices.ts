@@ -36,7 +36,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
     }
 
-    return yield* withSpans("Invoices", {
+    return {
       ...invoices,
 
       create: (request: typeof CreateInvoice.Type) =>
@@ -59,6 +59,6 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
           Effect.orDie(sql<{ parties: unknown }>`
             select parties from invoices where tenant_id = ${tenant} and id = ${id}`)
         ).pipe(Effect.map(([row]) => row?.parties ?? undefined))
-    })
-  })
+    }
+  }).pipe(withSpans("Invoices"))
 }) {}

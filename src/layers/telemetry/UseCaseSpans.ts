@@ -14,9 +14,11 @@ const traceMember = (name: string, member: unknown): unknown => {
  * Puts the effects of a service into spans that are named after the service and the method. While tracing is disabled, the
  * service stays as it is, so its spans cost nothing.
  */
-export const withSpans = <S extends object>(name: string, service: S): Effect.Effect<S> =>
-  Effect.map(FiberRef.get(FiberRef.currentTracerEnabled), (isTraced) => {
-    if (!isTraced) return service
-    const traced = Object.entries(service).map(([key, member]) => [key, traceMember(`${name}.${key}`, member)])
-    return Object.fromEntries(traced) as S // the same members with the same types
-  })
+export const withSpans =
+  (name: string) =>
+  <S extends object, E, R>(service: Effect.Effect<S, E, R>): Effect.Effect<S, E, R> =>
+    Effect.zipWith(service, FiberRef.get(FiberRef.currentTracerEnabled), (service, isTraced) => {
+      if (!isTraced) return service
+      const traced = Object.entries(service).map(([key, member]) => [key, traceMember(`${name}.${key}`, member)])
+      return Object.fromEntries(traced) as S // the same members with the same types
+    })

@@ -151,7 +151,7 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
         return tenant
       })
 
-    return yield* withSpans("Erasure", {
+    return {
       /**
        * Erases one overdue tenant. Returns its id, or undefined if there is none or another copy has locked it. It runs in
        * small transactions, so that an interrupted erasure continues with the rows that are left.
@@ -162,6 +162,6 @@ export class Erasure extends Effect.Service<Erasure>()("layers/Erasure", {
         Effect.catchTag("RowLockUnavailable", () => Effect.succeed(undefined)),
         Effect.orDie
       )
-    })
-  })
+    }
+  }).pipe(withSpans("Erasure"))
 }) {}

@@ -27,7 +27,7 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
     const matches = ({ issuer, key, route, subject, tenant }: IdempotencyKeyScope) => sql`
       tenant_id = ${tenant} and issuer = ${issuer} and subject = ${subject} and route = ${route} and key = ${key}`
 
-    return yield* withSpans("IdempotencyKeys", {
+    return {
       /** Returns whether this request owns the key now. Waits for a concurrent request with the same key; reclaims expired keys. */
       claim: (scope: IdempotencyKeyScope, fingerprint: Buffer) =>
         Effect.orDie(sql<object>`
@@ -64,6 +64,6 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
             select ctid from idempotency_keys
             where claimed_at < now() - make_interval(hours => ${ttlHours}) limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    })
-  })
+    }
+  }).pipe(withSpans("IdempotencyKeys"))
 }) {}

@@ -41,7 +41,7 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
     const requireRemainingOwner = (before: Role, after: Role | undefined) =>
       losesOwner(before, after) ? Effect.flatMap(countOwners, requireOtherOwner) : Effect.void
 
-    return yield* withSpans("Members", {
+    return {
       ...members,
 
       create: (fields: typeof CreateMember.Type) =>
@@ -85,6 +85,6 @@ export class Members extends Effect.Service<Members>()("layers/Members", {
             yield* members.remove(id)
           })
         )
-    })
-  })
+    }
+  }).pipe(withSpans("Members"))
 }) {}

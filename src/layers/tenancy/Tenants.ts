@@ -26,7 +26,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
       deleteSql: "update tenants this set deleted_at = now(), sequence = this.sequence + 1"
     })
 
-    return yield* withSpans("Tenants", {
+    return {
       ...tenants,
 
       /** Creates a tenant with the caller as its first OWNER. */
@@ -49,6 +49,6 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
             where m.issuer = ${issuer} and m.subject = ${subject} and this.id > ${after?.id ?? ""}
             order by this.id limit ${limit + 1}`)
         )
-    })
-  })
+    }
+  }).pipe(withSpans("Tenants"))
 }) {}

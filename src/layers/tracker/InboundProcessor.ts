@@ -79,7 +79,7 @@ export class InboundProcessor extends Effect.Service<InboundProcessor>()("layers
         )
       )
 
-    return yield* withSpans("InboundProcessor", {
+    return {
       /**
        * Processes the pending webhooks of issues, in the order of each issue's changes. Returns the result of every
        * webhook, the issues with more pending webhooks (`left`), and the issues that another worker has locked
@@ -124,6 +124,6 @@ export class InboundProcessor extends Effect.Service<InboundProcessor>()("layers
           ) waiting
           where i.provider = 'JIRA' and i.status = 'ACTIVE'
           order by row_number() over (partition by waiting.tenant_id order by random()), random() limit ${max}`)
-    })
-  })
+    }
+  }).pipe(withSpans("InboundProcessor"))
 }) {}

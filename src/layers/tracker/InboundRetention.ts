@@ -21,7 +21,7 @@ export class InboundRetention extends Effect.Service<InboundRetention>()("layers
       where status <> 'RECEIVED' and ${sql.literal(condition)} and processed_at < now() - make_interval(days => ${days})
       order by processed_at limit ${max} for update skip locked`
 
-    return yield* withSpans("InboundRetention", {
+    return {
       /** Deletes the bodies, and the error messages, which can quote a body. */
       deleteBodies: (max: number) =>
         Effect.orDie(sql<object>`
@@ -34,6 +34,6 @@ export class InboundRetention extends Effect.Service<InboundRetention>()("layers
           with old as materialized (${selectProcessed(Math.max(EVENT_RETENTION_DAYS, minDays), "true", max)})
           delete from inbound_webhooks w using old
           where w.tenant_id = old.tenant_id and w.id = old.id returning 1`).pipe(Effect.map((rows) => rows.length))
-    })
-  })
+    }
+  }).pipe(withSpans("InboundRetention"))
 }) {}

@@ -89,12 +89,12 @@ export class InboundStore extends Effect.Service<InboundStore>()("layers/Inbound
         return { accepted: true, added: [...added, ...others.added] }
       })
 
-    return yield* withSpans("InboundStore", {
+    return {
       /** Saves a webhook. Returns whether any integration receives it, and the new rows. */
       save: (identifier: string, webhook: IssueWebhook, body: string) =>
         Effect.flatMap(InboundRequest, (call) =>
           Effect.orDie(insertForAll(selectRecipients(call, webhook.matchedWebhookIds), identifier, webhook, body, 1))
         )
-    })
-  })
+    }
+  }).pipe(withSpans("InboundStore"))
 }) {}

@@ -59,7 +59,7 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
           where tenant_id = ${tenant} and id = ${id}`)
       )
 
-    return yield* withSpans("InboundWebhooks", {
+    return {
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, receivedBetween(filter))
@@ -76,6 +76,6 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
           yield* resetToReceived(id)
           return yield* getFull(integration, id)
         }).pipe(inTransaction(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("InboundWebhooks"))
 }) {}

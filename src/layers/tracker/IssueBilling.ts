@@ -36,7 +36,7 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
       return yield* requireBillableCount(yield* issues.findUnbilled(integration, filter))
     })
 
-    return yield* withSpans("IssueBilling", {
+    return {
       createBillables: Effect.fnUntraced(function* (invoiceId: string, request: BillingRequest) {
         const invoice = yield* invoices.get(invoiceId)
         yield* requireSelection(request)
@@ -53,6 +53,6 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
           ? created
           : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(toIssueErrors(error)))
       })
-    })
-  })
+    }
+  }).pipe(withSpans("IssueBilling"))
 }) {}

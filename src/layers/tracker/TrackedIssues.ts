@@ -52,7 +52,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
         select 1 from billables b
         where b.tenant_id = this.tenant_id and not b.released and ${isCreatedFromIssue(sql, sql.literal("this.id"))})`
 
-    return yield* withSpans("TrackedIssues", {
+    return {
       /** The site id of an integration, or undefined while it is unknown. */
       getSiteId: (integration: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>
@@ -101,6 +101,6 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
             and (${state ?? null}::text is null or this.state = ${state ?? null})
             order by this.id limit ${maxBillablesPerRequest + 1}`
         )
-    })
-  })
+    }
+  }).pipe(withSpans("TrackedIssues"))
 }) {}

@@ -46,7 +46,7 @@ describe("withSpans", () => {
   it("runs the effects of a traced service in spans named after the service and the method", async () => {
     const { names, result } = await traced(
       Effect.gen(function* () {
-        const service = yield* withSpans("Clients", makeService())
+        const service = yield* withSpans("Clients")(Effect.sync(makeService))
         return [yield* service.find("a"), yield* service.count, yield* Effect.flip(service.fail())]
       })
     )
@@ -56,7 +56,7 @@ describe("withSpans", () => {
 
   it("leaves methods of a traced service unchanged that return no effect", async () => {
     const { names, result } = await traced(
-      Effect.map(withSpans("Clients", makeService()), (service) => [
+      Effect.map(withSpans("Clients")(Effect.sync(makeService)), (service) => [
         service.check(true),
         service.check(false),
         service.first(),
@@ -70,7 +70,7 @@ describe("withSpans", () => {
   it("returns the service itself while tracing is disabled", async () => {
     const service = makeService()
     const wrapped = await Effect.runPromise(
-      Effect.provide(withSpans("Clients", service), Layer.setTracerEnabled(false))
+      Effect.provide(withSpans("Clients")(Effect.succeed(service)), Layer.setTracerEnabled(false))
     )
     assert.strictEqual(wrapped, service)
   })

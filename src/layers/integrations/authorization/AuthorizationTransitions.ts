@@ -33,7 +33,7 @@ export class AuthorizationTransitions extends Effect.Service<AuthorizationTransi
           Effect.provideService(CurrentTenant, tenant)
         )
 
-      return yield* withSpans("AuthorizationTransitions", {
+      return {
         /** Marks a locked integration as authorized for a site. A paused one stays paused. */
         authorize: ({ sequence, value }: Versioned<Integration>, siteId: string | undefined) => {
           const { statusReason: _, ...rest } = value
@@ -69,7 +69,7 @@ export class AuthorizationTransitions extends Effect.Service<AuthorizationTransi
               return Effect.asVoid(integrations.updateLocked(seen, event, next, { commit: true }))
             })
           )
-      })
-    })
+      }
+    }).pipe(withSpans("AuthorizationTransitions"))
   }
 ) {}

@@ -132,7 +132,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
         })
       )
 
-    return yield* withSpans("Authorizations", {
+    return {
       /** Returns the authorization URL of the provider. Only the caller learns the state in it. */
       begin: Effect.fnUntraced(function* (id: string, origin: string) {
         const { value } = yield* Effect.flatMap(integrations.getVersion(id), integrations.requireIfMatch)
@@ -160,6 +160,6 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
           const seen = yield* integrations.lockForWrite(id)
           return yield* applyGrant(seen, yield* pendingGrants.consume(id, confirmation), yield* Principal)
         }).pipe(inTransaction(sql))
-    })
-  })
+    }
+  }).pipe(withSpans("Authorizations"))
 }) {}

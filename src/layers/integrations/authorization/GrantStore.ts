@@ -85,7 +85,7 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
           expires_at = excluded.expires_at, updated_at = now()`)
     }
 
-    return yield* withSpans("GrantStore", {
+    return {
       find: find(""),
       /** Locks the row until the transaction ends. */
       findForUpdate,
@@ -97,6 +97,6 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
             delete from grants where ${isOwn(tenant, integration)} and generation = ${generation} returning 1`),
           (rows) => rows.length === 1
         )
-    })
-  })
+    }
+  }).pipe(withSpans("GrantStore"))
 }) {}

@@ -112,7 +112,7 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       )
     }, Effect.uninterruptible)
 
-    return yield* withSpans("Grants", {
+    return {
       /** Access that is valid for at least another minute. */
       getAccess: (
         tenant: TenantId,
@@ -137,6 +137,6 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
           `${tenant} ${integration} ${hashOf(usedToken).toString("hex")}`,
           renewAccess(tenant, integration, ({ accessToken, isFresh }) => isFresh && accessToken !== usedToken)
         )
-    })
-  })
+    }
+  }).pipe(withSpans("Grants"))
 }) {}

@@ -60,7 +60,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
         "integrationId"
       )
 
-    return yield* withSpans("OAuthStates", {
+    return {
       /** Starts an authorization for the caller. Returns the state and the PKCE challenge. */
       begin: Effect.fnUntraced(function* (integration: string, provider: OAuthProvider, origin: string) {
         const tenant = yield* CurrentTenant
@@ -102,6 +102,6 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
           delete from oauth_states where ctid = any (array(
             select ctid from oauth_states where expires_at <= now() limit ${max}
           )) returning 1`).pipe(Effect.map((rows) => rows.length))
-    })
-  })
+    }
+  }).pipe(withSpans("OAuthStates"))
 }) {}

@@ -50,7 +50,7 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
     const isValid = (tenant: string, integration: string, hash: Buffer) => sql`
       p.tenant_id = ${tenant} and p.integration_id = ${integration} and p.hash = ${hash} and p.expires_at > now()`
 
-    return yield* withSpans("PendingGrants", {
+    return {
       /** Stores a grant for ten minutes. Returns its confirmation code; undefined if the integration no longer exists. */
       save: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: OAuthState, grant: OAuthGrant) {
         const confirmation = makeOneTimeToken()
@@ -115,6 +115,6 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
               .map((row) => ({ provider: row.provider, grant: Effect.sync(() => unseal(row)) }))
           }))
         )
-    })
-  })
+    }
+  }).pipe(withSpans("PendingGrants"))
 }) {}

@@ -37,7 +37,7 @@ export class TenantOffboarding extends Effect.Service<TenantOffboarding>()("laye
         tokenRevocation.revokeAll(tenant, id, provider)
       )
 
-    return yield* withSpans("TenantOffboarding", {
+    return {
       disconnectProviders: (tenant: TenantId) =>
         Effect.flatMap(selectConnected(tenant), (all) =>
           Effect.forEach(all, (one) => disconnect(tenant, one), { concurrency: maxConcurrency, discard: true })
@@ -47,6 +47,6 @@ export class TenantOffboarding extends Effect.Service<TenantOffboarding>()("laye
             Effect.logInfo(`Could not revoke all provider access of tenant ${tenant}`, cause)
           )
         )
-    })
-  })
+    }
+  }).pipe(withSpans("TenantOffboarding"))
 }) {}

@@ -51,7 +51,7 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("layers/Token
       return { ...granted, siteId: site.id, siteUrl: site.url } satisfies OAuthGrant
     })
 
-    return yield* withSpans("TokenExchange", {
+    return {
       exchangeCode: (
         oauthState: OAuthState,
         config: IntegrationConfig,
@@ -63,6 +63,6 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("layers/Token
             TokenRequestRejected: () => Effect.fail(authorizationFailed("provider_error"))
           })
         )
-    })
-  })
+    }
+  }).pipe(withSpans("TokenExchange"))
 }) {}

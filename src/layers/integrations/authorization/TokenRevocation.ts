@@ -47,7 +47,7 @@ export class TokenRevocation extends Effect.Service<TokenRevocation>()("layers/T
     const revokeEach = (provider: Provider, tokens: ReadonlyArray<Tokens>) =>
       Effect.forEach(tokens, (each) => revokeTokens(provider, each), { discard: true })
 
-    return yield* withSpans("TokenRevocation", {
+    return {
       /** Revokes all tokens of an integration that still exists. */
       revokeAll: (tenant: string, id: string, provider: Provider) =>
         Effect.flatMap(loadTokensIfOAuth(provider, tenant, id), (tokens) => revokeEach(provider, tokens)),
@@ -73,6 +73,6 @@ export class TokenRevocation extends Effect.Service<TokenRevocation>()("layers/T
           yield* Effect.forEach(toRevoke, revokeExpired, { concurrency: 8, discard: true })
           return count
         })
-    })
-  })
+    }
+  }).pipe(withSpans("TokenRevocation"))
 }) {}

@@ -98,7 +98,7 @@ export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>
     const reconcileEach = (all: ReadonlyArray<JiraConnection>, now: number) =>
       Effect.forEach(all, (one) => reconcileOne(one, now), { concurrency: maxConcurrent, discard: true })
 
-    return yield* withSpans("JiraWebhookReconciler", {
+    return {
       /** Runs the due task of every integration, unless another process has the lease. */
       reconcileAll: Effect.gen(function* () {
         if (PUBLIC_URL === undefined || !(yield* webhooks.acquireLease(holder))) return
@@ -122,6 +122,6 @@ export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>
       }),
 
       releaseLease: webhooks.releaseLease(holder)
-    })
-  })
+    }
+  }).pipe(withSpans("JiraWebhookReconciler"))
 }) {}

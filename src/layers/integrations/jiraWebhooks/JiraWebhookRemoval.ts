@@ -34,7 +34,7 @@ export class JiraWebhookRemoval extends Effect.Service<JiraWebhookRemoval>()("la
 
     const logFailure = (cause: Cause.Cause<unknown>) => Effect.logInfo("Jira webhook deregistration failed", cause)
 
-    return yield* withSpans("JiraWebhookRemoval", {
+    return {
       /** Deregisters the webhooks of an existing integration. Never fails. */
       removeWebhooks: (tenant: TenantId, integration: string) =>
         loadRegistered(tenant, integration).pipe(
@@ -59,6 +59,6 @@ export class JiraWebhookRemoval extends Effect.Service<JiraWebhookRemoval>()("la
           }
           return removed
         })
-    })
-  })
+    }
+  }).pipe(withSpans("JiraWebhookRemoval"))
 }) {}

@@ -64,7 +64,7 @@ export class JiraWebhooks extends Effect.Service<JiraWebhooks>()("layers/JiraWeb
       join grants g on g.tenant_id = i.tenant_id and g.integration_id = i.id
       where i.provider = 'JIRA' and i.is_authorized and i.status in ('ACTIVE', 'PAUSED')`)
 
-    return yield* withSpans("JiraWebhooks", {
+    return {
       /** Acquires or renews the lease of the reconciler. Returns whether this holder has it. */
       acquireLease: (holder: string) =>
         Effect.orDie(sql<object>`
@@ -140,6 +140,6 @@ export class JiraWebhooks extends Effect.Service<JiraWebhooks>()("layers/JiraWeb
 
       remove: ({ integration, tenant }: IntegrationKey) =>
         Effect.orDie(sql`delete from tracker_webhooks where tenant_id = ${tenant} and integration_id = ${integration}`)
-    })
-  })
+    }
+  }).pipe(withSpans("JiraWebhooks"))
 }) {}
