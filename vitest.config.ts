@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 
 /** Tests that need no server. `npm run test:quick` runs only these. */
 const quick = [
+  "test/docs.test.ts",
   "test/domain/**/*.test.ts",
   "test/neighbours/*.test.ts",
   "test/bench/ratio.test.ts",

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, ManagedRuntime, type Scope } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
 import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
@@ -123,12 +123,15 @@ const instanceAt = (index: number) =>
 const first = instanceAt(0)
 const second = instanceAt(1)
 
-const options = { timeout: "90 seconds", excludeTestServices: true } as const
+describe("The up command", { timeout: 90_000 }, () => {
+  const runtime = ManagedRuntime.make(Instances.Live)
+  beforeAll(() => runtime.runPromise(Instances), 90_000)
+  afterAll(() => runtime.dispose(), 90_000)
 
-layer(Instances.Live, options)("The up command", (it) => {
-  const timeout = { timeout: 90_000 }
+  const itRuns = (name: string, test: () => Effect.Effect<void, unknown, Instances | Scope.Scope>) =>
+    it(name, () => runtime.runPromise(Effect.scoped(test())))
 
-  it.effect("starts a service that is ready beside another instance", () =>
+  itRuns("starts a service that is ready beside another instance", () =>
     Effect.gen(function* () {
       for (const { output, port } of yield* Instances) {
         assert.strictEqual(yield* readinessStatus(port), 200)
@@ -137,60 +140,48 @@ layer(Instances.Live, options)("The up command", (it) => {
     })
   )
 
-  it.scoped(
-    "fails in the folder of a running instance",
-    () =>
-      Effect.gen(function* () {
-        const running = yield* first
-        const instance = yield* launch(running.folder, (yield* makePlace).port)
-        assert.strictEqual(yield* instance.ended, 1)
-        assert.include(instance.output(), `Another instance (process ${running.process.pid})`)
-      }),
-    timeout
+  itRuns("fails in the folder of a running instance", () =>
+    Effect.gen(function* () {
+      const running = yield* first
+      const instance = yield* launch(running.folder, (yield* makePlace).port)
+      assert.strictEqual(yield* instance.ended, 1)
+      assert.include(instance.output(), `Another instance (process ${running.process.pid})`)
+    })
   )
 
-  it.scoped(
-    "fails on the port of a running instance",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* first
-        const instance = yield* launch((yield* makePlace).folder, port)
-        assert.strictEqual(yield* instance.ended, 1)
-        assert.include(instance.output(), `Port ${port} on ${localhost} is taken`)
-      }),
-    timeout
+  itRuns("fails on the port of a running instance", () =>
+    Effect.gen(function* () {
+      const { port } = yield* first
+      const instance = yield* launch((yield* makePlace).folder, port)
+      assert.strictEqual(yield* instance.ended, 1)
+      assert.include(instance.output(), `Port ${port} on ${localhost} is taken`)
+    })
   )
 
-  it.effect(
-    "restarts a killed API process",
-    () =>
-      Effect.gen(function* () {
-        const instance = yield* first
-        const killed = apiPidOf(instance)
-        process.kill(killed, "SIGKILL")
-        yield* until(() => instance.output().includes("api stopped (signal SIGKILL); starting again in 0.2 s"))
-        yield* readinessStatus(instance.port).pipe(Effect.repeat({ until: (status) => status === 200 }))
-        assert.notStrictEqual(apiPidOf(instance), killed)
-      }),
-    timeout
+  itRuns("restarts a killed API process", () =>
+    Effect.gen(function* () {
+      const instance = yield* first
+      const killed = apiPidOf(instance)
+      process.kill(killed, "SIGKILL")
+      yield* until(() => instance.output().includes("api stopped (signal SIGKILL); starting again in 0.2 s"))
+      yield* readinessStatus(instance.port).pipe(Effect.repeat({ until: (status) => status === 200 }))
+      assert.notStrictEqual(apiPidOf(instance), killed)
+    })
   )
 
-  it.effect(
-    "stops all its processes on SIGTERM",
-    () =>
-      Effect.gen(function* () {
-        const instance = yield* first
-        const children = pidsOf(instance)
-        assert.isAtLeast(children.length, 4)
-        instance.process.kill("SIGTERM")
-        assert.strictEqual(yield* instance.ended, 0)
-        assert.deepStrictEqual(children.filter(isRunning), [])
-        assert.isTrue(instance.output().endsWith("Stopped\n"))
-      }),
-    timeout
+  itRuns("stops all its processes on SIGTERM", () =>
+    Effect.gen(function* () {
+      const instance = yield* first
+      const children = pidsOf(instance)
+      assert.isAtLeast(children.length, 4)
+      instance.process.kill("SIGTERM")
+      assert.strictEqual(yield* instance.ended, 0)
+      assert.deepStrictEqual(children.filter(isRunning), [])
+      assert.isTrue(instance.output().endsWith("Stopped\n"))
+    })
   )
 
-  it.scoped(
+  itRuns(
     "starts again after SIGKILL, ends the orphaned processes and stops when SIGINT arrives twice, as under npm",
     () =>
       Effect.gen(function* () {
@@ -208,7 +199,6 @@ layer(Instances.Live, options)("The up command", (it) => {
         instance.process.kill("SIGINT")
         assert.strictEqual(yield* instance.ended, 0)
         assert.deepStrictEqual(children.filter(isRunning), [])
-      }),
-    timeout
+      })
   )
 })
