@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
-/** Tests that need no server. `npm run test:quick` runs only these. */
-const quick = [
+/** Tests that need no server. `npm run test:quick` and `npm run mutation` run only these. */
+export const quick = [
   "test/docs.test.ts",
   "test/domain/**/*.test.ts",
   "test/neighbours/*.test.ts",
@@ -21,16 +21,21 @@ const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
+/** Settings of all projects. */
+export const common = {
+  pool: "forks",
+  // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
+  isolate: false,
+  // Tests mostly wait for servers, so two files side by side pay off on two cores as well.
+  minWorkers: 1,
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  testTimeout: 30_000,
+  hookTimeout: 60_000
+} as const
+
 export default defineConfig({
   test: {
-    pool: "forks",
-    // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
-    isolate: false,
-    // Tests mostly wait for servers, so two files side by side pay off on two cores as well.
-    minWorkers: 1,
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    ...common,
     projects: [
       { extends: true, test: { name: "quick", include: quick } },
       {
