@@ -18,17 +18,19 @@ export const multiplyDecimal = ({ digits, scale }: Decimal, factor: bigint): Dec
   scale
 })
 
+// Stryker disable next-line EqualityOperator: zero has no sign, so it may take either branch
+const magnitudeOf = (digits: bigint) => (digits < 0n ? -digits : digits)
+
 /** Rounds to the nearest integer, half away from zero. */
 export const roundDecimal = ({ digits, scale }: Decimal) => {
   const unit = 10n ** BigInt(scale)
-  const magnitude = digits < 0n ? -digits : digits
-  const nearest = (2n * magnitude + unit) / (2n * unit)
+  const nearest = (2n * magnitudeOf(digits) + unit) / (2n * unit)
   return digits < 0n ? -nearest : nearest
 }
 
 /** Formats without an exponent and without trailing zeros. */
 export const formatDecimal = ({ digits, scale }: Decimal) => {
-  const padded = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0")
+  const padded = String(magnitudeOf(digits)).padStart(scale + 1, "0")
   const whole = padded.slice(0, padded.length - scale)
   const fraction = padded.slice(padded.length - scale).replace(/0+$/, "")
   return `${digits < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`
