@@ -1,0 +1,85 @@
+import { Schema } from "effect"
+import { assert, describe, it } from "vitest"
+import {
+  defaultNumberPattern,
+  formatInvoiceNumber,
+  NumberPattern,
+  numberingPeriod,
+  seriesIdOf
+} from "../../../src/domain/invoicing/InvoiceNumber.ts"
+import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
+
+const issuedAt = "2026-11-14T09:30:00.000Z"
+
+describe("NumberPattern", () => {
+  const isPattern = Schema.is(NumberPattern)
+
+  it.each([
+    defaultNumberPattern,
+    "{seq}",
+    "{seq:1}",
+    "{seq:9}",
+    "{seq:10}",
+    "{seq:19}",
+    "{seq:20}",
+    "{year}/{seq}/{year}",
+    "No. {seq} of {year}"
+  ])("accepts %s", (pattern) => {
+    assert.isTrue(isPattern(pattern))
+  })
+
+  it.each([
+    "{year}",
+    "INV-1",
+    "{seq}{seq}",
+    "{seq}-{seq:3}",
+    "{seq:0}",
+    "{seq:21}",
+    "{seq:100}",
+    "{seq:}",
+    "{seq:x}",
+    "{SEQ}-",
+    "{seq}}",
+    "{{seq}",
+    "{seq}{month}",
+    "{seq}-{",
+    "{seq}-}"
+  ])("rejects %s", (pattern) => {
+    assert.deepStrictEqual(schemaErrorsOf(NumberPattern, pattern), [
+      "body pattern: must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, " +
+        "and no other braces"
+    ])
+  })
+
+  it("accepts 5 to 60 characters", () => {
+    assert.isTrue(isPattern(`{seq}${"-".repeat(55)}`))
+    assert.isFalse(isPattern(`{seq}${"-".repeat(56)}`))
+  })
+})
+
+describe("numberingPeriod", () => {
+  it("is the year of issue for a pattern with {year}, else all", () => {
+    assert.strictEqual(numberingPeriod(defaultNumberPattern, issuedAt), "2026")
+    assert.strictEqual(numberingPeriod("INV-{seq}", issuedAt), "all")
+  })
+})
+
+describe("formatInvoiceNumber", () => {
+  it.each<[pattern: string, seq: number, number: string]>([
+    [defaultNumberPattern, 42, "INV-2026-000042"],
+    ["{seq}", 7, "7"],
+    ["{seq:1}", 10, "10"],
+    ["{seq:3}", 1234, "1234"],
+    ["{seq:12}", 5, "000000000005"],
+    ["{year}-{seq}/{year}", 5, "2026-5/2026"]
+  ])("fills %s with %i as %s", (pattern, seq, number) => {
+    assert.strictEqual(formatInvoiceNumber(pattern, issuedAt, seq), number)
+  })
+})
+
+describe("seriesIdOf", () => {
+  it("replaces the prefix of the tenant and nothing else", () => {
+    assert.strictEqual(seriesIdOf("tnt_abc"), "ser_abc")
+    assert.strictEqual(seriesIdOf("x_tnt_abc"), "x_tnt_abc")
+  })
+})
