@@ -1,0 +1,180 @@
+import { Schema } from "effect"
+import { assert, describe, it } from "vitest"
+import {
+  applyPatch,
+  body,
+  maxItems,
+  maxProperties,
+  nonEmptyArray,
+  oneOf,
+  optional,
+  optionalWithDefault,
+  patch,
+  queryBoolean,
+  queryInteger,
+  rule,
+  UtcDateTime
+} from "../../src/domain/Schemas.ts"
+import { decode, jsonSchemaOf, schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
+
+describe("queryInteger", () => {
+  const Limit = queryInteger(1, 200, "Page size")
+
+  it("reads an integer of up to 16 digits", () => {
+    assert.strictEqual(decode(Limit, "200"), 200)
+    assert.strictEqual(decode(queryInteger(-9, 9, ""), "-9"), -9)
+    assert.strictEqual(decode(queryInteger(0, Number.MAX_SAFE_INTEGER, ""), "9007199254740991"), 9007199254740991)
+    assert.strictEqual(Schema.encodeSync(Limit)(7), "7")
+  })
+
+  it("rejects everything else", () => {
+    for (const value of ["", "x", "1x", "x1", "1.5", "1e1", " 1", "--1", "12345678901234567"])
+      assert.deepStrictEqual(schemaErrorsOf(Limit, value), ["body type: must be an integer"], value)
+  })
+
+  it("rejects an integer out of range", () => {
+    assert.deepStrictEqual(schemaErrorsOf(Limit, "0"), ["body min: must be at least 1"])
+    assert.deepStrictEqual(schemaErrorsOf(Limit, "201"), ["body max: must be at most 200"])
+  })
+
+  it("documents its bounds", () => {
+    assert.deepStrictEqual(jsonSchemaOf(Limit), { type: "integer", minimum: 1, maximum: 200, description: "Page size" })
+  })
+})
+
+describe("queryBoolean", () => {
+  it("reads and writes true and false, and nothing else", () => {
+    const Flag = queryBoolean("Whether")
+    assert.isTrue(decode(Flag, "true"))
+    assert.isFalse(decode(Flag, "false"))
+    assert.strictEqual(Schema.encodeSync(Flag)(true), "true")
+    assert.strictEqual(Schema.encodeSync(Flag)(false), "false")
+    assert.deepStrictEqual(schemaErrorsOf(Flag, "1"), ["body enum: must be one of true, false"])
+    assert.deepStrictEqual(jsonSchemaOf(Flag), { type: "boolean", description: "Whether" })
+  })
+})
+
+describe("maxItems, nonEmptyArray and maxProperties", () => {
+  it("bound the size of a list and of a record", () => {
+    const Few = Schema.Array(Schema.Number).pipe(maxItems(2))
+    assert.isUndefined(schemaErrorsOf(Few, [1, 2]))
+    assert.deepStrictEqual(schemaErrorsOf(Few, [1, 2, 3]), ["body maxItems: must have at most 2 items"])
+    assert.deepInclude(jsonSchemaOf(Few), { maxItems: 2 })
+
+    const Some = nonEmptyArray(Schema.Number, 2)
+    assert.isUndefined(schemaErrorsOf(Some, [1]))
+    assert.deepStrictEqual(schemaErrorsOf(Some, []), ["body minItems: must have at least 1 item"])
+    assert.deepStrictEqual(schemaErrorsOf(Some, [1, 2, 3]), ["body maxItems: must have at most 2 items"])
+    assert.deepInclude(jsonSchemaOf(Some), { minItems: 1, maxItems: 2 })
+
+    const Small = Schema.Record({ key: Schema.String, value: Schema.Number }).pipe(maxProperties(1))
+    assert.isUndefined(schemaErrorsOf(Small, { a: 1 }))
+    assert.deepStrictEqual(schemaErrorsOf(Small, { a: 1, b: 2 }), ["body maxItems: must have at most 1 keys"])
+    assert.deepInclude(jsonSchemaOf(Small), { maxProperties: 1 })
+  })
+})
+
+describe("oneOf", () => {
+  it("accepts its values and names them in the error", () => {
+    const Answer = oneOf("YES", "NO")
+    assert.isUndefined(schemaErrorsOf(Answer, "NO"))
+    for (const value of ["yes", 1, null])
+      assert.deepStrictEqual(schemaErrorsOf(Answer, value), ["body enum: must be one of YES, NO"])
+  })
+})
+
+describe("rule", () => {
+  it("has an empty JSON Schema by default", () => {
+    assert.deepStrictEqual(rule("format", "must be fine").jsonSchema, {})
+    assert.strictEqual(rule("format", "must be fine").message(), "must be fine")
+  })
+})
+
+describe("UtcDateTime", () => {
+  it.each<[text: string, decoded: string]>([
+    ["2026-11-14T09:30:00Z", "2026-11-14T09:30:00.000Z"],
+    ["2026-11-14T09:30:00.1Z", "2026-11-14T09:30:00.100Z"],
+    ["2026-11-14T09:30:00.123456789Z", "2026-11-14T09:30:00.123Z"],
+    ["2024-02-29T23:59:59Z", "2024-02-29T23:59:59.000Z"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"]
+  ])("reads %s to the millisecond", (text, decoded) => {
+    assert.strictEqual(decode(UtcDateTime, text), decoded)
+  })
+
+  it.each([
+    "2026-02-30T00:00:00Z",
+    "2025-02-29T00:00:00Z",
+    "2026-13-01T00:00:00Z",
+    "2026-11-14T24:00:00Z",
+    "2026-11-14T09:60:00Z",
+    "2026-11-14T09:30:00",
+    "2026-11-14T09:30:00+00:00",
+    "2026-11-14T09:30Z",
+    "2026-11-14",
+    "2026-11-14T09:30:00.1234567890Z",
+    "2026-11-14T09:30:00.Z",
+    " 2026-11-14T09:30:00Z",
+    "2026-11-14T09:30:00Z ",
+    "0000-01-01T00:00:00Z",
+    "+012026-11-14T09:30:00Z",
+    "soon"
+  ])("rejects %s", (text) => {
+    assert.deepStrictEqual(schemaErrorsOf(UtcDateTime, text), [
+      "body format: must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+    ])
+  })
+
+  it("encodes what it has decoded unchanged", () => {
+    assert.strictEqual(Schema.encodeSync(UtcDateTime)("2026-11-14T09:30:00.000Z"), "2026-11-14T09:30:00.000Z")
+  })
+})
+
+describe("body", () => {
+  it("reports all errors at once and rejects unknown properties", () => {
+    const Thing = body({ name: Schema.String, count: Schema.Number })
+    assert.deepStrictEqual(schemaErrorsOf(Thing, { name: 1, colour: "red" })?.toSorted(), [
+      "colour unknown: is not a known property",
+      "count required: is required",
+      "name type: must be a string"
+    ])
+  })
+})
+
+describe("optionalWithDefault", () => {
+  it("names the default in words and leaves it to the reader of the body to apply it", () => {
+    const Thing = body({ count: optionalWithDefault(Schema.Number, 3) })
+    assert.deepStrictEqual(decode(Thing, {}), {})
+    assert.deepInclude(jsonSchemaOf(Thing), {
+      properties: { count: { type: "number", description: "3 unless given" } },
+      required: []
+    })
+  })
+})
+
+describe("patch", () => {
+  const Change = patch({ name: Schema.String, note: optional(Schema.String) })
+
+  it("makes every field optional, and lets null clear an optional field", () => {
+    for (const change of [{ name: "a" }, { note: "b" }, { note: null }, { name: "a", note: null }])
+      assert.deepStrictEqual<unknown>(decode(Change, change), change)
+    assert.deepStrictEqual(schemaErrorsOf(Change, { name: null }), ["name type: must be a string"])
+  })
+
+  it("rejects an empty body and reports all errors of another at once", () => {
+    assert.deepStrictEqual(schemaErrorsOf(Change, {}), ["body required: must name at least one field to change"])
+    assert.deepStrictEqual(schemaErrorsOf(Change, { name: 1, colour: "red" })?.toSorted(), [
+      "colour unknown: is not a known property",
+      "name type: must be a string"
+    ])
+    assert.deepInclude(jsonSchemaOf(Change), { minProperties: 1 })
+  })
+})
+
+describe("applyPatch", () => {
+  it("changes the given fields, removes those that are null and keeps the rest", () => {
+    const value: { readonly name: string; readonly note?: string; readonly order?: number } = { name: "a", note: "b" }
+    assert.deepStrictEqual(applyPatch(value, { name: "c", order: 1 }), { name: "c", note: "b", order: 1 })
+    assert.deepStrictEqual(applyPatch(value, { note: null }), { name: "a" })
+    assert.deepStrictEqual(applyPatch(value, {}), value)
+  })
+})
