@@ -1,0 +1,150 @@
+import { assert, describe, it } from "vitest"
+import {
+  applyConfigChange,
+  configErrors,
+  hasSigningSecret,
+  type Integration,
+  IntegrationId,
+  initialIntegrationState,
+  isTracker,
+  requireAuthorized,
+  requirePingable,
+  requireProviderConfigured,
+  requireRotatableSecret,
+  requireSameSite,
+  toStatusReason
+} from "../../../src/domain/integrations/Integration.ts"
+import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
+
+const integration: Integration = {
+  id: IntegrationId.make("int_1"),
+  provider: "JIRA",
+  name: "Issues",
+  status: "ACTIVE",
+  isAuthorized: true,
+  config: { siteId: "one" },
+  subscriptions: [],
+  createdAt: "2026-01-01T00:00:00.000Z",
+  updatedAt: "2026-01-01T00:00:00.000Z"
+}
+const providers = ["JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS"] as const
+
+describe("toStatusReason", () => {
+  it("truncates the reason and makes it storable", () => {
+    assert.strictEqual(toStatusReason("a\u0000b"), "ab")
+    assert.lengthOf(toStatusReason("x".repeat(1001)), 1000)
+  })
+
+  it("has a text when the provider gave none", () => {
+    assert.strictEqual(toStatusReason(""), "No reason was given")
+    assert.strictEqual(toStatusReason("\u0000"), "No reason was given")
+  })
+})
+
+describe("configErrors", () => {
+  it.each<[provider: (typeof providers)[number], config: object, errors: ReadonlyArray<string>]>([
+    ["JIRA", {}, []],
+    ["JIRA", { siteId: "one", jql: "project = A" }, []],
+    ["JIRA", { url: "https://a.example" }, ["config.url unknown: means nothing to JIRA"]],
+    ["GOOGLE_DRIVE", { folderId: "1" }, []],
+    ["GOOGLE_DRIVE", {}, ["config.folderId required: is required"]],
+    ["WEBHOOK", { url: "https://a.example" }, []],
+    ["WEBHOOK", {}, ["config.url required: is required"]],
+    [
+      "WEBHOOK",
+      { folderId: "1", jql: "" },
+      [
+        "config.url required: is required",
+        "config.folderId unknown: means nothing to WEBHOOK",
+        "config.jql unknown: means nothing to WEBHOOK"
+      ]
+    ],
+    ["NATS", {}, []],
+    ["NATS", { url: "https://a.example" }, ["config.url unknown: means nothing to NATS"]]
+  ])("reports for %s with %j: %j", (provider, config, errors) => {
+    assert.deepStrictEqual(
+      configErrors(provider, config).map(({ constraint, field, message }) => `${field} ${constraint}: ${message}`),
+      errors
+    )
+  })
+})
+
+describe("applyConfigChange", () => {
+  it("takes any settings before the authorization, and while no site is known", () => {
+    const requested = { siteId: "other", jql: "project = A" }
+    assertPasses(applyConfigChange({ ...integration, status: "PENDING_AUTH" }, requested), requested)
+    assertPasses(applyConfigChange({ ...integration, config: {} }, requested), requested)
+  })
+
+  it("keeps the site of an authorized integration", () => {
+    assertPasses(applyConfigChange(integration, { jql: "project = A" }), { jql: "project = A", siteId: "one" })
+    assertPasses(applyConfigChange(integration, { siteId: "one" }), { siteId: "one" })
+    assert.deepStrictEqual(messagesOf(applyConfigChange(integration, { siteId: "other" })), [
+      "config.siteId state: is one since the integration was authorized; make another integration for another site"
+    ])
+  })
+})
+
+describe("requireSameSite", () => {
+  it("fails only if the settings name another site than the authorization", () => {
+    assert.isUndefined(messagesOf(requireSameSite(integration, "one")))
+    assert.isUndefined(messagesOf(requireSameSite(integration, undefined)))
+    assert.isUndefined(messagesOf(requireSameSite({ ...integration, config: {} }, "one")))
+    assert.deepStrictEqual(messagesOf(requireSameSite(integration, "other")), [
+      "config.siteId state: was changed since the authorization began; authorize again"
+    ])
+  })
+})
+
+describe("requireProviderConfigured", () => {
+  it("names the settings that the server lacks", () => {
+    assert.isUndefined(messagesOf(requireProviderConfigured("JIRA", [])))
+    assert.deepStrictEqual(messagesOf(requireProviderConfigured("JIRA", ["JIRA_ID", "JIRA_SECRET"])), [
+      "provider state: this server is not configured for JIRA: it lacks JIRA_ID, JIRA_SECRET"
+    ])
+  })
+})
+
+describe("initialIntegrationState", () => {
+  it.each(providers)("waits for the authorization of a provider with OAuth: %s", (provider) => {
+    const needsAuthorization = provider === "JIRA" || provider === "GOOGLE_DRIVE"
+    assert.deepStrictEqual<unknown>(initialIntegrationState(provider), {
+      status: needsAuthorization ? "PENDING_AUTH" : "ACTIVE",
+      isAuthorized: !needsAuthorization,
+      subscriptions: []
+    })
+  })
+})
+
+describe("requireAuthorized", () => {
+  it("fails without an authorization", () => {
+    assert.isUndefined(messagesOf(requireAuthorized(integration)))
+    assert.deepStrictEqual(messagesOf(requireAuthorized({ ...integration, isAuthorized: false })), [
+      "isAuthorized state: is false; authorize the integration first"
+    ])
+  })
+})
+
+describe("requirePingable", () => {
+  it("passes WEBHOOK and NATS only", () => {
+    for (const provider of ["WEBHOOK", "NATS"] as const)
+      assert.isUndefined(messagesOf(requirePingable({ ...integration, provider })))
+    for (const provider of ["JIRA", "GOOGLE_DRIVE"] as const)
+      assert.deepStrictEqual(messagesOf(requirePingable({ ...integration, provider })), [
+        `provider state: is ${provider}; only WEBHOOK and NATS can be pinged`
+      ])
+  })
+})
+
+describe("requireRotatableSecret", () => {
+  it("passes a WEBHOOK, which has a signing secret, and JIRA, which has a webhook URL", () => {
+    assert.deepStrictEqual(providers.filter(hasSigningSecret), ["WEBHOOK"])
+    assert.deepStrictEqual(providers.filter(isTracker), ["JIRA"])
+    for (const provider of ["WEBHOOK", "JIRA"] as const)
+      assert.isUndefined(messagesOf(requireRotatableSecret({ ...integration, provider })))
+    for (const provider of ["NATS", "GOOGLE_DRIVE"] as const)
+      assert.deepStrictEqual(messagesOf(requireRotatableSecret({ ...integration, provider })), [
+        `provider state: is ${provider}, which has no secret`
+      ])
+  })
+})
