@@ -6,11 +6,10 @@ export interface Decimal {
 
 /** Converts a number by its shortest decimal notation, which is what the client sent: 1.005 is 1005 over 1000. */
 export const toDecimal = (value: number): Decimal => {
-  const [mantissa = "0", exponent = "0"] = String(value).split("e")
+  const [mantissa = "0", exponent = 0] = String(value).split("e")
   const [whole = "0", fraction = ""] = mantissa.split(".")
   const scale = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
+  return { digits: BigInt(whole + fraction) * 10n ** BigInt(Math.max(-scale, 0)), scale: Math.max(scale, 0) }
 }
 
 export const multiplyDecimal = ({ digits, scale }: Decimal, factor: bigint): Decimal => ({
@@ -18,20 +17,19 @@ export const multiplyDecimal = ({ digits, scale }: Decimal, factor: bigint): Dec
   scale
 })
 
-// Stryker disable next-line EqualityOperator: zero has no sign, so it may take either branch
-const magnitudeOf = (digits: bigint) => (digits < 0n ? -digits : digits)
-
-/** Rounds to the nearest integer, half away from zero. */
+/** Rounds to the nearest integer, half away from zero. The division itself truncates toward zero. */
 export const roundDecimal = ({ digits, scale }: Decimal) => {
   const unit = 10n ** BigInt(scale)
-  const nearest = (2n * magnitudeOf(digits) + unit) / (2n * unit)
-  return digits < 0n ? -nearest : nearest
+  // Stryker disable next-line EqualityOperator: zero rounds to zero in either branch
+  const half = digits < 0n ? -unit : unit
+  return (2n * digits + half) / (2n * unit)
 }
 
 /** Formats without an exponent and without trailing zeros. */
 export const formatDecimal = ({ digits, scale }: Decimal) => {
-  const padded = String(magnitudeOf(digits)).padStart(scale + 1, "0")
+  const isNegative = digits < 0n
+  const padded = String(isNegative ? -digits : digits).padStart(scale + 1, "0")
   const whole = padded.slice(0, padded.length - scale)
   const fraction = padded.slice(padded.length - scale).replace(/0+$/, "")
-  return `${digits < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`
+  return `${isNegative ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`
 }
