@@ -139,11 +139,10 @@ export const decimal = (min: number, max: number, maxDecimals: number, decimalsO
 /** An integer in a query string. */
 export const queryInteger = (min: number, max: number, description: string) =>
   Schema.transformOrFail(Schema.String, integer(min, max), {
-    strict: true,
     decode: (digits, _, ast) =>
       /^-?\d{1,16}$/.test(digits)
         ? ParseResult.succeed(Number(digits))
-        : ParseResult.fail(new ParseResult.Type(ast, digits, "must be an integer")),
+        : ParseResult.fail(new ParseResult.Type(ast, digits)),
     encode: (value) => ParseResult.succeed(String(value))
   }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max, description }))
 
@@ -184,7 +183,6 @@ export const oneOf = <const L extends readonly [string, ...Array<string>]>(...li
 /** A boolean in a query string. */
 export const queryBoolean = (description: string) =>
   Schema.transform(oneOf("true", "false"), Schema.Boolean, {
-    strict: true,
     decode: (text) => text === "true",
     encode: (value) => (value ? "true" : "false")
   }).annotations({ jsonSchema: { type: "boolean", description } })
@@ -205,7 +203,6 @@ const parseDateTime = (text: string) => {
 
 /** A date and time in a request: ISO 8601 in UTC, truncated to milliseconds. */
 export const UtcDateTime = Schema.transformOrFail(Schema.String, Schema.String, {
-  strict: true,
   decode: (text, _, ast) => {
     const moment = parseDateTime(text)
     return moment === undefined

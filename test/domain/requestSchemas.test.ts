@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import {
   applyPatch,
@@ -13,32 +13,38 @@ import {
   queryBoolean,
   queryInteger,
   rule,
+  text,
   UtcDateTime
 } from "../../src/domain/Schemas.ts"
 import { decode, jsonSchemaOf, schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
 
 describe("queryInteger", () => {
-  const Limit = queryInteger(1, 200, "Page size")
+  const makeLimit = () => queryInteger(1, 200, "Page size")
 
   it("reads an integer of up to 16 digits", () => {
-    assert.strictEqual(decode(Limit, "200"), 200)
+    assert.strictEqual(decode(makeLimit(), "200"), 200)
     assert.strictEqual(decode(queryInteger(-9, 9, ""), "-9"), -9)
     assert.strictEqual(decode(queryInteger(0, Number.MAX_SAFE_INTEGER, ""), "9007199254740991"), 9007199254740991)
-    assert.strictEqual(Schema.encodeSync(Limit)(7), "7")
+    assert.strictEqual(Schema.encodeSync(makeLimit())(7), "7")
   })
 
   it("rejects everything else", () => {
     for (const value of ["", "x", "1x", "x1", "1.5", "1e1", " 1", "--1", "12345678901234567"])
-      assert.deepStrictEqual(schemaErrorsOf(Limit, value), ["body type: must be an integer"], value)
+      assert.deepStrictEqual(schemaErrorsOf(makeLimit(), value), ["body type: must be an integer"], value)
   })
 
   it("rejects an integer out of range", () => {
-    assert.deepStrictEqual(schemaErrorsOf(Limit, "0"), ["body min: must be at least 1"])
-    assert.deepStrictEqual(schemaErrorsOf(Limit, "201"), ["body max: must be at most 200"])
+    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "0"), ["body min: must be at least 1"])
+    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "201"), ["body max: must be at most 200"])
   })
 
   it("documents its bounds", () => {
-    assert.deepStrictEqual(jsonSchemaOf(Limit), { type: "integer", minimum: 1, maximum: 200, description: "Page size" })
+    assert.deepStrictEqual(jsonSchemaOf(makeLimit()), {
+      type: "integer",
+      minimum: 1,
+      maximum: 200,
+      description: "Page size"
+    })
   })
 })
 
@@ -80,6 +86,8 @@ describe("oneOf", () => {
     assert.isUndefined(schemaErrorsOf(Answer, "NO"))
     for (const value of ["yes", 1, null])
       assert.deepStrictEqual(schemaErrorsOf(Answer, value), ["body enum: must be one of YES, NO"])
+    const decoded = Schema.decodeUnknownEither(Answer)("yes")
+    assert.strictEqual(Either.isLeft(decoded) ? decoded.left.message : "", "must be one of YES, NO")
   })
 })
 
@@ -140,6 +148,14 @@ describe("body", () => {
   })
 })
 
+describe("optional", () => {
+  it("accepts a missing field and no undefined one", () => {
+    const Thing = body({ note: optional(Schema.String) })
+    assert.deepStrictEqual(decode(Thing, {}), {})
+    assert.deepStrictEqual(schemaErrorsOf(Thing, { note: undefined }), ["note type: must be a string"])
+  })
+})
+
 describe("optionalWithDefault", () => {
   it("names the default in words and leaves it to the reader of the body to apply it", () => {
     const Thing = body({ count: optionalWithDefault(Schema.Number, 3) })
@@ -152,21 +168,21 @@ describe("optionalWithDefault", () => {
 })
 
 describe("patch", () => {
-  const Change = patch({ name: Schema.String, note: optional(Schema.String) })
+  const makeChange = () => patch({ name: text(1, 5), note: optional(Schema.String) })
 
   it("makes every field optional, and lets null clear an optional field", () => {
     for (const change of [{ name: "a" }, { note: "b" }, { note: null }, { name: "a", note: null }])
-      assert.deepStrictEqual<unknown>(decode(Change, change), change)
-    assert.deepStrictEqual(schemaErrorsOf(Change, { name: null }), ["name type: must be a string"])
+      assert.deepStrictEqual<unknown>(decode(makeChange(), change), change)
+    assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: null }), ["name type: must be a string"])
   })
 
   it("rejects an empty body and reports all errors of another at once", () => {
-    assert.deepStrictEqual(schemaErrorsOf(Change, {}), ["body required: must name at least one field to change"])
-    assert.deepStrictEqual(schemaErrorsOf(Change, { name: 1, colour: "red" })?.toSorted(), [
+    assert.deepStrictEqual(schemaErrorsOf(makeChange(), {}), ["body required: must name at least one field to change"])
+    assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: 1, colour: "red" })?.toSorted(), [
       "colour unknown: is not a known property",
       "name type: must be a string"
     ])
-    assert.deepInclude(jsonSchemaOf(Change), { minProperties: 1 })
+    assert.deepInclude(jsonSchemaOf(makeChange()), { minProperties: 1 })
   })
 })
 

@@ -6,7 +6,7 @@ import { rule, text } from "../Schemas.ts"
 // domain  = 1*(label ".") topLevelDomain
 const atom = /^[\w!#$%&'*+/=?^`{|}~-]+$/
 const label = /^[a-z0-9]+(-+[a-z0-9]+)*$/i
-const topLevelDomain = /^[a-z]{2,}$/i
+const endsInTopLevelDomain = /\.[a-z]{2,}$/i
 
 const localPartError = (local: string) => {
   if (local === "") return "has nothing before the @"
@@ -22,7 +22,7 @@ const domainError = (domain: string) => {
   if (labels.length < 2) return "needs a domain with a dot after the @"
   if (!labels.every((part) => label.test(part)))
     return "needs a domain of letters, digits and inner hyphens after the @"
-  return topLevelDomain.test(labels.at(-1) ?? "") ? undefined : "must end in a top-level domain of at least two letters"
+  return endsInTopLevelDomain.test(domain) ? undefined : "must end in a top-level domain of at least two letters"
 }
 
 /** The validation message of an invalid address. The last @ is the separator; the local part cannot contain another. */

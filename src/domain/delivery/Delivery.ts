@@ -80,10 +80,8 @@ export const Redelivery = body({
 export type Redelivery = typeof Redelivery.Type
 
 /** Fails if the period of a redelivery ends before it starts. */
-export const requirePeriod = ({ since, until }: Redelivery): Either.Either<void, ValidationError> =>
-  until !== undefined && until < since
-    ? Either.left(fieldError("until", "min", "must not be before since"))
-    : Either.void
+export const requirePeriod = ({ since, until = since }: Redelivery): Either.Either<void, ValidationError> =>
+  until < since ? Either.left(fieldError("until", "min", "must not be before since")) : Either.void
 
 export const RedeliveryResult = Schema.Struct({
   redelivered: integer(0, Number.MAX_SAFE_INTEGER).annotations({

@@ -36,6 +36,7 @@ const parseHttpDate = (text: string) => {
 
 /** Parses a Retry-After header, seconds or an HTTP date, to epoch milliseconds. An invalid header is undefined. */
 export const parseRetryAfter = (header: string | undefined, now: number): number | undefined => {
+  // Stryker disable next-line StringLiteral: any text that is no valid header does
   const text = header?.trim() ?? ""
   const moment = /^\d+$/.test(text) ? now + Number(text) * second : parseHttpDate(text)
   return moment === undefined ? undefined : Math.min(moment, now + maxRetryAfterMs)

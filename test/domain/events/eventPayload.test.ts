@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { Event, eventSchemaName, eventSchemas } from "../../../src/domain/events/Event.ts"
 import { EventPattern, eventTypes, expandEventPattern } from "../../../src/domain/events/EventCatalogue.ts"
@@ -64,6 +64,8 @@ describe("EventPattern", () => {
     assert.deepStrictEqual(schemaErrorsOf(EventPattern, "client"), [
       "body enum: must be an event type such as client.created, or client.* for all of them"
     ])
+    const decoded = Schema.decodeUnknownEither(EventPattern)("client")
+    assert.match(Either.isLeft(decoded) ? decoded.left.message : "", /^must be an event type/)
   })
 })
 
