@@ -12,8 +12,7 @@ export default {
   // Vitest checks no types.
   disableTypeChecks: false,
   concurrency: 2,
-  // Collecting coverage makes the parsers of images much slower.
-  dryRunTimeoutMinutes: 30,
+  dryRunTimeoutMinutes: 15,
   thresholds: { high: 95, low: 90, break: 85 },
   reporters: ["progress", "clear-text", "html", "json"],
   clearTextReporter: { logTests: false, reportTests: false },
