@@ -7,7 +7,7 @@ import { until } from "./steps.ts"
 
 /** Where the tracker was told to send webhooks. The service tells it by itself, once it may. */
 const registered = ({ tracker }: StandIns, seconds: number) =>
-  until("the service registers with the tracker", seconds, async () => [...tracker.hooks.values()][0])
+  until("the service registers with the tracker", seconds, async () => [...tracker.webhooks.values()][0])
 
 /** Tells of a new issue as the tracker does. */
 const tell = async (hook: RegisteredWebhook, key: string, title: string) => {

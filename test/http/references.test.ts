@@ -147,7 +147,7 @@ describe("References between resources", () => {
     await send("PUT", `/clients/${fixture.idOf("clnt")}/media/logo`, { assetId })
     await send("POST", `/invoices/${fixture.idOf("inv")}/finalize`)
     await send("GET", `/invoices/${fixture.idOf("inv")}/pdf`)
-    await integrationClient(service, fixture.tenant, owner).madeSubscription(fixture.idOf("int"), {
+    await integrationClient(service, fixture.tenant, owner).mustSubscribe(fixture.idOf("int"), {
       eventType: "client.*",
       clientId: fixture.idOf("clnt")
     })

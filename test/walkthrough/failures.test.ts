@@ -3,7 +3,7 @@ import { type StandIns, startStandIns } from "../../examples/walkthrough/standIn
 import { makeStep } from "../../examples/walkthrough/steps.ts"
 import { walk } from "../../examples/walkthrough/walk.ts"
 import { sendDriveError } from "../support/servers/googleDrive.ts"
-import { answerJson } from "../support/servers/jsonServer.ts"
+import { sendJson } from "../support/servers/jsonServer.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 import { type RunningWorker, startWorker } from "../support/servers/worker.ts"
@@ -28,12 +28,12 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   })
   beforeEach(() => {
     output = []
-    standIns.consent.answer("/token", undefined)
-    for (const { meet } of [standIns.tracker, standIns.drive]) meet(undefined)
-    standIns.tracker.hooks.clear()
+    standIns.consent.overrideResponse("/token", undefined)
+    for (const { intercept: meet } of [standIns.tracker, standIns.drive]) meet(undefined)
+    standIns.tracker.webhooks.clear()
     standIns.drive.files.clear()
     standIns.receiver.received.length = 0
-    standIns.receiver.answer((_, response) => response.end())
+    standIns.receiver.respondWith((_, response) => response.end())
   })
 
   const walkAndFail = async (seconds = 30) => {
@@ -47,12 +47,12 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   }
 
   it("fails in the tracker step when the provider rejects the authorization", async () => {
-    standIns.consent.answer("/token", { status: 400, body: { error: "invalid_grant" } })
+    standIns.consent.overrideResponse("/token", { status: 400, body: { error: "invalid_grant" } })
     assert.deepStrictEqual(await walkAndFail(), { step: "tracker", message: "Nothing was authorized: provider_error" })
   })
 
   it("fails in the pdf step when the drive is full", async () => {
-    standIns.drive.meet((request, response) => {
+    standIns.drive.intercept((request, response) => {
       if (request.method === "GET") return false
       sendDriveError(response, 403, "storageQuotaExceeded")
       return true
@@ -63,7 +63,7 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   })
 
   it("fails in the webhook step when the body does not match its signature", async () => {
-    standIns.receiver.answer((received, response) => {
+    standIns.receiver.respondWith((received, response) => {
       Object.assign(received, { text: received.text.replace("FINALIZED", "PAID") })
       response.end()
     })
@@ -73,9 +73,9 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
 
   // Last, because the service registers this webhook later, and another test would take it for its own.
   it("fails in the issue step when Jira rejects the registration of webhooks", async () => {
-    standIns.tracker.meet((request, response) => {
+    standIns.tracker.intercept((request, response) => {
       if (request.url.pathname.startsWith("/oauth/")) return false
-      answerJson(response, 503, {})
+      sendJson(response, 503, {})
       return true
     })
     const { message, step } = await walkAndFail(1)

@@ -16,7 +16,7 @@ import { openPool } from "../support/servers/database.ts"
 import { type GoogleDriveServer, startGoogleDrive } from "../support/servers/googleDrive.ts"
 import { type JiraServer, startJira } from "../support/servers/jira.ts"
 import { startReconciler } from "../support/servers/jiraWebhookReconciler.ts"
-import { type Asked, answerJson, bearerOf } from "../support/servers/jsonServer.ts"
+import { type ApiRequest, bearerOf, sendJson } from "../support/servers/jsonServer.ts"
 import { clientSecret, type OAuthProviderServer, startOAuthProvider } from "../support/servers/oauthProvider.ts"
 import { type Receiver, startReceiver } from "../support/servers/receiver.ts"
 import { type Service, startService } from "../support/servers/service.ts"
@@ -25,9 +25,9 @@ import { eventually, type RunningWorker, startWorker } from "../support/servers/
 const site = { id: "site-1", name: "One", url: "https://one.example.test" }
 
 /** Responds with the request's token in every field that the service might quote. */
-const echoToken = (status: number) => (request: Asked, response: ServerResponse) => {
+const echoToken = (status: number) => (request: ApiRequest, response: ServerResponse) => {
   const message = `echo ${status} ${request.headers.authorization}`
-  answerJson(response, status, { message, errorMessages: [message], error: { message } })
+  sendJson(response, status, { message, errorMessages: [message], error: { message } })
   return true
 }
 
@@ -59,16 +59,16 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
 
   const stopFailing = () => {
     jira.trust(() => true)
-    jira.meet((request, response) => {
+    jira.intercept((request, response) => {
       if (request.url.pathname !== "/oauth/token/accessible-resources") return false
-      answerJson(response, 200, [site])
+      sendJson(response, 200, [site])
       return true
     })
-    googleDrive.meet((request) => {
+    googleDrive.intercept((request) => {
       googleDrive.rotate(bearerOf(request))
       return false
     })
-    oauthProvider.answer("/token", undefined)
+    oauthProvider.overrideResponse("/token", undefined)
   }
 
   beforeAll(async () => {
@@ -99,23 +99,26 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
       [400, "invalid_request"],
       [500, "server_error"]
     ] as const) {
-      const { code, state } = await client.consented(id)
+      const { code, state } = await client.consent(id)
       secrets.push(code)
-      oauthProvider.answer("/token", { status, body: { error, error_description: `echo ${code} ${clientSecret}` } })
+      oauthProvider.overrideResponse("/token", {
+        status,
+        body: { error, error_description: `echo ${code} ${clientSecret}` }
+      })
       await client.callback({ code, state }, "owner")
     }
     stopFailing()
-    const { code, state } = await client.consented(id)
+    const { code, state } = await client.consent(id)
     secrets.push(code)
     const page = await client.callback({ code, state })
     assert.strictEqual(page.status, 200, page.text)
-    await client.callback(await client.consented(id), "owner")
-    assert.isTrue((await client.shown(id)).isAuthorized)
+    await client.callback(await client.consent(id), "owner")
+    assert.isTrue((await client.read(id)).isAuthorized)
   }
 
   const runReconciler = async (rounds: number) => {
     const reconciler = startReconciler(service, reconcilerLines)
-    for (let n = 0; n < rounds; n++) await reconciler.round()
+    for (let n = 0; n < rounds; n++) await reconciler.reconcileAll()
     await reconciler.stop()
   }
 
@@ -123,16 +126,16 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
 
   /** Registers a webhook after Jira has refused, Jira has failed and a token refresh has failed. */
   const register = async (id: string) => {
-    jira.meet(echoToken(400))
+    jira.intercept(echoToken(400))
     await runReconciler(3)
-    assert.include((await client.shown(id)).statusReason, "echo 400", "the status reason quotes Jira")
+    assert.include((await client.read(id)).statusReason, "echo 400", "the status reason quotes Jira")
     await client.move(id, "resume")
-    jira.meet(echoToken(500))
+    jira.intercept(echoToken(500))
     await runReconciler(1)
     stopFailing()
     await expire(id)
     const refreshToken = oauthProvider.issued.at(-1)
-    oauthProvider.answer("/token", {
+    oauthProvider.overrideResponse("/token", {
       status: 500,
       body: { error: "server_error", error_description: `echo ${refreshToken}` }
     })
@@ -184,19 +187,19 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
 
   /** Delivers after Google Drive and the receiver have failed in every way and echoed their request. */
   const deliver = async (driveIntegration: string, webhookIntegration: string) => {
-    receiver.answer(({ headers }, response) => response.writeHead(500).end(`echo ${JSON.stringify(headers)}`))
-    googleDrive.meet(echoToken(400))
+    receiver.respondWith(({ headers }, response) => response.writeHead(500).end(`echo ${JSON.stringify(headers)}`))
+    googleDrive.intercept(echoToken(400))
     await invoiceClient(service, tenant).invoiceIn("FINALIZED")
     await waitForAttempts(driveIntegration, 1)
-    googleDrive.meet(echoToken(500))
+    googleDrive.intercept(echoToken(500))
     await waitForAttempts(driveIntegration, 2)
-    googleDrive.meet(echoToken(401))
+    googleDrive.intercept(echoToken(401))
     await waitForAttempts(driveIntegration, 3)
     assert.isTrue((await listAttempts(driveIntegration)).every(({ body }) => body?.includes("echo") !== false))
     stopFailing()
     await waitForDelivery(driveIntegration)
     await waitForAttempts(webhookIntegration, 2)
-    receiver.answer((_, response) => response.end("{}"))
+    receiver.respondWith((_, response) => response.end("{}"))
     await waitForDelivery(webhookIntegration)
   }
 
@@ -230,9 +233,8 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
     })
     const natsIntegration = await createIntegration(minimalNats)
     for (const { id } of [webhookIntegration, natsIntegration])
-      for (const eventType of ["integration.*", "invoice.*", "issue.*"])
-        await client.madeSubscription(id, { eventType })
-    await client.madeSubscription(driveIntegration.id, { eventType: "invoice.finalized" })
+      for (const eventType of ["integration.*", "invoice.*", "issue.*"]) await client.mustSubscribe(id, { eventType })
+    await client.mustSubscribe(driveIntegration.id, { eventType: "invoice.finalized" })
 
     await authorize(jiraIntegration.id)
     await authorize(driveIntegration.id)
@@ -247,15 +249,18 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
     }
     await readEverything()
 
-    oauthProvider.answer("/revoke", {
+    oauthProvider.overrideResponse("/revoke", {
       status: 500,
       body: { error_description: `echo ${oauthProvider.issued.join(" ")}` }
     })
-    jira.meet(echoToken(500))
+    jira.intercept(echoToken(500))
     for (const { id } of [jiraIntegration, driveIntegration]) assert.strictEqual((await client.remove(id)).status, 204)
-    await eventually(() => oauthProvider.askedFor("/revoke").length > 0, "the token is revoked")
+    await eventually(() => oauthProvider.requestsTo("/revoke").length > 0, "the token is revoked")
     await readEverything()
-    secrets.push(...oauthProvider.issued, ...oauthProvider.asked.flatMap(({ fields }) => fields["code_verifier"] ?? []))
+    secrets.push(
+      ...oauthProvider.issued,
+      ...oauthProvider.requests.flatMap(({ fields }) => fields["code_verifier"] ?? [])
+    )
     assert.isAbove(new Set(secrets).size, 20)
   })
 

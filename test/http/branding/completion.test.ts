@@ -29,7 +29,7 @@ describe("POST /assets/{assetId}/complete", () => {
   const completeDuring = async (id: string, change: (lock: Lock) => Promise<unknown>): Promise<ServiceResponse> => {
     const lock = await lockRow(at().pool, "lock table blob_chunks in access exclusive mode")
     const response = assets().complete(id)
-    await lock.until(1)
+    await lock.untilWaiting(1)
     await change(lock)
     await lock.release()
     return response
@@ -40,7 +40,7 @@ describe("POST /assets/{assetId}/complete", () => {
   it("responds with 404 if the asset is deleted meanwhile", async () => {
     const { digest, id } = await upload()
     const { status, text } = await completeDuring(id, async (lock) => {
-      await lock.meanwhile(deleteBytes, digest)
+      await lock.runInTransaction(deleteBytes, digest)
       assert.strictEqual((await assets().remove(id)).status, 204)
     })
     assert.strictEqual(status, 404, text)
@@ -50,8 +50,8 @@ describe("POST /assets/{assetId}/complete", () => {
     const { digest, id } = await upload()
     const other = await upload()
     const response = await completeDuring(id, async (lock) => {
-      await lock.meanwhile(deleteBytes, digest)
-      await lock.meanwhile(replaceDigest, other.digest, id)
+      await lock.runInTransaction(deleteBytes, digest)
+      await lock.runInTransaction(replaceDigest, other.digest, id)
     })
     assertValidationError(response, [...replacedError])
     assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
@@ -61,7 +61,7 @@ describe("POST /assets/{assetId}/complete", () => {
   it("asks for another completion if the bytes are replaced after they were read", async () => {
     const { id } = await upload()
     const other = await upload()
-    const response = await completeDuring(id, (lock) => lock.meanwhile(replaceDigest, other.digest, id))
+    const response = await completeDuring(id, (lock) => lock.runInTransaction(replaceDigest, other.digest, id))
     assertValidationError(response, [...replacedError])
     assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
     assert.strictEqual((await assets().complete(id)).status, 200)
@@ -69,7 +69,7 @@ describe("POST /assets/{assetId}/complete", () => {
 
   it("responds with 500 if the bytes are missing and the asset did not change", async () => {
     const { digest, id } = await upload()
-    const { status } = await completeDuring(id, (lock) => lock.meanwhile(deleteBytes, digest))
+    const { status } = await completeDuring(id, (lock) => lock.runInTransaction(deleteBytes, digest))
     assert.strictEqual(status, 500)
     assert.strictEqual((await assets().record(id)).body.data.status, "PENDING")
   })

@@ -280,8 +280,8 @@ describe("Image uploads", { timeout: 60_000 }, () => {
     await makeOld(assetId)
     const row = await lockRow(sql, "select 1 from assets where id = $1 for update", assetId)
     const janitor = runJanitor()
-    await row.until(1)
-    await row.meanwhile("update assets set updated_at = now() where id = $1", assetId)
+    await row.untilWaiting(1)
+    await row.runInTransaction("update assets set updated_at = now() where id = $1", assetId)
     await row.release()
     await janitor
     assert.strictEqual((await assets.complete(assetId)).status, 200)

@@ -192,7 +192,7 @@ describe("A contract", () => {
         const lock = await lockRow(at().pool, lockStatement, tenant, contractId)
         const pending = Promise.all(drafts.map(({ id }) => tryAdd(id, { amountMinor: 50_001 })))
         try {
-          await lock.until(2)
+          await lock.untilWaiting(2)
         } finally {
           await lock.release()
         }

@@ -222,7 +222,7 @@ describe("Contracts", () => {
         )
         const pending = Promise.all([change(id, { startsAt: day(18) }), change(id, { endsAt: day(15) })])
         try {
-          await lock.until(2)
+          await lock.untilWaiting(2)
         } finally {
           await lock.release()
         }

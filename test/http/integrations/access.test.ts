@@ -73,8 +73,8 @@ describe("Role-based access", () => {
   /** Creates an integration for an authorization request, with a pending grant to confirm if needed. */
   const prepareAuthorization = async (operation: string, tenant: string): Promise<Target> => {
     const integrations = authorizationClient(fixture().service, fixture().server, tenant)
-    const { id } = await integrations.made(minimalDrive)
-    const confirmation = operation.endsWith("/confirm") ? await integrations.waiting(id) : undefined
+    const { id } = await integrations.mustCreate(minimalDrive)
+    const confirmation = operation.endsWith("/confirm") ? await integrations.pendingConfirmation(id) : undefined
     const path = `/integrations/${id}/${operation.split("/").at(-1)}`
     return { path, ...(confirmation && { body: { confirmation } }) }
   }
@@ -85,11 +85,11 @@ describe("Role-based access", () => {
     const path = operation.split(" ")[1] ?? ""
     if (!path.includes("{")) return { path }
     const integrations = integrationClient(fixture().service, tenant)
-    const { id } = await integrations.made()
+    const { id } = await integrations.mustCreate()
     if (operation.endsWith("/resume")) await integrations.move(id, "pause")
     const parameters: Readonly<Record<string, () => Promise<string>>> = {
       "{integrationId}": async () => id,
-      "{subscriptionId}": async () => (await integrations.madeSubscription(id)).id,
+      "{subscriptionId}": async () => (await integrations.mustSubscribe(id)).id,
       "{eventId}": async () => (await integrations.move(id, "ping")).body.data.id,
       "{deliveryId}": () => insertDelivery(fixture().pool, tenant, id),
       "{issueId}": () => insertIssues(fixture().pool, tenant, id),

@@ -32,25 +32,25 @@ describe("OAuth grants", () => {
     const record = (response: ServiceResponse) => responses.push(response)
     const secrets = [clientSecret]
     for (const fields of [minimalJira, minimalDrive]) {
-      const { id } = await integrations().made(fields)
+      const { id } = await integrations().mustCreate(fields)
       const headers = { "idempotency-key": `begin-${id}` }
       const body = { origin: "https://app.example.test" }
       const authorization = await integrations().call("POST", `/${id}/authorize`, body, headers)
       const { code, state } = fixture().server.consent(authorization.body.data.authorizationUrl)
       secrets.push(code, state)
       record(await integrations().callback({ code, state }))
-      const confirmation = await integrations().waiting(id)
+      const confirmation = await integrations().pendingConfirmation(id)
       secrets.push(confirmation)
       record(await integrations().confirm(id, confirmation))
       await fixture().pool.query("update grants set expires_at = now() where integration_id = $1", [id])
       await refreshAccessToken(id)
       record(await integrations().get(id))
-      await integrations().consented(id)
+      await integrations().consent(id)
     }
     record(await fixture().service.api("GET", "/events", { as: "owner", tenant: fixture().tenant }))
     secrets.push(
       ...fixture().server.issued,
-      ...fixture().server.asked.map(({ fields }) => fields["code_verifier"] ?? clientSecret)
+      ...fixture().server.requests.map(({ fields }) => fields["code_verifier"] ?? clientSecret)
     )
     assert.isAbove(secrets.length, 20)
     const rows = await dumpTables(fixture().pool)
@@ -65,13 +65,13 @@ describe("OAuth grants", () => {
 
   const revokedTokens = () =>
     fixture()
-      .server.askedFor("/revoke")
+      .server.requestsTo("/revoke")
       .map(({ fields }) => fields["token"])
 
   it("are revoked at Google in the background when the integration is deleted", async () => {
-    const id = await integrations().authorized()
+    const id = await integrations().createAuthorized()
     const grant = fixture().server.issued.at(-1)
-    await integrations().waiting(id)
+    await integrations().pendingConfirmation(id)
     const pending = fixture().server.issued.at(-1)
     // The second revocation starts after the first, so a response that waited for them would find both.
     fixture().server.setDelay(1000)
@@ -84,16 +84,16 @@ describe("OAuth grants", () => {
   })
 
   it("are deleted with the integration although Google fails to revoke them", async () => {
-    const id = await integrations().authorized()
-    fixture().server.answer("/revoke", { status: 500, body: {} })
+    const id = await integrations().createAuthorized()
+    fixture().server.overrideResponse("/revoke", { status: 500, body: {} })
     assert.strictEqual((await integrations().remove(id)).status, 204)
-    fixture().server.answer("/revoke", undefined)
+    fixture().server.overrideResponse("/revoke", undefined)
     assert.strictEqual((await integrations().get(id)).status, 404)
   })
 
   it("are deleted with the integration and by the janitor although they cannot be decrypted", async () => {
-    const [id, other] = [await integrations().authorized(), (await integrations().made(minimalDrive)).id]
-    for (const each of [id, other]) await integrations().waiting(each)
+    const [id, other] = [await integrations().createAuthorized(), (await integrations().mustCreate(minimalDrive)).id]
+    for (const each of [id, other]) await integrations().pendingConfirmation(each)
     await fixture().pool.query("update grants set access = 'x' where integration_id = $1", [id])
     await fixture().pool.query("update pending_grants set sealed = 'x' where integration_id in ($1, $2)", [id, other])
     assert.strictEqual((await integrations().remove(id)).status, 204)
@@ -103,15 +103,15 @@ describe("OAuth grants", () => {
   })
 
   it("are not revoked at Jira, which has no revocation endpoint", async () => {
-    const jira = await integrations().authorized(minimalJira)
-    const drive = await integrations().authorized()
-    const before = fixture().server.asked.length
+    const jira = await integrations().createAuthorized(minimalJira)
+    const drive = await integrations().createAuthorized()
+    const before = fixture().server.requests.length
     await integrations().remove(jira)
     await integrations().remove(drive)
-    await vi.waitFor(() => assert.isAbove(fixture().server.asked.length, before), 5000)
+    await vi.waitFor(() => assert.isAbove(fixture().server.requests.length, before), 5000)
     assert.deepStrictEqual(
       fixture()
-        .server.asked.slice(before)
+        .server.requests.slice(before)
         .map(({ path }) => path),
       ["/revoke"],
       "only the request for the Google Drive integration, which was deleted last"
@@ -126,8 +126,8 @@ describe("OAuth grants", () => {
   }
 
   it("are deleted and revoked by the janitor only once the time to confirm them is over", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    await integrations().waiting(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    await integrations().pendingConfirmation(id)
     const token = fixture().server.issued.at(-1)
     await runJanitor()
     assert.deepStrictEqual([await countRows("pending_grants", id), await countRows("oauth_states", id)], [1, 1])
@@ -142,8 +142,8 @@ describe("OAuth grants", () => {
   })
 
   it("are deleted by the janitor without a revocation when the integration has another grant", async () => {
-    const id = await integrations().authorized()
-    await integrations().waiting(id)
+    const id = await integrations().createAuthorized()
+    await integrations().pendingConfirmation(id)
     const before = revokedTokens().length
     await expire("pending_grants", id)
     await runJanitor()

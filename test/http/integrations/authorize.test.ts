@@ -28,14 +28,14 @@ describe("An OAuth integration", () => {
   const integrations = () => authorizationClient(fixture().service, fixture().server, fixture().tenant)
 
   it.each([minimalJira, minimalDrive])("of $provider is created with status PENDING_AUTH", async (fields) => {
-    const made = await integrations().made(fields)
+    const made = await integrations().mustCreate(fields)
     assert.deepInclude(made, { provider: fields.provider, status: "PENDING_AUTH", isAuthorized: false })
     assert.notProperty(made, "secret")
   })
 
   it("accepts config values of the maximum length", async () => {
     const config = { siteId: "s".repeat(100), jql: "q".repeat(500) }
-    assert.deepStrictEqual((await integrations().made({ ...minimalJira, config })).config, config)
+    assert.deepStrictEqual((await integrations().mustCreate({ ...minimalJira, config })).config, config)
   })
 
   it.each<[object, ...Array<ExpectedError>]>([
@@ -55,8 +55,8 @@ describe("An OAuth integration", () => {
   })
 
   it("of Jira gets an authorization URL with all parameters", async () => {
-    const { id } = await integrations().made(minimalJira)
-    const url = new URL(await integrations().begun(id))
+    const { id } = await integrations().mustCreate(minimalJira)
+    const url = new URL(await integrations().authorizationUrlOf(id))
     assert.strictEqual(url.origin + url.pathname, `${fixture().server.url}/authorize`)
     const { state = "", code_challenge = "", ...rest } = Object.fromEntries(url.searchParams)
     assert.deepStrictEqual(rest, {
@@ -69,12 +69,12 @@ describe("An OAuth integration", () => {
       prompt: "consent"
     })
     for (const value of [state, code_challenge]) assert.match(value, /^[\w-]{43}$/)
-    assert.notStrictEqual(new URL(await integrations().begun(id)).searchParams.get("state"), state)
+    assert.notStrictEqual(new URL(await integrations().authorizationUrlOf(id)).searchParams.get("state"), state)
   })
 
   it("of Google Drive gets an authorization URL with all parameters", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const parameters = new URL(await integrations().begun(id)).searchParams
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const parameters = new URL(await integrations().authorizationUrlOf(id)).searchParams
     assert.sameMembers([...parameters.keys()], [...commonParameters, "access_type", "prompt", "include_granted_scopes"])
     assert.strictEqual(parameters.get("scope"), "https://www.googleapis.com/auth/drive.file")
     assert.strictEqual(parameters.get("access_type"), "offline")
@@ -83,8 +83,8 @@ describe("An OAuth integration", () => {
   })
 
   it("stores the hash of its OAuth state for ten minutes, with subject and origin", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const state = new URL(await integrations().begun(id)).searchParams.get("state") ?? ""
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const state = new URL(await integrations().authorizationUrlOf(id)).searchParams.get("state") ?? ""
     const { rows } = await fixture().pool.query(
       `select hash, provider, subject, origin, consumed_at,
          extract(epoch from expires_at - now()) between 590 and 600 as is_expected
@@ -111,21 +111,21 @@ describe("An OAuth integration", () => {
     "*",
     "null"
   ])("cannot be authorized from the untrusted origin %s", async (origin) => {
-    const { id } = await integrations().made(minimalDrive)
+    const { id } = await integrations().mustCreate(minimalDrive)
     assertValidationError(await integrations().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
   })
 
   it.each([minimalWebhook, minimalNats])("cannot be of $provider, which needs no authorization", async (fields) => {
-    const { id } = await integrations().made(fields)
+    const { id } = await integrations().mustCreate(fields)
     const expectedError = ["provider", "state", `is ${fields.provider}, which needs no authorization`] as const
     assertValidationError(await integrations().begin(id), [...expectedError])
   })
 
   it("can be authorized in every status except PAUSED", async () => {
-    const { id } = await integrations().made(minimalDrive)
+    const { id } = await integrations().mustCreate(minimalDrive)
     for (const status of ["PENDING_AUTH", "ERROR", "ACTIVE"]) {
       await setStatus(fixture().pool, id, status)
-      await integrations().begun(id)
+      await integrations().authorizationUrlOf(id)
     }
     await setStatus(fixture().pool, id, "PAUSED")
     assertValidationError(await integrations().begin(id), [
@@ -136,7 +136,7 @@ describe("An OAuth integration", () => {
   })
 
   it("cannot be resumed before it is authorized", async () => {
-    const { id } = await integrations().made(minimalDrive)
+    const { id } = await integrations().mustCreate(minimalDrive)
     await setStatus(fixture().pool, id, "ERROR")
     assertValidationError(await integrations().move(id, "resume"), [
       "isAuthorized",
@@ -146,7 +146,7 @@ describe("An OAuth integration", () => {
   })
 
   it("is not authorized when If-Match names another version", async () => {
-    const { id } = await integrations().made(minimalDrive)
+    const { id } = await integrations().mustCreate(minimalDrive)
     const stale = await integrations().call(
       "POST",
       `/${id}/authorize`,

@@ -21,12 +21,12 @@ const sites = (...ids: ReadonlyArray<string>) =>
 describe("GET /integrations/oauth/callback", () => {
   const fixture = useFixture(startServiceWithProvider)
   afterEach(() => {
-    fixture().server.answer("/token", undefined)
-    fixture().server.answer("/oauth/token/accessible-resources", undefined)
+    fixture().server.overrideResponse("/token", undefined)
+    fixture().server.overrideResponse("/oauth/token/accessible-resources", undefined)
     fixture().server.setSites(sites("site-1"))
   })
   const integrations = (as?: string) => authorizationClient(fixture().service, fixture().server, fixture().tenant, as)
-  const countExchanges = () => fixture().server.askedFor("/token").length
+  const countExchanges = () => fixture().server.requestsTo("/token").length
   const countRows = async (table: string, id: string) => {
     const { rows } = await fixture().pool.query(`select count(*)::int as n from ${table} where integration_id = $1`, [
       id
@@ -46,13 +46,13 @@ describe("GET /integrations/oauth/callback", () => {
   }
 
   it("completes the authorization when the person who began it sends a token", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const page = await integrations().callback(await integrations().consented(id), "owner")
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const page = await integrations().callback(await integrations().consent(id), "owner")
     assert.deepStrictEqual(parseCallbackPage(page), {
       origin: trustedOrigin,
       message: { type: "integration.oauth", v: 1, status: "success", integrationId: id, provider: "GOOGLE_DRIVE" }
     })
-    assert.deepInclude(await integrations().shown(id), { status: "ACTIVE", isAuthorized: true })
+    assert.deepInclude(await integrations().read(id), { status: "ACTIVE", isAuthorized: true })
     assert.deepStrictEqual([await countRows("grants", id), await countRows("pending_grants", id)], [1, 0])
     const events = await eventsOf(fixture().pool, id)
     assert.deepStrictEqual(
@@ -63,8 +63,8 @@ describe("GET /integrations/oauth/callback", () => {
   })
 
   it("stores a pending grant and returns a confirmation when no token is sent", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const page = await integrations().callback(await integrations().consented(id))
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const page = await integrations().callback(await integrations().consent(id))
     assert.strictEqual(page.status, 200)
     const { confirmation = "", ...rest } = parseCallbackPage(page).message ?? assert.fail(page.text)
     assert.match(confirmation, /^[\w-]{43}$/)
@@ -75,25 +75,25 @@ describe("GET /integrations/oauth/callback", () => {
       integrationId: id,
       provider: "GOOGLE_DRIVE"
     })
-    assert.deepInclude(await integrations().shown(id), { status: "PENDING_AUTH", isAuthorized: false })
+    assert.deepInclude(await integrations().read(id), { status: "PENDING_AUTH", isAuthorized: false })
     assert.deepStrictEqual([await countRows("grants", id), await countRows("pending_grants", id)], [0, 1])
   })
 
   it("rejects the token of another person and does not consume the state", async () => {
     await addMember(fixture().service, fixture().tenant, "other", "ADMIN")
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
     const before = countExchanges()
     assertFailure(await integrations().callback(query, "other"), 403, forbiddenText)
     assert.strictEqual(countExchanges(), before)
     assert.strictEqual((await integrations().callback(query, "owner")).status, 200)
-    assert.isTrue((await integrations().shown(id)).isAuthorized)
+    assert.isTrue((await integrations().read(id)).isAuthorized)
   })
 
   it("rejects a person who is no longer an ADMIN", async () => {
     const member = await addMember(fixture().service, fixture().tenant, "leaver", "ADMIN")
-    const { id } = await integrations("leaver").made(minimalDrive)
-    const query = await integrations("leaver").consented(id)
+    const { id } = await integrations("leaver").mustCreate(minimalDrive)
+    const query = await integrations("leaver").consent(id)
     await fixture().service.api("DELETE", `/members/${member}`, { as: "owner", tenant: fixture().tenant })
     const before = countExchanges()
     assertFailure(await integrations().callback(query, "leaver"), 403, forbiddenText)
@@ -101,8 +101,8 @@ describe("GET /integrations/oauth/callback", () => {
   })
 
   it("rejects an invalid Authorization header and does not consume the state", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
     for (const authorization of ["Bearer a.b.c", "Basic YTpi", ""]) {
       const address = `/integrations/oauth/callback?${new URLSearchParams(query)}`
       assertFailure(await fixture().service.api("GET", address, { headers: { authorization } }), 401, unauthorizedText)
@@ -127,19 +127,19 @@ describe("GET /integrations/oauth/callback", () => {
   ])(
     "rejects a state that is %s with 401, or with an error page if a token is sent, and exchanges no code",
     async (_, invalidate) => {
-      const { id } = await integrations().made(minimalDrive)
-      const query = await invalidate(await integrations().consented(id), id)
+      const { id } = await integrations().mustCreate(minimalDrive)
+      const query = await invalidate(await integrations().consent(id), id)
       const before = countExchanges()
       assertFailure(await integrations().callback(query), 401, unauthorizedText)
       assertErrorPage(await integrations().callback(query, "owner"), "invalid_state")
       assert.strictEqual(countExchanges(), before)
-      assert.isFalse((await integrations().shown(id)).isAuthorized)
+      assert.isFalse((await integrations().read(id)).isAuthorized)
     }
   )
 
   it("consumes the state once in concurrent requests", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
     const before = countExchanges()
     const statuses = (await Promise.all(Array.from({ length: 12 }, () => integrations().callback(query)))).map(
       ({ status }) => status
@@ -151,15 +151,15 @@ describe("GET /integrations/oauth/callback", () => {
   it("rejects the state of a tenant that was deleted in the meantime", async () => {
     const tenant = await fixture().service.newTenant()
     const deleted = authorizationClient(fixture().service, fixture().server, tenant)
-    const { id } = await deleted.made(minimalDrive)
-    const query = await deleted.consented(id)
+    const { id } = await deleted.mustCreate(minimalDrive)
+    const query = await deleted.consent(id)
     await fixture().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
     assertFailure(await deleted.callback(query), 401, unauthorizedText)
   })
 
   it("does not support HEAD, which would consume the state", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
     const response = await fetch(
       `${fixture().service.url}/api/v1/integrations/oauth/callback?${new URLSearchParams(query)}`,
       {
@@ -168,18 +168,18 @@ describe("GET /integrations/oauth/callback", () => {
     )
     assert.strictEqual(response.status, 404)
     assert.strictEqual((await integrations().callback(query, "owner")).status, 200)
-    assert.isTrue((await integrations().shown(id)).isAuthorized)
+    assert.isTrue((await integrations().read(id)).isAuthorized)
   })
 
   it("consumes the state when the person declines, and shows no text of the provider", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const { state } = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const { state } = await integrations().consent(id)
     const query = { state, error: "access_denied", error_description: "<b>text of the provider</b>" }
     const page = await integrations().callback(query)
     assertErrorPage(page, "access_denied", id)
     assert.notInclude(page.text, "text of the provider")
     assert.include(page.text, "declined")
-    assert.deepInclude(await integrations().shown(id), {
+    assert.deepInclude(await integrations().read(id), {
       status: "PENDING_AUTH",
       statusReason: "The authorization was declined."
     })
@@ -189,8 +189,8 @@ describe("GET /integrations/oauth/callback", () => {
   it.each([[{ error: "</script><script>alert(1)</script>" }], [{}]])(
     "reports provider_error for the query %j without a code",
     async (query) => {
-      const { id } = await integrations().made(minimalDrive)
-      const { state } = await integrations().consented(id)
+      const { id } = await integrations().mustCreate(minimalDrive)
+      const { state } = await integrations().consent(id)
       const page = await integrations().callback({ state, ...query })
       assertErrorPage(page, "provider_error", id)
       assert.notInclude(page.text, "alert")
@@ -202,8 +202,8 @@ describe("GET /integrations/oauth/callback", () => {
       [minimalDrive, "application/x-www-form-urlencoded"],
       [minimalJira, "application/json"]
     ] as const) {
-      await integrations().authorized(fields)
-      const request = fixture().server.askedFor("/token").at(-1)
+      await integrations().createAuthorized(fields)
+      const request = fixture().server.requestsTo("/token").at(-1)
       assert.strictEqual(request?.contentType, contentType)
       assert.sameMembers(Object.keys(request?.fields ?? {}), [
         ...["grant_type", "code", "redirect_uri", "code_verifier", "client_id", "client_secret"]
@@ -219,20 +219,20 @@ describe("GET /integrations/oauth/callback", () => {
     ["sends 2 MB", { status: 200, body: { access_token: "a".repeat(2_000_000) } }, "provider_unavailable"],
     ["sends no refresh token", { status: 200, body: { access_token: "a", expires_in: 3600 } }, "insufficient_scope"]
   ])("stores no grant when the provider %s", async (_, response, code) => {
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
-    fixture().server.answer("/token", response)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
+    fixture().server.overrideResponse("/token", response)
     assertErrorPage(await integrations().callback(query, "owner"), code, id)
-    const { status, statusReason } = await integrations().shown(id)
+    const { status, statusReason } = await integrations().read(id)
     assert.strictEqual(status, "PENDING_AUTH")
     assert.match(statusReason ?? "", /\S/)
     assert.deepStrictEqual([await countRows("grants", id), await countRows("pending_grants", id)], [0, 0])
   })
 
   it("stores no grant when the provider does not respond within ten seconds", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const query = await integrations().consented(id)
-    fixture().server.answer("/token", "silence")
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const query = await integrations().consent(id)
+    fixture().server.overrideResponse("/token", "silence")
     const before = countExchanges()
     const clock = new AbortController()
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(clock.signal)
@@ -250,39 +250,39 @@ describe("GET /integrations/oauth/callback", () => {
     [minimalDrive, "openid"],
     [minimalDrive, ""]
   ])("reports insufficient_scope for %j when the person grants only %j", async (fields, scope) => {
-    const { id } = await integrations().made(fields)
+    const { id } = await integrations().mustCreate(fields)
     assertErrorPage(
-      await integrations().callback(await integrations().consented(id, scope), "owner"),
+      await integrations().callback(await integrations().consent(id, scope), "owner"),
       "insufficient_scope",
       id
     )
-    const { isAuthorized, status, statusReason } = await integrations().shown(id)
+    const { isAuthorized, status, statusReason } = await integrations().read(id)
     assert.deepStrictEqual([isAuthorized, status], [false, "PENDING_AUTH"])
     assert.include(statusReason, "Not everything that is needed was allowed")
   })
 
   it("keeps the existing grant when a new authorization fails", async () => {
-    const id = await integrations().authorized()
-    const before = await integrations().shown(id)
-    const { state } = await integrations().consented(id)
+    const id = await integrations().createAuthorized()
+    const before = await integrations().read(id)
+    const { state } = await integrations().consent(id)
     assertErrorPage(await integrations().callback({ state, error: "access_denied" }), "access_denied", id)
-    assert.deepStrictEqual(await integrations().shown(id), before)
+    assert.deepStrictEqual(await integrations().read(id), before)
     assert.strictEqual(await countRows("grants", id), 1)
   })
 
   it("replaces the existing grant when a new authorization succeeds", async () => {
-    const id = await integrations().authorized()
-    await integrations().callback(await integrations().consented(id), "owner")
+    const id = await integrations().createAuthorized()
+    await integrations().callback(await integrations().consent(id), "owner")
     const { rows } = await fixture().pool.query("select generation from grants where integration_id = $1", [id])
     assert.deepStrictEqual(rows, [{ generation: 2 }])
   })
 
   it("does not resume an integration that was paused in the meantime", async () => {
-    const id = await integrations().authorized()
-    const query = await integrations().consented(id)
+    const id = await integrations().createAuthorized()
+    const query = await integrations().consent(id)
     await integrations().move(id, "pause")
     await integrations().callback(query, "owner")
-    assert.deepInclude(await integrations().shown(id), { status: "PAUSED", isAuthorized: true })
+    assert.deepInclude(await integrations().read(id), { status: "PAUSED", isAuthorized: true })
   })
 
   describe("for Jira", () => {
@@ -293,16 +293,16 @@ describe("GET /integrations/oauth/callback", () => {
       return rows[0]
     }
     it("selects the only accessible site", async () => {
-      const id = await integrations().authorized(minimalJira)
+      const id = await integrations().createAuthorized(minimalJira)
       assert.deepStrictEqual(await siteOf(id), { site_id: "site-1", site_url: "https://site-1.example.test" })
       assert.match(
-        fixture().server.askedFor("/oauth/token/accessible-resources").at(-1)?.authorization ?? "",
+        fixture().server.requestsTo("/oauth/token/accessible-resources").at(-1)?.authorization ?? "",
         /^Bearer planted-access/
       )
     })
     it("selects the site named in config.siteId", async () => {
       fixture().server.setSites(sites("a", "b", "c"))
-      const id = await integrations().authorized({ ...minimalJira, config: { siteId: "b" } })
+      const id = await integrations().createAuthorized({ ...minimalJira, config: { siteId: "b" } })
       assert.deepInclude(await siteOf(id), { site_id: "b" })
     })
     it.each([
@@ -323,17 +323,17 @@ describe("GET /integrations/oauth/callback", () => {
       ["no site", [], {}, "site_not_reached", ["any site"]]
     ])("stores no grant when the account has access to %s", async (_, ids, config, code, words) => {
       fixture().server.setSites(sites(...ids))
-      const { id } = await integrations().made({ ...minimalJira, config })
-      assertErrorPage(await integrations().callback(await integrations().consented(id), "owner"), code, id)
-      const { isAuthorized, status, statusReason = "" } = await integrations().shown(id)
+      const { id } = await integrations().mustCreate({ ...minimalJira, config })
+      assertErrorPage(await integrations().callback(await integrations().consent(id), "owner"), code, id)
+      const { isAuthorized, status, statusReason = "" } = await integrations().read(id)
       assert.deepStrictEqual([isAuthorized, status], [false, "PENDING_AUTH"])
       for (const word of words) assert.include(statusReason, word)
     })
     it("reports provider_unavailable when Jira rejects the request for the sites", async () => {
-      fixture().server.answer("/oauth/token/accessible-resources", { status: 401, body: {} })
-      const { id } = await integrations().made(minimalJira)
+      fixture().server.overrideResponse("/oauth/token/accessible-resources", { status: 401, body: {} })
+      const { id } = await integrations().mustCreate(minimalJira)
       assertErrorPage(
-        await integrations().callback(await integrations().consented(id), "owner"),
+        await integrations().callback(await integrations().consent(id), "owner"),
         "provider_unavailable",
         id
       )
@@ -341,8 +341,8 @@ describe("GET /integrations/oauth/callback", () => {
   })
 
   it("returns a page that cannot be cached or framed and runs only its own script", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const { headers, text } = await integrations().callback(await integrations().consented(id))
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const { headers, text } = await integrations().callback(await integrations().consent(id))
     assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
     for (const [name, value] of Object.entries({
       "cache-control": "no-store",

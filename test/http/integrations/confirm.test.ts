@@ -25,8 +25,8 @@ describe("POST /integrations/{integrationId}/confirm", () => {
   }
 
   it("activates the integration and records integration.updated", async () => {
-    const { id } = await integrations().made(minimalJira)
-    const confirmed = await integrations().confirm(id, await integrations().waiting(id))
+    const { id } = await integrations().mustCreate(minimalJira)
+    const confirmed = await integrations().confirm(id, await integrations().pendingConfirmation(id))
     assert.strictEqual(confirmed.status, 200, confirmed.text)
     assert.deepInclude(confirmed.body.data, { id, status: "ACTIVE", isAuthorized: true })
     assert.deepStrictEqual((await integrations().get(id)).body, confirmed.body)
@@ -41,17 +41,17 @@ describe("POST /integrations/{integrationId}/confirm", () => {
   })
 
   it("clears the statusReason of an earlier failed authorization", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const { state } = await integrations().consented(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const { state } = await integrations().consent(id)
     await integrations().callback({ state, error: "access_denied" })
-    assert.property(await integrations().shown(id), "statusReason")
-    await integrations().confirm(id, await integrations().waiting(id))
-    assert.notProperty(await integrations().shown(id), "statusReason")
+    assert.property(await integrations().read(id), "statusReason")
+    await integrations().confirm(id, await integrations().pendingConfirmation(id))
+    assert.notProperty(await integrations().read(id), "statusReason")
   })
 
   it("accepts a confirmation only once, also from concurrent requests", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const confirmation = await integrations().waiting(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const confirmation = await integrations().pendingConfirmation(id)
     const responses = await Promise.all(Array.from({ length: 6 }, () => integrations().confirm(id, confirmation)))
     assert.deepStrictEqual(responses.map(({ status }) => status).toSorted(), [200, 400, 400, 400, 400, 400])
     assertValidationError(await integrations().confirm(id, confirmation), unknownConfirmation)
@@ -59,16 +59,19 @@ describe("POST /integrations/{integrationId}/confirm", () => {
   })
 
   it("rejects everybody except the person who began the authorization", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const confirmation = await integrations().waiting(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const confirmation = await integrations().pendingConfirmation(id)
     assertFailure(await integrations("other").confirm(id, confirmation), 403, forbiddenText)
     assert.isEmpty(await grantsOf(id))
     assert.strictEqual((await integrations().confirm(id, confirmation)).status, 200)
   })
 
   it("rejects the confirmation of another integration", async () => {
-    const [{ id }, other] = [await integrations().made(minimalDrive), await integrations().made(minimalDrive)]
-    const confirmation = await integrations().waiting(id)
+    const [{ id }, other] = [
+      await integrations().mustCreate(minimalDrive),
+      await integrations().mustCreate(minimalDrive)
+    ]
+    const confirmation = await integrations().pendingConfirmation(id)
     assertValidationError(await integrations().confirm(other.id, confirmation), unknownConfirmation)
     const otherTenant = authorizationClient(fixture().service, fixture().server, await fixture().service.newTenant())
     assertFailure(await otherTenant.confirm(id, confirmation), 404, notFoundText)
@@ -76,8 +79,8 @@ describe("POST /integrations/{integrationId}/confirm", () => {
   })
 
   it("rejects a confirmation after ten minutes", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const confirmation = await integrations().waiting(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const confirmation = await integrations().pendingConfirmation(id)
     const { rows } = await fixture().pool.query(
       `update pending_grants set expires_at = now() where integration_id = $1
        returning (select extract(epoch from p.expires_at - now()) between 590 and 600 as is_expected
@@ -86,30 +89,33 @@ describe("POST /integrations/{integrationId}/confirm", () => {
     )
     assert.deepStrictEqual(rows, [{ is_expected: true }])
     assertValidationError(await integrations().confirm(id, confirmation), unknownConfirmation)
-    assert.isFalse((await integrations().shown(id)).isAuthorized)
+    assert.isFalse((await integrations().read(id)).isAuthorized)
   })
 
   it("rejects an unknown confirmation", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    await integrations().waiting(id)
+    const { id } = await integrations().mustCreate(minimalDrive)
+    await integrations().pendingConfirmation(id)
     assertValidationError(await integrations().confirm(id, "x".repeat(43)), unknownConfirmation)
   })
 
   it("invalidates earlier confirmations of the same person", async () => {
-    const { id } = await integrations().made(minimalDrive)
-    const [first, second] = [await integrations().waiting(id), await integrations().waiting(id)]
+    const { id } = await integrations().mustCreate(minimalDrive)
+    const [first, second] = [await integrations().pendingConfirmation(id), await integrations().pendingConfirmation(id)]
     assert.strictEqual((await integrations().confirm(id, second)).status, 200)
     assertValidationError(await integrations().confirm(id, first), unknownConfirmation)
   })
 
   it("does not decrypt a pending grant that was moved to another integration", async () => {
-    const [{ id }, other] = [await integrations().made(minimalDrive), await integrations().made(minimalDrive)]
-    const confirmation = await integrations().waiting(id)
+    const [{ id }, other] = [
+      await integrations().mustCreate(minimalDrive),
+      await integrations().mustCreate(minimalDrive)
+    ]
+    const confirmation = await integrations().pendingConfirmation(id)
     await fixture().pool.query("update pending_grants set integration_id = $2 where integration_id = $1", [
       id,
       other.id
     ])
     assert.strictEqual((await integrations().confirm(other.id, confirmation)).status, 500)
-    assert.isFalse((await integrations().shown(other.id)).isAuthorized)
+    assert.isFalse((await integrations().read(other.id)).isAuthorized)
   })
 })

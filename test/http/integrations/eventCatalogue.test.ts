@@ -100,8 +100,8 @@ describe("Events of every resource lifecycle", () => {
 
   const recordIntegrationEvents = async () => {
     const integrations = integrationClient(service, tenant)
-    const { id } = await integrations.made()
-    await integrations.madeSubscription(id, { eventType: "integration.*" })
+    const { id } = await integrations.mustCreate()
+    await integrations.mustSubscribe(id, { eventType: "integration.*" })
     await send("POST", `/integrations/${id}/ping`, 200)
     await send("POST", `/integrations/${id}/pause`, 200)
     await send("POST", `/integrations/${id}/resume`, 200)

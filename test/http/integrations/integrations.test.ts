@@ -92,7 +92,7 @@ describe("Integrations", () => {
       const { body, status } = await integrations().create({ ...minimalWebhook, config: { url } })
       assert.strictEqual(status, 400, url)
       assert.deepInclude(body.details[0], { field: "config.url", constraint: "format" })
-      const { id } = await integrations().made()
+      const { id } = await integrations().mustCreate()
       const patched = await integrations().patch(id, { config: { url } })
       assert.deepStrictEqual([patched.status, patched.body.details], [400, body.details])
       assert.deepStrictEqual((await integrations().get(id)).body.data.config, minimalWebhook.config)
@@ -101,7 +101,7 @@ describe("Integrations", () => {
   })
 
   it("change only name and config by PATCH", async () => {
-    const { id, secret: _, ...made } = await integrations().made()
+    const { id, secret: _, ...made } = await integrations().mustCreate()
     const config = { url: "http://127.0.0.1:9/other" }
     const { body, status } = await integrations().patch(id, { name: "Renamed", config })
     assert.strictEqual(status, 200)
@@ -112,7 +112,7 @@ describe("Integrations", () => {
     }
     assertValidationError(await integrations().patch(id, { config: {} }), ["config.url", "required", "is required"])
     assertValidationError(await integrations().patch(id, { config: null }), ["config", "type", "must be an object"])
-    const nats = await integrations().made(minimalNats)
+    const nats = await integrations().mustCreate(minimalNats)
     assertValidationError(await integrations().patch(nats.id, { config }), [
       "config.url",
       "unknown",
@@ -121,7 +121,7 @@ describe("Integrations", () => {
   })
 
   it("are changed only when If-Match names the current version", async () => {
-    const { id } = await integrations().made()
+    const { id } = await integrations().mustCreate()
     const { headers } = await integrations().get(id)
     const current = { "if-match": headers.get("etag") ?? "" }
     const stale = { "if-match": '"other"' }
@@ -141,7 +141,8 @@ describe("Integrations", () => {
   it("are paginated", async () => {
     const tenant = await fixture().service.newTenant()
     const made: Array<string> = []
-    for (let n = 0; n < 5; n++) made.push((await integrationClient(fixture().service, tenant).made(minimalNats)).id)
+    for (let n = 0; n < 5; n++)
+      made.push((await integrationClient(fixture().service, tenant).mustCreate(minimalNats)).id)
     const pages = await readPages(fixture().service, "/integrations?limit=2", { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
@@ -150,7 +151,7 @@ describe("Integrations", () => {
   })
 
   it("record each change as an event with the data of the response", async () => {
-    const { id, secret: _, ...made } = await integrations().made()
+    const { id, secret: _, ...made } = await integrations().mustCreate()
     const snapshots = [JSON.stringify({ id, ...made })]
     const recordStep = async (response: Promise<{ readonly text: string; readonly status: number }>) => {
       const { status, text } = await response
@@ -180,8 +181,8 @@ describe("Integrations", () => {
   })
 
   it("delete their secrets and subscriptions with them", async () => {
-    const { id } = await integrations().made()
-    await integrations().madeSubscription(id)
+    const { id } = await integrations().mustCreate()
+    await integrations().mustSubscribe(id)
     assert.strictEqual((await integrations().remove(id)).status, 204)
     assert.strictEqual((await integrations().get(id)).status, 404)
     for (const table of ["subscriptions", "integration_secrets"]) {

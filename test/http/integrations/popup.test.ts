@@ -78,7 +78,7 @@ describe.skipIf(program === undefined)(
 
     const beginAuthorization = async () => {
       const integrations = integrationClient(service, tenant)
-      const { id } = await integrations.made(minimalDrive)
+      const { id } = await integrations.mustCreate(minimalDrive)
       const { body, status, text } = await integrations.call("POST", `/${id}/authorize`, { origin: trusted.url })
       assert.strictEqual(status, 200, text)
       return { id, address: String(body.data.authorizationUrl) }
@@ -141,7 +141,7 @@ describe.skipIf(program === undefined)(
     })
 
     it("is opened and confirmed by the script in the README", async () => {
-      const { id } = await integrationClient(service, tenant).made(minimalDrive)
+      const { id } = await integrationClient(service, tenant).mustCreate(minimalDrive)
       const app = await openApplication(trusted.url)
       const globals = { api: service.url, token: await service.token("owner"), tenant }
       await app.evaluate(`Object.assign(window, ${JSON.stringify(globals)})`)

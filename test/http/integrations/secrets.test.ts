@@ -28,7 +28,9 @@ describe("The secret of an integration", () => {
   }
 
   it("consists of 32 random bytes", async () => {
-    const secrets = [await integrations().made(), await integrations().made()].map(({ secret = "" }) => secret)
+    const secrets = [await integrations().mustCreate(), await integrations().mustCreate()].map(
+      ({ secret = "" }) => secret
+    )
     assert.lengthOf(new Set(secrets), 2)
     for (const secret of secrets) {
       assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -66,7 +68,7 @@ describe("The secret of an integration", () => {
   })
 
   it("stays valid for 24 hours beside its replacement", async () => {
-    const { id, secret: first = "" } = await integrations().made()
+    const { id, secret: first = "" } = await integrations().mustCreate()
     assert.deepStrictEqual(await secretsOf(id), [first])
     const response = await integrations().rotate(id)
     const { secret: second, ...shown } = response.body.data
@@ -89,7 +91,7 @@ describe("The secret of an integration", () => {
   })
 
   it("does not change the expiry of secrets that were replaced before", async () => {
-    const { id, secret: first = "" } = await integrations().made()
+    const { id, secret: first = "" } = await integrations().mustCreate()
     const second = await rotateSecret(id, { overlapHours: 168 })
     const third = await rotateSecret(id, { overlapHours: 0 })
     assert.deepStrictEqual(await secretsOf(id), [third, first])
@@ -104,7 +106,7 @@ describe("The secret of an integration", () => {
   })
 
   it("is rotated once for each of several concurrent requests", async () => {
-    const { id } = await integrations().made()
+    const { id } = await integrations().mustCreate()
     const secrets = await Promise.all(Array.from({ length: 6 }, () => rotateSecret(id)))
     const kept = await secretsOf(id)
     assert.lengthOf(kept, 7)
@@ -112,8 +114,8 @@ describe("The secret of an integration", () => {
   })
 
   it("cannot be read in another tenant or decrypted for another integration", async () => {
-    const { id } = await integrations().made()
-    const other = await integrations().made()
+    const { id } = await integrations().mustCreate()
+    const other = await integrations().mustCreate()
     assert.deepStrictEqual(await secretsOf(id, await fixture().service.newTenant()), [])
     await fixture().pool.query(
       `update integration_secrets set sealed = (select sealed from integration_secrets where integration_id = $1)
@@ -125,7 +127,7 @@ describe("The secret of an integration", () => {
   })
 
   it("is rotated with an overlap of 0 to 168 hours, and never for NATS", async () => {
-    const { id } = await integrations().made()
+    const { id } = await integrations().mustCreate()
     assertValidationError(await integrations().rotate(id, { overlapHours: -1 }), [
       "overlapHours",
       "min",
@@ -141,7 +143,7 @@ describe("The secret of an integration", () => {
       "type",
       "must be an integer"
     ])
-    const nats = await integrations().made(minimalNats)
+    const nats = await integrations().mustCreate(minimalNats)
     assertValidationError(await integrations().rotate(nats.id), ["provider", "state", "is NATS, which has no secret"])
   })
 })

@@ -41,7 +41,7 @@ describe("An integration", () => {
     for (const status of statuses) {
       const isAllowed = (from as ReadonlyArray<string>).includes(status)
       it(`${isAllowed ? `changes from ${status} to ${to}` : `stays ${status}`} after POST ${move}`, async () => {
-        const { id } = await integrations().made(minimalNats)
+        const { id } = await integrations().mustCreate(minimalNats)
         await setStatus(fixture().pool, id, status)
         const before = (await integrations().get(id)).text
         const response = await integrations().move(id, move)
@@ -61,7 +61,7 @@ describe("An integration", () => {
   for (const status of statuses) {
     const change = status === "ACTIVE" ? "changes from ACTIVE to ERROR" : `stays ${status}`
     it(`${change} when a worker reports a failure`, async () => {
-      const { id } = await integrations().made(minimalNats)
+      const { id } = await integrations().mustCreate(minimalNats)
       await setStatus(fixture().pool, id, status)
       await failIntegration(id)
       const { body } = await integrations().get(id)
@@ -76,14 +76,14 @@ describe("An integration", () => {
   }
 
   it("records no event when a worker reports a failure after the deletion", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     await integrations().remove(id)
     await failIntegration(id)
     assert.lengthOf(await eventsOf(fixture().pool, id), 2)
   })
 
   it("has neither statusReason nor failing_since after resume", async () => {
-    const { id } = await integrations().made()
+    const { id } = await integrations().mustCreate()
     await fixture().pool.query("update integrations set failing_since = now() where id = $1", [id])
     await failIntegration(id)
     const { body } = await integrations().move(id, "resume")
@@ -96,7 +96,7 @@ describe("An integration", () => {
   })
 
   it("changes its status once in concurrent requests", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().move(id, "pause")))
     assert.lengthOf(
       responses.filter(({ status }) => status === 200),
@@ -109,7 +109,7 @@ describe("An integration", () => {
   })
 
   it("changes its status once when several workers report a failure concurrently", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     await Promise.all(Array.from({ length: 4 }, (_, n) => failIntegration(id, `Reason ${n}`)))
     assert.deepStrictEqual(
       (await eventsOf(fixture().pool, id)).map(({ type }) => type),
@@ -118,7 +118,7 @@ describe("An integration", () => {
   })
 
   it("keeps its version and status after a ping", async () => {
-    const { id } = await integrations().made()
+    const { id } = await integrations().mustCreate()
     const before = await integrations().get(id)
     const { body, status } = await integrations().move(id, "ping")
     assert.strictEqual(status, 200)
@@ -140,7 +140,7 @@ describe("An integration", () => {
     fixture().pool.query("update integrations set provider = $2 where id = $1", [id, provider])
 
   it.each(["JIRA", "GOOGLE_DRIVE"])("of %s cannot be pinged", async (provider) => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     await setProvider(id, provider)
     assertValidationError(await integrations().move(id, "ping"), [
       "provider",
@@ -150,7 +150,7 @@ describe("An integration", () => {
   })
 
   it("of GOOGLE_DRIVE has no secret to rotate", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     await setProvider(id, "GOOGLE_DRIVE")
     assertValidationError(await integrations().rotate(id), [
       "provider",

@@ -27,12 +27,12 @@ describe("Subscriptions of an integration", () => {
   }
 
   it("select an event type or all of a resource, in the scope of the tenant or of a client", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const made = [
-      await integrations().madeSubscription(id, { eventType: "client.created" }),
-      await integrations().madeSubscription(id, { eventType: "client.*", scopeKey: "tenant" }),
-      await integrations().madeSubscription(id, { eventType: "client.*", clientId: client }),
-      await integrations().madeSubscription(id, {
+      await integrations().mustSubscribe(id, { eventType: "client.created" }),
+      await integrations().mustSubscribe(id, { eventType: "client.*", scopeKey: "tenant" }),
+      await integrations().mustSubscribe(id, { eventType: "client.*", clientId: client }),
+      await integrations().mustSubscribe(id, {
         eventType: "invoice.paid",
         clientId: client,
         scopeKey: `client:${client}`
@@ -61,14 +61,14 @@ describe("Subscriptions of an integration", () => {
   })
 
   it("are found at their Location and only under their integration", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const { body, headers, status } = await integrations().subscribe(id, { eventType: "asset.ready" })
     assert.strictEqual(status, 201)
     const location = headers.get("location") ?? ""
     assert.strictEqual(location, `/api/v1/integrations/${id}/subscriptions/${body.data.id}`)
     const read = await fixture().service.call("GET", location, { as: "owner", tenant: fixture().tenant })
     assert.deepStrictEqual([read.body, read.headers.get("etag")], [body, headers.get("etag")])
-    const other = await integrations().made(minimalNats)
+    const other = await integrations().mustCreate(minimalNats)
     const misplaced = await integrations().call("GET", `/${other.id}/subscriptions/${body.data.id}`)
     assert.strictEqual(misplaced.status, 404)
     assert.strictEqual((await integrations().unsubscribe(other.id, body.data.id)).status, 404)
@@ -77,13 +77,13 @@ describe("Subscriptions of an integration", () => {
   it.each(["client", "client.", "*", "*.created", "client.exploded", "Client.created", "issue.moved", ""])(
     "reject the event type %j",
     async (eventType) => {
-      const { id } = await integrations().made(minimalNats)
+      const { id } = await integrations().mustCreate(minimalNats)
       assertValidationError(await integrations().subscribe(id, { eventType }), ["eventType", "enum", invalidEventType])
     }
   )
 
   it("reject a client of another tenant and a scopeKey that contradicts clientId", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const unknown = `clnt_${"0".repeat(26)}`
     const foreign = await resourceMaker(fixture().service, await fixture().service.newTenant()).make("clients")
     for (const clientId of [unknown, foreign.id]) {
@@ -108,7 +108,7 @@ describe("Subscriptions of an integration", () => {
   })
 
   it("are created once in concurrent requests", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const body = { eventType: "client.created", clientId: client }
     const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().subscribe(id, body)))
     const [rejected, ...others] = responses.filter(({ status }) => status !== 201)
@@ -122,9 +122,9 @@ describe("Subscriptions of an integration", () => {
   })
 
   it("of different types are all created in concurrent requests", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     const types = ["client.created", "client.updated", "client.deleted", "client.*", "invoice.*", "asset.*"]
-    await Promise.all(types.map((eventType) => integrations().madeSubscription(id, { eventType })))
+    await Promise.all(types.map((eventType) => integrations().mustSubscribe(id, { eventType })))
     const shown: ReadonlyArray<{ readonly id: string; readonly eventType: string }> = await readSubscriptions(id)
     assert.sameMembers(
       shown.map(({ eventType }) => eventType),
@@ -139,9 +139,9 @@ describe("Subscriptions of an integration", () => {
   })
 
   it("are deleted once and record integration.updated", async () => {
-    const { id } = await integrations().made(minimalNats)
-    const kept = await integrations().madeSubscription(id, { eventType: "client.*" })
-    const deleted = await integrations().madeSubscription(id, { eventType: "invoice.*" })
+    const { id } = await integrations().mustCreate(minimalNats)
+    const kept = await integrations().mustSubscribe(id, { eventType: "client.*" })
+    const deleted = await integrations().mustSubscribe(id, { eventType: "invoice.*" })
     assert.strictEqual((await integrations().unsubscribe(id, deleted.id, { "if-match": '"other"' })).status, 412)
     const responses = await Promise.all([
       integrations().unsubscribe(id, deleted.id),
@@ -166,8 +166,8 @@ describe("Subscriptions of an integration", () => {
 
   it("prevent the deletion of their client", async () => {
     const other = (await resourceMaker(fixture().service, fixture().tenant).make("clients")).id
-    const { id } = await integrations().made(minimalNats)
-    const { id: subscription } = await integrations().madeSubscription(id, { eventType: "client.*", clientId: other })
+    const { id } = await integrations().mustCreate(minimalNats)
+    const { id: subscription } = await integrations().mustSubscribe(id, { eventType: "client.*", clientId: other })
     const remove = () => fixture().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: fixture().tenant })
     assertValidationError(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
     await integrations().unsubscribe(id, subscription)
@@ -175,14 +175,14 @@ describe("Subscriptions of an integration", () => {
   })
 
   it("are limited to 50 by default", async () => {
-    const { id } = await integrations().made(minimalNats)
+    const { id } = await integrations().mustCreate(minimalNats)
     await fixture().pool.query(
       `update integrations set subscriptions = (
          select json_agg(json_build_object('id', 'sub_' || n, 'eventType', 'client.' || n, 'scopeKey', 'tenant'))
          from generate_series(1, 49) n) where id = $1`,
       [id]
     )
-    await integrations().madeSubscription(id, { eventType: "client.*" })
+    await integrations().mustSubscribe(id, { eventType: "client.*" })
     assertValidationError(
       await integrations().subscribe(id, { eventType: "invoice.*" }),
       quotaError("subscriptions", 50, "eventType")

@@ -191,7 +191,7 @@ describe("A billed reference", () => {
           drafts.map(({ id }, n) => tryAdd(id, ...(n % 2 === 0 ? references : references.toReversed())))
         )
         try {
-          await lock.until(4)
+          await lock.untilWaiting(4)
         } finally {
           await lock.release()
         }

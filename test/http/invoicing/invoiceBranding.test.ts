@@ -103,12 +103,12 @@ describe("The branding of an invoice", () => {
     await send("PUT", `/tenants/${tenant}/media/logo`, { assetId: logo })
     const invoice = await createDraft()
     const lock = await lockRow(fixture().pool, "delete from attachments where tenant_id = $1", tenant)
-    await lock.meanwhile("update tenants set media = '[]' where id = $1", tenant)
-    await lock.meanwhile("delete from assets where tenant_id = $1", tenant)
-    await lock.meanwhile("delete from blobs where tenant_id = $1", tenant)
+    await lock.runInTransaction("update tenants set media = '[]' where id = $1", tenant)
+    await lock.runInTransaction("delete from assets where tenant_id = $1", tenant)
+    await lock.runInTransaction("delete from blobs where tenant_id = $1", tenant)
     const finalizing = send("POST", `/invoices/${invoice}/finalize`)
     try {
-      await lock.until(1)
+      await lock.untilWaiting(1)
     } finally {
       await lock.release()
     }

@@ -67,7 +67,7 @@ describe("Request admission", () => {
       })
     )
     const excess = targets.length - capacity
-    await gate.until(maxWriting)
+    await gate.untilWaiting(maxWriting)
     await untilQueued("writes", maxAdmitted - maxWriting)
     await untilQueued("database", maxQueued)
     await vi.waitUntil(() => completed === excess, { timeout: 10_000, interval: 10 })
@@ -130,7 +130,7 @@ describe("Request admission", () => {
     const first = repeated([one], maxAdmitted).map(rename)
     await untilQueued("writes", maxAdmitted - maxWriting)
     const second = repeated([other], 4).map(rename)
-    await gate.until(4)
+    await gate.untilWaiting(4)
     await untilQueued("writes", maxAdmitted)
     // Both callers are at their maximum; one more request of each caller fills the queues.
     const queued = [rename(one), rename(other), rename(third)]

@@ -68,7 +68,7 @@ describe("GET /invoices/{invoiceId}/pdf of a draft", () => {
     await gate.close()
     const disconnects = Array.from({ length: 5 }, () => sendAndDisconnect(path))
     await waitUntil(async () => (await countInFlight()) === disconnects.length)
-    await gate.until(1)
+    await gate.untilWaiting(1)
     for (const disconnect of disconnects) disconnect()
     await waitUntil(async () => (await countResponses("499")) === disconnected + disconnects.length - 1)
     // A statement that PostgreSQL already runs is not cancelled.

@@ -53,7 +53,7 @@ describe("A pool of four database connections", () => {
     onTestFinished(gate.open)
     await gate.close()
     const explanations = Array.from({ length: 8 }, () => invoices.call("GET", `/invoices/${id}/explain`))
-    await gate.until(3)
+    await gate.untilWaiting(3)
     await untilQueued("writes", 5)
     for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.read()).status, 200)
     assert.strictEqual(await gate.waiting(), 3)
@@ -80,7 +80,7 @@ describe("A pool of four database connections", () => {
       })
     )
     await untilInFlight(callers.length)
-    await gate.until(1)
+    await gate.untilWaiting(1)
     for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.write()).status, 201)
     // Lookups of the service come and go; a connection in a transaction stays.
     const openTransactions = `select count(*)::int from pg_stat_activity
@@ -106,7 +106,7 @@ describe("A pool of four database connections", () => {
       return response
     })
     await vi.waitUntil(() => completed === 5, { timeout: 20_000, interval: 10 })
-    await gate.until(1)
+    await gate.untilWaiting(1)
     for (const { status } of await Promise.all([1, 2, 3].map(neighbour.read))) assert.strictEqual(status, 200)
     assert.deepStrictEqual([await gate.waiting(), completed], [1, 5])
     await gate.open()

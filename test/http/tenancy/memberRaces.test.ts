@@ -38,8 +38,8 @@ describe("Concurrent member changes", () => {
     const lock = await lockTenant(at().pool, tenant)
     const responses = Promise.all(requests.map((send) => send()))
     try {
-      await lock.until(requests.length)
-      if (change !== undefined) await lock.meanwhile(...change)
+      await lock.untilWaiting(requests.length)
+      if (change !== undefined) await lock.runInTransaction(...change)
     } finally {
       await lock.release()
     }
@@ -165,12 +165,12 @@ describe("Concurrent member changes", () => {
     const first = read()
     let responses: Promise<ReadonlyArray<ServiceResponse>>
     try {
-      await lock.until(1)
+      await lock.untilWaiting(1)
       responses = Promise.all(Array.from({ length: 20 }, read))
       await eventually(() => arrived === 21, "all requests have arrived")
       // Their own lookups would reach the database before these requests, and wait for the table like the first one.
       for (let n = 0; n < 5; n++) await at().service.call("GET", unknownAsset)
-      await lock.until(1)
+      await lock.untilWaiting(1)
     } finally {
       await lock.release()
     }

@@ -31,19 +31,19 @@ describe("Quotas", () => {
 
   it("count grants that await confirmation as pending authorizations", async () => {
     const { authorizing } = await at().stage()
-    const { id } = await authorizing.made(minimalDrive)
+    const { id } = await authorizing.mustCreate(minimalDrive)
     const error = quotaError("pendingAuthorizations", smallQuotas.pendingAuthorizations, "integrationId")
-    const confirmation = await authorizing.waiting(id)
-    for (let n = 1; n < smallQuotas.pendingAuthorizations; n++) await authorizing.begun(id)
+    const confirmation = await authorizing.pendingConfirmation(id)
+    for (let n = 1; n < smallQuotas.pendingAuthorizations; n++) await authorizing.authorizationUrlOf(id)
     assertValidationError(await authorizing.begin(id), error)
     assert.strictEqual((await authorizing.confirm(id, confirmation)).status, 200)
-    await authorizing.begun(id)
+    await authorizing.authorizationUrlOf(id)
     assertValidationError(await authorizing.begin(id), error)
   })
 
   it("allow a rotation without overlap at the maximum of secrets", async () => {
     const { integrations } = await at().stage()
-    const { id } = await integrations.made(minimalWebhook)
+    const { id } = await integrations.mustCreate(minimalWebhook)
     for (let n = 1; n < smallQuotas.secrets; n++) await integrations.rotate(id)
     assertValidationError(await integrations.rotate(id), quotaError("secrets", smallQuotas.secrets, "overlapHours"))
     assert.strictEqual((await integrations.rotate(id, { overlapHours: 0 })).status, 200)
@@ -71,9 +71,9 @@ describe("Quotas", () => {
     const client = await make("clients")
     const { id: invoice } = await invoicing.draft()
     const [line] = await invoicing.add(invoice, {}, {}, {})
-    const { id: integration } = await integrations.made(minimalNats)
+    const { id: integration } = await integrations.mustCreate(minimalNats)
     for (const eventType of ["client.*", "invoice.*", "asset.*"])
-      await integrations.madeSubscription(integration, { eventType })
+      await integrations.mustSubscribe(integration, { eventType })
     const [image] = [await assets.ready(), await assets.ready()]
     for (const slot of ["a", "b", "c"]) {
       await call("PUT", `/clients/${client.id}/media/${slot}`, { assetId: image.assetId })

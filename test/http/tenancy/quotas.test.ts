@@ -31,7 +31,7 @@ describe("Quotas", () => {
   })
 
   const rotations = (integration: object, table: string) => async (stage: QuotaStage) => {
-    const { id } = await stage.integrations.made(integration)
+    const { id } = await stage.integrations.mustCreate(integration)
     return {
       field: "overlapHours",
       used: 1,
@@ -79,7 +79,7 @@ describe("Quotas", () => {
       "subscriptions",
       "subscriptions of an integration",
       async ({ integrations }) => {
-        const { id } = await integrations.made(minimalNats)
+        const { id } = await integrations.mustCreate(minimalNats)
         return {
           field: "eventType",
           add: (n) => integrations.subscribe(id, { eventType: eventTypes[n]?.type }),
@@ -93,7 +93,7 @@ describe("Quotas", () => {
       "pendingAuthorizations",
       "pending authorizations of an integration",
       async ({ authorizing, owner }) => {
-        const { id } = await authorizing.made(minimalDrive)
+        const { id } = await authorizing.mustCreate(minimalDrive)
         return {
           field: "integrationId",
           add: () => authorizing.begin(id),

@@ -29,9 +29,9 @@ const statusFor = async (service: Service, token: string) => (await create(servi
 
 /** Lets the listener respond to all requests for the rest of the test. */
 const setOutage = ({ state }: Issuer, listener: RequestListener) => {
-  state.trouble = listener
+  state.override = listener
   onTestFinished(() => {
-    state.trouble = undefined
+    state.override = undefined
   })
 }
 
@@ -144,7 +144,7 @@ describe("A service that has cached the keys of its issuer", () => {
     assert.strictEqual(fetches, 3, "one fetch per expiry of the cache, not per token")
     assert.strictEqual(await statusFor(service, await tokenOf("erin", next)), 503)
     assert.strictEqual(fetches, 4)
-    issuer.state.trouble = undefined
+    issuer.state.override = undefined
     assert.strictEqual(await statusFor(service, await tokenOf("erin", next)), 201)
 
     setOutage(issuer, respondWith(500, ""))

@@ -23,7 +23,7 @@ describe("AttemptResults.record", () => {
     const attemptedAt = new Date().toISOString()
     return { tenant, integration, id, lease, delivered: true, attemptedAt, latencyMs: 1, status: 200, ...more }
   }
-  const record = (...results: ReadonlyArray<AttemptResult>) => database.run(database.outcomes.record(results))
+  const record = (...results: ReadonlyArray<AttemptResult>) => database.run(database.attemptResults.record(results))
   const statusOf = async ({ id }: AttemptResult) =>
     (await database.sql.query<{ status: string }>("select status from deliveries where id = $1", [id])).rows[0]?.status
   const latencyClassOf = async ({ integration }: AttemptResult) =>

@@ -126,7 +126,7 @@ describe("A bulk redelivery", () => {
       const [one] = claimed.filter(({ integration }) => integration === of)
       assert(one)
       const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
-      await database.run(database.outcomes.record([{ ...one, ...attempt }]))
+      await database.run(database.attemptResults.record([{ ...one, ...attempt }]))
     }
     assert.isFalse((await startRedelivery()).isComplete)
     const { rows } = await database.sql.query(
@@ -141,7 +141,7 @@ describe("A bulk redelivery", () => {
       integration
     )
     const step = advance()
-    await lock.until(1)
+    await lock.untilWaiting(1)
     await recordResult(otherIntegration)
     await lock.release()
     assert.isAbove((await step).redelivered, 0)
@@ -164,7 +164,7 @@ describe("A bulk redelivery", () => {
       integration
     )
     const stop = await startWorker()
-    await lock.until(1)
+    await lock.untilWaiting(1)
     const stopping = stop()
     await lock.release()
     await stopping

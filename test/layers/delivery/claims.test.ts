@@ -186,9 +186,9 @@ describe("Claims.claim", () => {
     const integration = await insertDueDeliveries(database.sql, await insertTenant(database.sql), "http://127.0.0.1", 1)
     await gate.close()
     const closing = claim("")
-    await gate.until(1)
+    await gate.untilWaiting(1)
     const resuming = resumeIntegrations(database.sql, integration)
-    await gate.until(2)
+    await gate.untilWaiting(2)
     await gate.open()
     assert.deepStrictEqual(await closing, [])
     await resuming
@@ -208,7 +208,7 @@ describe("Claims.claim", () => {
     assert.lengthOf(claimed, initialLimit.NEW)
     assert.deepStrictEqual(await claim(""), [])
     const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
-    await database.run(database.outcomes.record(claimed.map((one) => ({ ...one, ...attempt }))))
+    await database.run(database.attemptResults.record(claimed.map((one) => ({ ...one, ...attempt }))))
     assert.lengthOf(await claim(""), initialLimit.NEW)
     await deleteDeliveries()
   })

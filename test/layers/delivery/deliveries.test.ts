@@ -41,7 +41,7 @@ describe("Event delivery", () => {
   const claim = async () => (await database.run(database.claims.claim(makeId("lease"), "", limits))).claimed
   const fanOut = (keys: ReadonlyArray<{ tenant: string; id: string }>) => database.run(database.fanOut.fanOut(keys))
   const record = async (...results: ReadonlyArray<AttemptResult>) => {
-    for (let left = results; left.length > 0; ) left = await database.run(database.outcomes.record(left))
+    for (let left = results; left.length > 0; ) left = await database.run(database.attemptResults.record(left))
   }
   const statusesOf = async (integration: string) => {
     const { rows } = await database.sql.query(

@@ -41,7 +41,7 @@ describe("The database reads per delivered event", () => {
         database.claims.claim(makeId("lease"), "", { ...limits, sendLimitByIntegration: { [integration]: 64 } })
       )
       const attempt = { attemptedAt: new Date().toISOString(), latencyMs: 1, delivered: true }
-      await database.run(database.outcomes.record(claimed.map((one) => ({ ...one, ...attempt }))))
+      await database.run(database.attemptResults.record(claimed.map((one) => ({ ...one, ...attempt }))))
       count += claimed.length
       isMore = claimed.length > 0
     }

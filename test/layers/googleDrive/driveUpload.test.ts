@@ -40,7 +40,7 @@ describe("An upload to Google Drive", () => {
 
   it("sends no token to the session URL of a resumable upload", async () => {
     await create("resumable", fileOf(maxMultipartBytes + 1))
-    const put = server.asked.findLast(({ method }) => method === "PUT")
+    const put = server.requests.findLast(({ method }) => method === "PUT")
     assert.isDefined(put)
     assert.isUndefined(put?.headers.authorization)
   })
@@ -48,13 +48,13 @@ describe("An upload to Google Drive", () => {
   it.each([404, 410])(
     "does not stop the integration if the session URL of a resumable upload answers %i",
     async (status) => {
-      server.meet(({ method }, response) => {
+      server.intercept(({ method }, response) => {
         if (method !== "PUT") return false
         sendDriveError(response, status, "notFound")
         return true
       })
       const result = await create(`lost-${status}`, fileOf(maxMultipartBytes + 1))
-      server.meet(undefined)
+      server.intercept(undefined)
       assert.strictEqual(result._tag, "Left")
       if (result._tag === "Left") assert.deepInclude({ stop: undefined, ...result.left }, { stop: undefined })
       assert.isFalse(server.files.has(`lost-${status}`))

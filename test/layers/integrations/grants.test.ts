@@ -38,7 +38,7 @@ describe("Grants", () => {
     processes = [await startProcess(), await startProcess()]
   })
   afterEach(() => {
-    server.answer("/token", undefined)
+    server.overrideResponse("/token", undefined)
     server.setDelay(0)
   })
   afterAll(async () => {
@@ -64,12 +64,12 @@ describe("Grants", () => {
       seconds
     ])
   const authorizeExpired = async (fields: object = minimalDrive) => {
-    const id = await client().authorized(fields)
+    const id = await client().createAuthorized(fields)
     await expireIn(id, -1)
     return id
   }
   const refreshRequests = () =>
-    server.askedFor("/token").filter(({ fields }) => fields["grant_type"] === "refresh_token")
+    server.requestsTo("/token").filter(({ fields }) => fields["grant_type"] === "refresh_token")
   const generationOf = async (id: string) => {
     const { rows } = await pool.query<{ generation: number }>(
       "select generation from grants where integration_id = $1",
@@ -79,7 +79,7 @@ describe("Grants", () => {
   }
 
   it("getAccess returns the stored token until a minute before its expiry", async () => {
-    const id = await client().authorized(minimalJira)
+    const id = await client().createAuthorized(minimalJira)
     const before = refreshRequests().length
     const access = await getAccess(id)
     assert.deepStrictEqual(access, {
@@ -103,7 +103,7 @@ describe("Grants", () => {
       assert.strictEqual(await generationOf(id), generation)
       await expireIn(id, -1)
     }
-    assert.isTrue((await client().shown(id)).isAuthorized)
+    assert.isTrue((await client().read(id)).isAuthorized)
   })
 
   it("getAccess renews an expired token once for concurrent callers in several processes", async () => {
@@ -119,7 +119,7 @@ describe("Grants", () => {
   it("getAccess keeps the refresh token if the provider sends no new one", async () => {
     const id = await authorizeExpired()
     for (const accessToken of ["second", "third"]) {
-      server.answer("/token", { status: 200, body: { access_token: accessToken, expires_in: 3600 } })
+      server.overrideResponse("/token", { status: 200, body: { access_token: accessToken, expires_in: 3600 } })
       assert.strictEqual((await getAccess(id)).accessToken, accessToken)
       await expireIn(id, -1)
     }
@@ -128,7 +128,7 @@ describe("Grants", () => {
   })
 
   it("renewAccess renews a rejected token once for concurrent callers", async () => {
-    const id = await client().authorized()
+    const id = await client().createAuthorized()
     const { accessToken } = await getAccess(id)
     const before = refreshRequests().length
     const [a, b] = await Promise.all([renewAccess(id, accessToken), renewAccess(id, accessToken)])
@@ -146,9 +146,9 @@ describe("Grants", () => {
     "getAccess fails with GrantLost and moves the integration to ERROR if %s answers %j",
     async (name, response, fields) => {
       const id = await authorizeExpired(fields)
-      server.answer("/token", response)
+      server.overrideResponse("/token", response)
       assert.strictEqual(await getAccessError(id), "GrantLost")
-      const { isAuthorized, status, statusReason = "" } = await client().shown(id)
+      const { isAuthorized, status, statusReason = "" } = await client().read(id)
       assert.deepStrictEqual([isAuthorized, status], [false, "ERROR"])
       assert.include(statusReason, name)
       assert.include(statusReason, "Authorize again")
@@ -158,17 +158,17 @@ describe("Grants", () => {
       const requestCount = refreshRequests().length
       assert.strictEqual(await getAccessError(id), "GrantLost")
       assert.strictEqual(refreshRequests().length, requestCount, "a lost grant is requested again")
-      server.answer("/token", undefined)
-      await client().callback(await client().consented(id), "owner")
-      assert.deepInclude(await client().shown(id), { isAuthorized: true, status: "ACTIVE" })
-      assert.notProperty(await client().shown(id), "statusReason")
+      server.overrideResponse("/token", undefined)
+      await client().callback(await client().consent(id), "owner")
+      assert.deepInclude(await client().read(id), { isAuthorized: true, status: "ACTIVE" })
+      assert.notProperty(await client().read(id), "statusReason")
       await getAccess(id)
     }
   )
 
   it("getAccess records one integration.error event for concurrent callers of a revoked grant", async () => {
     const id = await authorizeExpired()
-    server.answer("/token", { status: 400, body: { error: "invalid_grant" } })
+    server.overrideResponse("/token", { status: 400, body: { error: "invalid_grant" } })
     server.setDelay(100)
     const errors = await Promise.all(
       [0, 1, 0, 1].map((process) => runToErrorTag(grants(process).getAccess(TenantId.make(tenant), id)))
@@ -188,16 +188,16 @@ describe("Grants", () => {
     { status: 200, body: "nonsense" }
   ])("getAccess fails with ProviderUnavailable and keeps the grant if the provider fails: %j", async (response) => {
     const id = await authorizeExpired()
-    server.answer("/token", response)
+    server.overrideResponse("/token", response)
     assert.strictEqual(await getAccessError(id), "ProviderUnavailable")
-    assert.deepInclude(await client().shown(id), { isAuthorized: true, status: "ACTIVE" })
-    server.answer("/token", undefined)
+    assert.deepInclude(await client().read(id), { isAuthorized: true, status: "ACTIVE" })
+    server.overrideResponse("/token", undefined)
     await getAccess(id)
   })
 
   it("getAccess fails with ProviderUnavailable if the provider does not answer in time", async () => {
     const id = await authorizeExpired()
-    server.answer("/token", "silence")
+    server.overrideResponse("/token", "silence")
     // The test fires the timeout, which is ten seconds otherwise.
     const controller = new AbortController()
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(controller.signal)
@@ -209,19 +209,19 @@ describe("Grants", () => {
     controller.abort(new DOMException("", "TimeoutError"))
     assert.strictEqual(await error, "ProviderUnavailable")
     timeout.mockRestore()
-    server.answer("/token", undefined)
+    server.overrideResponse("/token", undefined)
     await getAccess(id)
   })
 
   it("getAccess fails with GrantLost for an unauthorized and for a missing integration", async () => {
-    const { id } = await client().made(minimalDrive)
+    const { id } = await client().mustCreate(minimalDrive)
     assert.strictEqual(await getAccessError(id), "GrantLost")
     assert.strictEqual(await getAccessError(`int_${"0".repeat(26)}`), "GrantLost")
-    assert.deepInclude(await client().shown(id), { status: "PENDING_AUTH" })
+    assert.deepInclude(await client().read(id), { status: "PENDING_AUTH" })
   })
 
   it("getAccess rejects a stored token that was copied to another row or generation", async () => {
-    const [one, other] = [await client().authorized(), await client().authorized()]
+    const [one, other] = [await client().createAuthorized(), await client().createAuthorized()]
     await pool.query(
       "update grants set access = theirs.access from grants theirs where grants.integration_id = $1 and theirs.integration_id = $2",
       [one, other]

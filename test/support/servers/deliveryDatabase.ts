@@ -9,7 +9,7 @@ import { migrate } from "../../../src/layers/postgres/Migrations.ts"
 import { migratedDatabase, openPool } from "./database.ts"
 import { testLayers } from "./layers.ts"
 
-/** The tables of delivery in a database of their own, with those who work on them, and no process around them. */
+/** A database with the services that deliver events, and no worker. */
 export const openDeliveryDatabase = async (settings: Readonly<Record<string, string>> = {}) => {
   const database = await migratedDatabase()
   const sql = openPool(database.url)
@@ -19,10 +19,10 @@ export const openDeliveryDatabase = async (settings: Readonly<Record<string, str
   const runtime = ManagedRuntime.make(live)
   await runtime.runPromise(migrate)
   const services = await runtime.runPromise(
-    Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, outcomes: AttemptResults })
+    Effect.all({ outbox: Outbox, fanOut: FanOut, claims: Claims, attemptResults: AttemptResults })
   )
   const run = <A, E>(effect: Effect.Effect<A, E>) => runtime.runPromise(effect)
-  /** Something that needs the database itself. */
+  /** Runs an effect that needs the SQL client. */
   const runIn = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) => runtime.runPromise(effect)
   const stamps = "now(), now(), 1"
 
@@ -34,7 +34,7 @@ export const openDeliveryDatabase = async (settings: Readonly<Record<string, str
     return id
   }
 
-  /** An integration that is told of everything that happens to clients. */
+  /** An integration with a subscription to all events of clients. */
   const newIntegration = async (tenant: string, { provider = "WEBHOOK", status = "ACTIVE" } = {}) => {
     const id = makeId("int")
     await sql.query(

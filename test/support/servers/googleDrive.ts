@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
-import { type Asked, answerJson, bearerOf, startJsonServer } from "./jsonServer.ts"
+import { type ApiRequest, bearerOf, sendJson, startJsonServer } from "./jsonServer.ts"
 
 export interface StoredFile {
   readonly id: string
@@ -19,14 +19,14 @@ export const sendDriveError = (
   reason: string,
   headers?: Record<string, string>
 ) =>
-  answerJson(
+  sendJson(
     response,
     code,
     { error: { code, message: `Refused: ${reason}`, errors: [{ domain: "global", reason, message: reason }] } },
     headers
   )
 
-const partsOf = ({ body, headers }: Asked) => {
+const partsOf = ({ body, headers }: ApiRequest) => {
   const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? ""
   const text = body.toString("latin1")
   const [, first = "", second = ""] = text.split(`--${boundary}`)
@@ -63,18 +63,18 @@ export const startGoogleDrive = async (...folders: ReadonlyArray<string>) => {
     if (wrong !== undefined) return sendDriveError(response, ...wrong)
     const file = { ...files.get(described.id), ...described, bytes, trashed: false }
     files.set(file.id, file)
-    return answerJson(response, 200, shown(file))
+    return sendJson(response, 200, shown(file))
   }
 
-  const open = (asked: Asked, response: ServerResponse, described: StoredFile, isNew: boolean) => {
+  const open = (asked: ApiRequest, response: ServerResponse, described: StoredFile, isNew: boolean) => {
     const wrong = fault(described, isNew)
     if (wrong !== undefined) return sendDriveError(response, ...wrong)
     const session = randomUUID()
     sessions.set(session, { described, isNew })
-    return answerJson(response, 200, {}, { location: `http://${asked.headers.host}/session/${session}` })
+    return sendJson(response, 200, {}, { location: `http://${asked.headers.host}/session/${session}` })
   }
 
-  const upload = (asked: Asked, response: ServerResponse) => {
+  const upload = (asked: ApiRequest, response: ServerResponse) => {
     const isNew = asked.method === "POST"
     const target = isNew ? {} : { id: asked.url.pathname.split("/").at(-1) ?? "" }
     if (asked.url.searchParams.get("uploadType") === "resumable")
@@ -84,11 +84,11 @@ export const startGoogleDrive = async (...folders: ReadonlyArray<string>) => {
     return store(response, { ...described, ...target }, bytes, isNew)
   }
 
-  const read = (asked: Asked, response: ServerResponse) => {
+  const read = (asked: ApiRequest, response: ServerResponse) => {
     const last = asked.url.pathname.split("/").at(-1) ?? ""
-    if (last === "generateIds") return answerJson(response, 200, { ids: [`file${++state.ids}`] })
+    if (last === "generateIds") return sendJson(response, 200, { ids: [`file${++state.ids}`] })
     const file = files.get(last)
-    return file === undefined ? sendDriveError(response, 404, "notFound") : answerJson(response, 200, shown(file))
+    return file === undefined ? sendDriveError(response, 404, "notFound") : sendJson(response, 200, shown(file))
   }
 
   const server = await startJsonServer((asked, response) => {
@@ -110,7 +110,7 @@ export const startGoogleDrive = async (...folders: ReadonlyArray<string>) => {
     trust: (accepts: (token: string) => boolean) => {
       state.accepts = accepts
     },
-    uploads: () => server.asked.filter(({ method, url }) => method !== "GET" && url.pathname.startsWith("/upload/"))
+    uploads: () => server.requests.filter(({ method, url }) => method !== "GET" && url.pathname.startsWith("/upload/"))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { type Asked, answerJson, bearerOf, startJsonServer } from "./jsonServer.ts"
+import { type ApiRequest, bearerOf, sendJson, startJsonServer } from "./jsonServer.ts"
 
 export interface RegisteredWebhook {
   readonly id: number
@@ -10,24 +10,25 @@ export interface RegisteredWebhook {
   expirationDate: number
 }
 
-/** What an account reaches. */
+/** The sites that an account can access. */
 const sites = [{ id: "site-1", name: "One", url: "https://one.example.test", scopes: [] }]
 
 const month = 30 * 24 * 60 * 60 * 1000
 
-/** The webhooks of a tracker's sites, as its REST API shows them to one app. */
+/** The webhooks of Jira sites, as the REST API returns them to one app. */
 export const startJira = async () => {
   const state = {
     accepts: (token: string): boolean => token === "valid",
     ids: 0,
     isOneUrlOnly: false,
-    tellsText: false,
+    sendsDatesAsText: false,
     badFilter: "no such field = 1"
   }
   const hooks = new Map<number, RegisteredWebhook>()
 
   const at = (site: string) => [...hooks.values()].filter((hook) => hook.site === site)
-  const told = (moment: number) => (state.tellsText ? new Date(moment).toISOString().replace("Z", "+0000") : moment)
+  const told = (moment: number) =>
+    state.sendsDatesAsText ? new Date(moment).toISOString().replace("Z", "+0000") : moment
 
   const errorsIn = (site: string, url: string, jqlFilter: string) => [
     ...(state.isOneUrlOnly && at(site).some((hook) => hook.url !== url)
@@ -36,58 +37,58 @@ export const startJira = async () => {
     ...(jqlFilter === state.badFilter ? [`The clause ${jqlFilter} is not supported`] : [])
   ]
 
-  const register = (site: string, { body }: Asked, response: ServerResponse) => {
+  const register = (site: string, { body }: ApiRequest, response: ServerResponse) => {
     const { url, webhooks } = JSON.parse(body.toString())
     const [{ events, jqlFilter }] = webhooks
     const errors = errorsIn(site, url, jqlFilter)
-    if (errors.length > 0) return answerJson(response, 200, { webhookRegistrationResult: [{ errors }] })
+    if (errors.length > 0) return sendJson(response, 200, { webhookRegistrationResult: [{ errors }] })
     const id = ++state.ids
     hooks.set(id, { id, site, url, jqlFilter, events, expirationDate: Date.now() + month })
-    return answerJson(response, 200, { webhookRegistrationResult: [{ createdWebhookId: id }] })
+    return sendJson(response, 200, { webhookRegistrationResult: [{ createdWebhookId: id }] })
   }
 
-  const refresh = (site: string, { body }: Asked, response: ServerResponse) => {
+  const refresh = (site: string, { body }: ApiRequest, response: ServerResponse) => {
     const ids: ReadonlyArray<number> = JSON.parse(body.toString()).webhookIds
     const found = at(site).filter(({ id }) => ids.includes(id))
-    if (found.length === 0) return answerJson(response, 400, { errorMessages: ["No webhook has any of these ids"] })
+    if (found.length === 0) return sendJson(response, 400, { errorMessages: ["No webhook has any of these ids"] })
     const expirationDate = Date.now() + month
     for (const hook of found) hook.expirationDate = expirationDate
-    return answerJson(response, 200, { expirationDate: told(expirationDate) })
+    return sendJson(response, 200, { expirationDate: told(expirationDate) })
   }
 
-  const list = (site: string, { url }: Asked, response: ServerResponse) => {
+  const list = (site: string, { url }: ApiRequest, response: ServerResponse) => {
     const startAt = Number(url.searchParams.get("startAt"))
     const values = at(site)
       .slice(startAt, startAt + 2)
       .map(({ site: _, ...hook }) => ({ ...hook, expirationDate: told(hook.expirationDate) }))
-    return answerJson(response, 200, { startAt, maxResults: 2, isLast: startAt + 2 >= at(site).length, values })
+    return sendJson(response, 200, { startAt, maxResults: 2, isLast: startAt + 2 >= at(site).length, values })
   }
 
-  const remove = (site: string, { body }: Asked, response: ServerResponse) => {
+  const remove = (site: string, { body }: ApiRequest, response: ServerResponse) => {
     for (const id of JSON.parse(body.toString()).webhookIds) if (hooks.get(id)?.site === site) hooks.delete(id)
     response.writeHead(202).end()
   }
 
   const server = await startJsonServer((asked, response) => {
     const [, site, rest] = /^\/ex\/jira\/([^/]+)\/rest\/api\/3\/webhook(\/refresh)?$/.exec(asked.url.pathname) ?? []
-    if (!state.accepts(bearerOf(asked))) return answerJson(response, 401, { code: 401, message: "Unauthorized" })
-    if (asked.url.pathname === "/oauth/token/accessible-resources") return answerJson(response, 200, sites)
-    if (site === undefined) return answerJson(response, 404, {})
+    if (!state.accepts(bearerOf(asked))) return sendJson(response, 401, { code: 401, message: "Unauthorized" })
+    if (asked.url.pathname === "/oauth/token/accessible-resources") return sendJson(response, 200, sites)
+    if (site === undefined) return sendJson(response, 404, {})
     if (rest !== undefined) return refresh(site, asked, response)
     const answers = { POST: register, GET: list, DELETE: remove }[asked.method]
-    return answers === undefined ? answerJson(response, 405, {}) : answers(site, asked, response)
+    return answers === undefined ? sendJson(response, 405, {}) : answers(site, asked, response)
   })
 
   return {
     ...server,
-    hooks,
+    webhooks: hooks,
     at,
     state,
-    /** From now on those tokens count that somebody else says so of. */
+    /** Sets which tokens are accepted. */
     trust: (accepts: (token: string) => boolean) => {
       state.accepts = accepts
     },
-    made: (method: string) => server.asked.filter((one) => one.method === method)
+    requestsOf: (method: string) => server.requests.filter((one) => one.method === method)
   }
 }
 

@@ -7,7 +7,7 @@ import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.
 import { encryptWebhookKey, insertAuthorizedIntegration, insertGrant } from "../fixtures/grantRows.ts"
 import type { Service } from "./service.ts"
 
-/** One process that looks after trackers, whose rounds are begun by hand; what it logs goes to `lines`. */
+/** A reconciler whose rounds the test starts. It logs to `lines`. */
 export const startReconciler = (service: Service, lines: Array<string> = []) => {
   const live = JiraWebhookReconciler.Default.pipe(
     Layer.provide(SqlLive),
@@ -23,8 +23,8 @@ export const startReconciler = (service: Service, lines: Array<string> = []) => 
   )
   const runtime = ManagedRuntime.make(live)
   return {
-    round: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ reconcileAll }) => reconcileAll)),
-    greet: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ registerNew }) => registerNew)),
+    reconcileAll: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ reconcileAll }) => reconcileAll)),
+    registerNew: () => runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ registerNew }) => registerNew)),
     stop: async () => {
       await runtime.runPromise(Effect.flatMap(JiraWebhookReconciler, ({ releaseLease }) => releaseLease))
       await runtime.dispose()
@@ -34,7 +34,7 @@ export const startReconciler = (service: Service, lines: Array<string> = []) => 
 
 export type Reconciler = ReturnType<typeof startReconciler>
 
-/** Gives an integration an endpoint; tells its key. */
+/** Inserts a webhook endpoint and returns its key. */
 export const insertEndpoint = async (service: Service, pool: pg.Pool, tenant: string, integration: string) => {
   const key = randomBytes(32).toString("base64url")
   const hash = createHash("sha256").update(key).digest()
@@ -45,17 +45,17 @@ export const insertEndpoint = async (service: Service, pool: pg.Pool, tenant: st
   return key
 }
 
-interface Planted {
+interface ConnectedFields {
   readonly site: string
   readonly jql?: string
   readonly token?: string
 }
 
-/** A tenant with an integration that somebody has connected to a site. */
+/** Inserts a tenant with an integration that is connected to a Jira site. */
 export const insertConnectedTenant = async (
   service: Service,
   pool: pg.Pool,
-  { jql, site, token = "valid" }: Planted
+  { jql, site, token = "valid" }: ConnectedFields
 ) => {
   const tenant = await service.newTenant()
   const config = jql === undefined ? {} : { jql }

@@ -1,28 +1,29 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-export interface Asked {
+export interface ApiRequest {
   readonly method: string
   readonly url: URL
   readonly headers: IncomingMessage["headers"]
   readonly body: Buffer
 }
 
-export type Answers = (asked: Asked, response: ServerResponse) => void | Promise<void>
+export type ApiHandler = (asked: ApiRequest, response: ServerResponse) => void | Promise<void>
 
-export const answerJson = (
+export const sendJson = (
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Record<string, string> = {}
 ) => void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 
-export const bearerOf = ({ headers }: Pick<Asked, "headers">) => headers.authorization?.replace(/^Bearer /, "") ?? ""
+export const bearerOf = ({ headers }: Pick<ApiRequest, "headers">) =>
+  headers.authorization?.replace(/^Bearer /, "") ?? ""
 
-/** A server of somebody else's API. Whoever is set to meet requests answers before it, unless they leave that to it. */
-export const startJsonServer = async (usual: Answers) => {
-  const asked: Array<Asked> = []
-  const state: { meet: ((asked: Asked, response: ServerResponse) => boolean | Promise<boolean>) | undefined } = {
+/** A server in place of a provider's API. A test can intercept its requests. */
+export const startJsonServer = async (usual: ApiHandler) => {
+  const asked: Array<ApiRequest> = []
+  const state: { meet: ((asked: ApiRequest, response: ServerResponse) => boolean | Promise<boolean>) | undefined } = {
     meet: undefined
   }
   const server = createServer(async (request, response) => {
@@ -37,9 +38,9 @@ export const startJsonServer = async (usual: Answers) => {
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
-    /** Tells whether it has answered, or will; otherwise the server answers as usual. */
-    meet: (next: typeof state.meet) => {
+    requests: asked,
+    /** Sets a function that returns whether it responds to a request; the server responds to all others. */
+    intercept: (next: typeof state.meet) => {
       state.meet = next
     },
     stop: async () => {

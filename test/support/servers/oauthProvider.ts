@@ -10,7 +10,7 @@ export interface RecordedRequest {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** What the server answers instead: a status with a body, or nothing at all. */
+/** A response in place of the default one: a status with a body, or none at all. */
 export type ResponseOverride = { readonly status: number; readonly body: unknown } | "silence"
 
 interface Consent {
@@ -28,7 +28,7 @@ const word = (what: string) => `planted-${what}-${randomBytes(9).toString("hex")
 const fieldsOf = (body: string, contentType: string): Record<string, string> =>
   contentType.startsWith("application/json") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body))
 
-/** The settings that make a server at `url` both providers. */
+/** Settings that use a server at `url` for both providers. */
 export const oauthSettings = (url: string) => ({
   PUBLIC_URL: publicUrl,
   OAUTH_TRUSTED_ORIGINS: `${trustedOrigin},https://other.example.test`,
@@ -44,7 +44,7 @@ export const oauthSettings = (url: string) => ({
   GOOGLE_REVOKE_URL: `${url}/revoke`
 })
 
-/** Issues tokens for what was consented to, checks the proof of possession, and rotates refresh tokens. */
+/** Issues tokens after a consent, checks the code verifier, and rotates refresh tokens. */
 const makeIssuing = () => {
   const consents = new Map<string, Consent>()
   const refreshTokens = new Map<string, string>()
@@ -76,7 +76,7 @@ const makeIssuing = () => {
   return { consents, issued, token }
 }
 
-/** A provider in place of Jira and Google, which answers as it is told to for the test of every trouble there may be. */
+/** An OAuth provider in place of Jira and Google. A test can override its responses. */
 export const startOAuthProvider = async () => {
   const issuing = makeIssuing()
   const asked: Array<RecordedRequest> = []
@@ -102,7 +102,7 @@ export const startOAuthProvider = async () => {
     if (answer === "silence") return
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body))
   }
-  /** Consents to what an authorization asks for, or to less, and tells what the browser is sent back with. */
+  /** Consents to the requested scopes, or to fewer. Returns the parameters of the redirect. */
   const consent = (authorizationUrl: string, scope?: string) => {
     const asks = new URL(authorizationUrl).searchParams
     const code = word("code")
@@ -113,7 +113,7 @@ export const startOAuthProvider = async () => {
     })
     return { code, state: asks.get("state") ?? "" }
   }
-  /** The page on which somebody who asks no questions consents at once. */
+  /** A consent page that redirects at once. */
   const sendBack = (authorizationUrl: string, response: ServerResponse) => {
     const target = new URL(new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "")
     target.search = new URLSearchParams(consent(authorizationUrl)).toString()
@@ -129,11 +129,11 @@ export const startOAuthProvider = async () => {
     url,
     stop,
     environment: oauthSettings(url),
-    asked,
+    requests: asked,
     issued: issuing.issued,
-    askedFor: (path: string) => asked.filter((one) => one.path === path),
-    /** Answers requests for a path like this from now on, or as usual again. */
-    answer: (path: string, other: ResponseOverride | undefined) =>
+    requestsTo: (path: string) => asked.filter((one) => one.path === path),
+    /** Overrides the response to a path, or restores the default one. */
+    overrideResponse: (path: string, other: ResponseOverride | undefined) =>
       other === undefined ? instead.delete(path) : instead.set(path, other),
     setDelay: (millis: number) => {
       delay = millis

@@ -18,7 +18,7 @@ type Answering = (received: ReceivedRequest, response: ServerResponse) => void
 
 const ok: Answering = (_, response) => response.end("{}")
 
-/** A receiver of webhooks that remembers what it got. How it answers can change at any time. */
+/** A receiver of webhooks that records its requests. A test can change how it responds. */
 export const startReceiver = async (answering: Answering = ok) => {
   const received: Array<ReceivedRequest> = []
   const state = { answering }
@@ -35,7 +35,7 @@ export const startReceiver = async (answering: Answering = ok) => {
   return {
     url: `http://127.0.0.1:${port}`,
     received,
-    answer: (next: Answering) => {
+    respondWith: (next: Answering) => {
       state.answering = next
     },
     stop: async () => {

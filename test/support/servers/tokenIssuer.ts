@@ -7,20 +7,20 @@ const json = (response: Parameters<RequestListener>[1], body: object) => {
   response.end(JSON.stringify(body))
 }
 
-/** An issuer of nothing but keys, which a test publishes, withdraws and makes unavailable as it likes. */
+/** An issuer of tokens. A test can publish and withdraw its keys, and make it unavailable. */
 export const startIssuer = async (...published: ReadonlyArray<JWK>) => {
-  /** What it says, to be changed at will; `trouble` answers everything while it is there. */
-  const state: { keys: ReadonlyArray<JWK>; discovery: object; trouble: RequestListener | undefined } = {
+  /** Its responses. `override` responds to every request while it is set. */
+  const state: { keys: ReadonlyArray<JWK>; discovery: object; override: RequestListener | undefined } = {
     keys: published,
     discovery: {},
-    trouble: undefined
+    override: undefined
   }
   const answers: Readonly<Record<string, RequestListener>> = {
     "/.well-known/openid-configuration": (_, response) => json(response, state.discovery),
     "/jwks": (_, response) => json(response, { keys: state.keys })
   }
   const { stop, url } = await serveOnLoopback((request, response) => {
-    const answer = state.trouble ?? answers[request.url ?? ""]
+    const answer = state.override ?? answers[request.url ?? ""]
     if (answer === undefined) response.writeHead(404).end()
     else answer(request, response)
   })

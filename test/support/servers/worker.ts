@@ -5,7 +5,7 @@ import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.
 import { type WorkerName, workers } from "../../../src/workers/registry.ts"
 import type { Service } from "./service.ts"
 
-/** A worker in this process, on the database and the broker of a service. */
+/** Starts a worker in this process, on the database and the broker of a service. */
 export const startWorker = async (service: Pick<Service, "settings">, name: WorkerName) => {
   const scope = Effect.runSync(Scope.make())
   const lines: Array<string> = []
@@ -27,10 +27,10 @@ export const startWorker = async (service: Pick<Service, "settings">, name: Work
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
-/** Waits until something is so. */
-export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string, seconds = 20) => {
+/** Polls until a condition holds. */
+export const eventually = async (condition: () => boolean | Promise<boolean>, what: string, seconds = 20) => {
   const end = Date.now() + seconds * 1000
-  while (!(await isSo())) {
+  while (!(await condition())) {
     if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

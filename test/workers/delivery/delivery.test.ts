@@ -65,7 +65,7 @@ describe("Webhook deliveries", () => {
 
   it("are retried, log the result of each attempt, and can be redelivered", async () => {
     const tenant = await service.newTenant()
-    const { answer, received, url } = await newReceiver()
+    const { respondWith: answer, received, url } = await newReceiver()
     answer((_, response) => response.writeHead(500).end("no"))
     const { id } = await createIntegration(tenant, url)
     const event = await post(tenant, `/integrations/${id}/ping`, {})
@@ -118,7 +118,7 @@ describe("Webhook deliveries", () => {
 
   it("stop when the receiver responds with 410, and continue after a resume", async () => {
     const tenant = await service.newTenant()
-    const { answer, received, url } = await newReceiver()
+    const { respondWith: answer, received, url } = await newReceiver()
     answer((_, response) => response.writeHead(410).end())
     const { id } = await createIntegration(tenant, url, "client.*")
     const client = await post(tenant, "/clients", { name: "0" })

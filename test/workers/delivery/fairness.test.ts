@@ -93,7 +93,7 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
     let open = 0
     let peak = 0
     slow.release()
-    slow.answer((_, response) => {
+    slow.respondWith((_, response) => {
       peak = Math.max(peak, ++open)
       setTimeout(() => {
         open--

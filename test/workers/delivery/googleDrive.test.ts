@@ -3,7 +3,7 @@ import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures
 import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type GoogleDriveServer, sendDriveError, startGoogleDrive } from "../../support/servers/googleDrive.ts"
-import type { Asked } from "../../support/servers/jsonServer.ts"
+import type { ApiRequest } from "../../support/servers/jsonServer.ts"
 import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
@@ -22,7 +22,7 @@ describe("A Google Drive integration", () => {
     running = [await startWorker(service, "relay"), await startWorker(service, "delivery")]
   })
   afterAll(async () => {
-    drive.meet(undefined)
+    drive.intercept(undefined)
     await Promise.all(running.map(({ stop }) => stop()))
     await sql.end()
     await service.stop()
@@ -38,7 +38,7 @@ describe("A Google Drive integration", () => {
 
   /** A tenant with a Google Drive integration that is subscribed to finalized invoices. */
   const createDriveFixture = async ({ folderId = "folder", token = "valid", refresh }: Connection = {}) => {
-    drive.meet(undefined)
+    drive.intercept(undefined)
     drive.rotate("valid")
     const tenant = await service.newTenant()
     const id = await insertAuthorizedIntegration(sql, tenant, { provider: "GOOGLE_DRIVE", config: { folderId } })
@@ -111,7 +111,7 @@ describe("A Google Drive integration", () => {
   it("saves the file id before it uploads the file", async () => {
     const fixture = await createDriveFixture()
     let saved: ReadonlyArray<unknown> = []
-    drive.meet(async ({ url }) => {
+    drive.intercept(async ({ url }) => {
       if (url.pathname.startsWith("/upload/"))
         saved = (await sql.query("select 1 from delivery_files where tenant_id = $1", [fixture.tenant])).rows
       return false
@@ -120,13 +120,13 @@ describe("A Google Drive integration", () => {
     assert.lengthOf(saved, 1)
   })
 
-  const isUpload = ({ method, url }: Asked) => method === "POST" && url.pathname.startsWith("/upload/")
+  const isUpload = ({ method, url }: ApiRequest) => method === "POST" && url.pathname.startsWith("/upload/")
 
   it("stores one file when the response to the upload is lost", async () => {
     const fixture = await createDriveFixture()
-    drive.meet(async (request, response) => {
+    drive.intercept(async (request, response) => {
       if (!isUpload(request)) return false
-      drive.meet(undefined)
+      drive.intercept(undefined)
       await fetch(`${drive.url}${request.url.pathname}${request.url.search}`, {
         method: "POST",
         headers: {
@@ -148,9 +148,9 @@ describe("A Google Drive integration", () => {
   it("stores one file when the worker crashes after the upload and the invoice is voided meanwhile", async () => {
     const fixture = await createDriveFixture()
     let release = () => {}
-    drive.meet(async (request, response) => {
+    drive.intercept(async (request, response) => {
       if (!isUpload(request)) return false
-      drive.meet(undefined)
+      drive.intercept(undefined)
       const end = response.end.bind(response)
       response.end = ((body: string) => {
         release = () => void end(body)
@@ -176,7 +176,7 @@ describe("A Google Drive integration", () => {
 
   it("uses a token that was renewed meanwhile when Google rejects the old one", async () => {
     const fixture = await createDriveFixture({ token: "outdated" })
-    drive.meet(async ({ headers }) => {
+    drive.intercept(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
         await insertGrant(service, sql, {
           tenant: fixture.tenant,
@@ -192,11 +192,11 @@ describe("A Google Drive integration", () => {
 
   /** The bearer tokens of the requests, in order, as far as they are among these. */
   const usedTokens = (...tokens: ReadonlyArray<string>) =>
-    drive.asked
+    drive.requests
       .map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "")
       .filter((token) => tokens.includes(token))
   const renewalsWith = (refresh: string) =>
-    google.askedFor("/token").filter(({ fields }) => fields["refresh_token"] === refresh)
+    google.requestsTo("/token").filter(({ fields }) => fields["refresh_token"] === refresh)
 
   it.each<[string, string, string | undefined, number]>([
     ["there is no refresh token", "unrenewable", undefined, 0],
@@ -216,10 +216,10 @@ describe("A Google Drive integration", () => {
 
   it("renews a rejected token once, and retries later if Google rejects the new token too", async () => {
     const fixture = await createDriveFixture({ token: "stale", refresh: "renewing" })
-    google.answer("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
+    google.overrideResponse("/token", { status: 200, body: { access_token: "renewed", expires_in: 3600 } })
     await fixture.invoicing.invoiceIn("FINALIZED")
     const { attemptLog, nextAttemptAt, status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
-    google.answer("/token", undefined)
+    google.overrideResponse("/token", undefined)
     assert.deepInclude(attemptLog[0], { outcome: "FAILED", responseStatus: 401 })
     assert.strictEqual(status, "PENDING")
     assert.isDefined(nextAttemptAt)
@@ -240,7 +240,7 @@ describe("A Google Drive integration", () => {
     "goes into ERROR after %i %s, and sends the invoice after a resume",
     async (code, reason, statusReason) => {
       const fixture = await createDriveFixture()
-      drive.meet((request, response) => {
+      drive.intercept((request, response) => {
         if (!isUpload(request)) return false
         sendDriveError(response, code, reason)
         return true
@@ -250,7 +250,7 @@ describe("A Google Drive integration", () => {
       assert.match((await fixture.integration()).statusReason, statusReason)
       const { status } = await fixture.delivery(wasAttempted, "one attempt is recorded")
       assert.strictEqual(status, "PENDING")
-      drive.meet(undefined)
+      drive.intercept(undefined)
       await fixture.call("POST", "/resume")
       const { delivery } = await assertUploadedOnce(fixture, id)
       assert.deepStrictEqual(outcomesOf(delivery), ["FAILED", "DELIVERED"])
@@ -277,9 +277,9 @@ describe("A Google Drive integration", () => {
   ]
   /** One delivery for all transient errors: each error fails the next attempt, and rendering is expensive. */
   let retried: DriveFixture | undefined
-  const startNextAttempt = async (meet: Parameters<GoogleDriveServer["meet"]>[0]) => {
+  const startNextAttempt = async (meet: Parameters<GoogleDriveServer["intercept"]>[0]) => {
     const fixture = retried ?? (await createDriveFixture())
-    drive.meet(meet)
+    drive.intercept(meet)
     if (retried === undefined) await fixture.invoicing.invoiceIn("FINALIZED")
     else await sql.query("update deliveries set next_attempt_at = now() where tenant_id = $1", [fixture.tenant])
     retried = fixture
@@ -310,7 +310,7 @@ describe("A Google Drive integration", () => {
     "retries the upload no sooner than required after %i %s",
     async (code, reason, headers, seconds) => {
       const fixture = await createDriveFixture()
-      drive.meet((request, response) => {
+      drive.intercept((request, response) => {
         if (!isUpload(request)) return false
         sendDriveError(response, code, reason, headers)
         return true
@@ -352,7 +352,7 @@ describe("A Google Drive integration", () => {
 
   it("does not overwrite another app's file with the same id", async () => {
     const fixture = await createDriveFixture()
-    drive.meet((request) => {
+    drive.intercept((request) => {
       const id = /"id":"(\w+)"/.exec(request.body.toString("latin1"))?.[1]
       if (!isUpload(request) || id === undefined) return false
       const foreign = { id, name: "foreign", mimeType: "text/plain", bytes: Buffer.from("foreign"), trashed: false }

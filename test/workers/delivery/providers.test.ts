@@ -64,7 +64,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
     return {
       ...started,
       release: () => {
-        started.answer((_, response) => response.end())
+        started.respondWith((_, response) => response.end())
         for (const response of blocked) response.end()
       }
     }
@@ -80,8 +80,8 @@ describe("Deliveries", { timeout: 90_000 }, () => {
   }
   const createIntegration = async (fields: object, subscription?: object, as = tenant) => {
     const integrations = integrationClient(service, as)
-    const integration = await integrations.made({ name: "Webhook", ...fields })
-    if (subscription !== undefined) await integrations.madeSubscription(integration.id, subscription)
+    const integration = await integrations.mustCreate({ name: "Webhook", ...fields })
+    if (subscription !== undefined) await integrations.mustSubscribe(integration.id, subscription)
     return integration
   }
   const createWebhook = (url: string, subscription?: object, as = tenant) =>
@@ -149,7 +149,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
     it("are pulled by a consumer in order, and again after a redelivery", async () => {
       const { id } = await createIntegration({ provider: "NATS" })
       await eventually(() => hasConsumer(id), "the consumer exists before the first event")
-      await integrationClient(service, tenant).madeSubscription(id, { eventType: "client.*" })
+      await integrationClient(service, tenant).mustSubscribe(id, { eventType: "client.*" })
       await createClient("Two", "Three")
       const messages = await pull(id, 3)
       const feed = await call("GET", "/events?type=client.*")
@@ -212,7 +212,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
       const exhausted = (await listDeliveries(id)).find(({ status }) => status === "EXHAUSTED")
       assert.deepInclude(exhausted, { attempts: 10 })
       assert.notProperty(exhausted, "nextAttemptAt")
-      receiver.answer((_, response) => response.end())
+      receiver.respondWith((_, response) => response.end())
       await call("POST", `/integrations/${id}/deliveries/${exhausted?.id}/redeliver`)
       await waitForStatus(id, "DELIVERED", 2)
     })
@@ -316,7 +316,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
 
     it("are counted by outcome in delivery_attempts_total", async () => {
       const earlier = await readAttemptCounter()
-      const { answer, url } = await newReceiver((_, response) => response.writeHead(500).end())
+      const { respondWith: answer, url } = await newReceiver((_, response) => response.writeHead(500).end())
       const { id } = await createWebhook(url)
       await sendPing(id)
       await eventually(async () => (await listDeliveries(id))[0]?.attempts === 1, "the first attempt is recorded")

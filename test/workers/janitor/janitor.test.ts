@@ -149,8 +149,8 @@ describe("The janitor", () => {
     const id = await insertDelivery(at().pool, tenant, integration, { at: daysAgo(40) })
     const lock = await lockRow(at().pool, "select 1 from deliveries where id = $1 for update", id)
     const run = runOnce()
-    await lock.until(1)
-    await lock.meanwhile("update deliveries set status = 'PENDING' where id = $1", id)
+    await lock.untilWaiting(1)
+    await lock.runInTransaction("update deliveries set status = 'PENDING' where id = $1", id)
     await lock.release()
     await run
     assert.deepStrictEqual(await idsOf("deliveries", tenant), [id])

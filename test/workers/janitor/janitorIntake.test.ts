@@ -69,7 +69,7 @@ describe("The cleanup of inbound webhooks", () => {
     const id = await insert(8)
     const lock = await lockRow(pool, "select 1 from inbound_webhooks where id = $1 for update", id)
     await runJanitorOnce(service)
-    await lock.meanwhile("update inbound_webhooks set status = 'RECEIVED' where id = $1", id)
+    await lock.runInTransaction("update inbound_webhooks set status = 'RECEIVED' where id = $1", id)
     await lock.release()
     await runJanitorOnce(service)
     assert.strictEqual((await read(id)).body, "{}")

@@ -5,7 +5,7 @@ import { openPool } from "../../support/servers/database.ts"
 import { runJanitorOnce } from "../../support/servers/janitor.ts"
 import { type JiraServer, startJira } from "../../support/servers/jira.ts"
 import { insertConnectedTenant, startReconciler } from "../../support/servers/jiraWebhookReconciler.ts"
-import { answerJson } from "../../support/servers/jsonServer.ts"
+import { sendJson } from "../../support/servers/jsonServer.ts"
 import { type OAuthProviderServer, startOAuthProvider } from "../../support/servers/oauthProvider.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
@@ -23,8 +23,8 @@ describe("The erasure of a tenant", () => {
     pool = openPool(service.database.url)
   })
   afterEach(() => {
-    jira.meet(undefined)
-    oauthProvider.answer("/revoke", undefined)
+    jira.intercept(undefined)
+    oauthProvider.overrideResponse("/revoke", undefined)
   })
   afterAll(async () => {
     await pool.end()
@@ -43,7 +43,7 @@ describe("The erasure of a tenant", () => {
     const token = `Google Drive token of ${site}`
     await insertGrant(service, pool, { tenant, integration, token })
     const reconciler = startReconciler(service)
-    await reconciler.round()
+    await reconciler.reconcileAll()
     await reconciler.stop()
     assert.lengthOf(jira.at(site), 1)
     return { tenant, token }
@@ -57,7 +57,7 @@ describe("The erasure of a tenant", () => {
     )
     return rows.length
   }
-  const revokedTokens = () => oauthProvider.askedFor("/revoke").map(({ fields }) => fields["token"])
+  const revokedTokens = () => oauthProvider.requestsTo("/revoke").map(({ fields }) => fields["token"])
 
   it("removes its Jira webhooks and revokes its tokens, and leaves other tenants alone", async () => {
     const [one, other] = [await createConnectedTenant("one"), await createConnectedTenant("other")]
@@ -72,11 +72,11 @@ describe("The erasure of a tenant", () => {
 
   it("succeeds when every provider refuses", async () => {
     const { tenant } = await createConnectedTenant("refusing")
-    jira.meet((_, response) => {
-      answerJson(response, 403, { message: "no" })
+    jira.intercept((_, response) => {
+      sendJson(response, 403, { message: "no" })
       return true
     })
-    oauthProvider.answer("/revoke", { status: 500, body: {} })
+    oauthProvider.overrideResponse("/revoke", { status: 500, body: {} })
     await deleteTenant(tenant)
     await erase()
     assert.strictEqual(await countRows(tenant), 0)
@@ -84,8 +84,8 @@ describe("The erasure of a tenant", () => {
 
   it("succeeds when no provider responds", { timeout: 60_000 }, async () => {
     const { tenant } = await createConnectedTenant("silent")
-    jira.meet(() => true)
-    oauthProvider.answer("/revoke", "silence")
+    jira.intercept(() => true)
+    oauthProvider.overrideResponse("/revoke", "silence")
     await deleteTenant(tenant)
     await erase()
     assert.strictEqual(await countRows(tenant), 0)

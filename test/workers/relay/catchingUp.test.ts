@@ -53,7 +53,7 @@ describe("A relay with a backlog", () => {
     const connection = await connect({ servers: inject("natsUrl") })
     try {
       // The relay has looked for new events and now reads the first batch of the backlog.
-      await gate.until(1)
+      await gate.untilWaiting(1)
       const tenant = await insertEvent()
       await gate.open()
       const { events } = makeNatsNames(service.settings.NATS_NAMESPACE)

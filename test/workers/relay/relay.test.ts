@@ -40,8 +40,12 @@ describe("Relay workers", { timeout: 120_000 }, () => {
     receiver = await startReceiver()
     tenant = await service.newTenant()
     const integrations = integrationClient(service, tenant)
-    const { id } = await integrations.made({ provider: "WEBHOOK", name: "Webhook", config: { url: receiver.url } })
-    await integrations.madeSubscription(id, { eventType: "client.*" })
+    const { id } = await integrations.mustCreate({
+      provider: "WEBHOOK",
+      name: "Webhook",
+      config: { url: receiver.url }
+    })
+    await integrations.mustSubscribe(id, { eventType: "client.*" })
   })
   afterEach(async () => {
     await Promise.all(running.map(({ stop }) => stop()))

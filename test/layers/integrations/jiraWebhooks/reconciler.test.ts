@@ -9,7 +9,7 @@ import {
   type Reconciler,
   startReconciler
 } from "../../../support/servers/jiraWebhookReconciler.ts"
-import { answerJson } from "../../../support/servers/jsonServer.ts"
+import { sendJson } from "../../../support/servers/jsonServer.ts"
 import { type Service, startService } from "../../../support/servers/service.ts"
 import { eventually, startWorker } from "../../../support/servers/worker.ts"
 
@@ -32,7 +32,7 @@ describe("The Jira webhook of an integration", () => {
     reconciler = startReconciler(service)
   })
   afterEach(async () => {
-    jira.meet(undefined)
+    jira.intercept(undefined)
     Object.assign(jira.state, { isOneUrlOnly: false, tellsText: false })
     await reconciler.stop()
     await sql.query("update integrations set status = 'ERROR' where provider = 'JIRA'")
@@ -62,7 +62,7 @@ describe("The Jira webhook of an integration", () => {
   const hashOf = (key: string) => createHash("sha256").update(key).digest("hex")
   const urlOf = (key: string) => `${publicUrl}/api/v1/webhooks/${key}`
   const runRounds = async (count: number) => {
-    for (let n = 0; n < count; n++) await reconciler.round()
+    for (let n = 0; n < count; n++) await reconciler.reconcileAll()
   }
 
   it("is registered with the URL of the endpoint and stored", async () => {
@@ -83,10 +83,10 @@ describe("The Jira webhook of an integration", () => {
   it("is registered by registerNew for new integrations, and retried after a rejection only by a full round", async () => {
     const { integration } = await insertConnected({ jql: jira.state.badFilter })
     const accepted = await insertConnected()
-    const requestCount = jira.made("POST").length
-    for (let n = 0; n < 4; n++) await reconciler.greet()
+    const requestCount = jira.requestsOf("POST").length
+    for (let n = 0; n < 4; n++) await reconciler.registerNew()
     assert.lengthOf(await storedWebhooksOf(accepted.integration), 1)
-    assert.strictEqual(jira.made("POST").length - requestCount, 2)
+    assert.strictEqual(jira.requestsOf("POST").length - requestCount, 2)
     assert.deepInclude(await statusOf(integration), { status: "ACTIVE" })
     await runRounds(2)
     assert.deepInclude(await statusOf(integration), { status: "ERROR" })
@@ -104,19 +104,19 @@ describe("The Jira webhook of an integration", () => {
   it("is registered once by concurrent reconcilers", async () => {
     const others = [startReconciler(service), startReconciler(service), startReconciler(service)]
     await insertConnected()
-    await Promise.all([reconciler, ...others].map((one) => one.round()))
+    await Promise.all([reconciler, ...others].map((one) => one.reconcileAll()))
     await Promise.all(others.map((one) => one.stop()))
     assert.lengthOf(jira.at(site), 1)
   })
 
   it("is registered by another reconciler after the first one released its lease", async () => {
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const other = startReconciler(service)
     await insertConnected()
-    await other.round()
+    await other.reconcileAll()
     assert.lengthOf(jira.at(site), 0)
     await reconciler.stop()
-    await other.round()
+    await other.reconcileAll()
     assert.lengthOf(jira.at(site), 1)
     await other.stop()
     reconciler = startReconciler(service)
@@ -124,28 +124,28 @@ describe("The Jira webhook of an integration", () => {
 
   it("is found and not registered twice if it was registered but not stored", async () => {
     const { integration } = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     await sql.query("delete from tracker_webhooks where integration_id = $1", [integration])
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(jira.at(site), 1)
     assert.strictEqual((await storedWebhooksOf(integration))[0]?.id, jira.at(site)[0]?.id)
   })
 
   it.each([true, false])("is refreshed before it expires (Jira sends the expiry as text: %s)", async (tellsText) => {
     const { integration } = await insertConnected()
-    await reconciler.round()
-    jira.state.tellsText = tellsText
+    await reconciler.reconcileAll()
+    jira.state.sendsDatesAsText = tellsText
     const [webhook] = jira.at(site)
     await sql.query("update tracker_webhooks set expires_at = now() + interval '8 days'")
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(
-      jira.made("PUT").filter(({ url }) => url.pathname.includes(`${site}/`)),
+      jira.requestsOf("PUT").filter(({ url }) => url.pathname.includes(`${site}/`)),
       0
     )
     await sql.query("update tracker_webhooks set expires_at = now() + interval '6 days'")
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(
-      jira.made("PUT").filter(({ url }) => url.pathname.includes(`${site}/`)),
+      jira.requestsOf("PUT").filter(({ url }) => url.pathname.includes(`${site}/`)),
       1
     )
     assert.deepInclude((await storedWebhooksOf(integration))[0], { id: webhook?.id, fresh: true })
@@ -154,11 +154,11 @@ describe("The Jira webhook of an integration", () => {
 
   it("is registered again if Jira has deleted it", async () => {
     const { integration } = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const [deleted] = jira.at(site)
-    jira.hooks.delete(deleted?.id ?? 0)
+    jira.webhooks.delete(deleted?.id ?? 0)
     await sql.query("update tracker_webhooks set expires_at = now() where integration_id = $1", [integration])
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const [webhook] = jira.at(site)
     assert.notStrictEqual(webhook?.id, deleted?.id)
     assert.deepInclude((await storedWebhooksOf(integration))[0], { id: webhook?.id, fresh: true })
@@ -166,14 +166,14 @@ describe("The Jira webhook of an integration", () => {
 
   it("is registered again by a new reconciler if Jira has deleted one of several", async () => {
     const connected = [await insertConnected(), await insertConnected(), await insertConnected()]
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(jira.at(site), 3)
-    jira.hooks.delete(jira.at(site)[2]?.id ?? 0)
-    await reconciler.round()
+    jira.webhooks.delete(jira.at(site)[2]?.id ?? 0)
+    await reconciler.reconcileAll()
     assert.lengthOf(jira.at(site), 2)
     await reconciler.stop()
     reconciler = startReconciler(service)
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const ids = await Promise.all(
       connected.map(async ({ integration }) => (await storedWebhooksOf(integration))[0]?.id)
     )
@@ -185,9 +185,9 @@ describe("The Jira webhook of an integration", () => {
 
   it("is replaced when the JQL filter changes", async () => {
     const { integration } = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     await sql.query(`update integrations set config = '{"jql":"project = B"}' where id = $1`, [integration])
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.deepStrictEqual(
       jira.at(site).map(({ jqlFilter }) => jqlFilter),
       ["project = B"]
@@ -196,13 +196,13 @@ describe("The Jira webhook of an integration", () => {
 
   it("moves to the new endpoint when the old endpoint expires", async () => {
     const { integration, tenant } = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     jira.state.isOneUrlOnly = true
     await sql.query("update webhook_endpoints set expires_at = now() + interval '1 day' where integration_id = $1", [
       integration
     ])
     const key = await insertEndpoint(service, sql, tenant, integration)
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.deepStrictEqual(
       jira.at(site).map(({ url }) => url),
       [urlOf(key)]
@@ -213,9 +213,9 @@ describe("The Jira webhook of an integration", () => {
   it("shares the URL of another integration if the site allows only one URL", async () => {
     jira.state.isOneUrlOnly = true
     const first = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const second = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.deepStrictEqual(
       jira.at(site).map(({ url }) => url),
       [urlOf(first.key), urlOf(first.key)]
@@ -225,7 +225,7 @@ describe("The Jira webhook of an integration", () => {
     assert.notStrictEqual(one?.id, two?.id)
     await service.api("DELETE", `/integrations/${first.integration}`, { as: "owner", tenant: first.tenant })
     await eventually(() => jira.at(site).length === 1, "the webhook of the first integration is deleted")
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.deepStrictEqual(
       jira.at(site).map(({ url }) => url),
       [urlOf(second.key)]
@@ -236,20 +236,20 @@ describe("The Jira webhook of an integration", () => {
     const { integration, tenant } = await insertConnected({ jql: jira.state.badFilter })
     await runRounds(2)
     assert.strictEqual((await statusOf(integration)).status, "ACTIVE")
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const { reason, status } = await statusOf(integration)
     assert.strictEqual(status, "ERROR")
     assert.include(reason, `The clause ${jira.state.badFilter} is not supported`)
     await sql.query("update integrations set config = '{}' where id = $1", [integration])
     await service.api("POST", `/integrations/${integration}/resume`, { as: "owner", tenant })
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(jira.at(site), 1)
   })
 
   it("moves the integration to ERROR if the rejection has characters that PostgreSQL cannot store", async () => {
     const { integration } = await insertConnected()
-    jira.meet((_, response) => {
-      answerJson(response, 400, { errorMessages: [`No\u0000 ${"x".repeat(499)}\u{1F600}`, "\ud800"] })
+    jira.intercept((_, response) => {
+      sendJson(response, 400, { errorMessages: [`No\u0000 ${"x".repeat(499)}\u{1F600}`, "\ud800"] })
       return true
     })
     await runRounds(3)
@@ -260,47 +260,47 @@ describe("The Jira webhook of an integration", () => {
 
   it("is registered with the renewed token if Jira rejects the old token", async () => {
     const { integration, tenant } = await insertConnected({ token: "outdated" })
-    jira.meet(async ({ headers }) => {
+    jira.intercept(async ({ headers }) => {
       if (headers.authorization === "Bearer outdated")
         await insertGrant(service, sql, { tenant, integration, token: "valid", generation: 2, site })
       return false
     })
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(await storedWebhooksOf(integration), 1)
   })
 
   it.each([429, 500, 503])("is requested once in five rounds while Jira answers %i", async (status) => {
     const { integration } = await insertConnected()
-    jira.meet((_, response) => {
-      answerJson(response, status, {})
+    jira.intercept((_, response) => {
+      sendJson(response, status, {})
       return true
     })
-    const before = jira.asked.length
+    const before = jira.requests.length
     await runRounds(5)
-    assert.strictEqual(jira.asked.length, before + 1)
+    assert.strictEqual(jira.requests.length, before + 1)
     assert.strictEqual((await statusOf(integration)).status, "ACTIVE")
   })
 
   it("is registered although the registration of another integration fails", async () => {
     const failing = await insertConnected()
     const working = await insertConnected()
-    jira.meet(({ headers }, response) => {
+    jira.intercept(({ headers }, response) => {
       if (headers.authorization !== "Bearer broken") return false
       response.destroy()
       return true
     })
     await insertGrant(service, sql, { ...failing, token: "broken", site })
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(await storedWebhooksOf(failing.integration), 0)
     assert.lengthOf(await storedWebhooksOf(working.integration), 1)
   })
 
   it("is deleted with its integration, whose deletion does not wait for Jira", async () => {
     const [answered, unanswered] = [await insertConnected(), await insertConnected()]
-    await reconciler.round()
+    await reconciler.reconcileAll()
     await service.api("DELETE", `/integrations/${answered.integration}`, { as: "owner", tenant: answered.tenant })
     await eventually(() => jira.at(site).length === 1, "the webhook is deleted")
-    jira.meet(() => true)
+    jira.intercept(() => true)
     const { status } = await service.api("DELETE", `/integrations/${unanswered.integration}`, {
       as: "owner",
       tenant: unanswered.tenant
@@ -310,7 +310,7 @@ describe("The Jira webhook of an integration", () => {
 
   it("is kept if the deletion of the integration is rejected", async () => {
     const { integration, tenant } = await insertConnected()
-    await reconciler.round()
+    await reconciler.reconcileAll()
     const { status } = await service.api("DELETE", `/integrations/${integration}`, {
       as: "owner",
       tenant,
@@ -323,7 +323,7 @@ describe("The Jira webhook of an integration", () => {
   it.each(["PENDING_AUTH", "ERROR"])("is not registered while the integration is %s", async (status) => {
     const { integration } = await insertConnected()
     await sql.query("update integrations set status = $2 where id = $1", [integration, status])
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.lengthOf(jira.at(site), 0)
   })
 
@@ -331,7 +331,7 @@ describe("The Jira webhook of an integration", () => {
     const [paused, deleted] = [await insertConnected(), await insertConnected()]
     await sql.query("update integrations set status = 'PAUSED' where id = $1", [paused.integration])
     await service.api("DELETE", `/tenants/${deleted.tenant}`, { as: "owner" })
-    await reconciler.round()
+    await reconciler.reconcileAll()
     assert.deepStrictEqual(
       jira.at(site).map(({ url }) => url),
       [urlOf(paused.key)]

@@ -201,7 +201,7 @@ describe("a transaction on the only connection there is", () => {
     it(`that is interrupted while ${name}`, async () => {
       const row = await lockRow(pool, "select 1 from held for update")
       const fiber = runtime.runFork(sql.withTransaction(work()))
-      await row.until(1)
+      await row.untilWaiting(1)
       const interrupted = runtime.runPromise(Fiber.interrupt(fiber))
       await row.release()
       assert.isTrue(Exit.isInterrupted(await interrupted))
