@@ -26,9 +26,9 @@ export const common = {
   pool: "forks",
   // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
   isolate: false,
-  // Tests mostly wait for servers, so three files side by side pay off on two cores.
+  // Tests mostly wait for servers, so two files side by side pay off on two cores as well.
   minWorkers: 1,
-  maxWorkers: Math.max(3, availableParallelism() - 1),
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   testTimeout: 30_000,
   hookTimeout: 60_000
 } as const
