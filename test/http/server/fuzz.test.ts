@@ -10,7 +10,7 @@ import { makeTenantFixture } from "../../support/fixtures/tenantFixture.ts"
 import { sendRaw } from "../../support/servers/rawHttp.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
-const requests = 5_000
+const requests = 10_000
 const concurrency = 16
 /** Requests refer to the newest identifiers of each kind only. */
 const maxRecent = 40
