@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import { runInBatches } from "../postgres/Batches.ts"
+import { deleteUpTo, runInBatches } from "../postgres/Batches.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { makeEventRetention } from "./EventRetention.ts"
 
@@ -30,10 +30,7 @@ export class Retention extends Effect.Service<Retention>()("layers/Retention", {
 
       /** Deletes expired signing secrets. */
       deleteExpiredSecrets: (max: number) =>
-        Effect.orDie(sql<object>`
-          delete from integration_secrets where ctid = any (array(
-            select ctid from integration_secrets where expires_at <= now() limit ${max}
-          )) returning 1`).pipe(Effect.map((rows) => rows.length))
+        Effect.orDie(deleteUpTo(sql, max, "integration_secrets", sql`expires_at <= now()`))
     }
   }).pipe(withSpans("Retention"))
 }) {}

@@ -6,6 +6,7 @@ import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
+import { deleteUpTo } from "../postgres/Batches.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
@@ -98,11 +99,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
       },
 
       /** Deletes expired keys. Returns how many. */
-      sweep: (max: number) =>
-        Effect.orDie(sql<object>`
-          delete from webhook_endpoints where ctid = any (array(
-            select ctid from webhook_endpoints where expires_at <= now() limit ${max}
-          )) returning 1`).pipe(Effect.map((rows) => rows.length))
+      sweep: (max: number) => Effect.orDie(deleteUpTo(sql, max, "webhook_endpoints", sql`expires_at <= now()`))
     }
   }).pipe(withSpans("WebhookEndpoints"))
 }) {}

@@ -37,6 +37,16 @@ export const withRowLock =
       () => new RowLockUnavailable()
     ).pipe(Effect.zipRight(work), inTransaction(sql))
 
+/** Deletes at most `max` rows of a table. Returns how many. */
+export const deleteUpTo = (sql: SqlClient.SqlClient, max: number, table: string, where: Fragment) =>
+  Effect.map(
+    sql<object>`
+      delete from ${sql(table)} where ctid = any (array(
+        select ctid from ${sql(table)} where ${where} limit ${max}
+      )) returning 1`,
+    (rows) => rows.length
+  )
+
 export interface KeyColumn {
   readonly name: string
   readonly type: string

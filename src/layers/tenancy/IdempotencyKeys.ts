@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { deleteUpTo } from "../postgres/Batches.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
@@ -59,11 +60,9 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
 
       /** Deletes at most `max` expired keys. Returns how many. */
       purge: (max: number) =>
-        Effect.orDie(sql<object>`
-          delete from idempotency_keys where ctid = any (array(
-            select ctid from idempotency_keys
-            where claimed_at < now() - make_interval(hours => ${ttlHours}) limit ${max}
-          )) returning 1`).pipe(Effect.map((rows) => rows.length))
+        Effect.orDie(
+          deleteUpTo(sql, max, "idempotency_keys", sql`claimed_at < now() - make_interval(hours => ${ttlHours})`)
+        )
     }
   }).pipe(withSpans("IdempotencyKeys"))
 }) {}

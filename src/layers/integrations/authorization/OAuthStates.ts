@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { OAuthProvider } from "../../../domain/integrations/Authorization.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { deleteUpTo } from "../../postgres/Batches.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { Quotas } from "../../quotas/Quotas.ts"
 import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
@@ -97,11 +98,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
         ),
 
       /** Deletes expired states. Returns how many. */
-      sweep: (max: number) =>
-        Effect.orDie(sql<object>`
-          delete from oauth_states where ctid = any (array(
-            select ctid from oauth_states where expires_at <= now() limit ${max}
-          )) returning 1`).pipe(Effect.map((rows) => rows.length))
+      sweep: (max: number) => Effect.orDie(deleteUpTo(sql, max, "oauth_states", sql`expires_at <= now()`))
     }
   }).pipe(withSpans("OAuthStates"))
 }) {}
