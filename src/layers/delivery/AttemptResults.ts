@@ -127,12 +127,12 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
      * integrations that another transaction has locked: the next result updates them.
      */
     const updateHealth = (results: ReadonlyArray<AttemptResult>) => sql`
-      with told as (
+      with latest as (
         select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
       ), changed as (
         select integrations.tenant_id, integrations.id, works,
           case when pool is null then latency_class else nullif(pool, 'NEW') end as class
-        from told join integrations on tenant_id = told.tenant and id = told.integration
+        from latest join integrations on tenant_id = latest.tenant and id = latest.integration
         where (failing_since is null) <> works
           or (pool is not null and latency_class is distinct from nullif(pool, 'NEW'))
         for no key update of integrations skip locked

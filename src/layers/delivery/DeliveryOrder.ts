@@ -14,13 +14,13 @@ const unfinished = "status in ('WAITING', 'PENDING')"
 /** Ordering keys as rows of a statement. */
 const rowsOf = (sql: SqlClient.SqlClient, keys: ReadonlyArray<OrderingKey>) => sql`
   select distinct * from json_to_recordset(${JSON.stringify(keys)}::json)
-    as lane (tenant text, integration text, resource text)`
+    as key (tenant text, integration text, resource text)`
 
 /** The key as one SQL value, like in its index. With separate columns the planner may choose another index. */
 export const orderingKeySql = (tenant: string, integration: string, resource: string) =>
   `(${tenant} || '/' || ${integration} || '/' || ${resource})`
 
-const hasOrderingKey = `${orderingKeySql("d.tenant_id", "d.integration_id", "d.resource_id")} = ${orderingKeySql("lane.tenant", "lane.integration", "lane.resource")}`
+const hasOrderingKey = `${orderingKeySql("d.tenant_id", "d.integration_id", "d.resource_id")} = ${orderingKeySql("key.tenant", "key.integration", "key.resource")}`
 
 type IntegrationKey = Pick<OrderingKey, "tenant" | "integration">
 
@@ -83,7 +83,7 @@ export const lockPendingDeliveries =
   (keys: ReadonlyArray<OrderingKey>, others: Fragment = sql`select '', '' where false`) =>
     lockDeliveries(
       sql,
-      sql`select lane.tenant, pending.id from (${rowsOf(sql, keys)}) lane
+      sql`select key.tenant, pending.id from (${rowsOf(sql, keys)}) key
         cross join lateral (${sql.literal(pendingOf)}) pending
         union ${others}`
     )
@@ -96,7 +96,7 @@ export const reorderDeliveries = (sql: SqlClient.SqlClient) => (keys: ReadonlyAr
   sql`
   with changed as materialized (
     select head.row as head, pending.row as pending
-    from (${rowsOf(sql, keys)}) lane
+    from (${rowsOf(sql, keys)}) key
     cross join lateral (${sql.literal(headOf)}) head
     left join lateral (${sql.literal(pendingOf)}) pending on true
     where pending.lease is null and pending.id is distinct from head.id
@@ -121,7 +121,7 @@ export const promoteNextDeliveries = (sql: SqlClient.SqlClient) => (keys: Readon
   sql`
   update deliveries d set status = 'PENDING', updated_at = now(), next_attempt_at = coalesce(d.next_attempt_at, now())
   where d.ctid = any (array(
-    select head.row from (${rowsOf(sql, keys)}) lane
+    select head.row from (${rowsOf(sql, keys)}) key
     left join lateral (${sql.literal(pendingOf)}) pending on true
     cross join lateral (${sql.literal(headOf)}) head
     where pending.id is null and head.status = 'WAITING'))`

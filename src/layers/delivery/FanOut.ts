@@ -37,7 +37,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
      * plan looks every row up by its key and stops at `limit`, so the rows come in the order of the inner sort.
      */
     const lockMatches = (keys: ReadonlyArray<EventKey>, { maxDeliveries, maxEvents }: FanOutLimits) => sql<EventMatch>`
-      with asked as (
+      with newest as (
         select feed.tenant_id, feed.resource_id, max(feed.sequence) as sequence
         from json_to_recordset(${JSON.stringify(keys)}::json) as given (tenant text, id text)
         cross join lateral (
@@ -45,20 +45,20 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
         ) feed
         where feed.tenant_id = given.tenant and not feed.fanned_out
         group by 1, 2
-      ), line as (
+      ), candidates as (
         select waiting.*, row_number() over (partition by waiting.tenant_id order by waiting.position) as turn
-        from asked cross join lateral (
+        from newest cross join lateral (
           select feed.ctid as row, feed.tenant_id, feed.position, row_number() over (order by feed.sequence) as place
           from event_feed feed
-          where feed.tenant_id = asked.tenant_id and feed.resource_id = asked.resource_id
-            and feed.sequence <= asked.sequence and not feed.fanned_out
+          where feed.tenant_id = newest.tenant_id and feed.resource_id = newest.resource_id
+            and feed.sequence <= newest.sequence and not feed.fanned_out
           order by feed.sequence limit ${maxEvents}
         ) waiting
       ), locked as materialized (
-        select line.place, feed.* from line cross join lateral (
-          select ctid, * from event_feed where ctid = line.row and not fanned_out for update skip locked
+        select candidates.place, feed.* from candidates cross join lateral (
+          select ctid, * from event_feed where ctid = candidates.row and not fanned_out for update skip locked
         ) feed
-        where line.turn <= ${maxEvents}
+        where candidates.turn <= ${maxEvents}
       ), ready as materialized (
         select * from (
           select *, row_number() over (partition by tenant_id, resource_id order by sequence) as rank from locked
@@ -67,7 +67,7 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       select found.* from (select distinct tenant_id from ready) tenants
       cross join lateral (
         select event.ctid as row, event.tenant_id as tenant, event.event_id as event, about.type,
-          event.resource_id as resource, event.sequence, event.position, told.integration, told.total
+          event.resource_id as resource, event.sequence, event.position, target.integration, target.total
         from (select * from ready where ready.tenant_id = tenants.tenant_id order by position) event
         cross join lateral (
           select type, client_id from events where tenant_id = event.tenant_id and id = event.event_id limit 1
@@ -80,16 +80,16 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
               and coalesce(client_id, '') in ('', coalesce(about.client_id, ''))
             union
             select event.resource_id where about.type = 'integration.ping'
-          ) concerned
+          ) subscribed
           where integration > coalesce(event.fanned_to, '')
             and (select provider from integrations where tenant_id = event.tenant_id and id = integration) <> 'JIRA'
           order by integration
-        ) told on true
+        ) target on true
         limit ${maxDeliveries}
       ) found`
 
     const sameOrderingKey = sql.literal(
-      `${orderingKeySql("before.tenant_id", "before.integration_id", "before.resource_id")} = ${orderingKeySql("told.tenant", "told.integration", "told.resource")}`
+      `${orderingKeySql("before.tenant_id", "before.integration_id", "before.resource_id")} = ${orderingKeySql("matches.tenant", "matches.integration", "matches.resource")}`
     )
 
     /** Inserts deliveries. A delivery waits behind an unfinished one with the same ordering key. */
@@ -97,18 +97,18 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       const rows = deliveries.map((match) => ({ ...match, id: makeId("dlv") }))
       const given = sql`json_to_recordset(${JSON.stringify(steps)}::json) as given (row tid, done boolean, "upTo" text)`
       return commitWith(sql`
-        with told as (
+        with matches as (
           select *, row_number() over (partition by tenant, integration, resource order by sequence) as place
           from json_to_recordset(${JSON.stringify(rows)}::json) as given
             (tenant text, id text, integration text, event text, type text, resource text, sequence integer)
-        ), entered as (
+        ), inserted as (
           insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
             next_attempt_at, created_at, updated_at)
           select tenant, id, integration, event, type, resource, sequence,
             case when place = 1 and (
               select 1 from deliveries before where ${sameOrderingKey} and before.status in ('WAITING', 'PENDING') limit 1
             ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()
-          from told
+          from matches
           on conflict (tenant_id, integration_id, event_id) do nothing
         )
         update event_feed set fanned_out = given.done, fanned_to = given."upTo" from ${given}

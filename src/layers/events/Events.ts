@@ -64,10 +64,10 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
      * scans the whole feed for a few events of a rare type.
      */
     const selectTypesAfter = (pattern: EventPattern, tenant: string, position: string, max: number) => sql`
-      select placed.* from json_array_elements_text(${JSON.stringify(expandEventPattern(pattern))}::json) as asked (type)
+      select placed.* from json_array_elements_text(${JSON.stringify(expandEventPattern(pattern))}::json) as requested (type)
       cross join lateral (
         select position, event_id from event_feed
-        where tenant_id = ${tenant} and (type, position) > (asked.type, ${position}::bigint) and type <= asked.type
+        where tenant_id = ${tenant} and (type, position) > (requested.type, ${position}::bigint) and type <= requested.type
         order by type, position limit ${max}
       ) placed order by position limit ${max}`
 

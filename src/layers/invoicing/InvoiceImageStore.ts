@@ -34,7 +34,7 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
           join clients on clients.tenant_id = contracts.tenant_id and clients.id = client_id,
             json_array_elements(media) with ordinality e (item, place)
           where contracts.tenant_id = ${tenant} and contracts.id = ${contract}
-        ) hung
+        ) attached
         join assets on assets.tenant_id = ${tenant} and assets.id = item ->> 'assetId'
       ) images order by role, place`
 

@@ -10,7 +10,7 @@ type Owner = string | ReadonlyArray<string>
 /** `GET /limits` counts up to at least this many rows of each kind, in case usage exceeds a quota that was lowered. */
 const minCounted = 100_000
 
-/** Separates the advisory locks of quotas from those of lanes, integrations and issues. */
+/** Separates the advisory locks of quotas from those of ordering keys, integrations and issues. */
 const lockNamespace = 3
 
 /** The configured quotas, and the usage of those per tenant and per caller. */

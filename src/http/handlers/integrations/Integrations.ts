@@ -16,8 +16,8 @@ import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({
   authorizations: Authorizations,
-  farewell: JiraWebhookRemoval,
-  givingBack: TokenRevocation,
+  webhookRemoval: JiraWebhookRemoval,
+  tokenRevocation: TokenRevocation,
   integrations: Integrations,
   subscriptions: Subscriptions
 }).pipe(
@@ -53,14 +53,17 @@ const withSecret = ({ integration, secret, webhookUrl }: CreatedIntegration) =>
 const optionalPrincipal = Effect.map(Effect.serviceOption(Principal), Option.getOrUndefined)
 
 export const integrations = handleGroup(IntegrationsApi, dependencies, (services) => {
-  const { authorizations, farewell, givingBack, integrations, subscriptions } = services
+  const { authorizations, webhookRemoval, tokenRevocation, integrations, subscriptions } = services
   return {
     list: ({ query }) => listPage(query, integrations.page),
     create: ({ payload }) => Effect.map(integrations.create(payload), withSecret),
     get: ({ path }) => integrations.get(path.integrationId),
     patch: ({ path, payload }) => integrations.patch(path.integrationId, payload),
     remove: ({ path }) =>
-      farewell.deleteThenRemoveWebhooks(path.integrationId, givingBack.removeIntegration(path.integrationId)),
+      webhookRemoval.deleteThenRemoveWebhooks(
+        path.integrationId,
+        tokenRevocation.removeIntegration(path.integrationId)
+      ),
     pause: ({ path }) => integrations.pause(path.integrationId),
     resume: ({ path }) => integrations.resume(path.integrationId),
     ping: ({ path }) => integrations.ping(path.integrationId),

@@ -66,7 +66,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${rows}::json)
           order by ${sql.literal(sortColumns)}
-        ), told as (${events})`
+        ), logged as (${events})`
       return { ctes, values: new EncodedJson<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
     }),
 
@@ -84,7 +84,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       return sql`
         gone as (
           delete from ${table} where tenant_id = ${tenant} and id in (select json_array_elements_text(${ids}::json))
-        ), told as (${events})`
+        ), logged as (${events})`
     })
   }
 }
