@@ -1,35 +1,46 @@
-import { type Column, markdown } from "./markdown.ts"
-import type { Result } from "./measure.ts"
-import { rates } from "./report.ts"
+import { type Column, formatTable } from "./markdownTable.ts"
+import type { RowResult } from "./measurement.ts"
+import { listThroughputs } from "./report.ts"
 import type { Row } from "./row.ts"
-import { ratioOf, toldRatio } from "./running/ratio.ts"
+import { computeRatio, formatRatio } from "./support/ratio.ts"
 
 /** What a server was found to do in a row, and in the row its cost is told beside. */
-interface Line {
-  readonly result: Result
-  readonly base: Result
+interface CostLine {
+  readonly result: RowResult
+  readonly baseline: RowResult
 }
 
-const columns: ReadonlyArray<Column<Line>> = [
-  { title: "row", words: true, cell: ({ result }) => result.row },
-  { title: "beside", words: true, cell: ({ base }) => base.row },
-  { title: "server", words: true, cell: ({ result }) => result.server },
-  { title: "× requests/s", cell: ({ base, result }) => toldRatio(ratioOf(rates(result), rates(base))) },
-  { title: "× time/request", cell: ({ base, result }) => toldRatio(ratioOf(rates(base), rates(result))) },
-  { title: "× CPU ms/request", cell: ({ base, result }) => toldRatio(ratioOf(efforts(result), efforts(base))) }
+const columns: ReadonlyArray<Column<CostLine>> = [
+  { title: "row", isText: true, cell: ({ result }) => result.row },
+  { title: "beside", isText: true, cell: ({ baseline }) => baseline.row },
+  { title: "server", isText: true, cell: ({ result }) => result.server },
+  {
+    title: "× requests/s",
+    cell: ({ baseline, result }) => formatRatio(computeRatio(listThroughputs(result), listThroughputs(baseline)))
+  },
+  {
+    title: "× time/request",
+    cell: ({ baseline, result }) => formatRatio(computeRatio(listThroughputs(baseline), listThroughputs(result)))
+  },
+  {
+    title: "× CPU ms/request",
+    cell: ({ baseline, result }) => formatRatio(computeRatio(listCpuMillis(result), listCpuMillis(baseline)))
+  }
 ]
 
-const efforts = ({ rounds }: Result) => rounds.map(({ cpuMillis = Number.NaN }) => cpuMillis)
+const listCpuMillis = ({ rounds }: RowResult) => rounds.map(({ cpuMillis = Number.NaN }) => cpuMillis)
 
-const linesOf = (results: ReadonlyArray<Result>, { beside, name }: Row): ReadonlyArray<Line> =>
+const pairWithBaselines = (results: ReadonlyArray<RowResult>, { baselineRow, name }: Row): ReadonlyArray<CostLine> =>
   results
     .filter(({ row }) => row === name)
     .flatMap((result) =>
-      results.filter(({ row, server }) => row === beside && server === result.server).map((base) => ({ result, base }))
+      results
+        .filter(({ row, server }) => row === baselineRow && server === result.server)
+        .map((baseline) => ({ result, baseline }))
     )
 
 /** The table of what rows cost beside others, if both of any two were measured. */
-export const costTable = (results: ReadonlyArray<Result>, rows: ReadonlyArray<Row>) => {
-  const lines = rows.flatMap((row) => linesOf(results, row))
-  return lines.length === 0 ? [] : [markdown(columns, lines)]
+export const formatCostTables = (results: ReadonlyArray<RowResult>, rows: ReadonlyArray<Row>) => {
+  const lines = rows.flatMap((row) => pairWithBaselines(results, row))
+  return lines.length === 0 ? [] : [formatTable(columns, lines)]
 }

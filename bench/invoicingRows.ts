@@ -1,11 +1,11 @@
-import { type Ask, inForeignTenant, type Refusal, type Row } from "./row.ts"
-import { billedAlready } from "./seedInvoices.ts"
-import { type Tenant, tenants } from "./tenants.ts"
+import { makeBilledReference } from "./invoiceSeed.ts"
+import { type RejectedRequest, type Row, type RowRequest, rejectInForeignTenant } from "./row.ts"
+import { type SeedTenant, tenants } from "./tenants.ts"
 
-const linesAtOnce = 10
+const linesPerRequest = 10
 
 /** Hours, pieces and a discount, some described, one of them without a quantity: as users enter them. */
-const kinds = [
+const lineTemplates = [
   (n: number) => ({ name: `Assembly, day ${n}`, quantity: 7.25, amountMinor: 14_550 }),
   (n: number) => ({ name: "Seal, 40 mm", quantity: 12, amountMinor: 385 + n, description: "From stock, Zürich" }),
   (n: number) => ({ name: `Travel to site ${n}`, amountMinor: 4_200 }),
@@ -18,94 +18,105 @@ const kinds = [
   (n: number) => ({ name: "Cable, per metre", quantity: 103.125, amountMinor: 219, currencyCode: "CHF", order: n })
 ]
 
-const linesFrom = (start: number) =>
-  Array.from({ length: linesAtOnce }, (_, n) => kinds[n % kinds.length]?.(start + n) ?? {})
+const makeLines = (start: number) =>
+  Array.from({ length: linesPerRequest }, (_, n) => lineTemplates[n % lineTemplates.length]?.(start + n) ?? {})
 
-const adding = (tenant: string, invoiceId: string, billables: ReadonlyArray<object>): Ask => ({
+const makeAddRequest = (tenant: string, invoiceId: string, billables: ReadonlyArray<object>): RowRequest => ({
   path: "/api/v1/billables",
   tenant,
   body: { invoiceId, billables }
 })
 
-const plain = { name: "Work", quantity: 1.5, amountMinor: 100 }
+const validLine = { name: "Work", quantity: 1.5, amountMinor: 100 }
 
 /** Lines that break one rule each. */
-const wrongLines: ReadonlyArray<readonly [what: string, line: object]> = [
+const invalidLines: ReadonlyArray<readonly [description: string, line: object]> = [
   ["without an amount", { name: "Work" }],
-  ["with an amount in fractions", { ...plain, amountMinor: 0.5 }],
-  ["with an unknown field", { ...plain, unheardOf: 1 }],
-  ["with too long a fraction", { ...plain, quantity: 0.0000000000001 }],
-  ["with a total beyond what can be told", { ...plain, quantity: 1_000_000_000, amountMinor: 1_000_000_000 }],
-  ["in another currency", { ...plain, currencyCode: "EUR" }],
-  ["with half a reference", { ...plain, referenceType: "timesheet" }],
-  ["with metadata that is no text", { ...plain, metadata: { cost: 1 } }]
+  ["with an amount in fractions", { ...validLine, amountMinor: 0.5 }],
+  ["with an unknown field", { ...validLine, unheardOf: 1 }],
+  ["with too long a fraction", { ...validLine, quantity: 0.0000000000001 }],
+  ["with a total beyond what can be told", { ...validLine, quantity: 1_000_000_000, amountMinor: 1_000_000_000 }],
+  ["in another currency", { ...validLine, currencyCode: "EUR" }],
+  ["with half a reference", { ...validLine, referenceType: "timesheet" }],
+  ["with metadata that is no text", { ...validLine, metadata: { cost: 1 } }]
 ]
 
-const refusedLines = ({ id, invoices }: Tenant): ReadonlyArray<Refusal> => {
+const makeRejectedAdditions = ({ id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
   const [invoice = ""] = invoices
-  const with400 = (what: string, on: string, ...lines: ReadonlyArray<object>) => ({
-    what,
+  const with400 = (description: string, invoice: string, ...lines: ReadonlyArray<object>) => ({
+    description,
     status: 400,
-    ask: adding(id, on, lines)
+    request: makeAddRequest(id, invoice, lines)
   })
   return [
-    inForeignTenant(adding(id, invoice, [plain])),
-    ...wrongLines.map(([what, line]) => with400(what, invoice, plain, line)),
+    rejectInForeignTenant(makeAddRequest(id, invoice, [validLine])),
+    ...invalidLines.map(([description, line]) => with400(description, invoice, validLine, line)),
     with400("without lines", invoice),
-    with400("with what is billed already", invoice, { ...plain, ...billedAlready(invoice) }),
+    with400("with what is billed already", invoice, { ...validLine, ...makeBilledReference(invoice) }),
     {
-      what: "for an invoice of a foreign tenant",
+      description: "for an invoice of a foreign tenant",
       status: 404,
-      ask: adding(id, tenants.foreign.invoices[0] ?? "", [plain])
+      request: makeAddRequest(id, tenants.foreign.invoices[0] ?? "", [validLine])
     },
-    with400("for what is no identifier", "none", plain)
+    with400("for what is no identifier", "none", validLine)
   ]
 }
 
-const addedTo = (tenant: Tenant): Omit<Row, "name"> => ({
+const makeAddRow = (tenant: SeedTenant): Omit<Row, "name"> => ({
   method: "POST",
-  asks: tenant.invoices.map((invoice, n) => adding(tenant.id, invoice, linesFrom(n))),
-  refusals: refusedLines(tenant)
+  requests: tenant.invoices.map((invoice, n) => makeAddRequest(tenant.id, invoice, makeLines(n))),
+  rejected: makeRejectedAdditions(tenant)
 })
 
-export const addedLines: Row = {
-  name: `POST /billables (${linesAtOnce} lines)`,
-  ...addedTo(tenants.drafting)
+export const addLines: Row = {
+  name: `POST /billables (${linesPerRequest} lines)`,
+  ...makeAddRow(tenants.withDrafts)
 }
 
 /** How often lines are added to a long invoice: it stays well below the most an invoice may have. */
-const mostAdditions = 900
+const maxAdditions = 900
 
-const long = addedTo(tenants.draftingLong)
+const longInvoiceRow = makeAddRow(tenants.withLongDrafts)
 
-export const addedLinesToLong: Row = {
-  ...long,
-  name: `${addedLines.name} on an invoice with 10 000 lines`,
-  asks: Array.from({ length: mostAdditions }, () => long.asks).flat(),
-  once: true,
-  only: "service",
-  beside: addedLines.name
+export const addLinesToLongInvoice: Row = {
+  ...longInvoiceRow,
+  name: `${addLines.name} on an invoice with 10 000 lines`,
+  requests: Array.from({ length: maxAdditions }, () => longInvoiceRow.requests).flat(),
+  isSentOnce: true,
+  onlyServer: "service",
+  baselineRow: addLines.name
 }
 
-const voiding = (tenant: string, invoice: string): Ask => ({ path: `/api/v1/invoices/${invoice}/void`, tenant })
+const makeVoidRequest = (tenant: string, invoice: string): RowRequest => ({
+  path: `/api/v1/invoices/${invoice}/void`,
+  tenant
+})
 
-const refusedVoids = ({ id, invoices }: Tenant): ReadonlyArray<Refusal> => {
+const makeRejectedVoids = ({ id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
   const [first = ""] = invoices
   return [
-    inForeignTenant(voiding(id, first)),
-    { what: "by a mere member", status: 403, ask: voiding(tenants.drafting.id, tenants.drafting.invoices[0] ?? "") },
-    { what: "for the second time", status: 400, ask: voiding(id, first) },
-    { what: "for an invoice of a foreign tenant", status: 404, ask: voiding(id, tenants.foreign.invoices[0] ?? "") },
-    { what: "for what is no identifier", status: 404, ask: voiding(id, "none") }
+    rejectInForeignTenant(makeVoidRequest(id, first)),
+    {
+      description: "by a mere member",
+      status: 403,
+      request: makeVoidRequest(tenants.withDrafts.id, tenants.withDrafts.invoices[0] ?? "")
+    },
+    { description: "for the second time", status: 400, request: makeVoidRequest(id, first) },
+    {
+      description: "for an invoice of a foreign tenant",
+      status: 404,
+      request: makeVoidRequest(id, tenants.foreign.invoices[0] ?? "")
+    },
+    { description: "for what is no identifier", status: 404, request: makeVoidRequest(id, "none") }
   ]
 }
 
 /** An invoice is void once and for all, so that each request is about another one. */
-export const voids: Row = {
+export const voidInvoice: Row = {
   name: "POST /invoices/{id}/void",
   method: "POST",
-  asks: tenants.voiding.invoices.map((invoice) => voiding(tenants.voiding.id, invoice)),
-  refusals: refusedVoids(tenants.voiding),
-  once: true,
-  made: ["id", "invoiceNumber", "updatedAt"]
+  requests: tenants.withFinalized.invoices.map((invoice) => makeVoidRequest(tenants.withFinalized.id, invoice)),
+  rejected: makeRejectedVoids(tenants.withFinalized),
+  isSentOnce: true,
+  generatedFields: ["id", "invoiceNumber", "updatedAt"]
 }

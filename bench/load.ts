@@ -1,7 +1,7 @@
 import autocannon from "autocannon"
 import { Effect } from "effect"
+import { makeHeaders } from "./responseComparison.ts"
 import type { Row } from "./row.ts"
-import { headersOf } from "./sameAnswers.ts"
 import type { Server } from "./serverProcess.ts"
 
 /** What one measurement tells. */
@@ -16,71 +16,71 @@ export interface Sample {
 
 export const connections = 32
 
-const requestsOf = ({ asks, method }: Row, token: string): ReadonlyArray<autocannon.Request> =>
-  asks.map((ask) => ({
+const toAutocannonRequests = ({ requests, method }: Row, token: string): ReadonlyArray<autocannon.Request> =>
+  requests.map((request) => ({
     method,
-    path: ask.path,
-    headers: headersOf(ask, token),
-    ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) })
+    path: request.path,
+    headers: makeHeaders(request, token),
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) })
   }))
 
 /** Deals the requests out, so that no two connections send the same one unless there are too few of them. */
-const dealing = (requests: ReadonlyArray<autocannon.Request>) => {
-  const hands = Math.min(connections, requests.length)
-  let dealt = 0
+const distributeRequests = (requests: ReadonlyArray<autocannon.Request>) => {
+  const groupCount = Math.min(connections, requests.length)
+  let clientCount = 0
   return (client: autocannon.Client) => {
-    const hand = dealt++ % hands
-    client.setRequests(requests.filter((_, n) => n % hands === hand))
+    const group = clientCount++ % groupCount
+    client.setRequests(requests.filter((_, n) => n % groupCount === group))
   }
 }
 
-const sampleOf = (result: autocannon.Result, seconds: number, cpu: number | undefined): Sample => {
+const toSample = (result: autocannon.Result, seconds: number, cpuMillis: number | undefined): Sample => {
   const { errors, latency, non2xx, requests, timeouts } = result
   return {
     perSecond: requests.total / seconds,
     p50: latency.p50,
     p99: latency.p99,
     failures: non2xx + errors + timeouts,
-    cpuMillis: cpu === undefined ? undefined : cpu / requests.total
+    cpuMillis: cpuMillis === undefined ? undefined : cpuMillis / requests.total
   }
 }
 
-const since = (before: number | undefined, now: number | undefined) =>
-  before === undefined || now === undefined ? undefined : now - before
+const difference = (start: number | undefined, end: number | undefined) =>
+  start === undefined || end === undefined ? undefined : end - start
 
 /** Tells the time between its making and the last lap. */
-const stopwatch = () => {
-  const began = performance.now()
-  let last = began
+const makeStopwatch = () => {
+  const startedAt = performance.now()
+  let lastLapAt = startedAt
   return {
     lap: () => {
-      last = performance.now()
+      lastLapAt = performance.now()
     },
-    seconds: () => (last - began) / 1000
+    seconds: () => (lastLapAt - startedAt) / 1000
   }
 }
 
 /** Sends the row's requests as fast as the server answers them, until the time or, if sent only once, they are up. */
-export const load = (server: Server, row: Row, token: string, seconds: number) =>
+export const runLoad = (server: Server, row: Row, token: string, seconds: number) =>
   Effect.async<Sample>((resume) => {
-    const setupClient = dealing(requestsOf(row, token))
-    const before = server.cpu()
-    const watch = stopwatch()
+    const setupClient = distributeRequests(toAutocannonRequests(row, token))
+    const cpuBefore = server.cpuMillis()
+    const stopwatch = makeStopwatch()
     const instance = autocannon(
       {
-        url: server.base,
+        url: server.baseUrl,
         connections,
         duration: seconds,
-        ...(row.once ? { maxOverallRequests: row.asks.length } : {}),
+        ...(row.isSentOnce ? { maxOverallRequests: row.requests.length } : {}),
         setupClient
       },
       (error: unknown, result) => {
         if (error) return resume(Effect.die(error))
-        const took = row.once ? watch.seconds() : result.duration
-        resume(Effect.succeed(sampleOf(result, took, since(before, server.cpu()))))
+        const elapsedSeconds = row.isSentOnce ? stopwatch.seconds() : result.duration
+        resume(Effect.succeed(toSample(result, elapsedSeconds, difference(cpuBefore, server.cpuMillis()))))
       }
     )
     // Requests that are up are noticed only when the second is.
-    if (row.once) instance.on("response", watch.lap)
+    if (row.isSentOnce) instance.on("response", stopwatch.lap)
     return Effect.sync(() => instance.stop())
   })

@@ -1,146 +1,150 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
-import { measureAgainst } from "./against/measureAgainst.ts"
-import { startIssuer } from "./caller.ts"
-import { costTable } from "./costReport.ts"
-import { measureDelivery } from "./delivery/measureDelivery.ts"
-import { measureIntake } from "./intake/measureIntake.ts"
-import { measure, type Result, serversOf } from "./measure.ts"
+import { compareWithBaseline } from "./baseline/baselineComparison.ts"
+import { formatCostTables } from "./costReport.ts"
+import { measureDelivery } from "./delivery/deliveryBenchmark.ts"
+import { startInfrastructure, startInfrastructureWith } from "./infrastructure.ts"
+import { measureIntake } from "./intake/intakeBenchmark.ts"
+import { measureCandidates, type RowResult, selectServers } from "./measurement.ts"
 import { help, type Options, readOptions } from "./options.ts"
-import { measureOverload } from "./overload/measureOverload.ts"
-import { measureQueues } from "./queues/measureQueues.ts"
-import { failed, machine, table } from "./report.ts"
+import { measureOverload } from "./overload/overloadBenchmark.ts"
+import { measureQueues } from "./queues/queuesBenchmark.ts"
+import { describeFailures, describeMachine, formatResultTable } from "./report.ts"
+import { requireSameResponses } from "./responseComparison.ts"
 import type { Row } from "./row.ts"
 import { rows } from "./rows.ts"
-import { requireSameAnswers } from "./sameAnswers.ts"
-import { measureScale } from "./scale/measureScale.ts"
-import { seed } from "./seed.ts"
+import { measureScale } from "./scale/scaleBenchmark.ts"
+import { seedDatabase } from "./seed.ts"
 import { startServers } from "./servers.ts"
-import { setStage, setStageFor } from "./stage.ts"
+import { startTokenIssuer } from "./tokenIssuer.ts"
 
 class BenchFailed extends Data.TaggedError("BenchFailed")<{ readonly message: string }> {}
 
-const chosen = ({ row }: Options) => {
-  const named = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
-  return named.length > 0
-    ? Effect.succeed(named)
+const selectRows = ({ row }: Options) => {
+  const matching = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
+  return matching.length > 0
+    ? Effect.succeed(matching)
     : Effect.fail(
         new BenchFailed({ message: `No row holds "${row}". There are: ${rows.map(({ name }) => name).join("; ")}` })
       )
 }
 
 /** Rows whose cost is told beside another's are measured in turns with it. */
-const together = (wanted: ReadonlyArray<Row>) =>
-  wanted
-    .filter(({ beside }) => !wanted.some(({ name }) => name === beside))
-    .map((row) => [row, ...wanted.filter(({ beside }) => beside === row.name)])
+const groupWithBaselines = (rows: ReadonlyArray<Row>) =>
+  rows
+    .filter(({ baselineRow }) => !rows.some(({ name }) => name === baselineRow))
+    .map((row) => [row, ...rows.filter(({ baselineRow }) => baselineRow === row.name)])
 
-const settingStage = withProgress(
+const startDefaultInfrastructure = withProgress(
   "Starting PostgreSQL and NATS, migrating",
-  setStage,
+  startInfrastructure,
   () => "PostgreSQL and NATS ready"
 )
 
 /** Locks are as scarce as on a server with the usual settings. */
-const settingSmallStage = withProgress(
+const startSmallInfrastructure = withProgress(
   "Starting PostgreSQL with 100 connections and NATS, migrating",
-  setStageFor({ maxConnections: 100 }),
+  startInfrastructureWith({ maxConnections: 100 }),
   () => "PostgreSQL and NATS ready"
 )
 
-const requireSuccess = (results: ReadonlyArray<Result>) => {
-  const faults = failed(results)
-  return faults.length === 0 ? Effect.void : Effect.fail(new BenchFailed({ message: faults.join("\n") }))
+const requireSuccess = (results: ReadonlyArray<RowResult>) => {
+  const failures = describeFailures(results)
+  return failures.length === 0 ? Effect.void : Effect.fail(new BenchFailed({ message: failures.join("\n") }))
 }
 
-const bench = (options: Options) =>
+const benchRows = (options: Options) =>
   Effect.gen(function* () {
-    const wanted = yield* chosen(options)
-    const stage = yield* settingStage
-    yield* withProgress("Seeding", seed(stage.databaseUrl, wanted), () => "Database seeded")
-    const { jwksUrl, token } = yield* startIssuer
+    const rows = yield* selectRows(options)
+    const infrastructure = yield* startDefaultInfrastructure
+    yield* withProgress("Seeding", seedDatabase(infrastructure.databaseUrl, rows), () => "Database seeded")
+    const { jwksUrl, token } = yield* startTokenIssuer
     const servers = yield* withProgress(
       "Starting the servers",
-      startServers({ stage, jwksUrl }, options.profile),
+      startServers({ infrastructure, jwksUrl }, options.profile),
       (servers) => `Servers ready: ${servers.map(({ name }) => name).join(", ")}`
     )
-    const comparing = Effect.forEach(wanted, (row) => requireSameAnswers(serversOf(row, servers), row, token))
-    yield* withProgress("Comparing answers", comparing, () => "All answer alike")
-    const all = yield* Effect.forEach(together(wanted), (group) =>
-      measure(
-        group.flatMap((row) => serversOf(row, servers).map((server) => ({ server, row }))),
+    const compareResponses = Effect.forEach(rows, (row) =>
+      requireSameResponses(selectServers(row, servers), row, token)
+    )
+    yield* withProgress("Comparing answers", compareResponses, () => "All answer alike")
+    const groups = yield* Effect.forEach(groupWithBaselines(rows), (group) =>
+      measureCandidates(
+        group.flatMap((row) => selectServers(row, servers).map((server) => ({ server, row }))),
         token,
         options
       )
     )
-    const results = all.flat()
-    yield* printLine(`\n${[machine(stage.postgres), table(results), ...costTable(results, wanted)].join("\n\n")}\n`)
+    const results = groups.flat()
+    yield* printLine(
+      `\n${[describeMachine(infrastructure.postgresDescription), formatResultTable(results), ...formatCostTables(results, rows)].join("\n\n")}\n`
+    )
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
-const against = (folder: string, options: Options) =>
+const benchAgainstBaseline = (baselineFolder: string, options: Options) =>
   Effect.gen(function* () {
-    const rows = yield* chosen(options)
-    const stage = yield* settingStage
-    yield* withProgress("Seeding", seed(stage.databaseUrl, rows), () => "Database seeded")
-    const { jwksUrl, token } = yield* startIssuer
-    yield* measureAgainst({ stage, jwksUrl }, token, { folder, rows, starts: options.rounds })
+    const rows = yield* selectRows(options)
+    const infrastructure = yield* startDefaultInfrastructure
+    yield* withProgress("Seeding", seedDatabase(infrastructure.databaseUrl, rows), () => "Database seeded")
+    const { jwksUrl, token } = yield* startTokenIssuer
+    yield* compareWithBaseline({ infrastructure, jwksUrl }, token, { baselineFolder, rows, starts: options.rounds })
   }).pipe(Effect.scoped)
 
-const scale = (options: Options) =>
+const benchScale = (options: Options) =>
   Effect.gen(function* () {
-    const stage = yield* settingStage
-    const { jwksUrl, token } = yield* startIssuer
-    const results = yield* measureScale({ stage, jwksUrl }, token, options)
+    const infrastructure = yield* startDefaultInfrastructure
+    const { jwksUrl, token } = yield* startTokenIssuer
+    const results = yield* measureScale({ infrastructure, jwksUrl }, token, options)
     yield* requireSuccess(results)
   }).pipe(Effect.scoped)
 
-const delivery = (options: Options) =>
+const benchDelivery = (options: Options) =>
   Effect.gen(function* () {
-    const stage = yield* settingStage
-    const { jwksUrl, token } = yield* startIssuer
-    yield* measureDelivery({ stage, jwksUrl }, token, options)
+    const infrastructure = yield* startDefaultInfrastructure
+    const { jwksUrl, token } = yield* startTokenIssuer
+    yield* measureDelivery({ infrastructure, jwksUrl }, token, options)
   }).pipe(Effect.scoped)
 
-const intake = (options: Options) =>
+const benchIntake = (options: Options) =>
   Effect.gen(function* () {
-    const stage = yield* settingStage
-    const { jwksUrl, token } = yield* startIssuer
-    const refused = yield* measureIntake({ stage, jwksUrl }, token, options)
-    if (refused > 0) return yield* new BenchFailed({ message: `${refused} webhooks were not taken` })
+    const infrastructure = yield* startDefaultInfrastructure
+    const { jwksUrl, token } = yield* startTokenIssuer
+    const failures = yield* measureIntake({ infrastructure, jwksUrl }, token, options)
+    if (failures > 0) return yield* new BenchFailed({ message: `${failures} webhooks were not taken` })
   }).pipe(Effect.scoped)
 
-const overload = (options: Options) =>
+const benchOverload = (options: Options) =>
   Effect.gen(function* () {
-    const stage = yield* settingStage
-    const issuer = yield* startIssuer
-    const broken = yield* measureOverload({ stage, jwksUrl: issuer.jwksUrl }, issuer.tokenFor, options)
-    if (broken.length > 0) return yield* new BenchFailed({ message: broken.join("\n") })
+    const infrastructure = yield* startDefaultInfrastructure
+    const issuer = yield* startTokenIssuer
+    const violations = yield* measureOverload({ infrastructure, jwksUrl: issuer.jwksUrl }, issuer.signTokenFor, options)
+    if (violations.length > 0) return yield* new BenchFailed({ message: violations.join("\n") })
   }).pipe(Effect.scoped)
 
-const queues = (options: Options) =>
+const benchQueues = (options: Options) =>
   Effect.gen(function* () {
-    const stage = yield* settingSmallStage
-    const { jwksUrl, token } = yield* startIssuer
-    const broken = yield* measureQueues({ stage, jwksUrl }, token, options)
-    if (broken.length > 0) return yield* new BenchFailed({ message: broken.join("\n") })
+    const infrastructure = yield* startSmallInfrastructure
+    const { jwksUrl, token } = yield* startTokenIssuer
+    const violations = yield* measureQueues({ infrastructure, jwksUrl }, token, options)
+    if (violations.length > 0) return yield* new BenchFailed({ message: violations.join("\n") })
   }).pipe(Effect.scoped)
 
-const modeOf = (options: Options) => {
-  if (options.against !== undefined) return against(options.against, options)
-  if (options.queues) return queues(options)
-  if (options.overload) return overload(options)
-  if (options.intake) return intake(options)
-  if (options.delivery) return delivery(options)
-  return options.scale ? scale(options) : bench(options)
+const selectBenchmark = (options: Options) => {
+  if (options.against !== undefined) return benchAgainstBaseline(options.against, options)
+  if (options.queues) return benchQueues(options)
+  if (options.overload) return benchOverload(options)
+  if (options.intake) return benchIntake(options)
+  if (options.delivery) return benchDelivery(options)
+  return options.scale ? benchScale(options) : benchRows(options)
 }
 
-const orStopped = <E>(work: Effect.Effect<void, E>) =>
+const untilStopSignal = <E>(benchmark: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
-    const asked = yield* makeStopSignal
-    const stopped = Effect.zipRight(Deferred.await(asked), new BenchFailed({ message: "Stopped before the end" }))
-    yield* Effect.raceFirst(work, stopped)
+    const stopSignal = yield* makeStopSignal
+    const stopped = Effect.zipRight(Deferred.await(stopSignal), new BenchFailed({ message: "Stopped before the end" }))
+    yield* Effect.raceFirst(benchmark, stopped)
   })
 
 const program = Effect.gen(function* () {
@@ -148,13 +152,13 @@ const program = Effect.gen(function* () {
     try: () => readOptions(process.argv.slice(2)),
     catch: (cause) => new BenchFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
   })
-  yield* options.help ? Console.log(help) : orStopped(modeOf(options))
+  yield* options.help ? Console.log(help) : untilStopSignal(selectBenchmark(options))
 })
 
-const tell = (cause: Cause.Cause<Error>) => {
+const printFailure = (cause: Cause.Cause<Error>) => {
   const failure = Cause.squash(cause)
   return Console.error(Cause.isFailure(cause) && failure instanceof Error ? failure.message : Cause.pretty(cause))
 }
 
-const exit = await Effect.runPromiseExit(Effect.tapErrorCause(program, tell))
+const exit = await Effect.runPromiseExit(Effect.tapErrorCause(program, printFailure))
 process.exitCode = Exit.isSuccess(exit) ? 0 : 1

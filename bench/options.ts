@@ -34,7 +34,7 @@ export interface Options {
   readonly part: string
 }
 
-const positive = (name: string, text: string) => {
+const parsePositive = (name: string, text: string) => {
   const value = Number(text)
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number from 1 upwards`)
   return value
@@ -58,13 +58,13 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       part: { type: "string", default: "" }
     }
   })
-  const isOfRows = !(values.scale || values.delivery || values.intake || values.overload || values.queues)
-  const usualRounds = values.against !== undefined ? "8" : values.queues ? "10" : isOfRows ? "12" : "3"
+  const measuresRows = !(values.scale || values.delivery || values.intake || values.overload || values.queues)
+  const defaultRounds = values.against !== undefined ? "8" : values.queues ? "10" : measuresRows ? "12" : "3"
   return {
     help: values.help,
     row: values.row,
-    rounds: positive("rounds", values.rounds ?? usualRounds),
-    seconds: positive("seconds", values.seconds ?? (isOfRows ? "1" : "4")),
+    rounds: parsePositive("rounds", values.rounds ?? defaultRounds),
+    seconds: parsePositive("seconds", values.seconds ?? (measuresRows ? "1" : "4")),
     profile: values.profile,
     against: values.against,
     scale: values.scale,

@@ -1,42 +1,42 @@
 import { cpus } from "node:os"
 import { connections } from "./load.ts"
-import { type Column, markdown } from "./markdown.ts"
-import type { Result } from "./measure.ts"
-import { ratioOf, toldRatio } from "./running/ratio.ts"
+import { type Column, formatTable } from "./markdownTable.ts"
+import type { RowResult } from "./measurement.ts"
+import { computeRatio, formatRatio } from "./support/ratio.ts"
 
-export const rates = ({ rounds }: Result) => rounds.map(({ perSecond }) => perSecond)
+export const listThroughputs = ({ rounds }: RowResult) => rounds.map(({ perSecond }) => perSecond)
 
-const ratio = (results: ReadonlyArray<Result>, one: Result, server: string) => {
-  const other = results.find((result) => result.row === one.row && result.server === server)
-  return other === undefined ? "" : toldRatio(ratioOf(rates(one), rates(other)))
+const formatThroughputRatio = (results: ReadonlyArray<RowResult>, result: RowResult, server: string) => {
+  const reference = results.find((candidate) => candidate.row === result.row && candidate.server === server)
+  return reference === undefined ? "" : formatRatio(computeRatio(listThroughputs(result), listThroughputs(reference)))
 }
 
-export const known = (value: number | undefined, digits: number) =>
+export const formatNumber = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? "?" : value.toFixed(digits)
 
-const columnsFor = (results: ReadonlyArray<Result>): ReadonlyArray<Column<Result>> => [
-  { title: "row", words: true, cell: ({ row }) => row },
-  { title: "server", words: true, cell: ({ server }) => server },
+const makeColumns = (results: ReadonlyArray<RowResult>): ReadonlyArray<Column<RowResult>> => [
+  { title: "row", isText: true, cell: ({ row }) => row },
+  { title: "server", isText: true, cell: ({ server }) => server },
   { title: "requests/s", cell: ({ perSecond }) => perSecond.toFixed(0) },
   { title: "p50 ms", cell: ({ p50 }) => p50.toFixed(1) },
   { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(1) },
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
-  { title: "× fastify", cell: (result) => ratio(results, result, "fastify") },
-  { title: "× bare", cell: (result) => ratio(results, result, "bare") },
-  { title: "CPU ms/request", cell: ({ cpuMillis }) => known(cpuMillis, 3) },
-  { title: "MiB", cell: ({ memory }) => known(memory, 0) }
+  { title: "× fastify", cell: (result) => formatThroughputRatio(results, result, "fastify") },
+  { title: "× bare", cell: (result) => formatThroughputRatio(results, result, "bare") },
+  { title: "CPU ms/request", cell: ({ cpuMillis }) => formatNumber(cpuMillis, 3) },
+  { title: "MiB", cell: ({ memoryMiB }) => formatNumber(memoryMiB, 0) }
 ]
 
-export const table = (results: ReadonlyArray<Result>) => markdown(columnsFor(results), results)
+export const formatResultTable = (results: ReadonlyArray<RowResult>) => formatTable(makeColumns(results), results)
 
-export const hardware = (postgres: string) =>
+export const describeHardware = (postgres: string) =>
   `${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${postgres}`
 
-export const machine = (postgres: string) =>
-  `${hardware(postgres)}; ${connections} connections; load generator, database and the servers share the cores`
+export const describeMachine = (postgres: string) =>
+  `${describeHardware(postgres)}; ${connections} connections; load generator, database and the servers share the cores`
 
 /** The rows that are worth nothing, because a server refused or failed to answer some of their requests. */
-export const failed = (results: ReadonlyArray<Result>) =>
+export const describeFailures = (results: ReadonlyArray<RowResult>) =>
   results
     .filter(({ failures }) => failures > 0)
     .map(({ failures, row, server }) => `${row}: ${server} failed ${failures} requests`)

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type pg from "pg"
 import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
-import { caller } from "./caller.ts"
-import { connected, settle } from "./database.ts"
+import { connectDatabase, vacuumAndCheckpoint } from "./database.ts"
+import { insertInvoices } from "./invoiceSeed.ts"
 import type { Row } from "./row.ts"
-import { insertInvoices } from "./seedInvoices.ts"
-import { type Tenant, tenants } from "./tenants.ts"
+import { type SeedTenant, tenants } from "./tenants.ts"
+import { benchCaller } from "./tokenIssuer.ts"
 
 const descriptions = [
   "Framework agreement since 2019. Invoices go to the accounts office in Zürich by the fifth of the month; the contact is told by phone first.",
@@ -14,14 +14,14 @@ const descriptions = [
 ]
 
 /** What clients, contracts and projects share. A third has a description, a quarter a place of its own in the order. */
-const common = (n: number) => ({
+const makeCommonFields = (n: number) => ({
   name: `${["Nordwind", "Ölmühle", "Baker & Sons", "Quarry Lane", "Atelier 9"][n % 5]} ${n}`,
   description: n % 3 === 0 ? descriptions[n % descriptions.length] : null,
   order: n % 4 === 0 ? n : null,
   at: new Date(Date.UTC(2026, 0, 1) + n * 3_607_123).toISOString()
 })
 
-const insertTenant = async (client: pg.Client, { clients, id, projects, role }: Tenant) => {
+const insertTenant = async (client: pg.Client, { clients, id, projects, role }: SeedTenant) => {
   await client.query(
     "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, $2, now(), now(), 1)",
     [id, `Tenant with ${clients.length} clients and ${projects.length} projects`]
@@ -30,26 +30,26 @@ const insertTenant = async (client: pg.Client, { clients, id, projects, role }: 
     await client.query(
       `insert into members (tenant_id, id, issuer, subject, role, created_at, updated_at, sequence)
        values ($1, $2, $3, $4, $5, now(), now(), 1)`,
-      [id, `mem_${makeIdSuffix(Date.now())}`, caller.issuer, caller.subject, role]
+      [id, `mem_${makeIdSuffix(Date.now())}`, benchCaller.issuer, benchCaller.subject, role]
     )
 }
 
-const insertClients = (client: pg.Client, { clients, id: tenant }: Tenant) =>
+const insertClients = (client: pg.Client, { clients, id: tenant }: SeedTenant) =>
   client.query(
     `insert into clients (tenant_id, id, name, description, "order", created_at, updated_at, sequence)
      select $1, id, name, description, "order", at, at, 1
      from json_to_recordset($2) as (id text, name text, description text, "order" bigint, at timestamptz)`,
-    [tenant, JSON.stringify(clients.map((id, n) => ({ id, ...common(n) })))]
+    [tenant, JSON.stringify(clients.map((id, n) => ({ id, ...makeCommonFields(n) })))]
   )
 
 /** Two contracts for each client. Half of them have a term, a third a cap. */
-const insertContracts = async (client: pg.Client, { clients, id: tenant }: Tenant) => {
+const insertContracts = async (client: pg.Client, { clients, id: tenant }: SeedTenant) => {
   const contracts = [...clients, ...clients].map((client, n) => ({
     id: `ctr_${makeIdSuffix(Date.now())}`,
     client,
-    ...common(n),
-    starts: n % 2 === 0 ? common(n).at : null,
-    ends: n % 2 === 0 ? common(n + 365 * 24).at : null,
+    ...makeCommonFields(n),
+    starts: n % 2 === 0 ? makeCommonFields(n).at : null,
+    ends: n % 2 === 0 ? makeCommonFields(n + 365 * 24).at : null,
     cap: n % 3 === 0 ? 1_000_000 + n : null
   }))
   await client.query(
@@ -63,29 +63,34 @@ const insertContracts = async (client: pg.Client, { clients, id: tenant }: Tenan
   return contracts.map(({ id }) => id)
 }
 
-const insertProjects = (client: pg.Client, { id: tenant, projects }: Tenant, contracts: ReadonlyArray<string>) =>
+const insertProjects = (client: pg.Client, { id: tenant, projects }: SeedTenant, contracts: ReadonlyArray<string>) =>
   client.query(
     `insert into projects (tenant_id, id, contract_id, name, description, "order", created_at, updated_at, sequence)
      select $1, id, contract, name, description, "order", at, at, 1
      from json_to_recordset($2) as
        (id text, contract text, name text, description text, "order" bigint, at timestamptz)`,
-    [tenant, JSON.stringify(projects.map((id, n) => ({ id, contract: contracts[n % contracts.length], ...common(n) })))]
+    [
+      tenant,
+      JSON.stringify(
+        projects.map((id, n) => ({ id, contract: contracts[n % contracts.length], ...makeCommonFields(n) }))
+      )
+    ]
   )
 
-const fill = (client: pg.Client, tenant: Tenant, isInvoicing: boolean) =>
+const seedTenant = (client: pg.Client, tenant: SeedTenant, hasInvoices: boolean) =>
   Effect.promise(async () => {
     await insertTenant(client, tenant)
     await insertClients(client, tenant)
     if (tenant.projects.length > 0) await insertProjects(client, tenant, await insertContracts(client, tenant))
-    if (tenant.invoices.length > 0 && isInvoicing) await insertInvoices(client, tenant)
+    if (tenant.invoices.length > 0 && hasInvoices) await insertInvoices(client, tenant)
   })
 
 /** Fills the tables with what the rows ask for. Invoices take long, so that those nobody asks for are left out. */
-export const seed = (databaseUrl: string, rows: ReadonlyArray<Row>) =>
+export const seedDatabase = (databaseUrl: string, rows: ReadonlyArray<Row>) =>
   Effect.gen(function* () {
-    const client = yield* connected(databaseUrl)
-    const asked = new Set(rows.flatMap(({ asks }) => asks.map(({ tenant }) => tenant)))
-    const isInvoicing = ({ id, role }: Tenant) => role === undefined || asked.has(id)
-    yield* Effect.forEach(Object.values(tenants), (tenant) => fill(client, tenant, isInvoicing(tenant)))
-    yield* settle(client)
+    const client = yield* connectDatabase(databaseUrl)
+    const requestedTenants = new Set(rows.flatMap(({ requests }) => requests.map(({ tenant }) => tenant)))
+    const needsInvoices = ({ id, role }: SeedTenant) => role === undefined || requestedTenants.has(id)
+    yield* Effect.forEach(Object.values(tenants), (tenant) => seedTenant(client, tenant, needsInvoices(tenant)))
+    yield* vacuumAndCheckpoint(client)
   }).pipe(Effect.scoped)

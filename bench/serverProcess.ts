@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { Data, Effect } from "effect"
 import { waitUntilApiReady } from "../src/layers/local/ApiReadiness.ts"
 import { lastLines, openLog } from "../src/layers/local/process/LogFile.ts"
-import { cpuMillis, peakResidentMiB, residentMiB } from "./processFacts.ts"
+import { readCpuMillis, readPeakResidentMiB, readResidentMiB } from "./processStats.ts"
 
 export interface Program {
   readonly name: string
@@ -12,7 +12,7 @@ export interface Program {
 }
 
 export interface ServerProgram extends Program {
-  readonly base: string
+  readonly baseUrl: string
 }
 
 export class ServerStopped extends Data.TaggedError("ServerStopped")<{
@@ -24,12 +24,12 @@ export class ServerStopped extends Data.TaggedError("ServerStopped")<{
   }
 }
 
-const patience = 10_000
+const stopTimeoutMillis = 10_000
 
-const end = (child: ChildProcess) =>
+const stopProcess = (child: ChildProcess) =>
   Effect.async<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-    const timer = setTimeout(() => child.kill("SIGKILL"), patience)
+    const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMillis)
     child.once("exit", () => {
       clearTimeout(timer)
       resume(Effect.void)
@@ -37,36 +37,36 @@ const end = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-const launch = ({ args, env, logFile }: Program) =>
+const spawnProgram = ({ args, env, logFile }: Program) =>
   Effect.map(openLog(logFile), (log) =>
     // Detached, so that a terminal's Ctrl-C leaves it to us to end it; the pipe closes with us, however we end.
     spawn(process.execPath, args, { detached: true, stdio: ["pipe", log, log], env })
   ).pipe(Effect.scoped)
 
-const stopped = (child: ChildProcess, { logFile, name }: ServerProgram) =>
+const failOnExit = (child: ChildProcess, { logFile, name }: ServerProgram) =>
   Effect.async<never, ServerStopped>((resume) => {
     child.once("exit", () => resume(Effect.fail(new ServerStopped({ name, logFile }))))
   })
 
-const factsOf = (child: ChildProcess, { name }: Program) => ({
+const makeProcessStats = (child: ChildProcess, { name }: Program) => ({
   name,
-  memory: () => residentMiB(child.pid),
-  peakMemory: () => peakResidentMiB(child.pid),
-  cpu: () => cpuMillis(child.pid)
+  memoryMiB: () => readResidentMiB(child.pid),
+  peakMemoryMiB: () => readPeakResidentMiB(child.pid),
+  cpuMillis: () => readCpuMillis(child.pid)
 })
 
 /** Runs a program that serves nothing in one process of its own until the scope closes. */
 export const startProcess = (program: Program) =>
-  Effect.map(Effect.acquireRelease(launch(program), end), (child) => factsOf(child, program))
+  Effect.map(Effect.acquireRelease(spawnProgram(program), stopProcess), (child) => makeProcessStats(child, program))
 
-export type Running = Effect.Effect.Success<ReturnType<typeof startProcess>>
+export type RunningProcess = Effect.Effect.Success<ReturnType<typeof startProcess>>
 
 /** Runs a server in one process of its own until the scope closes. */
 export const startServer = (program: ServerProgram) =>
   Effect.gen(function* () {
-    const child = yield* Effect.acquireRelease(launch(program), end)
-    yield* Effect.raceFirst(waitUntilApiReady(program.base, program.logFile), stopped(child, program))
-    return { ...factsOf(child, program), base: program.base }
+    const child = yield* Effect.acquireRelease(spawnProgram(program), stopProcess)
+    yield* Effect.raceFirst(waitUntilApiReady(program.baseUrl, program.logFile), failOnExit(child, program))
+    return { ...makeProcessStats(child, program), baseUrl: program.baseUrl }
   })
 
 export type Server = Effect.Effect.Success<ReturnType<typeof startServer>>

@@ -8,16 +8,16 @@ import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { apiHeapOptions } from "../src/layers/local/process/HeapOptions.ts"
 import { supervisedFlag } from "../src/layers/local/process/ParentWatch.ts"
-import { caller } from "./caller.ts"
+import { type Infrastructure, serviceProgram } from "./infrastructure.ts"
 import { startServer } from "./serverProcess.ts"
-import { type Stage, service } from "./stage.ts"
+import { benchCaller } from "./tokenIssuer.ts"
 
-export const references = ["fastify", "bare"] as const
+export const referenceNames = ["fastify", "bare"] as const
 
-const bundleOf = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
+const referenceProgram = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
 /** Makes programs of sources in a folder, named without their ending; they lie beside us by the same names. */
-export const bundleBeside = (names: ReadonlyArray<string>, folder = "bench") =>
+export const bundlePrograms = (names: ReadonlyArray<string>, folder = "bench") =>
   Effect.promise(async () => {
     await build({
       absWorkingDir: projectRoot,
@@ -35,76 +35,76 @@ export const bundleBeside = (names: ReadonlyArray<string>, folder = "bench") =>
     await stop()
   })
 
-export const profiling = (folder: string | undefined) => {
+export const profileOptions = (folder: string | undefined) => {
   if (folder === undefined) return []
   mkdirSync(folder, { recursive: true })
   return ["--cpu-prof", `--cpu-prof-dir=${resolve(folder)}`]
 }
 
-interface Manifest {
+interface PackageManifest {
   readonly scripts: { readonly api: string }
 }
 
-export interface Setting {
-  readonly stage: Stage
+export interface BenchEnvironment {
+  readonly infrastructure: Infrastructure
   readonly jwksUrl: string
 }
 
 /** Connections each process has to the database. */
-export const databasePool = 10
+export const databasePoolSize = 10
 
-export const environmentOf = ({ jwksUrl, stage }: Setting) => ({
+export const makeProcessEnv = ({ jwksUrl, infrastructure }: BenchEnvironment) => ({
   NODE_ENV: "production",
-  DATA_DIR: stage.folder,
-  DATABASE_URL: stage.databaseUrl,
-  DATABASE_POOL: String(databasePool),
-  NATS_URL: stage.natsUrl,
+  DATA_DIR: infrastructure.folder,
+  DATABASE_URL: infrastructure.databaseUrl,
+  DATABASE_POOL: String(databasePoolSize),
+  NATS_URL: infrastructure.natsUrl,
   AUTH_JWKS_URL: jwksUrl,
-  AUTH_ISSUER: caller.issuer,
-  AUTH_AUDIENCE: caller.audience,
+  AUTH_ISSUER: benchCaller.issuer,
+  AUTH_AUDIENCE: benchCaller.audience,
   SECRETS_KEY: randomBytes(32).toString("base64"),
   MAX_INVOICE_LINES: "20000",
   SHUTDOWN_DELAY_SECONDS: "0",
   [supervisedFlag]: "1"
 })
 
-const start = (
-  setting: Setting,
+const startApi = (
+  environment: BenchEnvironment,
   name: string,
   args: ReadonlyArray<string>,
-  extra: NodeJS.ProcessEnv = {},
-  heap: ReadonlyArray<string> = apiHeapOptions
+  extraEnv: NodeJS.ProcessEnv = {},
+  heapOptions: ReadonlyArray<string> = apiHeapOptions
 ) =>
-  Effect.flatMap(chooseStablePort(join(setting.stage.folder, `${name}.port`)), (port) =>
+  Effect.flatMap(chooseStablePort(join(environment.infrastructure.folder, `${name}.port`)), (port) =>
     startServer({
       name,
-      args: [...heap, ...args],
-      env: { ...environmentOf(setting), ...extra, PORT: String(port) },
-      base: `http://${localhost}:${port}`,
-      logFile: setting.stage.logOf(name)
+      args: [...heapOptions, ...args],
+      env: { ...makeProcessEnv(environment), ...extraEnv, PORT: String(port) },
+      baseUrl: `http://${localhost}:${port}`,
+      logFile: environment.infrastructure.logFileOf(name)
     })
   )
 
 export const startService = (
-  setting: Setting,
+  environment: BenchEnvironment,
   profile: string | undefined,
   name = "service",
-  extra: NodeJS.ProcessEnv = {}
-) => start(setting, name, [...profiling(profile), service, "api"], extra)
+  extraEnv: NodeJS.ProcessEnv = {}
+) => startApi(environment, name, [...profileOptions(profile), serviceProgram, "api"], extraEnv)
 
 /** The build of a checkout, with the flags that its own `npm run api` gives to Node.js. */
-export const startBuild = (setting: Setting, name: string, checkout: string) => {
-  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as Manifest // npm's own form
-  const flags = scripts.api.split(" ").filter((word) => word.startsWith("--"))
-  return start(setting, name, [join(checkout, "dist", "main.js"), "api"], {}, flags)
+export const startBuild = (environment: BenchEnvironment, name: string, checkout: string) => {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as PackageManifest // npm's own form
+  const nodeOptions = scripts.api.split(" ").filter((word) => word.startsWith("--"))
+  return startApi(environment, name, [join(checkout, "dist", "main.js"), "api"], {}, nodeOptions)
 }
 
 /** The service and the references, each a process of its own with the same settings. */
-export const startServers = (setting: Setting, profile: string | undefined) =>
+export const startServers = (environment: BenchEnvironment, profile: string | undefined) =>
   Effect.gen(function* () {
-    yield* bundleBeside(references.map((name) => `references/${name}`))
+    yield* bundlePrograms(referenceNames.map((name) => `references/${name}`))
     return [
-      yield* startService(setting, profile),
-      ...(yield* Effect.forEach(references, (name) => start(setting, name, [bundleOf(name)])))
+      yield* startService(environment, profile),
+      ...(yield* Effect.forEach(referenceNames, (name) => startApi(environment, name, [referenceProgram(name)])))
     ]
   })

@@ -8,31 +8,31 @@ import { stopOrphanedPostgres } from "../src/layers/local/postgres/Postgres.ts"
 
 const prefix = "contracting-bench-"
 
-export const postgresIn = (folder: string) => join(folder, "postgres")
-export const natsIn = (folder: string) => join(folder, "nats")
+export const postgresFolderIn = (folder: string) => join(folder, "postgres")
+export const natsFolderIn = (folder: string) => join(folder, "nats")
 
-const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+const removeFolder = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Ends the servers of a killed bench and removes its folder; one that still runs has claimed its folder. */
-const clear = (folder: string) =>
+const cleanUpFolder = (folder: string) =>
   lockDataDir(folder).pipe(
-    Effect.zipRight(stopOrphanedPostgres(join(postgresIn(folder), "data"))),
-    Effect.zipRight(stopOrphanedNats(natsIn(folder))),
+    Effect.zipRight(stopOrphanedPostgres(join(postgresFolderIn(folder), "data"))),
+    Effect.zipRight(stopOrphanedNats(natsFolderIn(folder))),
     Effect.scoped,
-    Effect.zipRight(remove(folder)),
+    Effect.zipRight(removeFolder(folder)),
     Effect.ignore
   )
 
-const sweep = Effect.suspend(() => {
+const cleanUpOrphans = Effect.suspend(() => {
   const names = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
-  return Effect.forEach(names, (name) => clear(join(tmpdir(), name)))
+  return Effect.forEach(names, (name) => cleanUpFolder(join(tmpdir(), name)))
 })
 
 /** A folder for this run alone. What an earlier run could not remove, because it was killed, is removed first. */
 export const temporaryFolder = Effect.zipRight(
-  sweep,
+  cleanUpOrphans,
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
-    remove
+    removeFolder
   )
 ).pipe(Effect.flatMap(lockDataDir))

@@ -1,8 +1,8 @@
 import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 
-const idOf = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
+const makeBenchId = (prefix: string) => `${prefix}_${makeIdSuffix(Date.now())}`
 
-interface Contents {
+interface TenantContents {
   readonly role: string | undefined
   readonly clients: number
   readonly projects?: number
@@ -11,29 +11,36 @@ interface Contents {
   readonly lines?: number
 }
 
-const tenant = ({ clients, invoices = 0, lines = 0, projects = 0, role, status = "DRAFT" }: Contents) => ({
-  id: idOf("tnt"),
+const makeSeedTenant = ({
+  clients,
+  invoices = 0,
+  lines = 0,
+  projects = 0,
   role,
-  clients: Array.from({ length: clients }, () => idOf("clnt")),
-  projects: Array.from({ length: projects }, () => idOf("prj")),
-  invoices: Array.from({ length: invoices }, () => idOf("inv")),
+  status = "DRAFT"
+}: TenantContents) => ({
+  id: makeBenchId("tnt"),
+  role,
+  clients: Array.from({ length: clients }, () => makeBenchId("clnt")),
+  projects: Array.from({ length: projects }, () => makeBenchId("prj")),
+  invoices: Array.from({ length: invoices }, () => makeBenchId("inv")),
   /** What all the invoices are, and how many lines each of them has. */
   status,
   lines
 })
 
-export type Tenant = ReturnType<typeof tenant>
+export type SeedTenant = ReturnType<typeof makeSeedTenant>
 
 /** What is seeded: the clients, projects and invoices of a tenant, and what the caller of the bench is there. */
 export const tenants = {
-  twenty: tenant({ role: "MEMBER", clients: 20 }),
-  thousand: tenant({ role: "MEMBER", clients: 1000 }),
-  written: tenant({ role: "MEMBER", clients: 0 }),
-  atWork: tenant({ role: "MEMBER", clients: 20, projects: 512 }),
+  with20Clients: makeSeedTenant({ role: "MEMBER", clients: 20 }),
+  with1000Clients: makeSeedTenant({ role: "MEMBER", clients: 1000 }),
+  forNewClients: makeSeedTenant({ role: "MEMBER", clients: 0 }),
+  withProjects: makeSeedTenant({ role: "MEMBER", clients: 20, projects: 512 }),
   // So many that none gets long while lines are added to all of them.
-  drafting: tenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 1 }),
-  draftingLong: tenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000 }),
+  withDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 1 }),
+  withLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000 }),
   // The same number, and the same contracts, for each of three servers.
-  voiding: tenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
-  foreign: tenant({ role: undefined, clients: 1, projects: 1, invoices: 1 })
+  withFinalized: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
+  foreign: makeSeedTenant({ role: undefined, clients: 1, projects: 1, invoices: 1 })
 }

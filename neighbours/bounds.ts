@@ -1,4 +1,4 @@
-import { quantiles } from "../bench/running/spread.ts"
+import { makeQuantile } from "../bench/support/latencySummary.ts"
 import type { Finding } from "./row.ts"
 import type { Figures } from "./victim/orders.ts"
 
@@ -14,8 +14,8 @@ export interface Result {
   readonly findings: ReadonlyArray<Finding>
 }
 
-export const readP95 = ({ reads }: Figures) => quantiles(reads)(0.95)
-export const maxOf = (times: ReadonlyArray<number>) => quantiles(times)(1)
+export const readP95 = ({ reads }: Figures) => makeQuantile(reads)(0.95)
+export const maxOf = (times: ReadonlyArray<number>) => makeQuantile(times)(1)
 
 export const failureCount = ({ failures }: Figures) => Object.values(failures).reduce((sum, count) => sum + count, 0)
 

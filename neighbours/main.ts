@@ -1,7 +1,7 @@
 import { Cause, Console, Data, Deferred, Effect, Exit } from "effect"
-import { startIssuer } from "../bench/caller.ts"
-import { hardware } from "../bench/report.ts"
-import { setStage } from "../bench/stage.ts"
+import { startInfrastructure } from "../bench/infrastructure.ts"
+import { describeHardware } from "../bench/report.ts"
+import { startTokenIssuer } from "../bench/tokenIssuer.ts"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
 import { brokenBounds, mergeFigures, type Result } from "./bounds.ts"
@@ -45,19 +45,25 @@ const mergeAlone = (alone: ReadonlyArray<Result>): Result => ({
 const measureAll = (options: Options) =>
   Effect.gen(function* () {
     const chosen = yield* chosenRows(options)
-    const stage = yield* withProgress("Starting PostgreSQL and NATS", setStage, () => "PostgreSQL and NATS ready")
-    const { jwksUrl, tokenFor } = yield* startIssuer
+    const stage = yield* withProgress(
+      "Starting PostgreSQL and NATS",
+      startInfrastructure,
+      () => "PostgreSQL and NATS ready"
+    )
+    const { jwksUrl, signTokenFor: tokenFor } = yield* startTokenIssuer
     const callers = {
       attacker: yield* Effect.promise(() => tokenFor("attacker")),
       victim: yield* Effect.promise(() => tokenFor("victim"))
     }
-    const measured = yield* Effect.forEach(chosen, (row, n) => measureRow({ stage, jwksUrl }, callers, row, n, options))
+    const measured = yield* Effect.forEach(chosen, (row, n) =>
+      measureRow({ infrastructure: stage, jwksUrl }, callers, row, n, options)
+    )
     const results = [
       mergeAlone(measured.flatMap(({ alone }) => (alone === undefined ? [] : [alone]))),
       ...measured.map(({ result }) => result)
     ]
     yield* printLine(
-      `\n${hardware(stage.postgres)}; victim, attacker, database and the service share the cores\n\n${resultTable(results)}\n`
+      `\n${describeHardware(stage.postgresDescription)}; victim, attacker, database and the service share the cores\n\n${resultTable(results)}\n`
     )
     yield* requireWithinBounds(results)
   }).pipe(Effect.scoped)

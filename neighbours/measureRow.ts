@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events"
 import { Effect } from "effect"
-import { connected } from "../bench/database.ts"
+import { connectDatabase } from "../bench/database.ts"
 import { startReceivers } from "../bench/delivery/receivers.ts"
-import { startPrograms } from "../bench/running/programs.ts"
-import type { Setting } from "../bench/servers.ts"
-import { createDatabase } from "../bench/stage.ts"
+import { createDatabase } from "../bench/infrastructure.ts"
+import type { BenchEnvironment } from "../bench/servers.ts"
+import { startProcesses } from "../bench/support/processes.ts"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { workerNames } from "../src/workers/registry.ts"
 import { type Attacker, makeAttacker } from "./attacker.ts"
@@ -24,14 +24,17 @@ export interface Callers {
 }
 
 /** A database and streams for one row alone, and every process of the service on them. */
-const startService = (setting: Setting, name: string, profile: string | undefined) =>
+const startService = (setting: BenchEnvironment, name: string, profile: string | undefined) =>
   Effect.gen(function* () {
-    const client = yield* connected(setting.stage.databaseUrl)
-    const databaseUrl = yield* createDatabase(client, setting.stage, name)
-    const stage = { ...setting.stage, databaseUrl }
+    const client = yield* connectDatabase(setting.infrastructure.databaseUrl)
+    const databaseUrl = yield* createDatabase(client, setting.infrastructure, name)
+    const stage = { ...setting.infrastructure, databaseUrl }
     const extra = { DELIVERY_ALLOW: "127.0.0.0/8", NATS_NAMESPACE: name }
-    const { api } = yield* startPrograms({ ...setting, stage }, profile, { workers: workerNames, extra })
-    return { api, client: yield* connected(databaseUrl) }
+    const { api } = yield* startProcesses({ ...setting, infrastructure: stage }, profile, {
+      workers: workerNames,
+      extraEnv: extra
+    })
+    return { api, client: yield* connectDatabase(databaseUrl) }
   })
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
@@ -75,21 +78,21 @@ export interface Measured {
 }
 
 /** The service, the attacker and the victim of one row, all at rest. */
-const setScene = (setting: Setting, callers: Callers, row: Row, namespace: string, options: Options) =>
+const setScene = (setting: BenchEnvironment, callers: Callers, row: Row, namespace: string, options: Options) =>
   Effect.gen(function* () {
     const starting = startService(setting, namespace, options.profile)
     const { api, client } = yield* withProgress("Starting the service", starting, () => "Service started")
     const receivers = yield* startReceivers
     const attacker = yield* Effect.acquireRelease(
-      Effect.sync(() => makeAttacker(api.base, callers.attacker)),
+      Effect.sync(() => makeAttacker(api.baseUrl, callers.attacker)),
       ({ close }) => Effect.promise(close)
     )
     const victim = yield* startVictim
     const pdfs = (warmUpSeconds + aloneSeconds + options.seconds) * pdfsPerSecond
-    const preparingVictim = Effect.promise(() => victim.prepare(api.base, callers.victim, pdfs))
+    const preparingVictim = Effect.promise(() => victim.prepare(api.baseUrl, callers.victim, pdfs))
     yield* withProgress("Preparing the victim", preparingVictim, () => "Victim prepared")
 
-    const scene: Scene = { attacker, client, receivers, natsUrl: setting.stage.natsUrl, namespace }
+    const scene: Scene = { attacker, client, receivers, natsUrl: setting.infrastructure.natsUrl, namespace }
     const preparing = Effect.promise(async () => {
       const attack = await row.prepare(scene)
       await victim.settle()
@@ -100,14 +103,14 @@ const setScene = (setting: Setting, callers: Callers, row: Row, namespace: strin
   })
 
 /** One attack with the victim beside it, after the victim alone. */
-export const measureRow = (setting: Setting, callers: Callers, row: Row, number: number, options: Options) =>
+export const measureRow = (setting: BenchEnvironment, callers: Callers, row: Row, number: number, options: Options) =>
   Effect.gen(function* () {
     yield* printLine(`\n${row.name}`)
     const { api, attack, attacker, victim } = yield* setScene(setting, callers, row, `neighbours_${number}`, options)
     const toResult = (figures: Result["figures"], findings: Result["findings"] = []): Result => ({
       name: row.name,
       figures,
-      apiMegabytes: megabytes(api.peakMemory()),
+      apiMegabytes: megabytes(api.peakMemoryMiB()),
       answers: attacker.answers(),
       findings
     })

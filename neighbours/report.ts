@@ -1,5 +1,5 @@
-import { type Column, markdown } from "../bench/markdown.ts"
-import { quantiles } from "../bench/running/spread.ts"
+import { type Column, formatTable } from "../bench/markdownTable.ts"
+import { makeQuantile } from "../bench/support/latencySummary.ts"
 import { bounds, brokenBounds, maxOf, type Result, readP95 } from "./bounds.ts"
 
 const millis = (value: number) => (Number.isNaN(value) ? "none" : value.toFixed(0))
@@ -10,20 +10,20 @@ const counts = (entries: Iterable<readonly [string, number]>) => {
 }
 
 const columns: ReadonlyArray<Column<Result>> = [
-  { title: "beside the victim", words: true, cell: ({ name }) => name },
+  { title: "beside the victim", isText: true, cell: ({ name }) => name },
   { title: "reads", cell: ({ figures }) => String(figures.reads.length) },
-  { title: "p50 ms", cell: ({ figures }) => millis(quantiles(figures.reads)(0.5)) },
+  { title: "p50 ms", cell: ({ figures }) => millis(makeQuantile(figures.reads)(0.5)) },
   { title: `p95 ms (< ${bounds.readP95})`, cell: ({ figures }) => millis(readP95(figures)) },
   { title: `ping max ms (< ${bounds.pingMax})`, cell: ({ figures }) => millis(maxOf(figures.pings)) },
   { title: `PDF max ms (< ${bounds.pdfMax})`, cell: ({ figures }) => millis(maxOf(figures.pdfs)) },
-  { title: "failures (0)", words: true, cell: ({ figures }) => counts(Object.entries(figures.failures)) || "0" },
+  { title: "failures (0)", isText: true, cell: ({ figures }) => counts(Object.entries(figures.failures)) || "0" },
   { title: `api MB (< ${bounds.apiMegabytes})`, cell: ({ apiMegabytes }) => apiMegabytes?.toFixed(0) ?? "ended" },
-  { title: "attacker was answered", words: true, cell: ({ answers }) => counts(answers) },
-  { title: "besides", words: true, cell: ({ findings }) => findings.map(({ what }) => what).join("; ") },
-  { title: "broken", words: true, cell: (result) => brokenBounds(result).join(", ") || "nothing" }
+  { title: "attacker was answered", isText: true, cell: ({ answers }) => counts(answers) },
+  { title: "besides", isText: true, cell: ({ findings }) => findings.map(({ what }) => what).join("; ") },
+  { title: "broken", isText: true, cell: (result) => brokenBounds(result).join(", ") || "nothing" }
 ]
 
-export const resultTable = (results: ReadonlyArray<Result>) => markdown(columns, results)
+export const resultTable = (results: ReadonlyArray<Result>) => formatTable(columns, results)
 
 /** One line about a row that was measured. */
 export const summarize = (result: Result) => {

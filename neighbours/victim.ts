@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { startHelper } from "../bench/running/helper.ts"
+import { startHelperProcess } from "../bench/support/helperProcess.ts"
 import type { Figures, Order } from "./victim/orders.ts"
 
 interface Outcome {
@@ -8,7 +8,7 @@ interface Outcome {
 }
 
 /** The victim, in a process of its own: what the attack costs us must not look like slowness of the service. */
-export const startVictim = Effect.map(startHelper<Order>("victim/main", "neighbours"), (ask) => {
+export const startVictim = Effect.map(startHelperProcess<Order>("victim/main", "neighbours"), (ask) => {
   const order = async (one: Order) => {
     const { done, fault } = (await ask(one)) as Outcome // what victim/main.ts answers
     if (fault !== undefined) throw new Error(`The victim: ${fault}`)

@@ -1,66 +1,77 @@
-import { type Column, markdown } from "../markdown.ts"
+import { type Column, formatTable } from "../markdownTable.ts"
 import { median } from "../median.ts"
-import { type Spread, spreadColumnsTo } from "../running/spread.ts"
-import type { Rate } from "./bare.ts"
-import type { Phase } from "./dead.ts"
-import type { Drain } from "./drain.ts"
-import type { Latency } from "./latency.ts"
+import { type LatencySummary, makePercentileColumns } from "../support/latencySummary.ts"
+import type { ComponentRate } from "./components.ts"
+import type { DeadReceiverPhase } from "./deadReceivers.ts"
+import type { DrainResult } from "./drain.ts"
+import type { DeliveryLatency } from "./latency.ts"
 
-const spreadColumns = spreadColumnsTo(0)
+const percentileColumns = makePercentileColumns(0)
 
-const latencyColumns: ReadonlyArray<Column<Latency>> = [
-  { title: "commit to first attempt", words: true, cell: () => "one receiver" },
+const latencyColumns: ReadonlyArray<Column<DeliveryLatency>> = [
+  { title: "commit to first attempt", isText: true, cell: () => "one receiver" },
   { title: "events/s", cell: ({ perSecond }) => perSecond.toFixed(0) },
   { title: "committed", cell: ({ sent }) => String(sent) },
   { title: "arrived", cell: ({ count }) => String(count) },
-  ...spreadColumns
+  ...percentileColumns
 ]
 
-export const latencyTable = (rounds: ReadonlyArray<Latency>) => markdown(latencyColumns, rounds)
+export const formatLatencyTable = (rounds: ReadonlyArray<DeliveryLatency>) => formatTable(latencyColumns, rounds)
 
-const drainColumns: ReadonlyArray<Column<Drain>> = [
-  { title: "events that waited", words: true, cell: ({ events, what }) => `${events.toLocaleString("en")}, ${what}` },
+const drainColumns: ReadonlyArray<Column<DrainResult>> = [
+  {
+    title: "events that waited",
+    isText: true,
+    cell: ({ events, clients }) => `${events.toLocaleString("en")}, ${clients}`
+  },
   { title: "arrived", cell: ({ arrived }) => String(arrived) },
   { title: "deliveries/s", cell: ({ perSecond }) => perSecond.toFixed(0) }
 ]
 
-export const drainTable = (drains: ReadonlyArray<Drain>) => markdown(drainColumns, drains)
+export const formatDrainTable = (drains: ReadonlyArray<DrainResult>) => formatTable(drainColumns, drains)
 
-const rateColumns: ReadonlyArray<Column<Rate>> = [
-  { title: "part alone", words: true, cell: ({ what }) => what },
+const componentColumns: ReadonlyArray<Column<ComponentRate>> = [
+  { title: "part alone", isText: true, cell: ({ component }) => component },
   { title: "per second", cell: ({ perSecond }) => perSecond.toFixed(0) }
 ]
 
-export const rateTable = (rates: ReadonlyArray<Rate>) => markdown(rateColumns, rates)
+export const formatComponentTable = (rates: ReadonlyArray<ComponentRate>) => formatTable(componentColumns, rates)
 
-interface Others extends Spread {
-  readonly others: string
+interface DeadReceiverSummary extends LatencySummary {
+  readonly otherReceivers: string
   readonly expected: number
-  readonly times: string
+  readonly p99Ratio: string
 }
 
 /** The median over the phases, and how it compares with that of the phases in which all were healthy. */
-const summary = (phases: ReadonlyArray<Phase>, others: Phase["others"]): Others => {
-  const middle = (which: Phase["others"], of: (phase: Phase) => number) =>
-    median(phases.filter((phase) => phase.others === which).map(of))
+const summarizePhases = (
+  phases: ReadonlyArray<DeadReceiverPhase>,
+  otherReceivers: DeadReceiverPhase["otherReceivers"]
+): DeadReceiverSummary => {
+  const medianOf = (which: DeadReceiverPhase["otherReceivers"], of: (phase: DeadReceiverPhase) => number) =>
+    median(phases.filter((phase) => phase.otherReceivers === which).map(of))
   return {
-    others: others === "dead" ? "one hangs, one answers 500, one resets" : "answer as well",
-    expected: middle(others, ({ expected }) => expected),
-    count: middle(others, ({ count }) => count),
-    p50: middle(others, ({ p50 }) => p50),
-    p99: middle(others, ({ p99 }) => p99),
-    max: middle(others, ({ max }) => max),
-    times: (middle(others, ({ p99 }) => p99) / middle("healthy", ({ p99 }) => p99)).toFixed(2)
+    otherReceivers: otherReceivers === "dead" ? "one hangs, one answers 500, one resets" : "answer as well",
+    expected: medianOf(otherReceivers, ({ expected }) => expected),
+    count: medianOf(otherReceivers, ({ count }) => count),
+    p50: medianOf(otherReceivers, ({ p50 }) => p50),
+    p99: medianOf(otherReceivers, ({ p99 }) => p99),
+    max: medianOf(otherReceivers, ({ max }) => max),
+    p99Ratio: (medianOf(otherReceivers, ({ p99 }) => p99) / medianOf("healthy", ({ p99 }) => p99)).toFixed(2)
   }
 }
 
-const deadColumns: ReadonlyArray<Column<Others>> = [
-  { title: "commit to arrival at 47 receivers; three others", words: true, cell: ({ others }) => others },
+const deadReceiverColumns: ReadonlyArray<Column<DeadReceiverSummary>> = [
+  {
+    title: "commit to arrival at 47 receivers; three others",
+    isText: true,
+    cell: ({ otherReceivers }) => otherReceivers
+  },
   { title: "expected", cell: ({ expected }) => expected.toFixed(0) },
   { title: "arrived", cell: ({ count }) => count.toFixed(0) },
-  ...spreadColumns,
-  { title: "× p99", cell: ({ times }) => times }
+  ...percentileColumns,
+  { title: "× p99", cell: ({ p99Ratio }) => p99Ratio }
 ]
 
-export const deadTable = (phases: ReadonlyArray<Phase>) =>
-  markdown(deadColumns, [summary(phases, "healthy"), summary(phases, "dead")])
+export const formatDeadReceiverTable = (phases: ReadonlyArray<DeadReceiverPhase>) =>
+  formatTable(deadReceiverColumns, [summarizePhases(phases, "healthy"), summarizePhases(phases, "dead")])

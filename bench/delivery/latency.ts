@@ -1,24 +1,24 @@
 import { Effect } from "effect"
 import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
-import { steadily } from "../running/pace.ts"
-import { type Spread, spreadOf, told } from "../running/spread.ts"
-import type { BenchTenant } from "../running/tenant.ts"
+import type { BenchTenant } from "../support/benchTenant.ts"
+import { formatLatencies, type LatencySummary, summarizeLatencies } from "../support/latencySummary.ts"
+import { runAtRate } from "../support/pacing.ts"
 import type { Receivers } from "./receivers.ts"
 
 const perSecond = 200
 const warmUpSeconds = 8
 const seconds = 20
 
-export interface Latency extends Spread {
+export interface DeliveryLatency extends LatencySummary {
   readonly sent: number
   readonly perSecond: number
 }
 
-const round = async (tenant: BenchTenant, receivers: Receivers, seconds: number): Promise<Latency> => {
-  const sent = await steadily(perSecond, seconds, tenant.addClient)
-  const arrivals = await receivers.takeAll(sent.count)
+const measureRound = async (tenant: BenchTenant, receivers: Receivers, seconds: number): Promise<DeliveryLatency> => {
+  const sent = await runAtRate(perSecond, seconds, tenant.createClient)
+  const arrivals = await receivers.waitForArrivals(sent.count)
   return {
-    ...spreadOf(arrivals.map(({ at, happened }) => at - happened)),
+    ...summarizeLatencies(arrivals.map(({ arrivedAt, occurredAt }) => arrivedAt - occurredAt)),
     sent: sent.count,
     perSecond: sent.perSecond
   }
@@ -28,15 +28,21 @@ const round = async (tenant: BenchTenant, receivers: Receivers, seconds: number)
 export const measureLatency = (tenant: BenchTenant, receivers: Receivers, rounds: number) =>
   Effect.gen(function* () {
     const [port = 0] = yield* Effect.promise(() => receivers.open(1))
-    const hook = yield* Effect.promise(() => tenant.hook(port))
+    const integration = yield* Effect.promise(() => tenant.createWebhook(port))
     const label = `${perSecond} events/s`
-    const rest = Effect.promise(() => round(tenant, receivers, warmUpSeconds))
-    yield* withProgress(`${label}: warming up`, rest, () => `${label}: warmed up`)
-    const found: Array<Latency> = []
+    const warmUp = Effect.promise(() => measureRound(tenant, receivers, warmUpSeconds))
+    yield* withProgress(`${label}: warming up`, warmUp, () => `${label}: warmed up`)
+    const results: Array<DeliveryLatency> = []
     for (let n = 1; n <= rounds; n++) {
-      const measuring = Effect.promise(() => round(tenant, receivers, seconds))
-      found.push(yield* withProgress(`${label}: round ${n} of ${rounds}`, measuring, (one) => `${label}: ${told(one)}`))
+      const measurement = Effect.promise(() => measureRound(tenant, receivers, seconds))
+      results.push(
+        yield* withProgress(
+          `${label}: round ${n} of ${rounds}`,
+          measurement,
+          (result) => `${label}: ${formatLatencies(result)}`
+        )
+      )
     }
-    yield* Effect.promise(() => tenant.pause(hook))
-    return found
+    yield* Effect.promise(() => tenant.pause(integration))
+    return results
   })

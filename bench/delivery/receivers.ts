@@ -1,26 +1,26 @@
 import { Effect } from "effect"
-import { startHelper } from "../running/helper.ts"
-import type { Arrival, Behaviour, Order } from "./receivers/orders.ts"
+import { startHelperProcess } from "../support/helperProcess.ts"
+import type { Arrival, Behaviour, ReceiverCommand } from "./receivers/commands.ts"
 
 const entry = "delivery/receivers/main"
 
 /** Receivers of webhooks in a process of their own, which ends with ours. What it answers is what orders.ts says. */
 export const startReceivers = Effect.gen(function* () {
-  const ask = yield* startHelper<Order>(entry)
-  const count = () => ask({ order: "count" }) as Promise<number>
-  const take = () => ask({ order: "take" }) as Promise<ReadonlyArray<Arrival>>
+  const send = yield* startHelperProcess<ReceiverCommand>(entry)
+  const countArrivals = () => send({ command: "count" }) as Promise<number>
+  const takeArrivals = () => send({ command: "take" }) as Promise<ReadonlyArray<Arrival>>
 
   return {
     /** Opens receivers, each on a port of its own. */
-    open: (count: number) => ask({ order: "open", count }) as Promise<ReadonlyArray<number>>,
-    behave: (port: number, as: Behaviour) => ask({ order: "behave", port, as }),
-    take,
+    open: (countArrivals: number) => send({ command: "open", count: countArrivals }) as Promise<ReadonlyArray<number>>,
+    setBehaviour: (port: number, behaviour: Behaviour) => send({ command: "behave", port, behaviour }),
+    takeArrivals,
     /** Takes what arrived as soon as it is so much, or when nothing more came for a while. */
-    takeAll: async (expected: number, patienceMs = 20_000) => {
+    waitForArrivals: async (expected: number, idleTimeoutMillis = 20_000) => {
       let last = { count: 0, at: Date.now() }
       for (;;) {
-        const arrived = await count()
-        if (arrived >= expected || Date.now() - last.at > patienceMs) return take()
+        const arrived = await countArrivals()
+        if (arrived >= expected || Date.now() - last.at > idleTimeoutMillis) return takeArrivals()
         if (arrived > last.count) last = { count: arrived, at: Date.now() }
         await new Promise((resolve) => setTimeout(resolve, 50))
       }

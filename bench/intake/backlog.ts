@@ -1,62 +1,66 @@
 import { Effect } from "effect"
 import type pg from "pg"
 import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
-import { settle } from "../database.ts"
+import { vacuumAndCheckpoint } from "../database.ts"
 import { connections } from "../load.ts"
-import { together } from "../running/pace.ts"
-import type { BenchTenant } from "../running/tenant.ts"
-import { type Connected, waitingOf, workedOff } from "./scene.ts"
-import type { Taker } from "./taking.ts"
+import type { BenchTenant } from "../support/benchTenant.ts"
+import { runConcurrently } from "../support/pacing.ts"
+import { countUnprocessed, type JiraIntegration, waitUntilProcessed } from "./jiraIntegration.ts"
+import type { WebhookTarget } from "./targets.ts"
 import { makeWebhooks } from "./webhooks.ts"
 
-const webhooks = 3000
+const webhookCount = 3000
 /** Each of an issue of its own, some of each, and all of a single one. */
-const spreads = [webhooks, 300, 1]
+const issueCounts = [webhookCount, 300, 1]
 
 /** How fast what has piled up for an integration is worked. */
-export interface Backlog {
-  readonly waited: number
-  readonly issues: number
+export interface BacklogResult {
+  readonly queued: number
+  readonly issueCount: number
   readonly perSecond: number
 }
 
-interface Place {
+interface BacklogFixture {
   readonly client: pg.Client
   readonly tenant: BenchTenant
-  readonly held: Connected
-  readonly taker: Taker
+  readonly pausedIntegration: JiraIntegration
+  readonly pausedTarget: WebhookTarget
 }
 
-const pileUp = async ({ client, held, taker }: Place, issues: number) => {
-  const sent = await makeWebhooks(webhooks, issues)
-  await together(webhooks, connections, async (n) => sent[n] !== undefined && taker.take(sent[n]))
-  return waitingOf(client, held)
+const fillBacklog = async ({ client, pausedIntegration, pausedTarget }: BacklogFixture, issueCount: number) => {
+  const webhooks = await makeWebhooks(webhookCount, issueCount)
+  await runConcurrently(
+    webhookCount,
+    connections,
+    async (n) => webhooks[n] !== undefined && pausedTarget.send(webhooks[n])
+  )
+  return countUnprocessed(client, pausedIntegration)
 }
 
-const workOff = ({ client, held, tenant }: Place, issues: number, waited: number) =>
+const processBacklog = ({ client, pausedIntegration, tenant }: BacklogFixture, issueCount: number, queued: number) =>
   Effect.gen(function* () {
-    const began = performance.now()
-    yield* Effect.promise(() => tenant.resume(held.id))
-    yield* workedOff(client, held)
-    const took = (performance.now() - began) / 1000
-    yield* Effect.promise(() => tenant.pause(held.id))
-    return { waited, issues, perSecond: waited / took } satisfies Backlog
+    const startedAt = performance.now()
+    yield* Effect.promise(() => tenant.resume(pausedIntegration.id))
+    yield* waitUntilProcessed(client, pausedIntegration)
+    const seconds = (performance.now() - startedAt) / 1000
+    yield* Effect.promise(() => tenant.pause(pausedIntegration.id))
+    return { queued, issueCount, perSecond: queued / seconds } satisfies BacklogResult
   })
 
 /** From the moment an integration that was paused goes on until nothing waits for it any more. */
-export const measureBacklogs = (place: Place, rounds: number) =>
+export const measureBacklogs = (fixture: BacklogFixture, rounds: number) =>
   Effect.forEach(
-    Array.from({ length: rounds }).flatMap(() => spreads),
-    (issues) =>
+    Array.from({ length: rounds }).flatMap(() => issueCounts),
+    (issueCount) =>
       Effect.gen(function* () {
-        const piling = Effect.promise(() => pileUp(place, issues))
-        const waited = yield* withProgress("Letting webhooks pile up", piling, (waited) => `${waited} wait`)
-        yield* settle(place.client)
-        const working = workOff(place, issues, waited)
+        const fill = Effect.promise(() => fillBacklog(fixture, issueCount))
+        const queued = yield* withProgress("Letting webhooks pile up", fill, (queued) => `${queued} wait`)
+        yield* vacuumAndCheckpoint(fixture.client)
+        const process = processBacklog(fixture, issueCount, queued)
         return yield* withProgress(
           "Working them",
-          working,
-          ({ perSecond }) => `${perSecond.toFixed(0)}/s of ${issues} issues`
+          process,
+          ({ perSecond }) => `${perSecond.toFixed(0)}/s of ${issueCount} issues`
         )
       })
   )

@@ -1,91 +1,101 @@
-import { type Column, markdown } from "../markdown.ts"
+import { type Column, formatTable } from "../markdownTable.ts"
 import { median } from "../median.ts"
-import { spreadColumnsTo } from "../running/spread.ts"
-import { databasePool } from "../servers.ts"
-import { type Arriving, perSecond } from "./arriving.ts"
-import type { Backlog } from "./backlog.ts"
-import type { Flooding } from "./flooding.ts"
+import { databasePoolSize } from "../servers.ts"
+import { makePercentileColumns } from "../support/latencySummary.ts"
+import type { BacklogResult } from "./backlog.ts"
+import { type IntakeLatency, webhooksPerSecond } from "./latency.ts"
+import type { IntakeThroughput } from "./throughput.ts"
 
-const kinds = <A>(all: ReadonlyArray<A>, of: (one: A) => string | number) => [...new Set(all.map(of))]
+const distinct = <A>(all: ReadonlyArray<A>, of: (one: A) => string | number) => [...new Set(all.map(of))]
 
-const named = (taker: string) =>
-  taker === "service" ? "service, its workers beside it" : `${taker} of the same rows, ${databasePool} connections`
+const describeTarget = (target: string) =>
+  target === "service"
+    ? "service, its workers beside it"
+    : `${target} of the same rows, ${databasePoolSize} connections`
 
-const sumOf = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0)
+const sum = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0)
 
-const arrivingColumns: ReadonlyArray<Column<Arriving>> = [
-  { title: `${perSecond} webhooks/s, due to answered`, words: true, cell: ({ taker }) => named(taker) },
+const latencyColumns: ReadonlyArray<Column<IntakeLatency>> = [
+  {
+    title: `${webhooksPerSecond} webhooks/s, due to answered`,
+    isText: true,
+    cell: ({ target }) => describeTarget(target)
+  },
   { title: "sent/s", cell: ({ perSecond }) => perSecond.toFixed(0) },
   { title: "sent", cell: ({ count }) => String(count) },
-  ...spreadColumnsTo(1),
+  ...makePercentileColumns(1),
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
-  { title: "not worked at the end", cell: ({ waiting }) => waiting.toFixed(0) }
+  { title: "not worked at the end", cell: ({ unprocessed }) => unprocessed.toFixed(0) }
 ]
 
-const middleOf = (taker: string, rounds: ReadonlyArray<Arriving>): Arriving => ({
-  taker,
-  count: sumOf(rounds.map(({ count }) => count)),
+const summarizeRounds = (target: string, rounds: ReadonlyArray<IntakeLatency>): IntakeLatency => ({
+  target,
+  count: sum(rounds.map(({ count }) => count)),
   perSecond: median(rounds.map(({ perSecond }) => perSecond)),
   p50: median(rounds.map(({ p50 }) => p50)),
   p99: median(rounds.map(({ p99 }) => p99)),
   max: median(rounds.map(({ max }) => max)),
-  failures: sumOf(rounds.map(({ failures }) => failures)),
-  waiting: median(rounds.map(({ waiting }) => waiting))
+  failures: sum(rounds.map(({ failures }) => failures)),
+  unprocessed: median(rounds.map(({ unprocessed }) => unprocessed))
 })
 
 /** The medians over the rounds; what was sent and what failed in all of them. */
-export const arrivingTable = (rounds: ReadonlyArray<Arriving>) =>
-  markdown(
-    arrivingColumns,
-    kinds(rounds, ({ taker }) => taker).map((taker) =>
-      middleOf(
-        String(taker),
-        rounds.filter((round) => round.taker === taker)
+export const formatLatencyTable = (rounds: ReadonlyArray<IntakeLatency>) =>
+  formatTable(
+    latencyColumns,
+    distinct(rounds, ({ target }) => target).map((target) =>
+      summarizeRounds(
+        String(target),
+        rounds.filter((round) => round.target === target)
       )
     )
   )
 
-interface Rate {
-  readonly what: string
+interface ThroughputLine {
+  readonly target: string
   readonly perSecond: number
   readonly failures: number
 }
 
-const rateColumns: ReadonlyArray<Column<Rate>> = [
-  { title: "as many as are taken", words: true, cell: ({ what }) => what },
+const throughputColumns: ReadonlyArray<Column<ThroughputLine>> = [
+  { title: "as many as are taken", isText: true, cell: ({ target }) => target },
   { title: "webhooks/s", cell: ({ perSecond }) => perSecond.toFixed(0) },
   { title: "non-2xx", cell: ({ failures }) => String(failures) }
 ]
 
-export const floodingTable = (rounds: ReadonlyArray<Flooding>) =>
-  markdown(
-    rateColumns,
-    kinds(rounds, ({ taker }) => taker).map((taker) => {
-      const own = rounds.filter((round) => round.taker === taker)
+export const formatThroughputTable = (rounds: ReadonlyArray<IntakeThroughput>) =>
+  formatTable(
+    throughputColumns,
+    distinct(rounds, ({ target }) => target).map((target) => {
+      const own = rounds.filter((round) => round.target === target)
       return {
-        what: taker === "service" ? "service, with nothing to work" : named(String(taker)),
+        target: target === "service" ? "service, with nothing to work" : describeTarget(String(target)),
         perSecond: median(own.map(({ perSecond }) => perSecond)),
-        failures: sumOf(own.map(({ failures }) => failures))
+        failures: sum(own.map(({ failures }) => failures))
       }
     })
   )
 
-const backlogColumns: ReadonlyArray<Column<Backlog>> = [
+const backlogColumns: ReadonlyArray<Column<BacklogResult>> = [
   {
     title: "webhooks that waited",
-    words: true,
-    cell: ({ issues, waited }) =>
-      `${waited.toLocaleString("en")} of ${issues === 1 ? "one issue" : `${issues.toLocaleString("en")} issues`}`
+    isText: true,
+    cell: ({ issueCount, queued }) =>
+      `${queued.toLocaleString("en")} of ${issueCount === 1 ? "one issue" : `${issueCount.toLocaleString("en")} issues`}`
   },
   { title: "worked/s", cell: ({ perSecond }) => perSecond.toFixed(0) }
 ]
 
-export const backlogTable = (rounds: ReadonlyArray<Backlog>) =>
-  markdown(
+export const formatBacklogTable = (rounds: ReadonlyArray<BacklogResult>) =>
+  formatTable(
     backlogColumns,
-    kinds(rounds, ({ issues }) => issues).map((issues) => {
-      const own = rounds.filter((round) => round.issues === issues)
-      const of = (value: (round: Backlog) => number) => median(own.map(value))
-      return { issues: Number(issues), waited: of(({ waited }) => waited), perSecond: of(({ perSecond }) => perSecond) }
+    distinct(rounds, ({ issueCount }) => issueCount).map((issueCount) => {
+      const own = rounds.filter((round) => round.issueCount === issueCount)
+      const medianOf = (value: (round: BacklogResult) => number) => median(own.map(value))
+      return {
+        issueCount: Number(issueCount),
+        queued: medianOf(({ queued }) => queued),
+        perSecond: medianOf(({ perSecond }) => perSecond)
+      }
     })
   )

@@ -17,7 +17,7 @@ export interface Webhook {
 
 const site = "https://api.atlassian.com/ex/jira/0c9f6a1e-1111-4222-8333-9a8b7c6d5e4f/rest/api/2"
 
-const person = (name: string, account: string) => ({
+const makePerson = (name: string, account: string) => ({
   self: `${site}/user?accountId=${account}`,
   accountId: account,
   avatarUrls: Object.fromEntries(
@@ -29,8 +29,8 @@ const person = (name: string, account: string) => ({
   accountType: "atlassian"
 })
 
-const ines = person("Ines Duarte", "712020:aa11bb22-0000-4000-8000-ccddeeff0011")
-const rui = person("Rui Tavares", "712020:0c4d2b1e-0000-4000-8000-00aa11bb22cc")
+const ines = makePerson("Ines Duarte", "712020:aa11bb22-0000-4000-8000-ccddeeff0011")
+const rui = makePerson("Rui Tavares", "712020:0c4d2b1e-0000-4000-8000-00aa11bb22cc")
 
 const description =
   "The controller of pump 3 loses its set point after a power cut.\n\n* Read the version on site\n* Flash 4.2.1 over the service port\n* Let it run for an hour under load, and write the pressures down\n\n{noformat}E17 EEPROM CRC 0x00 != 0x5A{noformat}\n".repeat(
@@ -41,7 +41,7 @@ const customFields = Object.fromEntries(Array.from({ length: 24 }, (_, n) => [`c
 
 const states = ["To Do", "In Progress", "In Review", "Done"]
 
-const fieldsOf = (n: number) => ({
+const makeIssueFields = (n: number) => ({
   summary: `Replace pump controller firmware, step ${n}`,
   description,
   issuetype: { id: "10021", name: "Task", subtask: false, hierarchyLevel: 0 },
@@ -61,7 +61,7 @@ const fieldsOf = (n: number) => ({
   ...customFields
 })
 
-const statusChange = (n: number) => ({
+const makeStatusChange = (n: number) => ({
   field: "status",
   fieldtype: "jira",
   fieldId: "status",
@@ -71,14 +71,14 @@ const statusChange = (n: number) => ({
   toString: states[n % 4]
 })
 
-const bearerOf = (n: number) =>
+const signBearer = (n: number) =>
   new SignJWT({ jti: String(n) })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .setIssuedAt()
     .setExpirationTime("1h")
     .sign(new TextEncoder().encode(clientSecret))
 
-const webhookOf = async (n: number, issueNumber: number): Promise<Webhook> => {
+const makeWebhook = async (n: number, issueNumber: number): Promise<Webhook> => {
   const happenedAt = 1_781_253_604_120 + n
   const [issue, key] = [`${20_000 + issueNumber}`, `NORTH-${issueNumber}`]
   const body = {
@@ -86,24 +86,25 @@ const webhookOf = async (n: number, issueNumber: number): Promise<Webhook> => {
     webhookEvent: "jira:issue_updated",
     issue_event_type_name: "issue_generic",
     user: ines,
-    issue: { id: issue, self: `${site}/issue/${issue}`, key, fields: fieldsOf(n) },
-    changelog: { id: `${58_240 + n}`, items: [statusChange(n)] },
+    issue: { id: issue, self: `${site}/issue/${issue}`, key, fields: makeIssueFields(n) },
+    changelog: { id: `${58_240 + n}`, items: [makeStatusChange(n)] },
     matchedWebhookIds: [webhookId]
   }
-  return { identifier: randomUUID(), issue, key, happenedAt, body: JSON.stringify(body), bearer: await bearerOf(n) }
+  return { identifier: randomUUID(), issue, key, happenedAt, body: JSON.stringify(body), bearer: await signBearer(n) }
 }
 
 /** Every tenth is one that was sent a moment ago, as when the tracker did not get our answer. */
-const repeats = 10
-let made = 0
+const duplicateInterval = 10
+let createdCount = 0
 
 /** So many webhooks about so many issues in turn, each with a bearer of its own. */
 export const makeWebhooks = async (count: number, issues: number) => {
   const webhooks: Array<Webhook> = []
   while (webhooks.length < count) {
-    const earlier = webhooks.length % repeats === repeats - 1 ? webhooks.at(-repeats / 2) : undefined
-    const n = made++
-    webhooks.push(earlier ?? (await webhookOf(n, n % issues)))
+    const duplicate =
+      webhooks.length % duplicateInterval === duplicateInterval - 1 ? webhooks.at(-duplicateInterval / 2) : undefined
+    const n = createdCount++
+    webhooks.push(duplicate ?? (await makeWebhook(n, n % issues)))
   }
   return webhooks
 }

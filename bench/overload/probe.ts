@@ -1,12 +1,12 @@
 import { Agent, get } from "node:http"
 import { Effect } from "effect"
 
-const everyMillis = 200
+const intervalMillis = 200
 const timeoutMillis = 5000
-export const probedPaths = ["/healthz", "/readyz"] as const
+export const probePaths = ["/healthz", "/readyz"] as const
 
 /** How a health page answered while something else went on. */
-export interface Probe {
+export interface ProbeResult {
   readonly path: string
   readonly count: number
   readonly maxMillis: number
@@ -14,37 +14,41 @@ export interface Probe {
 }
 
 /** As an orchestrator asks: over a connection of its own each time. */
-const ask = (base: string, path: string) =>
+const probeOnce = (baseUrl: string, path: string) =>
   new Promise<boolean>((resolve) => {
-    const request = get(base + path, { agent: new Agent({ keepAlive: false }), timeout: timeoutMillis }, (response) => {
-      response.resume()
-      response.once("end", () => resolve(response.statusCode === 200))
-    })
+    const request = get(
+      baseUrl + path,
+      { agent: new Agent({ keepAlive: false }), timeout: timeoutMillis },
+      (response) => {
+        response.resume()
+        response.once("end", () => resolve(response.statusCode === 200))
+      }
+    )
     request.once("timeout", () => request.destroy())
     request.once("error", () => resolve(false))
   })
 
-const startProbing = (base: string, path: string) => {
-  const begun: Array<Promise<void>> = []
+const startProbe = (baseUrl: string, path: string) => {
+  const requests: Array<Promise<void>> = []
   let [maxMillis, failures] = [0, 0]
-  const one = async () => {
-    const began = performance.now()
-    if (!(await ask(base, path))) failures++
-    maxMillis = Math.max(maxMillis, performance.now() - began)
+  const probe = async () => {
+    const startedAt = performance.now()
+    if (!(await probeOnce(baseUrl, path))) failures++
+    maxMillis = Math.max(maxMillis, performance.now() - startedAt)
   }
-  const timer = setInterval(() => begun.push(one()), everyMillis)
-  return async (): Promise<Probe> => {
+  const timer = setInterval(() => requests.push(probe()), intervalMillis)
+  return async (): Promise<ProbeResult> => {
     clearInterval(timer)
-    await Promise.all(begun)
-    return { path, count: begun.length, maxMillis, failures }
+    await Promise.all(requests)
+    return { path, count: requests.length, maxMillis, failures }
   }
 }
 
 /** Asks both health pages five times a second as long as the work takes. */
-export const withProbes = <A, E, R>(base: string, work: Effect.Effect<A, E, R>) =>
+export const withProbes = <A, E, R>(baseUrl: string, work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const probes = probedPaths.map((path) => startProbing(base, path))
+    const probes = probePaths.map((path) => startProbe(baseUrl, path))
     const stop = Effect.promise(() => Promise.all(probes.map((end) => end())))
-    const found = yield* Effect.onInterrupt(work, () => stop)
-    return { found, probes: yield* stop }
+    const result = yield* Effect.onInterrupt(work, () => stop)
+    return { result, probes: yield* stop }
   })

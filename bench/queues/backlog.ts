@@ -1,21 +1,21 @@
 import { Effect } from "effect"
 import type pg from "pg"
 import { withProgress } from "../../src/layers/local/ConsoleProgress.ts"
-import { settle } from "../database.ts"
-import type { Part, ReceivingTenant, Scene } from "./scene.ts"
+import { vacuumAndCheckpoint } from "../database.ts"
+import type { QueueFixture, QueuePart, ReceivingTenant } from "./queuePart.ts"
 
-const history = 200_000
-const events = 50_000
-const warmUpEvents = 5000
+const historyCount = 200_000
+const eventCount = 50_000
+const warmUpEventCount = 5000
 
 /** What comes after the statistics were taken must do with these. */
-const autovacuum = (client: pg.Client, isEnabled: boolean) =>
+const setAutovacuum = (client: pg.Client, isEnabled: boolean) =>
   Effect.promise(async () => {
     for (const table of ["events", "outbox", "event_feed", "deliveries", "delivery_attempts", "delivery_queues"])
       await client.query(`alter table ${table} set (autovacuum_enabled = ${isEnabled})`)
   })
 
-const addEvents = (client: pg.Client, tenant: string, prefix: string, count: number) =>
+const insertEvents = (client: pg.Client, tenant: string, prefix: string, count: number) =>
   client.query(
     `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
      select $1, 'evt_' || $2 || n, 'client.created', 'clnt_' || $2 || n, 1, now(),
@@ -24,10 +24,10 @@ const addEvents = (client: pg.Client, tenant: string, prefix: string, count: num
   )
 
 /** Events that were delivered long ago. */
-const addHistory = async (client: pg.Client, { id, integration }: ReceivingTenant) => {
-  const rows = `from generate_series(1, ${history}) n`
+const insertHistory = async (client: pg.Client, { id, integration }: ReceivingTenant) => {
+  const rows = `from generate_series(1, ${historyCount}) n`
   await client.query("begin")
-  await addEvents(client, id, "old", history)
+  await insertEvents(client, id, "old", historyCount)
   await client.query("delete from outbox")
   await client.query(
     `insert into event_feed (tenant_id, position, event_id, resource_id, sequence, fanned_out)
@@ -50,47 +50,52 @@ const addHistory = async (client: pg.Client, { id, integration }: ReceivingTenan
 }
 
 /** How many of a burst arrive in a second. */
-const deliverBurst = async ({ client, receivers }: Scene, { id }: ReceivingTenant, prefix: string, events: number) => {
-  const began = performance.timeOrigin + performance.now()
-  await addEvents(client, id, prefix, events)
-  const arrivals = await receivers.takeAll(events, 60_000)
-  const last = arrivals.reduce((latest, { at }) => Math.max(latest, at), began)
-  return arrivals.length < events ? 0 : events / ((last - began) / 1000)
+const deliverBurst = async (
+  { client, receivers }: QueueFixture,
+  { id }: ReceivingTenant,
+  prefix: string,
+  count: number
+) => {
+  const startedAt = performance.timeOrigin + performance.now()
+  await insertEvents(client, id, prefix, count)
+  const arrivals = await receivers.waitForArrivals(count, 60_000)
+  const lastAt = arrivals.reduce((latest, { arrivedAt }) => Math.max(latest, arrivedAt), startedAt)
+  return arrivals.length < count ? 0 : count / ((lastAt - startedAt) / 1000)
 }
 
-export const backlog: Part = {
+export const backlog: QueuePart = {
   name: "backlog",
-  measure: (scene) =>
+  measure: (fixture) =>
     Effect.gen(function* () {
-      const { client } = scene
-      const tenant = yield* scene.newTenant
-      const burst = (prefix: string, label: string, count = events) =>
+      const { client } = fixture
+      const tenant = yield* fixture.createTenant
+      const measureBurst = (prefix: string, progress: string, count = eventCount) =>
         withProgress(
-          label,
-          Effect.promise(() => deliverBurst(scene, tenant, prefix, count)),
-          (rate) => `${label}: ${rate.toFixed(0)}/s`
+          progress,
+          Effect.promise(() => deliverBurst(fixture, tenant, prefix, count)),
+          (rate) => `${progress}: ${rate.toFixed(0)}/s`
         )
-      const told = `${events.toLocaleString("en")} events`
-      yield* burst("warm", "Warming up", warmUpEvents)
-      const alone = yield* burst("alone", `${told}, nothing before them`)
-      const planting = Effect.zipRight(
-        Effect.promise(() => addHistory(client, tenant)),
-        settle(client)
+      const label = `${eventCount.toLocaleString("en")} events`
+      yield* measureBurst("warm", "Warming up", warmUpEventCount)
+      const withoutHistory = yield* measureBurst("alone", `${label}, nothing before them`)
+      const addHistory = Effect.zipRight(
+        Effect.promise(() => insertHistory(client, tenant)),
+        vacuumAndCheckpoint(client)
       )
       yield* withProgress(
-        `Adding ${history} events of history`,
-        planting,
-        () => `${history} events of history, analyzed`
+        `Adding ${historyCount} events of history`,
+        addHistory,
+        () => `${historyCount} events of history, analyzed`
       )
-      yield* autovacuum(client, false)
-      const behind = yield* burst("behind", `${told} after the history`)
-      yield* autovacuum(client, true)
+      yield* setAutovacuum(client, false)
+      const withHistory = yield* measureBurst("behind", `${label} after the history`)
+      yield* setAutovacuum(client, true)
       return [
         {
-          what: `${told} after ${history.toLocaleString("en")} analyzed ones, and without these`,
+          description: `${label} after ${historyCount.toLocaleString("en")} analyzed ones, and without these`,
           unit: "deliveries/s",
-          ones: [behind],
-          others: [alone],
+          values: [withHistory],
+          baselines: [withoutHistory],
           bound: { min: 0.8 }
         }
       ]

@@ -1,8 +1,8 @@
 import { backlog } from "./backlog.ts"
-import { erasing } from "./erasing.ts"
-import { migrating } from "./migrating.ts"
-import { pending } from "./pending.ts"
-import { retaining } from "./retaining.ts"
-import type { Part } from "./scene.ts"
+import { erasure } from "./erasure.ts"
+import { migration } from "./migration.ts"
+import { pendingDeliveries } from "./pendingDeliveries.ts"
+import type { QueuePart } from "./queuePart.ts"
+import { retention } from "./retention.ts"
 
-export const parts: ReadonlyArray<Part> = [backlog, pending, erasing, retaining, migrating]
+export const parts: ReadonlyArray<QueuePart> = [backlog, pendingDeliveries, erasure, retention, migration]

@@ -1,25 +1,25 @@
-import { type Column, markdown } from "../markdown.ts"
+import { type Column, formatTable } from "../markdownTable.ts"
 import { median } from "../median.ts"
-import { ratioOf, toldRatio } from "../running/ratio.ts"
-import type { Finding } from "./scene.ts"
+import { computeRatio, formatRatio } from "../support/ratio.ts"
+import type { Comparison } from "./queuePart.ts"
 
-const boundOf = ({ bound }: Finding) => ("min" in bound ? `≥ ${bound.min}` : `≤ ${bound.max}`)
+const formatBound = ({ bound }: Comparison) => ("min" in bound ? `≥ ${bound.min}` : `≤ ${bound.max}`)
 
-const columns: ReadonlyArray<Column<Finding>> = [
-  { title: "queues", words: true, cell: ({ what }) => what },
-  { title: "of", words: true, cell: ({ unit }) => unit },
-  { title: "with", cell: ({ ones }) => median(ones).toFixed(0) },
-  { title: "without", cell: ({ others }) => median(others).toFixed(0) },
-  { title: "ratio", cell: ({ ones, others }) => toldRatio(ratioOf(ones, others)) },
-  { title: "bound", cell: boundOf }
+const columns: ReadonlyArray<Column<Comparison>> = [
+  { title: "queues", isText: true, cell: ({ description }) => description },
+  { title: "of", isText: true, cell: ({ unit }) => unit },
+  { title: "with", cell: ({ values }) => median(values).toFixed(0) },
+  { title: "without", cell: ({ baselines }) => median(baselines).toFixed(0) },
+  { title: "ratio", cell: ({ values, baselines }) => formatRatio(computeRatio(values, baselines)) },
+  { title: "bound", cell: formatBound }
 ]
 
-export const queuesTable = (findings: ReadonlyArray<Finding>) => markdown(columns, findings)
+export const formatQueuesTable = (comparisons: ReadonlyArray<Comparison>) => formatTable(columns, comparisons)
 
 /** What is not as it should be. A ratio that is no number keeps no bound. */
-export const brokenIn = (finding: Finding): ReadonlyArray<string> => {
-  const { bound, ones, others, what } = finding
-  const { middle } = ratioOf(ones, others)
-  const isKept = "min" in bound ? middle >= bound.min : middle <= bound.max
-  return isKept ? [] : [`${what}: ${middle.toFixed(2)} is not ${boundOf(finding)}`]
+export const findViolations = (comparison: Comparison): ReadonlyArray<string> => {
+  const { bound, values, baselines, description } = comparison
+  const { median } = computeRatio(values, baselines)
+  const isWithinBound = "min" in bound ? median >= bound.min : median <= bound.max
+  return isWithinBound ? [] : [`${description}: ${median.toFixed(2)} is not ${formatBound(comparison)}`]
 }

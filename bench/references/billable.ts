@@ -17,7 +17,7 @@ export interface NewLines {
   readonly billables: ReadonlyArray<NewLine>
 }
 
-interface Terms {
+interface LineTerms {
   readonly invoice: string
   readonly quantity: number
   readonly currencyCode: string
@@ -25,7 +25,11 @@ interface Terms {
 }
 
 /** A line as the interface shows it. */
-export const billableOf = (line: NewLine, { currencyCode, invoice, lineTotalMinor, quantity }: Terms, at: string) => ({
+export const makeBillable = (
+  line: NewLine,
+  { currencyCode, invoice, lineTotalMinor, quantity }: LineTerms,
+  at: string
+) => ({
   id: newId("bil"),
   invoice,
   name: line.name,
@@ -42,10 +46,10 @@ export const billableOf = (line: NewLine, { currencyCode, invoice, lineTotalMino
   updatedAt: at
 })
 
-export type Billable = ReturnType<typeof billableOf>
+export type Billable = ReturnType<typeof makeBillable>
 
 /** The row a line is stored as. */
-export const rowOf = (tenant: string, line: Billable) => ({
+export const toBillableRow = (tenant: string, line: Billable) => ({
   tenant_id: tenant,
   id: line.id,
   invoice_id: line.invoice,
@@ -65,7 +69,7 @@ export const rowOf = (tenant: string, line: Billable) => ({
 })
 
 /** The event of a line that is new. */
-export const eventOf = (tenant: string, client: string, line: Billable) => ({
+export const makeBillableEvent = (tenant: string, client: string, line: Billable) => ({
   tenant_id: tenant,
   id: newId("evt"),
   type: "billable.created",

@@ -14,7 +14,7 @@ export interface Client extends NewClient {
   readonly updatedAt: string
 }
 
-export const newClient = ({ description, name, order }: NewClient): Client => {
+export const makeClient = ({ description, name, order }: NewClient): Client => {
   const at = new Date().toISOString()
   return {
     id: newId("clnt"),
@@ -28,16 +28,16 @@ export const newClient = ({ description, name, order }: NewClient): Client => {
 }
 
 /** The values of the statement that stores a client and its event. */
-export const storing = (tenant: string, client: Client) => {
-  const { createdAt: at, description = null, id, name, order = null } = client
+export const toInsertValues = (tenant: string, client: Client) => {
+  const { createdAt, description = null, id, name, order = null } = client
   return [
-    ...[tenant, id, name, description, order, "[]", at, at, 1],
-    ...[tenant, newId("evt"), "client.created", id, id, 1, at, JSON.stringify(client)]
+    ...[tenant, id, name, description, order, "[]", createdAt, createdAt, 1],
+    ...[tenant, newId("evt"), "client.created", id, id, 1, createdAt, JSON.stringify(client)]
   ]
 }
 
 /** A column without a value is a field left out. */
-export const clientOf = ({ createdAt, description, id, media, name, order, updatedAt }: ClientRow): Client => ({
+export const toClient = ({ createdAt, description, id, media, name, order, updatedAt }: ClientRow): Client => ({
   id,
   name,
   ...(description === null ? {} : { description }),

@@ -1,4 +1,4 @@
-const needed = (name: string) => {
+const requireVariable = (name: string) => {
   const value = process.env[name]
   if (value === undefined) throw new Error(`${name} is needed`)
   return value
@@ -6,12 +6,12 @@ const needed = (name: string) => {
 
 /** What a reference server is told: the same settings, under the same names, as the service. */
 export const environment = {
-  port: Number(needed("PORT")),
-  databaseUrl: needed("DATABASE_URL"),
-  databasePool: Number(needed("DATABASE_POOL")),
-  jwksUrl: needed("AUTH_JWKS_URL"),
-  issuer: needed("AUTH_ISSUER"),
-  audience: needed("AUTH_AUDIENCE")
+  port: Number(requireVariable("PORT")),
+  databaseUrl: requireVariable("DATABASE_URL"),
+  databasePool: Number(requireVariable("DATABASE_POOL")),
+  jwksUrl: requireVariable("AUTH_JWKS_URL"),
+  issuer: requireVariable("AUTH_ISSUER"),
+  audience: requireVariable("AUTH_AUDIENCE")
 }
 
 /** Standard input is a pipe from the bench and closes with it, however it ends. */

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import fastify from "fastify"
 import { environment, exitWithBench } from "./environment.ts"
-import { billables } from "./fastify/billables.ts"
-import { clients } from "./fastify/clients.ts"
-import { answerErrors } from "./fastify/errors.ts"
-import { invoices } from "./fastify/invoices.ts"
-import { projects } from "./fastify/projects.ts"
+import { registerBillables } from "./fastify/billables.ts"
+import { registerClients } from "./fastify/clients.ts"
+import { registerErrorHandlers } from "./fastify/errors.ts"
+import { registerInvoices } from "./fastify/invoices.ts"
+import { registerProjects } from "./fastify/projects.ts"
 
 exitWithBench()
 
@@ -23,11 +23,11 @@ app.decorateRequest("tenant", "")
 app.addHook("onRequest", async (request, reply) => {
   reply.header("x-request-id", request.id)
 })
-answerErrors(app)
+registerErrorHandlers(app)
 app.get("/readyz", async () => ({ ready: true }))
-app.register(clients, { prefix: "/api/v1/clients" })
-app.register(projects, { prefix: "/api/v1/projects" })
-app.register(billables, { prefix: "/api/v1/billables" })
-app.register(invoices, { prefix: "/api/v1/invoices" })
+app.register(registerClients, { prefix: "/api/v1/clients" })
+app.register(registerProjects, { prefix: "/api/v1/projects" })
+app.register(registerBillables, { prefix: "/api/v1/billables" })
+app.register(registerInvoices, { prefix: "/api/v1/invoices" })
 
 await app.listen({ host: "127.0.0.1", port: environment.port })

@@ -17,7 +17,7 @@ export interface InvoiceRow {
 }
 
 /** As the interface shows it: a column without a value is a field left out. */
-export const invoiceOf = (row: InvoiceRow) => ({
+export const toInvoice = (row: InvoiceRow) => ({
   id: row.id,
   contract: row.contract,
   status: row.status,

@@ -1,5 +1,5 @@
 /** The service's own statements about invoices and their lines, named so that each connection prepares them once. */
-export const holdInvoice = {
+export const lockInvoiceStatement = {
   name: "invoices.hold",
   text: `
     with first as materialized (
@@ -17,7 +17,7 @@ export const holdInvoice = {
     from first, invoices this where this.tenant_id = $4 and this.id = $5 for update of this`
 }
 
-export const bearersOfReferences = {
+export const findBilledReferences = {
   name: "billables.bearers",
   text: `
     select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice
@@ -33,7 +33,7 @@ const billableColumns = `
 const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
 
 /** The change of an invoice and its event, after `first` values of what is changed with it. */
-const invoiceChange = (first: number) => {
+const invoiceUpdateText = (first: number) => {
   const $ = (n: number) => `$${first + n}`
   return `changed as (
       update invoices this set "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
@@ -52,7 +52,7 @@ const invoiceChange = (first: number) => {
     select 1 / count(*) from changed`
 }
 
-const billed = (first: number) =>
+const billedUpdateText = (first: number) =>
   `billed as (
       update contracts set billed_minor = $${first + 1} where tenant_id = $${first + 2} and id = $${first + 3}
     )`
@@ -68,15 +68,15 @@ export const addBillables = {
     ), told as (
       insert into events (${eventColumns}) select ${eventColumns}
       from json_populate_recordset(null::events, $2::json)
-    ), ${billed(2)}, ${invoiceChange(5)}`
+    ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
 }
 
 /** What an invoice's lines refer to is free again, the contract bills less, and the invoice is void. */
-export const voidHeld = {
+export const voidLockedInvoice = {
   name: "invoices.void",
   text: `
     with released as (
       update billables set released = true
       where tenant_id = $1 and invoice_id = $2 and reference_id is not null
-    ), ${billed(2)}, ${invoiceChange(5)}`
+    ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
 }

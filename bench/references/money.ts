@@ -1,8 +1,8 @@
 import { multiplyDecimal, roundDecimal, toDecimal } from "../../src/domain/money/Decimal.ts"
 
-const mostDecimals = 12
+const maxDecimals = 12
 
-export const hasFewDecimals = (quantity: number) => toDecimal(quantity).scale <= mostDecimals
+export const hasAllowedScale = (quantity: number) => toDecimal(quantity).scale <= maxDecimals
 
 /** An exact amount as a number, or undefined when it is too large to be told exactly. */
 const toNumber = (amount: bigint) => {
@@ -11,9 +11,9 @@ const toNumber = (amount: bigint) => {
 }
 
 /** Quantity times unit amount, rounded once; undefined beyond what can be told. */
-export const lineTotal = (quantity: number, amountMinor: number) =>
+export const computeLineTotal = (quantity: number, amountMinor: number) =>
   toNumber(roundDecimal(multiplyDecimal(toDecimal(quantity), BigInt(amountMinor))))
 
 /** The sum, or undefined beyond what can be told. */
-export const sum = (...amounts: ReadonlyArray<number>) =>
+export const sumExactly = (...amounts: ReadonlyArray<number>) =>
   toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))

@@ -26,11 +26,11 @@ export interface ProjectRow {
 }
 
 /** A project with the number of its last event. */
-export interface VersionedRow extends ProjectRow {
+export interface VersionedProjectRow extends ProjectRow {
   readonly sequence: number
 }
 
-export const projectOf = (row: ProjectRow): Project => {
+export const toProject = (row: ProjectRow): Project => {
   const { contract, createdAt, description, id, name, order, updatedAt } = row
   return {
     id,

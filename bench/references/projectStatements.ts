@@ -20,7 +20,7 @@ const clientColumns = `
 const contractJoin = "join contracts contract on contract.tenant_id = this.tenant_id and contract.id = this.contract_id"
 const clientJoin = "join clients client on client.tenant_id = this.tenant_id and client.id = contract.client_id"
 
-const ofCaller = (name: string, columns: ReadonlyArray<string>, joins: string) => ({
+const makeCallerStatement = (name: string, columns: ReadonlyArray<string>, joins: string) => ({
   name,
   text: `
     select ${columns.join(", ")} from projects this
@@ -30,24 +30,24 @@ const ofCaller = (name: string, columns: ReadonlyArray<string>, joins: string) =
 })
 
 /** A project of any tenant the caller belongs to, with as much beside it as the name says. */
-export const projectOfCaller = {
-  alone: ofCaller("projects.get", [projectColumns], ""),
-  contract: ofCaller("projects.get.contract", [projectColumns, contractColumns], contractJoin),
-  client: ofCaller(
+export const readProjectStatements = {
+  alone: makeCallerStatement("projects.get", [projectColumns], ""),
+  contract: makeCallerStatement("projects.get.contract", [projectColumns, contractColumns], contractJoin),
+  client: makeCallerStatement(
     "projects.get.client",
     [projectColumns, contractColumns, clientColumns],
     `${contractJoin} ${clientJoin}`
   )
 }
 
-const newestText = `
+const readProjectText = `
   select ${projectColumns}, this.sequence from projects this where this.tenant_id = $1 and this.id = $2`
 
-export const newestProject = { name: "projects.newest", text: newestText }
-export const heldProject = { name: "projects.held", text: `${newestText} for update of this` }
+export const readProjectStatement = { name: "projects.newest", text: readProjectText }
+export const lockProjectStatement = { name: "projects.held", text: `${readProjectText} for update of this` }
 
 /** The change, made only to the version that was seen, and its event: in one statement, and so in one commit. */
-export const changeProject = {
+export const updateProjectStatement = {
   name: "projects.change",
   text: `
     with changed as (
@@ -65,7 +65,7 @@ export const changeProject = {
 }
 
 /** The first page of a tenant's projects. */
-export const pageOfProjects = {
+export const listProjectsStatement = {
   name: "projects.page",
   text: `
     select ${projectColumns} from projects this where this.tenant_id = $1

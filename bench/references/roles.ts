@@ -1,3 +1,3 @@
 const roles = ["VIEWER", "MEMBER", "ADMIN", "OWNER"]
 
-export const mayActAs = (held: string, needed: string) => roles.indexOf(held) >= roles.indexOf(needed)
+export const hasRole = (actual: string, required: string) => roles.indexOf(actual) >= roles.indexOf(required)

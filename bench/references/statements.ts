@@ -1,5 +1,5 @@
 /** The service's own statements, named so that each connection prepares them once. */
-export const membership = {
+export const membershipStatement = {
   name: "membership",
   text: `
     select m.id, m.role from members m join tenants t on t.id = m.tenant_id and t.deleted_at is null
@@ -11,7 +11,7 @@ export interface Membership {
   readonly role: string
 }
 
-export const listClients = {
+export const listClientsStatement = {
   name: "clients.list",
   text: `
     select this."id" as "id", this."name" as "name", this."description" as "description", this."order" as "order",
@@ -31,7 +31,7 @@ export interface ClientRow {
 }
 
 /** The client and its event in one statement, and so in one commit. */
-export const createClient = {
+export const createClientStatement = {
   name: "clients.create",
   text: `
     with changed as (

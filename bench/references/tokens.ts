@@ -4,7 +4,7 @@ import { environment } from "./environment.ts"
 export interface Principal {
   readonly issuer: string
   readonly subject: string
-  readonly expires: number
+  readonly expiresAt: number
 }
 
 const keys = createRemoteJWKSet(new URL(environment.jwksUrl))
@@ -16,7 +16,7 @@ const options = {
 }
 
 /** Whom a bearer token speaks for; rejects when it is not to be trusted. */
-export const verify = async (token: string): Promise<Principal> => {
+export const verifyToken = async (token: string): Promise<Principal> => {
   const { exp = 0, iss = "", sub = "" } = (await jwtVerify(token, keys, options)).payload
-  return { issuer: iss, subject: sub, expires: exp * 1000 }
+  return { issuer: iss, subject: sub, expiresAt: exp * 1000 }
 }

@@ -8,9 +8,9 @@ export const inTransaction = async <A>(work: (connection: Connection) => Promise
   const client = await pool.connect()
   try {
     await client.query("BEGIN")
-    const done = await work(client)
+    const result = await work(client)
     await client.query("COMMIT")
-    return done
+    return result
   } catch (error) {
     await client.query("ROLLBACK")
     throw error

@@ -1,56 +1,62 @@
-import { type Column, markdown } from "../markdown.ts"
-import type { Result } from "../measure.ts"
-import { known, rates } from "../report.ts"
-import { ratioOf, toldRatio } from "../running/ratio.ts"
-import type { Effort } from "./effort.ts"
+import { type Column, formatTable } from "../markdownTable.ts"
+import type { RowResult } from "../measurement.ts"
+import { formatNumber, listThroughputs } from "../report.ts"
+import { computeRatio, formatRatio } from "../support/ratio.ts"
+import type { StatementCost } from "./statementCosts.ts"
 
 /** What was found in a database of this many projects. */
-export interface Measured {
-  readonly projects: number
-  readonly results: ReadonlyArray<Result>
-  readonly efforts: ReadonlyArray<Effort>
+export interface ScaleResult {
+  readonly projectCount: number
+  readonly results: ReadonlyArray<RowResult>
+  readonly statementCosts: ReadonlyArray<StatementCost>
 }
 
-type Line<A> = A & { readonly projects: number; readonly small: A }
+type PairedLine<A> = A & { readonly projectCount: number; readonly small: A }
 
-const projects = { title: "projects", cell: ({ projects }: { projects: number }) => projects.toLocaleString("en") }
+const projectsColumn = {
+  title: "projects",
+  cell: ({ projectCount }: { readonly projectCount: number }) => projectCount.toLocaleString("en")
+}
 
 /** Each thing measured in the small database, and beneath it the same in the large one. */
-const paired = <A>(small: Measured, large: Measured, of: (measured: Measured) => ReadonlyArray<A>) =>
-  of(small).flatMap((before, n): ReadonlyArray<Line<A>> => {
-    const after = of(large)[n] ?? before
+const pairResults = <A>(small: ScaleResult, large: ScaleResult, select: (measured: ScaleResult) => ReadonlyArray<A>) =>
+  select(small).flatMap((smallItem, n): ReadonlyArray<PairedLine<A>> => {
+    const largeItem = select(large)[n] ?? smallItem
     return [
-      { ...before, projects: small.projects, small: before },
-      { ...after, projects: large.projects, small: before }
+      { ...smallItem, projectCount: small.projectCount, small: smallItem },
+      { ...largeItem, projectCount: large.projectCount, small: smallItem }
     ]
   })
 
-const columns: ReadonlyArray<Column<Line<Result>>> = [
-  { title: "row", words: true, cell: ({ row }) => row },
-  projects,
+const columns: ReadonlyArray<Column<PairedLine<RowResult>>> = [
+  { title: "row", isText: true, cell: ({ row }) => row },
+  projectsColumn,
   { title: "requests/s", cell: ({ perSecond }) => perSecond.toFixed(0) },
   { title: "p50 ms", cell: ({ p50 }) => p50.toFixed(1) },
   { title: "p99 ms", cell: ({ p99 }) => p99.toFixed(1) },
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
-  { title: "× small", cell: ({ small, ...result }) => toldRatio(ratioOf(rates(result), rates(small))) },
-  { title: "CPU ms/request", cell: ({ cpuMillis }) => known(cpuMillis, 3) }
+  {
+    title: "× small",
+    cell: ({ small, ...result }) => formatRatio(computeRatio(listThroughputs(result), listThroughputs(small)))
+  },
+  { title: "CPU ms/request", cell: ({ cpuMillis }) => formatNumber(cpuMillis, 3) }
 ]
 
-export const scaleTable = (small: Measured, large: Measured) =>
-  markdown(
+export const formatScaleTable = (small: ScaleResult, large: ScaleResult) =>
+  formatTable(
     columns,
-    paired(small, large, ({ results }) => results)
+    pairResults(small, large, ({ results }) => results)
   )
 
-const effortColumns: ReadonlyArray<Column<Line<Effort>>> = [
-  { title: "statement", words: true, cell: ({ statement }) => statement },
-  projects,
+const statementColumns: ReadonlyArray<Column<PairedLine<StatementCost>>> = [
+  { title: "statement", isText: true, cell: ({ statement }) => statement },
+  projectsColumn,
   { title: "buffers", cell: ({ buffers }) => String(buffers) },
   { title: "execution ms", cell: ({ millis }) => millis.toFixed(3) }
 ]
 
-export const effortTable = (small: Measured, large: Measured) =>
-  markdown(
-    effortColumns,
-    paired(small, large, ({ efforts }) => efforts)
+export const formatStatementTable = (small: ScaleResult, large: ScaleResult) =>
+  formatTable(
+    statementColumns,
+    pairResults(small, large, ({ statementCosts }) => statementCosts)
   )

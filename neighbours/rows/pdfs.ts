@@ -1,4 +1,4 @@
-import { insertInvoices } from "../../bench/seedInvoices.ts"
+import { insertInvoices } from "../../bench/invoiceSeed.ts"
 import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"

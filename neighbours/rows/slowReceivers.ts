@@ -11,7 +11,7 @@ const behindSlowReceivers = (name: string, tenantCount: number): Row => ({
     const tenants = await Promise.all(Array.from({ length: tenantCount }, attacker.createTenant))
     const ports = await receivers.open(receiverCount)
     for (const [n, port] of ports.entries()) {
-      await receivers.behave(port, "slow")
+      await receivers.setBehaviour(port, "slow")
       await createHook(attacker, tenants[n % tenants.length] ?? "", port)
     }
     return {

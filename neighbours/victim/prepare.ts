@@ -1,4 +1,4 @@
-import { together } from "../../bench/running/pace.ts"
+import { runConcurrently } from "../../bench/support/pacing.ts"
 import { type Api, idIn, requireSuccess } from "../api.ts"
 import type { Receiver } from "./receiver.ts"
 
@@ -37,7 +37,7 @@ export const prepareVictim = async (api: Api, receiver: Receiver, invoiceCount: 
   const contractId = await create("/contracts", { clientId, name: "Care", currencyCode: "CHF", status: "ACTIVE" })
 
   const invoices: Array<string> = []
-  await together(invoiceCount, 4, async () => {
+  await runConcurrently(invoiceCount, 4, async () => {
     const invoiceId = await create("/invoices", { contractId })
     await post("/billables", { invoiceId, billables: lines })
     await post(`/invoices/${invoiceId}/finalize`)

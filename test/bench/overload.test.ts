@@ -1,9 +1,9 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { generate } from "../../bench/overload/generator/generate.ts"
-import type { LoadResult } from "../../bench/overload/generator/orders.ts"
-import { brokenIn, type Round } from "../../bench/overload/overloadReport.ts"
+import type { LoadResult } from "../../bench/overload/generator/load.ts"
+import { generateLoad } from "../../bench/overload/generator/loadGenerator.ts"
+import { findViolations, type OverloadRound } from "../../bench/overload/overloadReport.ts"
 
 describe("generate of the overload benchmark", () => {
   const responses = { accepted: 0, refused: 0, closed: 0 }
@@ -34,15 +34,15 @@ describe("generate of the overload benchmark", () => {
   })
 
   it("counts accepted and rejected requests and reconnects after a closed connection", async () => {
-    const result = await generate(load())
+    const result = await generateLoad(load())
     assert.strictEqual(result.failures, 0)
-    assert.isAbove(result.refusedPerSecond, 0)
-    assert.approximately(result.acceptedPerSecond / result.refusedPerSecond, 2, 0.5)
+    assert.isAbove(result.rejectedPerSecond, 0)
+    assert.approximately(result.acceptedPerSecond / result.rejectedPerSecond, 2, 0.5)
     assert.isAbove(Math.min(responses.accepted, responses.refused, responses.closed), 10)
   })
 
   it("sends at the given rate and counts requests without a free connection", async () => {
-    const { failures, sentPerSecond, unsentPerSecond } = await generate({ ...load(), perSecond: 60 })
+    const { failures, sentPerSecond, unsentPerSecond } = await generateLoad({ ...load(), perSecond: 60 })
     assert.strictEqual(failures, 0)
     assert.approximately(sentPerSecond + unsentPerSecond, 60, 5)
   })
@@ -53,13 +53,13 @@ describe("brokenIn of the overload benchmark", () => {
     sentPerSecond: 500,
     unsentPerSecond: 0,
     acceptedPerSecond: 100,
-    refusedPerSecond: 400,
+    rejectedPerSecond: 400,
     failures: 0,
     acceptedP50: 10,
     acceptedP99: 20,
-    generatorShare: 0.1
+    generatorCpuShare: 0.1
   }
-  const round: Round = {
+  const round: OverloadRound = {
     saturation: result,
     offeredPerSecond: 500,
     overload: result,
@@ -68,7 +68,7 @@ describe("brokenIn of the overload benchmark", () => {
       { path: "/readyz", count: 5, maxMillis: 2, failures: 0 }
     ]
   }
-  const broken = (one: Round) => brokenIn({ name: "all", rounds: [one] })
+  const broken = (one: OverloadRound) => findViolations({ name: "all", rounds: [one] })
 
   it("reports nothing when goodput, latency and health probes stay within bounds", () => {
     assert.deepStrictEqual(broken(round), [])

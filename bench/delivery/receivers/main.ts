@@ -1,52 +1,53 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Arrival, Behaviour, Order } from "./orders.ts"
+import type { Arrival, Behaviour, ReceiverCommand } from "./commands.ts"
 
 const behaviours = new Map<number, Behaviour>()
-const hanging = new Map<number, Set<ServerResponse>>()
-const seen = new Set<string>()
+const hangingResponses = new Map<number, Set<ServerResponse>>()
+const seenDeliveries = new Set<string>()
 const slowMillis = 14_000
 let arrivals: Array<Arrival> = []
 
 const now = () => performance.timeOrigin + performance.now()
 
-const note = (port: number, at: number, text: string) => {
+const recordArrival = (port: number, arrivedAt: number, text: string) => {
   if (text === "") return
   // The service's own text: these are its fields.
   const { id, timestamp } = JSON.parse(text) as { readonly id: string; readonly timestamp: string }
   const key = `${port} ${id}`
-  if (seen.has(key)) return
-  seen.add(key)
-  arrivals.push({ port, happened: Date.parse(timestamp), at })
+  if (seenDeliveries.has(key)) return
+  seenDeliveries.add(key)
+  arrivals.push({ port, occurredAt: Date.parse(timestamp), arrivedAt })
 }
 
-const answers: Readonly<Record<Behaviour, (port: number, request: IncomingMessage, response: ServerResponse) => void>> =
-  {
-    answer: (_, __, response) => response.end("{}"),
-    hang: (port, _, response) => hanging.get(port)?.add(response),
-    fail: (_, __, response) => response.writeHead(500).end("no"),
-    reset: (_, request) => request.socket.resetAndDestroy(),
-    slow: (_, __, response) => setTimeout(() => response.end("{}"), slowMillis)
-  }
+const responders: Readonly<
+  Record<Behaviour, (port: number, request: IncomingMessage, response: ServerResponse) => void>
+> = {
+  answer: (_, __, response) => response.end("{}"),
+  hang: (port, _, response) => hangingResponses.get(port)?.add(response),
+  fail: (_, __, response) => response.writeHead(500).end("no"),
+  reset: (_, request) => request.socket.resetAndDestroy(),
+  slow: (_, __, response) => setTimeout(() => response.end("{}"), slowMillis)
+}
 
-const listener = (port: () => number) => (request: IncomingMessage, response: ServerResponse) => {
-  const at = now()
-  const pieces: Array<Buffer> = []
+const makeListener = (port: () => number) => (request: IncomingMessage, response: ServerResponse) => {
+  const arrivedAt = now()
+  const chunks: Array<Buffer> = []
   request.on("error", () => {})
-  request.on("data", (piece: Buffer) => pieces.push(piece))
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
     const behaviour = behaviours.get(port()) ?? "answer"
-    if (behaviour === "answer") note(port(), at, Buffer.concat(pieces).toString())
-    answers[behaviour](port(), request, response)
+    if (behaviour === "answer") recordArrival(port(), arrivedAt, Buffer.concat(chunks).toString())
+    responders[behaviour](port(), request, response)
   })
 }
 
-const open = () =>
+const openReceiver = () =>
   new Promise<number>((resolve) => {
     let port = 0
     const server = createServer(
       { keepAliveTimeout: 60_000 },
-      listener(() => port)
+      makeListener(() => port)
     )
     server.listen(0, "127.0.0.1", () => {
       port = (server.address() as AddressInfo).port // it listens on a port
@@ -55,30 +56,30 @@ const open = () =>
   })
 
 /** Whoever hung until now hangs no longer than the receiver is said to. */
-const behave = (port: number, as: Behaviour) => {
-  for (const response of hanging.get(port) ?? []) response.destroy()
-  hanging.set(port, new Set())
-  behaviours.set(port, as)
+const setBehaviour = (port: number, behaviour: Behaviour) => {
+  for (const response of hangingResponses.get(port) ?? []) response.destroy()
+  hangingResponses.set(port, new Set())
+  behaviours.set(port, behaviour)
 }
 
-const take = () => {
+const takeArrivals = () => {
   const taken = arrivals
   arrivals = []
   return taken
 }
 
-const obey = async (order: Order) => {
-  switch (order.order) {
+const handleCommand = async (command: ReceiverCommand) => {
+  switch (command.command) {
     case "open":
-      return Promise.all(Array.from({ length: order.count }, open))
+      return Promise.all(Array.from({ length: command.count }, openReceiver))
     case "behave":
-      return behave(order.port, order.as)
+      return setBehaviour(command.port, command.behaviour)
     case "count":
       return arrivals.length
     case "take":
-      return take()
+      return takeArrivals()
   }
 }
 
-process.on("message", async (order: Order) => process.send?.({ answer: await obey(order) }))
+process.on("message", async (order: ReceiverCommand) => process.send?.({ answer: await handleCommand(order) }))
 process.on("disconnect", () => process.exit())

@@ -5,7 +5,7 @@ const lengthPattern = /\r\ncontent-length: *(\d+)/i
 const closePattern = /\r\nconnection: *close/i
 
 /** The size of a whole answer whose beginning this is; `undefined` as long as that cannot be told. */
-const readHead = (bytes: Buffer) => {
+const parseHead = (bytes: Buffer) => {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined
   const head = bytes.toString("latin1", 0, end)
@@ -17,7 +17,7 @@ const readHead = (bytes: Buffer) => {
 }
 
 /** Told the status of an answer, or 0 when the connection broke before. */
-export type Done = (status: number) => void
+export type ResponseCallback = (status: number) => void
 
 /**
  * A connection that carries one request at a time and looks at nothing of an answer but its status: a client that costs
@@ -27,7 +27,7 @@ export class Connection {
   readonly #port: number
   #socket: Socket | undefined
   #received: Buffer = Buffer.alloc(0)
-  #done: Done | undefined
+  #done: ResponseCallback | undefined
 
   constructor(port: number) {
     this.#port = port
@@ -47,7 +47,7 @@ export class Connection {
 
   #receive(bytes: Buffer) {
     this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
-    const head = readHead(this.#received)
+    const head = parseHead(this.#received)
     if (head === undefined || this.#received.length < head.size) return
     this.#received = Buffer.alloc(0)
     if (head.isLast) this.close()
@@ -67,7 +67,7 @@ export class Connection {
     return this.#socket
   }
 
-  send(request: Buffer, done: Done) {
+  send(request: Buffer, done: ResponseCallback) {
     this.#done = done
     this.open().write(request)
   }

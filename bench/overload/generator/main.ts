@@ -1,5 +1,5 @@
-import { generate } from "./generate.ts"
-import type { Load } from "./orders.ts"
+import type { Load } from "./load.ts"
+import { generateLoad } from "./loadGenerator.ts"
 
-process.on("message", async (load: Load) => process.send?.({ answer: await generate(load) }))
+process.on("message", async (load: Load) => process.send?.({ answer: await generateLoad(load) }))
 process.on("disconnect", () => process.exit())

@@ -1,12 +1,12 @@
 import type { NewLine, NewLines } from "../billable.ts"
-import { addLines } from "../lineAdding.ts"
-import { inTenant } from "./access.ts"
-import { invalid } from "./answer.ts"
-import { bodyOf, isObjectOf, isOrder, isText } from "./body.ts"
+import { addLines } from "../lineCreation.ts"
+import { withTenant } from "./access.ts"
+import { isObjectWith, isOrder, isText, readBody } from "./body.ts"
+import { validationError } from "./response.ts"
 
 export const billablesPath = "/api/v1/billables"
 
-const most = { lines: 1000, keys: 50, key: 40, value: 500 }
+const limits = { maxLines: 1000, maxKeys: 50, maxKeyLength: 40, maxValueLength: 500 }
 
 const isQuantity = (value: unknown) =>
   typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Number.isNaN(value)
@@ -15,8 +15,8 @@ const isMetadata = (value: unknown) => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false
   const entries = Object.entries(value)
   return (
-    entries.length <= most.keys &&
-    entries.every(([key, value]) => isText(key, 1, most.key) && isText(value, 0, most.value))
+    entries.length <= limits.maxKeys &&
+    entries.every(([key, value]) => isText(key, 1, limits.maxKeyLength) && isText(value, 0, limits.maxValueLength))
   )
 }
 
@@ -26,7 +26,7 @@ const lineFields = new Set([
 ])
 
 const isLine = (body: unknown): body is NewLine => {
-  if (!isObjectOf(lineFields, body)) return false
+  if (!isObjectWith(lineFields, body)) return false
   const { amountMinor, currencyCode, description, metadata, name, order, quantity, referenceId, referenceType } = body
   return (
     isText(name, 1, 255) &&
@@ -44,21 +44,21 @@ const isLine = (body: unknown): body is NewLine => {
 const fields = new Set(["invoiceId", "billables"])
 
 const isNewLines = (body: unknown): body is NewLines => {
-  if (!isObjectOf(fields, body)) return false
+  if (!isObjectWith(fields, body)) return false
   const { billables, invoiceId } = body
   return (
     typeof invoiceId === "string" &&
     /^inv_[a-z0-9]{1,64}$/.test(invoiceId) &&
     Array.isArray(billables) &&
     billables.length >= 1 &&
-    billables.length <= most.lines &&
+    billables.length <= limits.maxLines &&
     billables.every(isLine)
   )
 }
 
-export const createMany = inTenant("MEMBER", async (request, tenant) => {
-  const body = await bodyOf(request)
-  if (!isNewLines(body)) return invalid
+export const createBillables = withTenant("MEMBER", async (request, tenant) => {
+  const body = await readBody(request)
+  if (!isNewLines(body)) return validationError
   return {
     status: 201,
     body: `{"data":${JSON.stringify(await addLines(tenant, body))}}`,

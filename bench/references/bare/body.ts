@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http"
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -8,18 +8,18 @@ const parsed = (text: string): unknown => {
   }
 }
 
-export const bodyOf = (request: IncomingMessage) =>
+export const readBody = (request: IncomingMessage) =>
   new Promise<unknown>((resolve) => {
     let text = ""
     request.setEncoding("utf8")
     request.on("data", (chunk: string) => {
       text += chunk
     })
-    request.on("end", () => resolve(parsed(text)))
+    request.on("end", () => resolve(parseJson(text)))
   })
 
 /** Whether a body is an object without any key but the known ones. */
-export const isObjectOf = (known: ReadonlySet<string>, body: unknown): body is Readonly<Record<string, unknown>> =>
+export const isObjectWith = (known: ReadonlySet<string>, body: unknown): body is Readonly<Record<string, unknown>> =>
   typeof body === "object" && body !== null && Object.keys(body).every((key) => known.has(key))
 
 export const isText = (value: unknown, min: number, max: number) =>

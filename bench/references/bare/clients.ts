@@ -1,25 +1,25 @@
-import { type NewClient, newClient, storing } from "../client.ts"
+import { makeClient, type NewClient, toInsertValues } from "../client.ts"
 import { pool } from "../database.ts"
-import { type ClientRow, createClient, listClients } from "../statements.ts"
-import { inTenant } from "./access.ts"
-import { invalid } from "./answer.ts"
-import { bodyOf, isObjectOf, isOrder, isText } from "./body.ts"
+import { type ClientRow, createClientStatement, listClientsStatement } from "../statements.ts"
+import { withTenant } from "./access.ts"
+import { isObjectWith, isOrder, isText, readBody } from "./body.ts"
+import { validationError } from "./response.ts"
 
-const written = ({ createdAt, description, id, name, order, updatedAt }: ClientRow) =>
+const formatClient = ({ createdAt, description, id, name, order, updatedAt }: ClientRow) =>
   `{"id":"${id}","name":${JSON.stringify(name)},` +
   (description === null ? "" : `"description":${JSON.stringify(description)},`) +
   (order === null ? "" : `"order":${order},`) +
   `"media":[],"createdAt":"${createdAt}","updatedAt":"${updatedAt}"}`
 
-export const listAll = inTenant("VIEWER", async (_, tenant) => {
-  const { rows } = await pool.query<ClientRow>({ ...listClients, values: [tenant] })
-  return { status: 200, body: `{"data":[${rows.map(written).join(",")}]}` }
+export const handleListClients = withTenant("VIEWER", async (_, tenant) => {
+  const { rows } = await pool.query<ClientRow>({ ...listClientsStatement, values: [tenant] })
+  return { status: 200, body: `{"data":[${rows.map(formatClient).join(",")}]}` }
 })
 
-const known = new Set(["name", "description", "order"])
+const clientFields = new Set(["name", "description", "order"])
 
 const isNewClient = (body: unknown): body is NewClient => {
-  if (!isObjectOf(known, body)) return false
+  if (!isObjectWith(clientFields, body)) return false
   const { description, name, order } = body
   return (
     isText(name, 1, 200) &&
@@ -28,11 +28,11 @@ const isNewClient = (body: unknown): body is NewClient => {
   )
 }
 
-export const createOne = inTenant("MEMBER", async (request, tenant) => {
-  const body = await bodyOf(request)
-  if (!isNewClient(body)) return invalid
-  const client = newClient(body)
-  await pool.query({ ...createClient, values: storing(tenant, client) })
+export const handleCreateClient = withTenant("MEMBER", async (request, tenant) => {
+  const body = await readBody(request)
+  if (!isNewClient(body)) return validationError
+  const client = makeClient(body)
+  await pool.query({ ...createClientStatement, values: toInsertValues(tenant, client) })
   return {
     status: 201,
     body: `{"data":${JSON.stringify(client)}}`,

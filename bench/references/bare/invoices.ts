@@ -1,14 +1,14 @@
-import { voidInvoice } from "../voiding.ts"
-import { inTenant } from "./access.ts"
-import { notFound } from "./answer.ts"
+import { voidInvoice } from "../invoiceVoiding.ts"
+import { withTenant } from "./access.ts"
+import { notFound } from "./response.ts"
 
-const path = /^\/api\/v1\/invoices\/([^/?]+)\/void$/
-const identifier = /^inv_[a-z0-9]{1,64}$/
+const voidPath = /^\/api\/v1\/invoices\/([^/?]+)\/void$/
+const invoiceIdPattern = /^inv_[a-z0-9]{1,64}$/
 
-export const isVoidPath = (url: string) => path.test(url)
+export const isVoidPath = (url: string) => voidPath.test(url)
 
-export const voidOne = inTenant("ADMIN", async ({ url = "" }, tenant) => {
-  const id = path.exec(url)?.[1] ?? ""
-  if (!identifier.test(id)) return notFound
+export const handleVoidInvoice = withTenant("ADMIN", async ({ url = "" }, tenant) => {
+  const id = voidPath.exec(url)?.[1] ?? ""
+  if (!invoiceIdPattern.test(id)) return notFound
   return { status: 200, body: `{"data":${JSON.stringify(await voidInvoice(tenant, id))}}` }
 })

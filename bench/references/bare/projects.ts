@@ -1,37 +1,38 @@
 import type { ProjectChange } from "../project.ts"
-import { patchProject } from "../projectChanging.ts"
-import { extentOf, readProject } from "../projectReading.ts"
-import { asCaller, inTenant } from "./access.ts"
-import { invalid, notFound } from "./answer.ts"
-import { bodyOf, isObjectOf, isOrder, isText } from "./body.ts"
+import { patchProject } from "../projectPatch.ts"
+import { parseExpand, readProject } from "../projectRead.ts"
+import { withCaller, withTenant } from "./access.ts"
+import { isObjectWith, isOrder, isText, readBody } from "./body.ts"
+import { notFound, validationError } from "./response.ts"
 
 export const projectPath = "/api/v1/projects/"
 
-const identifier = /^prj_[a-z0-9]{1,64}$/
+const projectIdPattern = /^prj_[a-z0-9]{1,64}$/
 
 /** The identifier an address ends with, if it is one, and the query behind it. */
-const targetOf = (url = "") => {
+const parseTarget = (url = "") => {
   const end = url.indexOf("?")
   const id = url.slice(projectPath.length, end < 0 ? undefined : end)
-  return { id: identifier.test(id) ? id : undefined, query: end < 0 ? "" : url.slice(end) }
+  return { id: projectIdPattern.test(id) ? id : undefined, query: end < 0 ? "" : url.slice(end) }
 }
 
-const expandIn = (query: string) => (query === "" ? undefined : (new URLSearchParams(query).get("expand") ?? undefined))
+const parseExpandParameter = (query: string) =>
+  query === "" ? undefined : (new URLSearchParams(query).get("expand") ?? undefined)
 
-const answer = (project: object | undefined) =>
+const makeProjectResponse = (project: object | undefined) =>
   project === undefined ? notFound : { status: 200, body: `{"data":${JSON.stringify(project)}}` }
 
-export const readOne = asCaller(async ({ url }, principal) => {
-  const { id, query } = targetOf(url)
+export const handleReadProject = withCaller(async ({ url }, principal) => {
+  const { id, query } = parseTarget(url)
   if (id === undefined) return notFound
-  const extent = extentOf(expandIn(query))
-  return extent === undefined ? invalid : answer(await readProject(principal, id, extent))
+  const expansion = parseExpand(parseExpandParameter(query))
+  return expansion === undefined ? validationError : makeProjectResponse(await readProject(principal, id, expansion))
 })
 
-const known = new Set(["name", "description", "order"])
+const projectFields = new Set(["name", "description", "order"])
 
-const isChange = (body: unknown): body is ProjectChange => {
-  if (!isObjectOf(known, body) || Object.keys(body).length === 0) return false
+const isProjectChange = (body: unknown): body is ProjectChange => {
+  if (!isObjectWith(projectFields, body) || Object.keys(body).length === 0) return false
   const { description, name, order } = body
   return (
     (name === undefined || isText(name, 1, 255)) &&
@@ -40,9 +41,9 @@ const isChange = (body: unknown): body is ProjectChange => {
   )
 }
 
-export const changeOne = inTenant("MEMBER", async (request, tenant) => {
-  const { id } = targetOf(request.url)
-  const body = await bodyOf(request)
+export const handlePatchProject = withTenant("MEMBER", async (request, tenant) => {
+  const { id } = parseTarget(request.url)
+  const body = await readBody(request)
   if (id === undefined) return notFound
-  return isChange(body) ? answer(await patchProject(tenant, id, body)) : invalid
+  return isProjectChange(body) ? makeProjectResponse(await patchProject(tenant, id, body)) : validationError
 })

@@ -1,40 +1,40 @@
-import { enveloped, order, text } from "./schemas.ts"
+import { envelopeSchema, orderSchema, textSchema } from "./schemas.ts"
 
-const most = Number.MAX_SAFE_INTEGER
+const maxInteger = Number.MAX_SAFE_INTEGER
 
-const newLine = {
+const newLineSchema = {
   type: "object",
   required: ["name", "amountMinor"],
   additionalProperties: false,
   properties: {
-    name: text(1, 255),
-    quantity: { type: "number", minimum: -most, maximum: most, default: 1 },
-    amountMinor: { type: "integer", minimum: -most, maximum: most },
+    name: textSchema(1, 255),
+    quantity: { type: "number", minimum: -maxInteger, maximum: maxInteger, default: 1 },
+    amountMinor: { type: "integer", minimum: -maxInteger, maximum: maxInteger },
     currencyCode: { type: "string", pattern: "^[A-Z]{3}$" },
-    referenceType: text(1, 100),
-    referenceId: text(1, 100),
-    description: text(0, 1024),
+    referenceType: textSchema(1, 100),
+    referenceId: textSchema(1, 100),
+    description: textSchema(0, 1024),
     metadata: {
       type: "object",
       maxProperties: 50,
-      propertyNames: text(1, 40),
-      additionalProperties: text(0, 500)
+      propertyNames: textSchema(1, 40),
+      additionalProperties: textSchema(0, 500)
     },
-    order
+    order: orderSchema
   }
 }
 
-export const newLines = {
+export const newLinesSchema = {
   type: "object",
   required: ["invoiceId", "billables"],
   additionalProperties: false,
   properties: {
     invoiceId: { type: "string", pattern: "^inv_[a-z0-9]{1,64}$" },
-    billables: { type: "array", minItems: 1, maxItems: 1000, items: newLine }
+    billables: { type: "array", minItems: 1, maxItems: 1000, items: newLineSchema }
   }
 }
 
-const billable = {
+const billableSchema = {
   type: "object",
   required: [
     ...["id", "invoice", "name", "quantity", "amountMinor", "currencyCode"],
@@ -58,4 +58,4 @@ const billable = {
   }
 }
 
-export const manyBillables = enveloped({ type: "array", items: billable })
+export const billablesResponseSchema = envelopeSchema({ type: "array", items: billableSchema })

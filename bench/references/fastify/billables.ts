@@ -1,16 +1,16 @@
 import type { FastifyInstance } from "fastify"
 import type { NewLines } from "../billable.ts"
-import { addLines } from "../lineAdding.ts"
+import { addLines } from "../lineCreation.ts"
 import { requireRole } from "./access.ts"
-import { manyBillables, newLines } from "./billableSchemas.ts"
+import { billablesResponseSchema, newLinesSchema } from "./billableSchemas.ts"
 
-export const billables = async (app: FastifyInstance) => {
+export const registerBillables = async (app: FastifyInstance) => {
   app.post<{ Body: NewLines }>(
     "/",
     {
       bodyLimit: 4 * 1024 * 1024,
       onRequest: requireRole("MEMBER"),
-      schema: { body: newLines, response: { 201: manyBillables } }
+      schema: { body: newLinesSchema, response: { 201: billablesResponseSchema } }
     },
     async ({ body, tenant }, reply) => {
       const data = await addLines(tenant, body)

@@ -1,13 +1,13 @@
-import { enveloped, order, text } from "./schemas.ts"
+import { envelopeSchema, orderSchema, textSchema } from "./schemas.ts"
 
-export const newClient = {
+export const newClientSchema = {
   type: "object",
   required: ["name"],
   additionalProperties: false,
-  properties: { name: text(1, 200), description: text(0, 1024), order }
+  properties: { name: textSchema(1, 200), description: textSchema(0, 1024), order: orderSchema }
 }
 
-export const client = {
+export const clientSchema = {
   type: "object",
   required: ["id", "name", "media", "createdAt", "updatedAt"],
   properties: {
@@ -21,5 +21,5 @@ export const client = {
   }
 }
 
-export const oneClient = enveloped(client)
-export const manyClients = enveloped({ type: "array", items: client })
+export const clientResponseSchema = envelopeSchema(clientSchema)
+export const clientsResponseSchema = envelopeSchema({ type: "array", items: clientSchema })

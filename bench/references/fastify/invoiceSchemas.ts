@@ -1,12 +1,12 @@
-import { enveloped } from "./schemas.ts"
+import { envelopeSchema } from "./schemas.ts"
 
-export const invoicePath = {
+export const invoiceParamsSchema = {
   type: "object",
   required: ["id"],
   properties: { id: { type: "string", pattern: "^inv_[a-z0-9]{1,64}$" } }
 }
 
-export const oneInvoice = enveloped({
+export const invoiceResponseSchema = envelopeSchema({
   type: "object",
   required: [
     ...["id", "contract", "status", "currencyCode", "subtotalMinor", "totalMinor", "billableCount"],

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from "fastify"
-import { voidInvoice } from "../voiding.ts"
+import { voidInvoice } from "../invoiceVoiding.ts"
 import { requireRole } from "./access.ts"
-import { invoicePath, oneInvoice } from "./invoiceSchemas.ts"
+import { invoiceParamsSchema, invoiceResponseSchema } from "./invoiceSchemas.ts"
 
-export const invoices = async (app: FastifyInstance) => {
+export const registerInvoices = async (app: FastifyInstance) => {
   app.post<{ Params: { id: string } }>(
     "/:id/void",
-    { onRequest: requireRole("ADMIN"), schema: { params: invoicePath, response: { 200: oneInvoice } } },
+    {
+      onRequest: requireRole("ADMIN"),
+      schema: { params: invoiceParamsSchema, response: { 200: invoiceResponseSchema } }
+    },
     async ({ params, tenant }) => ({ data: await voidInvoice(tenant, params.id) })
   )
 }

@@ -1,34 +1,34 @@
-import { client } from "./clientSchemas.ts"
-import { enveloped, order, text } from "./schemas.ts"
+import { clientSchema } from "./clientSchemas.ts"
+import { envelopeSchema, orderSchema, textSchema } from "./schemas.ts"
 
-export const projectPath = {
+export const projectParamsSchema = {
   type: "object",
   required: ["id"],
   properties: { id: { type: "string", pattern: "^prj_[a-z0-9]{1,64}$" } }
 }
 
-export const projectQuery = { type: "object", properties: { expand: { type: "string" } } }
+export const projectQuerySchema = { type: "object", properties: { expand: { type: "string" } } }
 
-export const projectChange = {
+export const projectChangeSchema = {
   type: "object",
   minProperties: 1,
   additionalProperties: false,
   properties: {
-    name: text(1, 255),
-    description: { ...text(0, 1024), nullable: true },
-    order: { ...order, nullable: true }
+    name: textSchema(1, 255),
+    description: { ...textSchema(0, 1024), nullable: true },
+    order: { ...orderSchema, nullable: true }
   }
 }
 
 /** A relation: its identifier or all of it. Two types, unlike `anyOf`, are told apart without a validator. */
-const orInFull = (schema: object) => ({ ...schema, type: ["string", "object"] })
+const idOrExpanded = (schema: object) => ({ ...schema, type: ["string", "object"] })
 
-const contract = {
+const contractSchema = {
   type: "object",
   required: ["id", "client", "name", "status", "currencyCode", "paymentTermDays", "createdAt", "updatedAt"],
   properties: {
     id: { type: "string" },
-    client: orInFull(client),
+    client: idOrExpanded(clientSchema),
     name: { type: "string" },
     description: { type: "string" },
     status: { type: "string" },
@@ -43,7 +43,7 @@ const contract = {
   }
 }
 
-const project = (contract: object) => ({
+const makeProjectSchema = (contract: object) => ({
   type: "object",
   required: ["id", "contract", "name", "createdAt", "updatedAt"],
   properties: {
@@ -57,5 +57,5 @@ const project = (contract: object) => ({
   }
 })
 
-export const oneProject = enveloped(project({ type: "string" }))
-export const oneProjectInFull = enveloped(project(orInFull(contract)))
+export const projectResponseSchema = envelopeSchema(makeProjectSchema({ type: "string" }))
+export const expandedProjectResponseSchema = envelopeSchema(makeProjectSchema(idOrExpanded(contractSchema)))

@@ -1,22 +1,32 @@
 import type { FastifyInstance } from "fastify"
+import { notFound, validationError } from "../apiError.ts"
 import type { ProjectChange } from "../project.ts"
-import { patchProject } from "../projectChanging.ts"
-import { extentOf, readProject } from "../projectReading.ts"
-import { broken, notFound } from "../refused.ts"
+import { patchProject } from "../projectPatch.ts"
+import { parseExpand, readProject } from "../projectRead.ts"
 import { requireCaller, requireRole } from "./access.ts"
-import { oneProject, oneProjectInFull, projectChange, projectPath, projectQuery } from "./projectSchemas.ts"
+import {
+  expandedProjectResponseSchema,
+  projectChangeSchema,
+  projectParamsSchema,
+  projectQuerySchema,
+  projectResponseSchema
+} from "./projectSchemas.ts"
 
-export const projects = async (app: FastifyInstance) => {
+export const registerProjects = async (app: FastifyInstance) => {
   app.get<{ Params: { id: string }; Querystring: { expand?: string } }>(
     "/:id",
     {
       onRequest: requireCaller,
-      schema: { params: projectPath, querystring: projectQuery, response: { 200: oneProjectInFull } }
+      schema: {
+        params: projectParamsSchema,
+        querystring: projectQuerySchema,
+        response: { 200: expandedProjectResponseSchema }
+      }
     },
     async ({ params, principal, query }) => {
-      const extent = extentOf(query.expand)
-      if (extent === undefined) throw broken("expand names relations there are not")
-      const data = await readProject(principal, params.id, extent)
+      const expansion = parseExpand(query.expand)
+      if (expansion === undefined) throw validationError("expand names relations there are not")
+      const data = await readProject(principal, params.id, expansion)
       if (data === undefined) throw notFound()
       return { data }
     }
@@ -26,7 +36,7 @@ export const projects = async (app: FastifyInstance) => {
     "/:id",
     {
       onRequest: requireRole("MEMBER"),
-      schema: { params: projectPath, body: projectChange, response: { 200: oneProject } }
+      schema: { params: projectParamsSchema, body: projectChangeSchema, response: { 200: projectResponseSchema } }
     },
     async ({ body, params, tenant }) => {
       const data = await patchProject(tenant, params.id, body)

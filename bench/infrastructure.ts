@@ -1,0 +1,66 @@
+import { join } from "node:path"
+import { Data, Effect } from "effect"
+import type pg from "pg"
+import { findNatsProgram } from "../src/layers/local/nats/NatsPrograms.ts"
+import { startNats } from "../src/layers/local/nats/NatsServer.ts"
+import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
+import { startPostgres } from "../src/layers/local/postgres/Postgres.ts"
+import { describeExit, runProgram } from "../src/layers/local/process/Child.ts"
+import { lastLines } from "../src/layers/local/process/LogFile.ts"
+import { describeDurability } from "./database.ts"
+import { natsFolderIn, postgresFolderIn, temporaryFolder } from "./temporaryFolder.ts"
+
+export const serviceProgram = join(projectRoot, "dist", "main.js")
+
+export class InfrastructureFailed extends Data.TaggedError("StageFailed")<{ readonly message: string }> {}
+
+export const migrate = (databaseUrl: string, logFile: string) =>
+  runProgram({
+    name: "migrate",
+    command: process.execPath,
+    args: [serviceProgram, "migrate"],
+    env: { DATABASE_URL: databaseUrl },
+    logFile,
+    stop: [["SIGTERM", "10 seconds"]]
+  }).pipe(
+    Effect.filterOrFail(
+      ({ code }) => code === 0,
+      (exit) => new InfrastructureFailed({ message: `Migration: ${describeExit(exit)}\n${lastLines(logFile)}` })
+    )
+  )
+
+/** Everything the servers share: a durable PostgreSQL with its tables and a NATS server, thrown away afterwards. */
+export const startInfrastructureWith = ({ maxConnections }: { readonly maxConnections: number }) =>
+  Effect.gen(function* () {
+    const { folder, logFileOf } = yield* temporaryFolder
+    const postgres = yield* startPostgres({
+      folder: postgresFolderIn(folder),
+      logFile: logFileOf("postgres"),
+      durable: true,
+      maxConnections
+    })
+    const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
+    const nats = yield* startNats({ folder: natsFolderIn(folder), logFile: logFileOf("nats"), program })
+    yield* migrate(postgres.url, logFileOf("migrate"))
+    return {
+      folder,
+      logFileOf,
+      databaseUrl: postgres.url,
+      natsUrl: nats.url,
+      postgresDescription: `PostgreSQL ${postgres.version} (${yield* describeDurability(postgres.url)})`
+    }
+  })
+
+export const startInfrastructure = startInfrastructureWith({ maxConnections: 200 })
+
+export type Infrastructure = Effect.Effect.Success<typeof startInfrastructure>
+
+/** Another database of the same server, with its tables. */
+export const createDatabase = (client: pg.Client, infrastructure: Infrastructure, name: string) =>
+  Effect.gen(function* () {
+    yield* Effect.promise(() => client.query(`create database ${name}`))
+    const url = new URL(infrastructure.databaseUrl)
+    url.pathname = `/${name}`
+    yield* migrate(url.href, infrastructure.logFileOf(`migrate-${name}`))
+    return url.href
+  })

@@ -1,0 +1,81 @@
+import type pg from "pg"
+import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import type { SeedTenant } from "./tenants.ts"
+
+/** What each line is of, and comes to. */
+const seededLine = { quantity: 1.5, amount: 10_000, total: 15_000 }
+
+/** A multiple of the connections: whichever connection is dealt an invoice is dealt all invoices of its contract. */
+const maxContracts = 1024
+
+/** Contracts of all clients in turn. A third of them has a cap, which is never reached. */
+const insertContracts = async (client: pg.Client, { clients, id, invoices }: SeedTenant) => {
+  const length = Math.min(invoices.length, maxContracts)
+  const contracts = Array.from({ length }, () => `ctr_${makeIdSuffix(Date.now())}`)
+  await client.query(
+    `insert into contracts (tenant_id, id, client_id, name, status, currency_code, payment_term_days, cap_minor,
+       created_at, updated_at, sequence)
+     select $1, id, ($3::text[])[1 + n % cardinality($3::text[])], 'Contract ' || n, 'ACTIVE', 'CHF', 30,
+       case when n % 3 = 0 then 9007199254740991 end, '2026-01-01Z', '2026-01-01Z', 1
+     from unnest($2::text[]) with ordinality as given (id, n)`,
+    [id, contracts, clients]
+  )
+  return contracts
+}
+
+const makeAddress = (name: string) => ({ name, address1: "Hafenstrasse 12", country: "CH", city: "Basel", zip: "4057" })
+
+const parties = JSON.stringify({
+  tenant: { name: "Harbour Works", address: makeAddress("Harbour Works AG") },
+  client: { name: "Nordwind", address: makeAddress("Nordwind GmbH") },
+  contract: { name: "Maintenance of pumps" }
+})
+
+/** One after the other for each contract. */
+const insertInvoiceRows = (
+  client: pg.Client,
+  { id, invoices, lines, status }: SeedTenant,
+  contracts: ReadonlyArray<string>
+) =>
+  client.query(
+    `insert into invoices (tenant_id, id, contract_id, status, currency_code, subtotal_minor, total_minor,
+       billable_count, created_at, updated_at, sequence, invoice_number, period, place, parties, issued_at, due_at)
+     select $1, id, ($3::text[])[1 + (n - 1) % cardinality($3::text[])], $4, 'CHF', $5::bigint, $5::bigint, $6::integer,
+       '2026-01-02Z', '2026-01-03Z', 1, issued.*
+     from unnest($2::text[]) with ordinality as given (id, n)
+     left join lateral (
+       select 'INV-2026-' || lpad(n::text, 6, '0'), '2026', n, $7::json, '2026-01-03Z'::timestamptz,
+         '2026-02-02Z'::timestamptz
+     ) issued (number, period, place, parties, at, due) on $4 <> 'DRAFT'`,
+    [id, invoices, contracts, status, lines * seededLine.total, lines, parties]
+  )
+
+/** The first line of every three refers to what it bills. Identifiers are as long as the service's, and earlier. */
+const insertBillables = (client: pg.Client, { id, invoices, lines }: SeedTenant) =>
+  client.query(
+    `insert into billables (tenant_id, id, invoice_id, name, quantity, amount_minor, currency_code, line_total_minor,
+       reference_type, reference_id, created_at, updated_at, sequence)
+     select $1, 'bil_' || lpad(n::text, 10, '0') || lpad(l::text, 6, '0') || left(md5(n || '.' || l), 10), invoice,
+       'Work of day ' || l, $4, $5, 'CHF', $6, case when l % 3 = 1 then 'timesheet' end,
+       case when l % 3 = 1 then invoice || '.' || l end, '2026-01-03Z', '2026-01-03Z', 1
+     from unnest($2::text[]) with ordinality as given (invoice, n), generate_series(1, $3) l`,
+    [id, invoices, lines, seededLine.quantity, seededLine.amount, seededLine.total]
+  )
+
+const updateBilledTotals = (client: pg.Client, { id }: SeedTenant) =>
+  client.query(
+    `update contracts set billed_minor = billed.minor
+     from (select contract_id as id, sum(total_minor) as minor from invoices where tenant_id = $1 group by 1) billed
+     where tenant_id = $1 and contracts.id = billed.id`,
+    [id]
+  )
+
+/** What the first line of a seeded invoice refers to. */
+export const makeBilledReference = (invoice: string) => ({ referenceType: "timesheet", referenceId: `${invoice}.1` })
+
+/** A tenant's invoices with their lines, and contracts for them. */
+export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
+  await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
+  await insertBillables(client, tenant)
+  await updateBilledTotals(client, tenant)
+}

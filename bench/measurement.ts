@@ -1,0 +1,80 @@
+import { Effect } from "effect"
+import { withProgress } from "../src/layers/local/ConsoleProgress.ts"
+import { runLoad, type Sample } from "./load.ts"
+import { median } from "./median.ts"
+import type { Options } from "./options.ts"
+import { makeBatches } from "./requestBatches.ts"
+import type { Row } from "./row.ts"
+import type { Server } from "./serverProcess.ts"
+import { rotate } from "./support/alternation.ts"
+
+/** What is told of one server in one row. */
+export interface RowResult extends Sample {
+  readonly row: string
+  readonly server: string
+  readonly memoryMiB: number | undefined
+  /** What the rest is the median of, in the order it was measured. */
+  readonly rounds: ReadonlyArray<Sample>
+}
+
+const warmUpSeconds = 8
+
+export const warmUp = (server: Server, row: Row, token: string) => runLoad(server, row, token, warmUpSeconds)
+
+const summarizeSamples = (row: Row, server: Server, samples: ReadonlyArray<Sample>): RowResult => ({
+  row: row.name,
+  server: server.name,
+  perSecond: median(samples.map(({ perSecond }) => perSecond)),
+  p50: median(samples.map(({ p50 }) => p50)),
+  p99: median(samples.map(({ p99 }) => p99)),
+  failures: samples.reduce((sum, { failures }) => sum + failures, 0),
+  cpuMillis: median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis)),
+  memoryMiB: server.memoryMiB(),
+  rounds: samples
+})
+
+/** A server to be measured, and with what. */
+export interface Candidate {
+  readonly server: Server
+  readonly row: Row
+}
+
+/** The servers a row is measured on: all, unless it is for one of them only. */
+export const selectServers = ({ onlyServer }: Row, servers: ReadonlyArray<Server>) =>
+  servers.filter(({ name }) => onlyServer === undefined || name === onlyServer)
+
+/** Each candidate with what it is sent, and what came of it. */
+const prepareCandidates = (candidates: ReadonlyArray<Candidate>, { rounds, seconds }: Options) => {
+  const totalSeconds = warmUpSeconds + rounds * seconds
+  return candidates.map((candidate) => {
+    const { row, server } = candidate
+    const sameRow = candidates.filter((other) => other.row === row)
+    const nextBatch = makeBatches(row, {
+      serverIndex: sameRow.indexOf(candidate),
+      serverCount: sameRow.length,
+      totalSeconds
+    })
+    return { row, server, nextBatch, samples: [] as Sample[] }
+  })
+}
+
+/** Warms all of them up and measures them in turns: what disturbs the machine for a while disturbs all alike. */
+export const measureCandidates = (candidates: ReadonlyArray<Candidate>, token: string, options: Options) =>
+  Effect.gen(function* () {
+    const { rounds, seconds } = options
+    const prepared = prepareCandidates(candidates, options)
+    const rowNames = [...new Set(candidates.map(({ row }) => row.name))].join(" and ")
+    const warmUps = Effect.forEach(prepared, ({ server, nextBatch }) => warmUp(server, nextBatch(warmUpSeconds), token))
+    yield* withProgress(`${rowNames}: warming up`, warmUps, () => `${rowNames}: warmed up`)
+    for (let round = 0; round < rounds; round++) {
+      const label = `${rowNames}: round ${round + 1} of ${rounds}`
+      const measurements = Effect.forEach(rotate(prepared, round), ({ samples, server, nextBatch }) =>
+        Effect.map(runLoad(server, nextBatch(seconds), token, seconds), (sample) => {
+          samples.push(sample)
+          return `${server.name} ${Math.round(sample.perSecond)}/s at ${sample.cpuMillis?.toFixed(2)} ms CPU`
+        })
+      )
+      yield* withProgress(label, measurements, (lines) => `${label}: ${lines.join(", ")}`)
+    }
+    return prepared.map(({ row, samples, server }) => summarizeSamples(row, server, samples))
+  })

@@ -1,0 +1,21 @@
+import { notFound, validationError } from "./apiError.ts"
+import { voidLockedInvoice } from "./invoicingStatements.ts"
+import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
+import { inTransaction } from "./transaction.ts"
+
+/** Voids an invoice that is not paid: its lines let go of what they refer to, and its contract bills less. */
+export const voidInvoice = (tenant: string, id: string) =>
+  inTransaction(async (connection) => {
+    const locked = await lockInvoice(connection, tenant, id)
+    if (locked === undefined) throw notFound()
+    const { invoice } = locked
+    if (invoice.status !== "DRAFT" && invoice.status !== "FINALIZED")
+      throw validationError(`status is ${invoice.status}`)
+    return updateLockedInvoice(connection, tenant, locked, {
+      statement: voidLockedInvoice,
+      extraValues: [tenant, id],
+      billedChanges: [-invoice.totalMinor],
+      eventType: "invoice.voided",
+      fields: { status: "VOID" }
+    })
+  })

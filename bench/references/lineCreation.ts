@@ -1,0 +1,67 @@
+import { notFound, validationError } from "./apiError.ts"
+import { makeBillable, makeBillableEvent, type NewLine, type NewLines, toBillableRow } from "./billable.ts"
+import type { InvoiceRow } from "./invoice.ts"
+import { addBillables, findBilledReferences } from "./invoicingStatements.ts"
+import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
+import { computeLineTotal, hasAllowedScale, sumExactly } from "./money.ts"
+import { type Connection, inTransaction } from "./transaction.ts"
+
+const maxLines = 20_000
+
+/** A line of an invoice, unless it breaks a rule of the business. */
+const makeLine = (line: NewLine, { currencyCode, id }: InvoiceRow, at: string) => {
+  const { amountMinor, quantity = 1, referenceId, referenceType } = line
+  if ((line.currencyCode ?? currencyCode) !== currencyCode)
+    throw validationError(`currencyCode must be ${currencyCode}`)
+  if ((referenceType === undefined) !== (referenceId === undefined))
+    throw validationError("referenceType and referenceId come together")
+  const lineTotalMinor = computeLineTotal(quantity, amountMinor)
+  if (lineTotalMinor === undefined) throw validationError("quantity times amountMinor is too much")
+  return makeBillable(line, { invoice: id, quantity, currencyCode, lineTotalMinor }, at)
+}
+
+/** What was billed is not billed again. */
+const requireUnbilled = async (connection: Connection, tenant: string, lines: ReadonlyArray<NewLine>) => {
+  const references = lines.flatMap(({ referenceId, referenceType }) =>
+    referenceId === undefined || referenceType === undefined ? [] : [{ referenceId, referenceType }]
+  )
+  if (references.length === 0) return
+  const { rows } = await connection.query({ ...findBilledReferences, values: [JSON.stringify(references), tenant] })
+  const distinct = new Set(references.map((reference) => JSON.stringify(reference)))
+  if (rows.length > 0 || distinct.size < references.length) throw validationError("referenceId is billed already")
+}
+
+/** What the invoice comes to with more lines, and how many it has then. */
+const computeTotals = ({ billableCount, totalMinor }: InvoiceRow, totals: ReadonlyArray<number>) => {
+  const total = sumExactly(totalMinor, ...totals)
+  const count = billableCount + totals.length
+  if (total === undefined) throw validationError("would take the total beyond what can be told")
+  if (count > maxLines) throw validationError(`would take the invoice beyond ${maxLines} lines`)
+  return { subtotalMinor: total, totalMinor: total, billableCount: count }
+}
+
+/** Adds lines to a draft: all of them or none. */
+export const addLines = async (tenant: string, { billables, invoiceId }: NewLines) => {
+  if (!billables.every(({ quantity = 1 }) => hasAllowedScale(quantity)))
+    throw validationError("quantity has too many decimals")
+  return inTransaction(async (connection) => {
+    const locked = await lockInvoice(connection, tenant, invoiceId)
+    if (locked === undefined) throw notFound()
+    const { contract, invoice } = locked
+    if (invoice.status !== "DRAFT") throw validationError(`status is ${invoice.status}`)
+    const at = new Date().toISOString()
+    const created = billables.map((line) => makeLine(line, invoice, at))
+    await requireUnbilled(connection, tenant, billables)
+    const rows = JSON.stringify(created.map((line) => toBillableRow(tenant, line)))
+    const events = JSON.stringify(created.map((line) => makeBillableEvent(tenant, contract.client, line)))
+    const lineTotals = created.map(({ lineTotalMinor }) => lineTotalMinor)
+    await updateLockedInvoice(connection, tenant, locked, {
+      statement: addBillables,
+      extraValues: [rows, events],
+      billedChanges: lineTotals,
+      eventType: "invoice.updated",
+      fields: computeTotals(invoice, lineTotals)
+    })
+    return created
+  })
+}

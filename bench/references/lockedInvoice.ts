@@ -1,0 +1,87 @@
+import { validationError } from "./apiError.ts"
+import { newId } from "./ids.ts"
+import { type InvoiceRow, toInvoice } from "./invoice.ts"
+import { lockInvoiceStatement } from "./invoicingStatements.ts"
+import { sumExactly } from "./money.ts"
+import type { Connection } from "./transaction.ts"
+
+interface LockedContract {
+  readonly id: string
+  readonly client: string
+  readonly currencyCode: string
+  readonly paymentTermDays: number
+  readonly capMinor: number | null
+  readonly billedMinor: number
+}
+
+export interface LockedInvoice {
+  readonly contract: LockedContract
+  readonly invoice: InvoiceRow
+}
+
+/** A contract and an invoice of it, held in this order until the transaction ends; undefined when there is none. */
+export const lockInvoice = async (connection: Connection, tenant: string, id: string) => {
+  const values = [tenant, tenant, id, tenant, id]
+  const { rows } = await connection.query<InvoiceRow & { first: LockedContract }>({ ...lockInvoiceStatement, values })
+  if (rows[0] === undefined) return undefined
+  const { first, ...invoice } = rows[0]
+  return { contract: first, invoice }
+}
+
+/** The values of the part that bills more or less under a contract that is held, within its cap. */
+const toBilledValues = (
+  tenant: string,
+  { billedMinor, capMinor, id }: LockedContract,
+  changes: ReadonlyArray<number>
+) => {
+  const total = sumExactly(billedMinor, ...changes)
+  if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
+    throw validationError(`would bill more under contract ${id} than its cap`)
+  return [total, tenant, id]
+}
+
+/** The values of the statement that stores a changed invoice and its event. */
+const toInvoiceValues = (
+  tenant: string,
+  invoice: InvoiceRow,
+  currentSequence: number,
+  eventType: string,
+  data: object
+) => {
+  const { contract, createdAt, currencyCode, id, sequence, status, updatedAt } = invoice
+  const { billableCount, dueAt, invoiceNumber, issuedAt, paidAt, subtotalMinor, totalMinor } = invoice
+  return [
+    ...[id, contract, status, invoiceNumber, currencyCode, subtotalMinor, totalMinor, billableCount],
+    ...[issuedAt, dueAt, paidAt, createdAt, updatedAt, sequence],
+    ...[tenant, id, currentSequence],
+    ...[tenant, newId("evt"), eventType, id, tenant, contract, sequence, updatedAt, JSON.stringify(data)]
+  ]
+}
+
+interface InvoiceUpdate {
+  readonly statement: { readonly name: string; readonly text: string }
+  /** The values of what is changed with the invoice. */
+  readonly extraValues: ReadonlyArray<unknown>
+  readonly billedChanges: ReadonlyArray<number>
+  readonly eventType: string
+  readonly fields: Partial<InvoiceRow>
+}
+
+/** Sets fields of an invoice that is held, and what its contract bills. */
+export const updateLockedInvoice = async (
+  connection: Connection,
+  tenant: string,
+  { contract, invoice }: LockedInvoice,
+  { extraValues, billedChanges, fields, statement, eventType }: InvoiceUpdate
+) => {
+  const next = { ...invoice, ...fields, updatedAt: new Date().toISOString(), sequence: invoice.sequence + 1 }
+  const data = toInvoice(next)
+  const values = [
+    ...extraValues,
+    ...toBilledValues(tenant, contract, billedChanges),
+    ...toInvoiceValues(tenant, next, invoice.sequence, eventType, data)
+  ]
+  const { rowCount } = await connection.query({ ...statement, values })
+  if (rowCount !== 1) throw new Error("A held row was overtaken")
+  return data
+}

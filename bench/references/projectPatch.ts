@@ -1,0 +1,55 @@
+import { pool } from "./database.ts"
+import { newId } from "./ids.ts"
+import { type Project, type ProjectChange, toProject, type VersionedProjectRow } from "./project.ts"
+import { lockProjectStatement, readProjectStatement, updateProjectStatement } from "./projectStatements.ts"
+import { type Connection, inTransaction } from "./transaction.ts"
+
+/** The values of the statement that stores a changed project and its event. */
+const toUpdateValues = (tenant: string, project: Project, currentSequence: number) => {
+  const { contract, createdAt, description = null, id, name, order = null, updatedAt } = project
+  return [
+    ...[id, contract, name, description, order, createdAt, updatedAt, currentSequence + 1],
+    ...[tenant, id, currentSequence],
+    ...[
+      tenant,
+      newId("evt"),
+      "project.updated",
+      id,
+      tenant,
+      contract,
+      currentSequence + 1,
+      updatedAt,
+      JSON.stringify(project)
+    ]
+  ]
+}
+
+/** The changed project, "missing" when there is none, or "overtaken" when somebody else changed it meanwhile. */
+const tryPatch = async (
+  connection: Connection,
+  statement: typeof readProjectStatement,
+  tenant: string,
+  id: string,
+  change: ProjectChange
+) => {
+  const { rows } = await connection.query<VersionedProjectRow>({ ...statement, values: [tenant, id] })
+  if (rows[0] === undefined) return "missing"
+  const { sequence, ...row } = rows[0]
+  const project = toProject({ ...row, ...change, updatedAt: new Date().toISOString() })
+  const { rowCount } = await connection.query({
+    ...updateProjectStatement,
+    values: toUpdateValues(tenant, project, sequence)
+  })
+  return rowCount === 1 ? project : "overtaken"
+}
+
+const patchLocked = (tenant: string, id: string, change: ProjectChange) =>
+  inTransaction((connection) => tryPatch(connection, lockProjectStatement, tenant, id, change))
+
+/** Changes the newest version of a project. Whoever was overtaken holds the row and changes it again. */
+export const patchProject = async (tenant: string, id: string, change: ProjectChange) => {
+  const first = await tryPatch(pool, readProjectStatement, tenant, id, change)
+  const result = first === "overtaken" ? await patchLocked(tenant, id, change) : first
+  if (result === "overtaken") throw new Error("A held row was overtaken")
+  return result === "missing" ? undefined : result
+}

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from "node:util"
+import { Data, Effect } from "effect"
+import { type Row, type RowRequest, selectRequests } from "./row.ts"
+import type { Server } from "./serverProcess.ts"
+
+export class ResponsesDiffer extends Data.TaggedError("AnswersDiffer")<{ readonly message: string }> {}
+
+interface ComparedRequest {
+  readonly description: string
+  /** What each server is asked. */
+  readonly requests: ReadonlyArray<RowRequest>
+  readonly token: string
+  readonly isExpectedStatus: (status: number) => boolean
+}
+
+/** As many as it takes to see fields both given and left out. */
+export const comparedRequestCount = 12
+
+/** The first requests as they are measured, side by side for as many servers. */
+const selectComparedRequests = (row: Row, serverCount: number) => {
+  const requestsByServer = Array.from({ length: serverCount }, (_, serverIndex) =>
+    selectRequests(row, serverIndex, serverCount).slice(0, comparedRequestCount)
+  )
+  return (requestsByServer[0] ?? []).map((first, n) => requestsByServer.map((own) => own[n] ?? first))
+}
+
+/** Requests as they are measured, and those that only a server with all its checks refuses. */
+const listComparedRequests = (row: Row, token: string, serverCount: number): ReadonlyArray<ComparedRequest> => {
+  const expectStatus = (description: string, expected: number, request: RowRequest, tokenToSend = token) => ({
+    description,
+    requests: Array.from({ length: serverCount }, () => request),
+    token: tokenToSend,
+    isExpectedStatus: (status: number) => status === expected
+  })
+  const first = row.requests.slice(0, 1)
+  return [
+    ...selectComparedRequests(row, serverCount).map((requests) => ({
+      description: "as measured",
+      requests,
+      token,
+      isExpectedStatus: (status: number) => status >= 200 && status < 300
+    })),
+    ...first.map((request) => expectStatus("without a valid token", 401, request, "none")),
+    ...first
+      .filter(({ body }) => body !== undefined)
+      .map((request) =>
+        expectStatus("with an unknown property", 400, { ...request, body: { ...request.body, unheardOf: 1 } })
+      ),
+    ...row.rejected.map(({ request, status, description }) => expectStatus(description, status, request))
+  ]
+}
+
+export const makeHeaders = ({ body, tenant }: RowRequest, token: string): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  ...(tenant === undefined ? {} : { "tenant-id": tenant }),
+  ...(body === undefined ? {} : { "content-type": "application/json" })
+})
+
+const send = async ({ baseUrl }: Server, { method }: Row, request: RowRequest, token: string) => {
+  const response = await fetch(baseUrl + request.path, {
+    method,
+    headers: makeHeaders(request, token),
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) })
+  })
+  return { status: response.status, requestId: response.headers.get("x-request-id"), body: await response.text() }
+}
+
+/** What a write makes up by itself. */
+const defaultGeneratedFields: Partial<Record<Row["method"], ReadonlyArray<string>>> = {
+  POST: ["id", "createdAt", "updatedAt"],
+  PATCH: ["updatedAt"]
+}
+
+/** A body to compare: of what a write makes up, such as identifiers, only the kind. */
+const normalizeBody = (row: Row, text: string): unknown => {
+  const generated = row.generatedFields ?? defaultGeneratedFields[row.method] ?? []
+  return text === "" ? undefined : JSON.parse(text, (key, value) => (generated.includes(key) ? typeof value : value))
+}
+
+const sendToAll = (servers: ReadonlyArray<Server>, row: Row, { requests, token }: ComparedRequest) =>
+  Effect.promise(() =>
+    Promise.all(
+      servers.flatMap((server, n) => requests.slice(n, n + 1).map((request) => send(server, row, request, token)))
+    )
+  )
+
+const compareResponses = (servers: ReadonlyArray<Server>, row: Row, variant: ComparedRequest) =>
+  Effect.gen(function* () {
+    const responses = yield* sendToAll(servers, row, variant)
+    const fail = (difference: string) =>
+      new ResponsesDiffer({ message: `${row.name}, ${variant.description}: ${difference}` })
+    for (const [index, { body, requestId, status }] of responses.entries()) {
+      const name = servers[index]?.name
+      if (!variant.isExpectedStatus(status)) return yield* fail(`${name} answers ${status} ${body.slice(0, 200)}`)
+      if (requestId === null) return yield* fail(`${name} answers without x-request-id`)
+      const [first] = responses
+      const isSameBody =
+        first !== undefined && isDeepStrictEqual(normalizeBody(row, body), normalizeBody(row, first.body))
+      if (status < 400 && (status !== first?.status || !isSameBody)) {
+        return yield* fail(`${name} answers another body than ${servers[0]?.name}: ${body.slice(0, 200)}`)
+      }
+    }
+  })
+
+/** A server that answers something else, or checks less, may be as fast as it likes: it must not be compared with. */
+export const requireSameResponses = (servers: ReadonlyArray<Server>, row: Row, token: string) =>
+  Effect.forEach(listComparedRequests(row, token, servers.length), (variant) => compareResponses(servers, row, variant))

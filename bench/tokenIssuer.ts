@@ -1,0 +1,51 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect } from "effect"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { localhost } from "../src/layers/local/Ports.ts"
+
+const algorithm = "ES256"
+const kid = "bench"
+
+export const benchCaller = {
+  issuer: "urn:contracting:bench",
+  audience: "urn:contracting:bench",
+  subject: "bench"
+} as const
+
+const makeSigningKeys = Effect.promise(async () => {
+  const { privateKey, publicKey } = await generateKeyPair(algorithm)
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: algorithm, kid, use: "sig" }] })
+  const signTokenFor = (subject: string) =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: algorithm, kid, typ: "at+jwt" })
+      .setIssuer(benchCaller.issuer)
+      .setAudience(benchCaller.audience)
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime("1h")
+      .sign(privateKey)
+  return { jwks, signTokenFor, token: await signTokenFor(benchCaller.subject) }
+})
+
+const listen = (jwks: string) =>
+  Effect.async<ReturnType<typeof createServer>>((resume) => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json", connection: "close" }).end(jwks)
+    })
+    server.listen(0, localhost, () => resume(Effect.succeed(server)))
+  })
+
+/** An issuer of tokens: its public key for whoever asks, a token for the bench, and tokens for other callers. */
+export const startTokenIssuer = Effect.gen(function* () {
+  const { jwks, token, signTokenFor } = yield* makeSigningKeys
+  const server = yield* Effect.acquireRelease(listen(jwks), (server) =>
+    Effect.sync(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+  )
+  // Listening on a TCP port, a server's address is never a pipe's name.
+  const { port } = server.address() as AddressInfo
+  return { token, signTokenFor, jwksUrl: `http://${localhost}:${port}/jwks.json` }
+})
