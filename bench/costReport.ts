@@ -4,7 +4,7 @@ import { listThroughputs } from "./report.ts"
 import type { Row } from "./row.ts"
 import { computeRatio, formatRatio } from "./support/ratio.ts"
 
-/** What a server was found to do in a row, and in the row its cost is told beside. */
+/** The result of a row and that of its baseline row, on the same server. */
 interface CostLine {
   readonly result: RowResult
   readonly baseline: RowResult
@@ -39,7 +39,7 @@ const pairWithBaselines = (results: ReadonlyArray<RowResult>, { baselineRow, nam
         .map((baseline) => ({ result, baseline }))
     )
 
-/** The table of what rows cost beside others, if both of any two were measured. */
+/** Compares rows with their baseline rows. Empty unless both rows of a pair were measured. */
 export const formatCostTables = (results: ReadonlyArray<RowResult>, rows: ReadonlyArray<Row>) => {
   const lines = rows.flatMap((row) => pairWithBaselines(results, row))
   return lines.length === 0 ? [] : [formatTable(columns, lines)]

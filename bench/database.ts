@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import pg from "pg"
 
-/** A connection of the bench's own, beside those of the servers. */
 export const connectDatabase = (connectionString: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -12,14 +11,14 @@ export const connectDatabase = (connectionString: string) =>
     (client) => Effect.promise(() => client.end())
   )
 
-/** Leaves the database as one that has been at rest: with statistics and nothing left to flush. */
+/** Gives every measurement the same start: fresh statistics and no dirty pages to flush. */
 export const vacuumAndCheckpoint = (client: pg.Client) =>
   Effect.promise(async () => {
     await client.query("vacuum analyze")
     await client.query("checkpoint")
   })
 
-/** What of durability is switched on, so that nobody compares numbers made without. */
+/** Shown with the results: numbers without durability are not comparable. */
 export const describeDurability = (databaseUrl: string) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(databaseUrl)

@@ -29,7 +29,7 @@ export const migrate = (databaseUrl: string, logFile: string) =>
     )
   )
 
-/** Everything the servers share: a durable PostgreSQL with its tables and a NATS server, thrown away afterwards. */
+/** Starts a durable PostgreSQL with all migrations and a NATS server, both removed with the scope. */
 export const startInfrastructureWith = ({ maxConnections }: { readonly maxConnections: number }) =>
   Effect.gen(function* () {
     const { folder, logFileOf } = yield* temporaryFolder
@@ -55,7 +55,7 @@ export const startInfrastructure = startInfrastructureWith({ maxConnections: 200
 
 export type Infrastructure = Effect.Effect.Success<typeof startInfrastructure>
 
-/** Another database of the same server, with its tables. */
+/** Creates another migrated database on the same server. */
 export const createDatabase = (client: pg.Client, infrastructure: Infrastructure, name: string) =>
   Effect.gen(function* () {
     yield* Effect.promise(() => client.query(`create database ${name}`))

@@ -2,13 +2,12 @@ import type pg from "pg"
 import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
 import type { SeedTenant } from "./tenants.ts"
 
-/** What each line is of, and comes to. */
 const seededLine = { quantity: 1.5, amount: 10_000, total: 15_000 }
 
-/** A multiple of the connections: whichever connection is dealt an invoice is dealt all invoices of its contract. */
+/** A multiple of the connections, so that all invoices of a contract go to the same connection. */
 const maxContracts = 1024
 
-/** Contracts of all clients in turn. A third of them has a cap, which is never reached. */
+/** Contracts of all clients in turn. A third has a cap that is never reached. */
 const insertContracts = async (client: pg.Client, { clients, id, invoices }: SeedTenant) => {
   const length = Math.min(invoices.length, maxContracts)
   const contracts = Array.from({ length }, () => `ctr_${makeIdSuffix(Date.now())}`)
@@ -31,7 +30,6 @@ const parties = JSON.stringify({
   contract: { name: "Maintenance of pumps" }
 })
 
-/** One after the other for each contract. */
 const insertInvoiceRows = (
   client: pg.Client,
   { id, invoices, lines, status }: SeedTenant,
@@ -50,7 +48,7 @@ const insertInvoiceRows = (
     [id, invoices, contracts, status, lines * seededLine.total, lines, parties]
   )
 
-/** The first line of every three refers to what it bills. Identifiers are as long as the service's, and earlier. */
+/** One line of three has a reference. The ids sort before those of the service. */
 const insertBillables = (client: pg.Client, { id, invoices, lines }: SeedTenant) =>
   client.query(
     `insert into billables (tenant_id, id, invoice_id, name, quantity, amount_minor, currency_code, line_total_minor,
@@ -70,10 +68,10 @@ const updateBilledTotals = (client: pg.Client, { id }: SeedTenant) =>
     [id]
   )
 
-/** What the first line of a seeded invoice refers to. */
+/** The reference of the first line of a seeded invoice. */
 export const makeBilledReference = (invoice: string) => ({ referenceType: "timesheet", referenceId: `${invoice}.1` })
 
-/** A tenant's invoices with their lines, and contracts for them. */
+/** Inserts a tenant's invoices with their lines and contracts. */
 export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
   await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
   await insertBillables(client, tenant)

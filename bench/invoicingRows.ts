@@ -4,7 +4,7 @@ import { type SeedTenant, tenants } from "./tenants.ts"
 
 const linesPerRequest = 10
 
-/** Hours, pieces and a discount, some described, one of them without a quantity: as users enter them. */
+/** Hours, pieces and a discount, with and without a description or quantity, as users enter them. */
 const lineTemplates = [
   (n: number) => ({ name: `Assembly, day ${n}`, quantity: 7.25, amountMinor: 14_550 }),
   (n: number) => ({ name: "Seal, 40 mm", quantity: 12, amountMinor: 385 + n, description: "From stock, Zürich" }),
@@ -29,16 +29,16 @@ const makeAddRequest = (tenant: string, invoiceId: string, billables: ReadonlyAr
 
 const validLine = { name: "Work", quantity: 1.5, amountMinor: 100 }
 
-/** Lines that break one rule each. */
+/** Lines that violate one rule each. */
 const invalidLines: ReadonlyArray<readonly [description: string, line: object]> = [
   ["without an amount", { name: "Work" }],
-  ["with an amount in fractions", { ...validLine, amountMinor: 0.5 }],
-  ["with an unknown field", { ...validLine, unheardOf: 1 }],
-  ["with too long a fraction", { ...validLine, quantity: 0.0000000000001 }],
-  ["with a total beyond what can be told", { ...validLine, quantity: 1_000_000_000, amountMinor: 1_000_000_000 }],
+  ["with a fractional amount", { ...validLine, amountMinor: 0.5 }],
+  ["with an unknown field", { ...validLine, unknownField: 1 }],
+  ["with too many decimals", { ...validLine, quantity: 0.0000000000001 }],
+  ["with a total above the maximum", { ...validLine, quantity: 1_000_000_000, amountMinor: 1_000_000_000 }],
   ["in another currency", { ...validLine, currencyCode: "EUR" }],
   ["with half a reference", { ...validLine, referenceType: "timesheet" }],
-  ["with metadata that is no text", { ...validLine, metadata: { cost: 1 } }]
+  ["with metadata that is not text", { ...validLine, metadata: { cost: 1 } }]
 ]
 
 const makeRejectedAdditions = ({ id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
@@ -52,13 +52,13 @@ const makeRejectedAdditions = ({ id, invoices }: SeedTenant): ReadonlyArray<Reje
     rejectInForeignTenant(makeAddRequest(id, invoice, [validLine])),
     ...invalidLines.map(([description, line]) => with400(description, invoice, validLine, line)),
     with400("without lines", invoice),
-    with400("with what is billed already", invoice, { ...validLine, ...makeBilledReference(invoice) }),
+    with400("with a reference that is already billed", invoice, { ...validLine, ...makeBilledReference(invoice) }),
     {
       description: "for an invoice of a foreign tenant",
       status: 404,
       request: makeAddRequest(id, tenants.foreign.invoices[0] ?? "", [validLine])
     },
-    with400("for what is no identifier", "none", validLine)
+    with400("with an invalid id", "none", validLine)
   ]
 }
 
@@ -73,7 +73,7 @@ export const addLines: Row = {
   ...makeAddRow(tenants.withDrafts)
 }
 
-/** How often lines are added to a long invoice: it stays well below the most an invoice may have. */
+/** Keeps the invoices well below the maximum number of lines. */
 const maxAdditions = 900
 
 const longInvoiceRow = makeAddRow(tenants.withLongDrafts)
@@ -97,7 +97,7 @@ const makeRejectedVoids = ({ id, invoices }: SeedTenant): ReadonlyArray<Rejected
   return [
     rejectInForeignTenant(makeVoidRequest(id, first)),
     {
-      description: "by a mere member",
+      description: "by a MEMBER",
       status: 403,
       request: makeVoidRequest(tenants.withDrafts.id, tenants.withDrafts.invoices[0] ?? "")
     },
@@ -107,11 +107,11 @@ const makeRejectedVoids = ({ id, invoices }: SeedTenant): ReadonlyArray<Rejected
       status: 404,
       request: makeVoidRequest(id, tenants.foreign.invoices[0] ?? "")
     },
-    { description: "for what is no identifier", status: 404, request: makeVoidRequest(id, "none") }
+    { description: "with an invalid id", status: 404, request: makeVoidRequest(id, "none") }
   ]
 }
 
-/** An invoice is void once and for all, so that each request is about another one. */
+/** An invoice can be voided only once, so that every request is for another one. */
 export const voidInvoice: Row = {
   name: "POST /invoices/{id}/void",
   method: "POST",

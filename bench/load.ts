@@ -4,13 +4,13 @@ import { makeHeaders } from "./responseComparison.ts"
 import type { Row } from "./row.ts"
 import type { Server } from "./serverProcess.ts"
 
-/** What one measurement tells. */
+/** One measurement of one server. */
 export interface Sample {
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
   readonly failures: number
-  /** Time the server computed for one request: unlike the rest it hardly changes with what else the machine does. */
+  /** CPU time per request. Unlike the rest it depends little on the load of the machine. */
   readonly cpuMillis: number | undefined
 }
 
@@ -24,7 +24,7 @@ const toAutocannonRequests = ({ requests, method }: Row, token: string): Readonl
     ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) })
   }))
 
-/** Deals the requests out, so that no two connections send the same one unless there are too few of them. */
+/** Distributes the requests, so that no two connections send the same one if there are enough. */
 const distributeRequests = (requests: ReadonlyArray<autocannon.Request>) => {
   const groupCount = Math.min(connections, requests.length)
   let clientCount = 0
@@ -48,7 +48,7 @@ const toSample = (result: autocannon.Result, seconds: number, cpuMillis: number 
 const difference = (start: number | undefined, end: number | undefined) =>
   start === undefined || end === undefined ? undefined : end - start
 
-/** Tells the time between its making and the last lap. */
+/** Measures the time from its creation to the last lap. */
 const makeStopwatch = () => {
   const startedAt = performance.now()
   let lastLapAt = startedAt
@@ -60,7 +60,7 @@ const makeStopwatch = () => {
   }
 }
 
-/** Sends the row's requests as fast as the server answers them, until the time or, if sent only once, they are up. */
+/** Sends the requests of a row as fast as the server responds, for `seconds` or until they are used up. */
 export const runLoad = (server: Server, row: Row, token: string, seconds: number) =>
   Effect.async<Sample>((resume) => {
     const setupClient = distributeRequests(toAutocannonRequests(row, token))
@@ -80,7 +80,7 @@ export const runLoad = (server: Server, row: Row, token: string, seconds: number
         resume(Effect.succeed(toSample(result, elapsedSeconds, difference(cpuBefore, server.cpuMillis()))))
       }
     )
-    // Requests that are up are noticed only when the second is.
+    // autocannon notices only at the end of a second that the requests are used up.
     if (row.isSentOnce) instance.on("response", stopwatch.lap)
     return Effect.sync(() => instance.stop())
   })

@@ -26,11 +26,13 @@ const selectRows = ({ row }: Options) => {
   return matching.length > 0
     ? Effect.succeed(matching)
     : Effect.fail(
-        new BenchFailed({ message: `No row holds "${row}". There are: ${rows.map(({ name }) => name).join("; ")}` })
+        new BenchFailed({
+          message: `No row contains "${row}". The rows are: ${rows.map(({ name }) => name).join("; ")}`
+        })
       )
 }
 
-/** Rows whose cost is told beside another's are measured in turns with it. */
+/** A row alternates with the rows that use it as their baseline. */
 const groupWithBaselines = (rows: ReadonlyArray<Row>) =>
   rows
     .filter(({ baselineRow }) => !rows.some(({ name }) => name === baselineRow))
@@ -42,7 +44,7 @@ const startDefaultInfrastructure = withProgress(
   () => "PostgreSQL and NATS ready"
 )
 
-/** Locks are as scarce as on a server with the usual settings. */
+/** The default of PostgreSQL, which also limits the number of locks. */
 const startSmallInfrastructure = withProgress(
   "Starting PostgreSQL with 100 connections and NATS, migrating",
   startInfrastructureWith({ maxConnections: 100 }),
@@ -68,7 +70,7 @@ const benchRows = (options: Options) =>
     const compareResponses = Effect.forEach(rows, (row) =>
       requireSameResponses(selectServers(row, servers), row, token)
     )
-    yield* withProgress("Comparing answers", compareResponses, () => "All answer alike")
+    yield* withProgress("Comparing responses", compareResponses, () => "All responses are the same")
     const groups = yield* Effect.forEach(groupWithBaselines(rows), (group) =>
       measureCandidates(
         group.flatMap((row) => selectServers(row, servers).map((server) => ({ server, row }))),
@@ -112,7 +114,7 @@ const benchIntake = (options: Options) =>
     const infrastructure = yield* startDefaultInfrastructure
     const { jwksUrl, token } = yield* startTokenIssuer
     const failures = yield* measureIntake({ infrastructure, jwksUrl }, token, options)
-    if (failures > 0) return yield* new BenchFailed({ message: `${failures} webhooks were not taken` })
+    if (failures > 0) return yield* new BenchFailed({ message: `${failures} webhooks were not accepted` })
   }).pipe(Effect.scoped)
 
 const benchOverload = (options: Options) =>

@@ -1,11 +1,10 @@
-/** What a column shows of each line. */
 export interface Column<A> {
   readonly title: string
   readonly cell: (line: A) => string
   readonly isText?: boolean
 }
 
-/** One table in Markdown, to be pasted as it is: words to the left, numbers to the right. */
+/** Formats a Markdown table: text is left-aligned, numbers are right-aligned. */
 export const formatTable = <A>(columns: ReadonlyArray<Column<A>>, lines: ReadonlyArray<A>) => {
   const padded = columns.map(({ cell, title, isText = false }) => {
     const cells = [title, ...lines.map(cell)]

@@ -8,12 +8,12 @@ import type { Row } from "./row.ts"
 import type { Server } from "./serverProcess.ts"
 import { rotate } from "./support/alternation.ts"
 
-/** What is told of one server in one row. */
+/** The medians of one server in one row. */
 export interface RowResult extends Sample {
   readonly row: string
   readonly server: string
   readonly memoryMiB: number | undefined
-  /** What the rest is the median of, in the order it was measured. */
+  /** The samples behind the medians, in the order of measurement. */
   readonly rounds: ReadonlyArray<Sample>
 }
 
@@ -33,17 +33,15 @@ const summarizeSamples = (row: Row, server: Server, samples: ReadonlyArray<Sampl
   rounds: samples
 })
 
-/** A server to be measured, and with what. */
+/** A server and the row to measure it with. */
 export interface Candidate {
   readonly server: Server
   readonly row: Row
 }
 
-/** The servers a row is measured on: all, unless it is for one of them only. */
 export const selectServers = ({ onlyServer }: Row, servers: ReadonlyArray<Server>) =>
   servers.filter(({ name }) => onlyServer === undefined || name === onlyServer)
 
-/** Each candidate with what it is sent, and what came of it. */
 const prepareCandidates = (candidates: ReadonlyArray<Candidate>, { rounds, seconds }: Options) => {
   const totalSeconds = warmUpSeconds + rounds * seconds
   return candidates.map((candidate) => {
@@ -58,7 +56,7 @@ const prepareCandidates = (candidates: ReadonlyArray<Candidate>, { rounds, secon
   })
 }
 
-/** Warms all of them up and measures them in turns: what disturbs the machine for a while disturbs all alike. */
+/** Warms up all candidates and alternates between them, so that a disturbance of the machine affects all alike. */
 export const measureCandidates = (candidates: ReadonlyArray<Candidate>, token: string, options: Options) =>
   Effect.gen(function* () {
     const { rounds, seconds } = options

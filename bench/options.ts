@@ -1,22 +1,22 @@
 import { parseArgs } from "node:util"
 
-export const help = `npm run bench                 measure the service beside Fastify and bare node:http, on a database of its own
+export const help = `npm run bench                 benchmark the service and reference servers (Fastify, node:http) on a temporary database
 npm run bench -- <options>
-  --row <words>       only rows whose name holds the words, for example --row POST
-  --rounds <n>        measurements of each server in each row, in turns, of which the median counts [12; below: 3]
-  --seconds <n>       length of each measurement [1; with --scale: 4]
-  --profile <folder>  also write the CPU profile of the service there, for the developer tools of a browser
-  --against <folder>  measure what a request costs beside another checkout that is built there; --rounds counts the
-                      times that both are started afresh [8]
-  --scale             measure none of the rows, but reads of the service alone with 10 000 and with 1 000 000 projects
-  --delivery          measure none of the rows, but how fast events get to receivers of webhooks; --rounds counts
-  --intake            measure none of the rows, but how fast webhooks of a tracker are answered and worked; --rounds counts
-  --overload          measure none of the rows, but what is left of the service's best when five times as much is asked
-                      of it as it can do; --rounds counts
-  --queues            measure none of the rows, but whether queues keep their pace whatever else is in them; --rounds
-                      counts [10]
-  --part <words>      only the parts whose name holds the words, of --delivery: latency, drain, dead; of --intake:
-                      arriving, flooding, backlog; of --overload: one, several; of --queues: backlog, pending,
+  --row <words>       only rows whose name contains the words, for example --row POST
+  --rounds <n>        rounds per server and row; servers alternate, the median is reported [12; see below for others]
+  --seconds <n>       length of a round [1; with --scale and --overload: 4]
+  --profile <folder>  write CPU profiles of the service to this folder, for the developer tools of a browser
+  --against <folder>  compare the CPU time per request with a baseline: another checkout, already built; --rounds is the
+                      number of starts of both builds [8]
+
+Other benchmarks, in place of the rows:
+  --scale             reads of the service with 10 000 and with 1 000 000 projects [3 rounds]
+  --delivery          latency and throughput from an event's commit to webhook receivers [3 rounds]
+  --intake            latency and throughput of inbound Jira webhooks [3 rounds]
+  --overload          goodput and latency at five times the capacity of the service [3 rounds]
+  --queues            throughput of queues with a backlog, pending deliveries, erasure, retention or migration [10 rounds]
+  --part <words>      only the parts whose name contains the words; of --delivery: latency, drain, dead; of --intake:
+                      latency, throughput, backlog; of --overload: one, several; of --queues: backlog, pending,
                       erasing, retaining, migrating`
 
 export interface Options {
@@ -36,7 +36,7 @@ export interface Options {
 
 const parsePositive = (name: string, text: string) => {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number from 1 upwards`)
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number, at least 1`)
   return value
 }
 

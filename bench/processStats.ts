@@ -10,16 +10,17 @@ const readStatusMiB = (pid: number | undefined, field: RegExp) => {
   return kib === undefined ? undefined : Number(kib) / 1024
 }
 
-/** Resident memory of a process, where the system tells it as a file. */
+/** Reads the resident memory of a process; undefined without /proc. */
 export const readResidentMiB = (pid: number | undefined) => readStatusMiB(pid, /^VmRSS:\s+(\d+) kB$/m)
 
-/** The most resident memory a process ever had. */
 export const readPeakResidentMiB = (pid: number | undefined) => readStatusMiB(pid, /^VmHWM:\s+(\d+) kB$/m)
 
-// Linux counts for its users in hundredths of a second, whatever the clock of the machine.
+// USER_HZ is 100 on Linux, whatever the frequency of the kernel's clock.
 const tickMillis = 10
 
-/** Time a process has spent computing. The name in its second field may hold anything, so it is counted from its end. */
+/**
+ * CPU time of a process. The second field, its name, may contain spaces and parentheses, so fields count from its end.
+ */
 export const readCpuMillis = (pid: number | undefined) => {
   const stat = readProcFile(pid, "stat")
   const [user, system] =

@@ -35,7 +35,7 @@ export const describeHardware = (postgres: string) =>
 export const describeMachine = (postgres: string) =>
   `${describeHardware(postgres)}; ${connections} connections; load generator, database and the servers share the cores`
 
-/** The rows that are worth nothing, because a server refused or failed to answer some of their requests. */
+/** A result with failed requests is invalid. */
 export const describeFailures = (results: ReadonlyArray<RowResult>) =>
   results
     .filter(({ failures }) => failures > 0)

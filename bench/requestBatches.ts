@@ -2,19 +2,19 @@ import { connections } from "./load.ts"
 import { comparedRequestCount } from "./responseComparison.ts"
 import { type Row, selectRequests } from "./row.ts"
 
-/** As many requests as are there for a second of those that are sent only once. */
+/** Bounds the number of requests per second, since those that can be sent only once are limited. */
 const maxRequestsPerSecond = 1000
 
 interface ServerShare {
   readonly serverIndex: number
   readonly serverCount: number
-  /** How long the server is going to be asked in all. */
+  /** The length of all batches together. */
   readonly totalSeconds: number
 }
 
 /**
- * The row as it is sent for some seconds. Of requests that are sent only once it holds those that come next: the same
- * number for each server, as many for each connection, and never more than last until the end.
+ * Returns the requests of the next seconds. Requests that can be sent only once are divided: each server gets the same
+ * number, a multiple of the connections, and they last until the end.
  */
 export const makeBatches = (row: Row, { serverIndex, totalSeconds, serverCount }: ServerShare) => {
   if (!row.isSentOnce) return () => row

@@ -7,16 +7,16 @@ export class ResponsesDiffer extends Data.TaggedError("AnswersDiffer")<{ readonl
 
 interface ComparedRequest {
   readonly description: string
-  /** What each server is asked. */
+  /** One request per server. */
   readonly requests: ReadonlyArray<RowRequest>
   readonly token: string
   readonly isExpectedStatus: (status: number) => boolean
 }
 
-/** As many as it takes to see fields both given and left out. */
+/** Enough to see optional fields both present and absent. */
 export const comparedRequestCount = 12
 
-/** The first requests as they are measured, side by side for as many servers. */
+/** The first measured requests, grouped by server. */
 const selectComparedRequests = (row: Row, serverCount: number) => {
   const requestsByServer = Array.from({ length: serverCount }, (_, serverIndex) =>
     selectRequests(row, serverIndex, serverCount).slice(0, comparedRequestCount)
@@ -24,7 +24,7 @@ const selectComparedRequests = (row: Row, serverCount: number) => {
   return (requestsByServer[0] ?? []).map((first, n) => requestsByServer.map((own) => own[n] ?? first))
 }
 
-/** Requests as they are measured, and those that only a server with all its checks refuses. */
+/** Measured requests, and requests that a server must reject. */
 const listComparedRequests = (row: Row, token: string, serverCount: number): ReadonlyArray<ComparedRequest> => {
   const expectStatus = (description: string, expected: number, request: RowRequest, tokenToSend = token) => ({
     description,
@@ -44,7 +44,7 @@ const listComparedRequests = (row: Row, token: string, serverCount: number): Rea
     ...first
       .filter(({ body }) => body !== undefined)
       .map((request) =>
-        expectStatus("with an unknown property", 400, { ...request, body: { ...request.body, unheardOf: 1 } })
+        expectStatus("with an unknown property", 400, { ...request, body: { ...request.body, unknownField: 1 } })
       ),
     ...row.rejected.map(({ request, status, description }) => expectStatus(description, status, request))
   ]
@@ -65,13 +65,13 @@ const send = async ({ baseUrl }: Server, { method }: Row, request: RowRequest, t
   return { status: response.status, requestId: response.headers.get("x-request-id"), body: await response.text() }
 }
 
-/** What a write makes up by itself. */
+/** Fields that the server generates on a write. */
 const defaultGeneratedFields: Partial<Record<Row["method"], ReadonlyArray<string>>> = {
   POST: ["id", "createdAt", "updatedAt"],
   PATCH: ["updatedAt"]
 }
 
-/** A body to compare: of what a write makes up, such as identifiers, only the kind. */
+/** Replaces generated values by their types. */
 const normalizeBody = (row: Row, text: string): unknown => {
   const generated = row.generatedFields ?? defaultGeneratedFields[row.method] ?? []
   return text === "" ? undefined : JSON.parse(text, (key, value) => (generated.includes(key) ? typeof value : value))
@@ -91,17 +91,17 @@ const compareResponses = (servers: ReadonlyArray<Server>, row: Row, variant: Com
       new ResponsesDiffer({ message: `${row.name}, ${variant.description}: ${difference}` })
     for (const [index, { body, requestId, status }] of responses.entries()) {
       const name = servers[index]?.name
-      if (!variant.isExpectedStatus(status)) return yield* fail(`${name} answers ${status} ${body.slice(0, 200)}`)
-      if (requestId === null) return yield* fail(`${name} answers without x-request-id`)
+      if (!variant.isExpectedStatus(status)) return yield* fail(`${name} returned ${status} ${body.slice(0, 200)}`)
+      if (requestId === null) return yield* fail(`${name} returned no x-request-id`)
       const [first] = responses
       const isSameBody =
         first !== undefined && isDeepStrictEqual(normalizeBody(row, body), normalizeBody(row, first.body))
       if (status < 400 && (status !== first?.status || !isSameBody)) {
-        return yield* fail(`${name} answers another body than ${servers[0]?.name}: ${body.slice(0, 200)}`)
+        return yield* fail(`${name} returned another body than ${servers[0]?.name}: ${body.slice(0, 200)}`)
       }
     }
   })
 
-/** A server that answers something else, or checks less, may be as fast as it likes: it must not be compared with. */
+/** A reference server that responds differently, or checks less, is no valid comparison. */
 export const requireSameResponses = (servers: ReadonlyArray<Server>, row: Row, token: string) =>
   Effect.forEach(listComparedRequests(row, token, servers.length), (variant) => compareResponses(servers, row, variant))

@@ -1,37 +1,35 @@
 import { tenants } from "./tenants.ts"
 
-/** One request. A path that leads to its tenant by itself goes without naming one. */
+/** A request. Without a tenant, the path identifies it. */
 export interface RowRequest {
   readonly path: string
   readonly tenant?: string
   readonly body?: object
 }
 
-/** A request that must be refused, and how. */
+/** A request that every server must reject with this status. */
 export interface RejectedRequest {
   readonly description: string
   readonly status: number
   readonly request: RowRequest
 }
 
-/** One kind of request to be measured. The references must serve it as well, unless it is for one server only. */
+/** One kind of request to measure. The reference servers must implement it, unless `onlyServer` is set. */
 export interface Row {
   readonly name: string
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Made beforehand and dealt out to the connections, each of which sends its own in turn. */
+  /** Distributed over the connections, each of which cycles through its own. */
   readonly requests: ReadonlyArray<RowRequest>
   readonly rejected: ReadonlyArray<RejectedRequest>
-  /** Nothing is asked twice: each server has a part of the asks to itself, and uses it up. */
+  /** Every request is sent at most once, so each server gets its own share. */
   readonly isSentOnce?: boolean
-  /** Fields that are another in each answer, where these are not the usual. */
+  /** Fields that the server generates, if not the default ones of the method. */
   readonly generatedFields?: ReadonlyArray<string>
-  /** The one server that is measured. */
   readonly onlyServer?: string
-  /** The row whose cost this one's is told beside. */
+  /** The row that this one is compared with. */
   readonly baselineRow?: string
 }
 
-/** What of a row's requests is for the server in this place among as many. */
 export const selectRequests = ({ requests, isSentOnce = false }: Row, serverIndex: number, serverCount: number) => {
   if (!isSentOnce) return requests
   const perServer = Math.floor(requests.length / serverCount)

@@ -2,14 +2,14 @@ import { addLines, addLinesToLongInvoice, voidInvoice } from "./invoicingRows.ts
 import { type RejectedRequest, type Row, type RowRequest, rejectInForeignTenant } from "./row.ts"
 import { type SeedTenant, tenants } from "./tenants.ts"
 
-/** A project of a foreign tenant is as little there as what cannot be one. */
+/** Both are a 404, so that a response does not reveal foreign projects. */
 const rejectUnknownProjects = (makeRequest: (project: string) => RowRequest): ReadonlyArray<RejectedRequest> => [
   {
     description: "for a project of a foreign tenant",
     status: 404,
     request: makeRequest(tenants.foreign.projects[0] ?? "")
   },
-  { description: "for what is no identifier", status: 404, request: makeRequest("none") }
+  { description: "with an invalid id", status: 404, request: makeRequest("none") }
 ]
 
 const distinctBodies = 64
@@ -38,7 +38,7 @@ const makeReadProjectRow = (name: string, { projects }: SeedTenant, query: strin
   return { name, method: "GET", requests: projects.map(makeRequest), rejected: rejectUnknownProjects(makeRequest) }
 }
 
-/** Some changes take away what others set. */
+/** Some changes clear what others set. */
 const projectChanges = [
   (n: number) => ({ name: `Renamed ${n}` }),
   (n: number) => ({ description: `Described again, as the ${n}th`, order: n }),

@@ -13,7 +13,7 @@ const descriptions = [
   "Seasonal: from October to March nothing is ordered, and the open positions are carried over into the new year without interest, as agreed with the managing director in the letter of 12 May."
 ]
 
-/** What clients, contracts and projects share. A third has a description, a quarter a place of its own in the order. */
+/** A third has a description, a quarter an order. */
 const makeCommonFields = (n: number) => ({
   name: `${["Nordwind", "Ölmühle", "Baker & Sons", "Quarry Lane", "Atelier 9"][n % 5]} ${n}`,
   description: n % 3 === 0 ? descriptions[n % descriptions.length] : null,
@@ -42,7 +42,7 @@ const insertClients = (client: pg.Client, { clients, id: tenant }: SeedTenant) =
     [tenant, JSON.stringify(clients.map((id, n) => ({ id, ...makeCommonFields(n) })))]
   )
 
-/** Two contracts for each client. Half of them have a term, a third a cap. */
+/** Two contracts per client. Half have a term, a third a cap. */
 const insertContracts = async (client: pg.Client, { clients, id: tenant }: SeedTenant) => {
   const contracts = [...clients, ...clients].map((client, n) => ({
     id: `ctr_${makeIdSuffix(Date.now())}`,
@@ -85,7 +85,7 @@ const seedTenant = (client: pg.Client, tenant: SeedTenant, hasInvoices: boolean)
     if (tenant.invoices.length > 0 && hasInvoices) await insertInvoices(client, tenant)
   })
 
-/** Fills the tables with what the rows ask for. Invoices take long, so that those nobody asks for are left out. */
+/** Seeds what the rows request. Invoices take long, so they are inserted only for tenants that need them. */
 export const seedDatabase = (databaseUrl: string, rows: ReadonlyArray<Row>) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(databaseUrl)

@@ -39,7 +39,7 @@ const stopProcess = (child: ChildProcess) =>
 
 const spawnProgram = ({ args, env, logFile }: Program) =>
   Effect.map(openLog(logFile), (log) =>
-    // Detached, so that a terminal's Ctrl-C leaves it to us to end it; the pipe closes with us, however we end.
+    // Detached, so that Ctrl-C in a terminal does not end it before us. The pipe closes when this process ends.
     spawn(process.execPath, args, { detached: true, stdio: ["pipe", log, log], env })
   ).pipe(Effect.scoped)
 
@@ -55,13 +55,13 @@ const makeProcessStats = (child: ChildProcess, { name }: Program) => ({
   cpuMillis: () => readCpuMillis(child.pid)
 })
 
-/** Runs a program that serves nothing in one process of its own until the scope closes. */
+/** Runs a program that is no server until the scope closes. */
 export const startProcess = (program: Program) =>
   Effect.map(Effect.acquireRelease(spawnProgram(program), stopProcess), (child) => makeProcessStats(child, program))
 
 export type RunningProcess = Effect.Effect.Success<ReturnType<typeof startProcess>>
 
-/** Runs a server in one process of its own until the scope closes. */
+/** Runs a server until the scope closes. */
 export const startServer = (program: ServerProgram) =>
   Effect.gen(function* () {
     const child = yield* Effect.acquireRelease(spawnProgram(program), stopProcess)

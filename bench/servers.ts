@@ -16,7 +16,7 @@ export const referenceNames = ["fastify", "bare"] as const
 
 const referenceProgram = (reference: string) => fileURLToPath(new URL(`references/${reference}.js`, import.meta.url))
 
-/** Makes programs of sources in a folder, named without their ending; they lie beside us by the same names. */
+/** Bundles entry points of a folder (without extension) beside this program. */
 export const bundlePrograms = (names: ReadonlyArray<string>, folder = "bench") =>
   Effect.promise(async () => {
     await build({
@@ -31,7 +31,7 @@ export const bundlePrograms = (names: ReadonlyArray<string>, folder = "bench") =
       packages: "external",
       logLevel: "silent"
     })
-    // Its helper process would otherwise stay beside the servers while they are measured.
+    // Otherwise esbuild's helper process would run during the measurement.
     await stop()
   })
 
@@ -50,7 +50,7 @@ export interface BenchEnvironment {
   readonly jwksUrl: string
 }
 
-/** Connections each process has to the database. */
+/** Database connections per process. */
 export const databasePoolSize = 10
 
 export const makeProcessEnv = ({ jwksUrl, infrastructure }: BenchEnvironment) => ({
@@ -92,14 +92,14 @@ export const startService = (
   extraEnv: NodeJS.ProcessEnv = {}
 ) => startApi(environment, name, [...profileOptions(profile), serviceProgram, "api"], extraEnv)
 
-/** The build of a checkout, with the flags that its own `npm run api` gives to Node.js. */
+/** Starts the build of a checkout with the Node.js options of its own `npm run api`. */
 export const startBuild = (environment: BenchEnvironment, name: string, checkout: string) => {
-  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as PackageManifest // npm's own form
+  const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as PackageManifest // the format of package.json
   const nodeOptions = scripts.api.split(" ").filter((word) => word.startsWith("--"))
   return startApi(environment, name, [join(checkout, "dist", "main.js"), "api"], {}, nodeOptions)
 }
 
-/** The service and the references, each a process of its own with the same settings. */
+/** Starts the service and the reference servers with the same settings. */
 export const startServers = (environment: BenchEnvironment, profile: string | undefined) =>
   Effect.gen(function* () {
     yield* bundlePrograms(referenceNames.map((name) => `references/${name}`))

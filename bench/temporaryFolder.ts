@@ -13,7 +13,7 @@ export const natsFolderIn = (folder: string) => join(folder, "nats")
 
 const removeFolder = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Ends the servers of a killed bench and removes its folder; one that still runs has claimed its folder. */
+/** Stops the servers of a killed bench and removes its folder. A running bench holds the lock of its folder. */
 const cleanUpFolder = (folder: string) =>
   lockDataDir(folder).pipe(
     Effect.zipRight(stopOrphanedPostgres(join(postgresFolderIn(folder), "data"))),
@@ -28,7 +28,7 @@ const cleanUpOrphans = Effect.suspend(() => {
   return Effect.forEach(names, (name) => cleanUpFolder(join(tmpdir(), name)))
 })
 
-/** A folder for this run alone. What an earlier run could not remove, because it was killed, is removed first. */
+/** A folder of this run. Removes folders that killed runs have left. */
 export const temporaryFolder = Effect.zipRight(
   cleanUpOrphans,
   Effect.acquireRelease(

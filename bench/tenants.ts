@@ -24,23 +24,23 @@ const makeSeedTenant = ({
   clients: Array.from({ length: clients }, () => makeBenchId("clnt")),
   projects: Array.from({ length: projects }, () => makeBenchId("prj")),
   invoices: Array.from({ length: invoices }, () => makeBenchId("inv")),
-  /** What all the invoices are, and how many lines each of them has. */
+  /** The status of every invoice, and its number of lines. */
   status,
   lines
 })
 
 export type SeedTenant = ReturnType<typeof makeSeedTenant>
 
-/** What is seeded: the clients, projects and invoices of a tenant, and what the caller of the bench is there. */
+/** The seeded tenants, with the role of the bench's caller in each. */
 export const tenants = {
   with20Clients: makeSeedTenant({ role: "MEMBER", clients: 20 }),
   with1000Clients: makeSeedTenant({ role: "MEMBER", clients: 1000 }),
   forNewClients: makeSeedTenant({ role: "MEMBER", clients: 0 }),
   withProjects: makeSeedTenant({ role: "MEMBER", clients: 20, projects: 512 }),
-  // So many that none gets long while lines are added to all of them.
+  // Enough invoices that none gets long while lines are added.
   withDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 1 }),
   withLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000 }),
-  // The same number, and the same contracts, for each of three servers.
+  // The same number of invoices and the same contracts for each of three servers.
   withFinalized: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
   foreign: makeSeedTenant({ role: undefined, clients: 1, projects: 1, invoices: 1 })
 }

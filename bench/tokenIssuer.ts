@@ -36,7 +36,7 @@ const listen = (jwks: string) =>
     server.listen(0, localhost, () => resume(Effect.succeed(server)))
   })
 
-/** An issuer of tokens: its public key for whoever asks, a token for the bench, and tokens for other callers. */
+/** Starts a token issuer with a JWKS endpoint. Returns a token of the bench's caller. */
 export const startTokenIssuer = Effect.gen(function* () {
   const { jwks, token, signTokenFor } = yield* makeSigningKeys
   const server = yield* Effect.acquireRelease(listen(jwks), (server) =>
@@ -45,7 +45,7 @@ export const startTokenIssuer = Effect.gen(function* () {
       server.closeAllConnections()
     })
   )
-  // Listening on a TCP port, a server's address is never a pipe's name.
+  // A server on a TCP port has an AddressInfo.
   const { port } = server.address() as AddressInfo
   return { token, signTokenFor, jwksUrl: `http://${localhost}:${port}/jwks.json` }
 })

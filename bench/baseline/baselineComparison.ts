@@ -15,7 +15,7 @@ import { computeRatio, formatRatio } from "../support/ratio.ts"
 const warmUpSeconds = 4
 const roundsPerStart = 4
 
-/** What one request cost one build in one row, for each time it was started. */
+/** CPU milliseconds per request in one row: one value for each start of the builds. */
 interface CostComparison {
   readonly row: string
   readonly baseline: ReadonlyArray<number>
@@ -23,7 +23,7 @@ interface CostComparison {
 }
 
 export interface BaselineOptions {
-  /** The folder of the other build's checkout. */
+  /** The checkout of the baseline build. */
   readonly baselineFolder: string
   readonly rows: ReadonlyArray<Row>
   readonly starts: number
@@ -32,7 +32,7 @@ export interface BaselineOptions {
 const medianCpuMillis = (samples: ReadonlyArray<Sample>) =>
   median(samples.map(({ cpuMillis = Number.NaN }) => cpuMillis))
 
-/** Of requests that are sent only once, each start of each build has a part to itself. */
+/** Requests that can be sent only once are divided among all starts of both builds. */
 const measureRow = (row: Row, servers: ReadonlyArray<Server>, token: string, start: number, starts: number) =>
   Effect.gen(function* () {
     const candidates = servers.map((server, n) => {
@@ -51,7 +51,7 @@ const measureRow = (row: Row, servers: ReadonlyArray<Server>, token: string, sta
     return { row: row.name, baseline: medianOf("before"), current: medianOf("now") }
   })
 
-/** Both builds started afresh, the other one first in every second start, and all rows measured in turns. */
+/** Starts both builds and measures every row. The order of the builds alternates between starts. */
 const measureStart = (
   setting: BenchEnvironment,
   token: string,
@@ -84,8 +84,8 @@ const columns: ReadonlyArray<Column<CostComparison>> = [
 ]
 
 /**
- * What a request costs this build, beside what it costs another. Two processes of the same build differ by as much as a
- * fifth, by what was compiled and where it lies, so that only many starts tell builds from each other.
+ * Compares the CPU time per request of this build with that of a baseline build. Two processes of the same build differ
+ * by up to a fifth (JIT, memory layout), so the comparison needs many starts.
  */
 export const compareWithBaseline = (setting: BenchEnvironment, token: string, comparison: BaselineOptions) =>
   Effect.gen(function* () {

@@ -19,7 +19,7 @@ export interface ComponentRate {
 
 type ComponentRates = Promise<ReadonlyArray<ComponentRate>>
 
-/** How many a second, up to the last there is. */
+/** Consumes until the stream is empty. */
 const measureConsumeRate = async (consumer: Consumer) => {
   const startedAt = performance.now()
   let [count, previousCount, lastAt] = [0, -1, startedAt]
@@ -87,7 +87,7 @@ interface ServerUrls {
   readonly databaseUrl: string
 }
 
-/** What the machine reaches of each thing a delivery is made of, with nothing else going on. */
+/** Measures each component of a delivery alone, as an upper bound for the whole. */
 export const measureComponents = ({ databaseUrl, natsUrl }: ServerUrls, receivers: Receivers) =>
   Effect.gen(function* () {
     const components = [
@@ -96,10 +96,10 @@ export const measureComponents = ({ databaseUrl, natsUrl }: ServerUrls, receiver
       () => measureReceiver(receivers)
     ]
     const rates = yield* withProgress(
-      "Measuring the parts alone",
+      "Measuring the components alone",
       Effect.forEach(components, (measureComponent) => Effect.promise(measureComponent)),
       (rates) =>
-        `The parts alone: ${rates
+        `Components alone: ${rates
           .flat()
           .map(({ perSecond }) => `${perSecond.toFixed(0)}/s`)
           .join(", ")}`

@@ -13,7 +13,7 @@ const seconds = 30
 const warmUpSeconds = 8
 const failureModes: ReadonlyArray<Behaviour> = ["hang", "fail", "reset"]
 
-/** How long deliveries to those who stay healthy took, while the others were so. */
+/** The latency of deliveries to the healthy receivers. */
 export interface DeadReceiverPhase extends LatencySummary {
   readonly otherReceivers: "healthy" | "dead"
   readonly expected: number
@@ -48,14 +48,14 @@ const measureDeliveries = async (
 }
 
 const injectFailures = ({ ports, receivers }: DeadReceiverFixture) =>
-  Promise.all(takeFailing(ports).map((port, n) => receivers.setBehaviour(port, failureModes[n] ?? "answer")))
+  Promise.all(takeFailing(ports).map((port, n) => receivers.setBehaviour(port, failureModes[n] ?? "respond")))
 
 const leasedCount = `select count(*)::integer from deliveries where integration_id = any ($1) and lease is not null`
 
-/** As if they had never been ill: what they missed would be sent to them in the next phase. */
+/** Deletes what the failing receivers missed; otherwise the next phase would deliver it. */
 const restoreReceivers = async ({ client, integrations, ports, receivers, tenant }: DeadReceiverFixture) => {
   for (const integration of takeFailing(integrations)) await tenant.pause(integration)
-  for (const port of takeFailing(ports)) await receivers.setBehaviour(port, "answer")
+  for (const port of takeFailing(ports)) await receivers.setBehaviour(port, "respond")
   for (;;) {
     const { rows } = await client.query<{ count: number }>(leasedCount, [takeFailing(integrations)])
     if (rows[0]?.count === 0) break
@@ -83,7 +83,7 @@ const measurePhase = (
     return result
   })
 
-/** What those who answer notice of others who do not, in turns with what they notice when all answer. */
+/** Alternates between phases in which all receivers respond and phases in which three fail. */
 export const measureDeadReceivers = (client: pg.Client, tenant: BenchTenant, receivers: Receivers, rounds: number) =>
   Effect.gen(function* () {
     const ports = yield* Effect.promise(() => receivers.open(receiverCount))
@@ -94,8 +94,8 @@ export const measureDeadReceivers = (client: pg.Client, tenant: BenchTenant, rec
     yield* withProgress(`${label}: warming up`, warmUp, () => `${label}: warmed up`)
     const phases: Array<DeadReceiverPhase> = []
     for (let n = 1; n <= rounds; n++) {
-      phases.push(yield* measurePhase(fixture, "healthy", `${n} of ${rounds}, all answer`))
-      phases.push(yield* measurePhase(fixture, "dead", `${n} of ${rounds}, three do not answer`))
+      phases.push(yield* measurePhase(fixture, "healthy", `${n} of ${rounds}, all respond`))
+      phases.push(yield* measurePhase(fixture, "dead", `${n} of ${rounds}, three fail`))
     }
     return phases
   })

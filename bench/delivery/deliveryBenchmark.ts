@@ -19,10 +19,10 @@ import { measureDrains } from "./drain.ts"
 import { measureLatency } from "./latency.ts"
 import { startReceivers } from "./receivers.ts"
 
-/** Receivers are on this machine, where nothing is sent to otherwise. */
+/** Deliveries to loopback addresses are blocked by default. */
 const loopbackEnv = { DELIVERY_ALLOW: "127.0.0.0/8" }
 
-/** Measures how fast events get from their commits to receivers of webhooks. */
+/** Measures the time from an event's commit to its arrival at webhook receivers. */
 export const measureDelivery = (environment: BenchEnvironment, token: string, { part, profile, rounds }: Options) =>
   Effect.gen(function* () {
     const { infrastructure } = environment

@@ -43,7 +43,7 @@ interface DeadReceiverSummary extends LatencySummary {
   readonly p99Ratio: string
 }
 
-/** The median over the phases, and how it compares with that of the phases in which all were healthy. */
+/** Medians over the phases, and the p99 as a ratio to that of the healthy phases. */
 const summarizePhases = (
   phases: ReadonlyArray<DeadReceiverPhase>,
   otherReceivers: DeadReceiverPhase["otherReceivers"]

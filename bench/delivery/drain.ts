@@ -16,7 +16,7 @@ export interface DrainResult {
   readonly perSecond: number
 }
 
-/** Commits events of as many clients, but for so many that are about one. */
+/** Commits one event each of different clients, except `sameClientCount` events of one client. */
 const commitEvents = async (tenant: BenchTenant, sameClientCount: number) => {
   const sharedClient = await tenant.createClient()
   await Promise.all([
@@ -38,7 +38,7 @@ const drainBacklog = async (tenant: BenchTenant, receivers: Receivers, integrati
   return { arrived: arrivals.length, perSecond: arrivals.length / ((lastAt - startedAt) / 1000) }
 }
 
-/** How fast what has piled up for an integration that was paused gets to its receiver. */
+/** Measures how fast the backlog of a resumed integration is delivered. */
 const measureDrain = (client: pg.Client, tenant: BenchTenant, receivers: Receivers, sameClientCount: number) =>
   Effect.gen(function* () {
     const clients =
@@ -50,7 +50,7 @@ const measureDrain = (client: pg.Client, tenant: BenchTenant, receivers: Receive
       Effect.promise(() => commitEvents(tenant, sameClientCount)),
       Effect.zipRight(waitForFanOut(client, integration), vacuumAndCheckpoint(client))
     )
-    yield* withProgress(`Committing ${eventCount} events`, commit, () => `${eventCount} events wait, ${clients}`)
+    yield* withProgress(`Committing ${eventCount} events`, commit, () => `${eventCount} events queued, ${clients}`)
     const drain = Effect.promise(() => drainBacklog(tenant, receivers, integration))
     const result = yield* withProgress("Sending them", drain, ({ arrived, perSecond }) => {
       return `${arrived} arrived, ${perSecond.toFixed(0)}/s`
@@ -59,7 +59,7 @@ const measureDrain = (client: pg.Client, tenant: BenchTenant, receivers: Receive
     return { clients, events: eventCount, ...result } satisfies DrainResult
   })
 
-/** One lane is sent one by one, whatever else waits: it takes as long as it is. */
+/** Events of one client are sent one after the other, so that many of them limit the rate. */
 const sameClientCounts = [0, 500]
 
 export const measureDrains = (client: pg.Client, tenants: ReadonlyArray<BenchTenant>, receivers: Receivers) =>

@@ -24,7 +24,7 @@ const measureRound = async (tenant: BenchTenant, receivers: Receivers, seconds: 
   }
 }
 
-/** From an event's commit to its first attempt, while events come evenly. */
+/** Measures the time from an event's commit to its first attempt, at a constant rate of events. */
 export const measureLatency = (tenant: BenchTenant, receivers: Receivers, rounds: number) =>
   Effect.gen(function* () {
     const [port = 0] = yield* Effect.promise(() => receivers.open(1))

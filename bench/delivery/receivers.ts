@@ -4,18 +4,18 @@ import type { Arrival, Behaviour, ReceiverCommand } from "./receivers/commands.t
 
 const entry = "delivery/receivers/main"
 
-/** Receivers of webhooks in a process of their own, which ends with ours. What it answers is what orders.ts says. */
+/** Webhook receivers in a process of their own. `commands.ts` defines the result of each command. */
 export const startReceivers = Effect.gen(function* () {
   const send = yield* startHelperProcess<ReceiverCommand>(entry)
   const countArrivals = () => send({ command: "count" }) as Promise<number>
   const takeArrivals = () => send({ command: "take" }) as Promise<ReadonlyArray<Arrival>>
 
   return {
-    /** Opens receivers, each on a port of its own. */
+    /** Opens receivers and returns their ports. */
     open: (countArrivals: number) => send({ command: "open", count: countArrivals }) as Promise<ReadonlyArray<number>>,
     setBehaviour: (port: number, behaviour: Behaviour) => send({ command: "behave", port, behaviour }),
     takeArrivals,
-    /** Takes what arrived as soon as it is so much, or when nothing more came for a while. */
+    /** Returns the arrivals once there are `expected`, or once none arrived for `idleTimeoutMillis`. */
     waitForArrivals: async (expected: number, idleTimeoutMillis = 20_000) => {
       let last = { count: 0, at: Date.now() }
       for (;;) {

@@ -10,10 +10,10 @@ import type { WebhookTarget } from "./targets.ts"
 import { makeWebhooks } from "./webhooks.ts"
 
 const webhookCount = 3000
-/** Each of an issue of its own, some of each, and all of a single one. */
+/** One webhook per issue, ten per issue, and all of one issue. */
 const issueCounts = [webhookCount, 300, 1]
 
-/** How fast what has piled up for an integration is worked. */
+/** The rate at which the backlog of an integration is processed. */
 export interface BacklogResult {
   readonly queued: number
   readonly issueCount: number
@@ -47,18 +47,18 @@ const processBacklog = ({ client, pausedIntegration, tenant }: BacklogFixture, i
     return { queued, issueCount, perSecond: queued / seconds } satisfies BacklogResult
   })
 
-/** From the moment an integration that was paused goes on until nothing waits for it any more. */
+/** Measures from the resumption of an integration until its backlog is processed. */
 export const measureBacklogs = (fixture: BacklogFixture, rounds: number) =>
   Effect.forEach(
     Array.from({ length: rounds }).flatMap(() => issueCounts),
     (issueCount) =>
       Effect.gen(function* () {
         const fill = Effect.promise(() => fillBacklog(fixture, issueCount))
-        const queued = yield* withProgress("Letting webhooks pile up", fill, (queued) => `${queued} wait`)
+        const queued = yield* withProgress("Filling the backlog", fill, (queued) => `${queued} queued`)
         yield* vacuumAndCheckpoint(fixture.client)
         const process = processBacklog(fixture, issueCount, queued)
         return yield* withProgress(
-          "Working them",
+          "Processing the backlog",
           process,
           ({ perSecond }) => `${perSecond.toFixed(0)}/s of ${issueCount} issues`
         )

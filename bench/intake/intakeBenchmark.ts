@@ -20,7 +20,7 @@ const processOptions = {
   extraEnv: { JIRA_CLIENT_ID: "bench", JIRA_CLIENT_SECRET: clientSecret, PUBLIC_URL: "https://contracting.example" }
 } as const
 
-/** Two integrations of a tenant, one at work and one at rest, and whoever takes webhooks for them. */
+/** An active and a paused integration of one tenant, with the targets that receive their webhooks. */
 const startFixture = (environment: BenchEnvironment, token: string, profile: string | undefined) =>
   Effect.gen(function* () {
     const { databaseUrl } = environment.infrastructure
@@ -47,7 +47,7 @@ const startFixture = (environment: BenchEnvironment, token: string, profile: str
     }
   })
 
-/** Measures how fast webhooks of a tracker are answered and worked; tells how many were not taken. */
+/** Measures how fast Jira webhooks are accepted and processed. Returns how many were rejected. */
 export const measureIntake = (environment: BenchEnvironment, token: string, { part, profile, rounds }: Options) =>
   Effect.gen(function* () {
     const start = startFixture(environment, token, profile)
@@ -56,7 +56,7 @@ export const measureIntake = (environment: BenchEnvironment, token: string, { pa
       fixture
     const parts = [
       {
-        name: "arriving",
+        name: "latency",
         measure: Effect.map(
           measureIntakeLatency(client, activeIntegration, [activeTarget, insertTarget], rounds),
           (rounds) => ({
@@ -66,7 +66,7 @@ export const measureIntake = (environment: BenchEnvironment, token: string, { pa
         )
       },
       {
-        name: "flooding",
+        name: "throughput",
         measure: Effect.map(
           measureIntakeThroughput(client, pausedIntegration, [pausedTarget, insertTarget], rounds),
           (rounds) => ({

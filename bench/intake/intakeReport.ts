@@ -39,7 +39,7 @@ const summarizeRounds = (target: string, rounds: ReadonlyArray<IntakeLatency>): 
   unprocessed: median(rounds.map(({ unprocessed }) => unprocessed))
 })
 
-/** The medians over the rounds; what was sent and what failed in all of them. */
+/** Medians over the rounds; counts are sums over all rounds. */
 export const formatLatencyTable = (rounds: ReadonlyArray<IntakeLatency>) =>
   formatTable(
     latencyColumns,

@@ -4,14 +4,14 @@ import type pg from "pg"
 import type { BenchTenant } from "../support/benchTenant.ts"
 import { webhookId } from "./webhooks.ts"
 
-/** An integration with a tracker, and the key of the address that takes its webhooks. */
+/** A Jira integration and the key in its webhook URL. */
 export interface JiraIntegration {
   readonly tenant: string
   readonly id: string
   readonly key: string
 }
 
-/** What an authorization and the registration after it leave behind, with a key that we know. */
+/** Inserts the rows that an authorization and a webhook registration leave, with a known key. */
 export const createJiraIntegration = async (client: pg.Client, tenant: BenchTenant): Promise<JiraIntegration> => {
   const id = await tenant.createJira()
   const key = randomBytes(32).toString("base64url")
@@ -37,7 +37,6 @@ export const countUnprocessed = async (client: pg.Client, { id }: JiraIntegratio
   return rows[0]?.count ?? 0
 }
 
-/** Waits until nothing waits for an integration any more. */
 export const waitUntilProcessed = (client: pg.Client, integration: JiraIntegration) =>
   Effect.promise(() => countUnprocessed(client, integration)).pipe(
     Effect.delay("50 millis"),
@@ -45,6 +44,5 @@ export const waitUntilProcessed = (client: pg.Client, integration: JiraIntegrati
     Effect.asVoid
   )
 
-/** As if nothing had ever come in. */
 export const deleteInboundWebhooks = (client: pg.Client, { id }: JiraIntegration) =>
   Effect.promise(() => client.query("delete from inbound_webhooks where integration_id = $1", [id]))

@@ -11,16 +11,16 @@ import { makeWebhooks } from "./webhooks.ts"
 
 export const webhooksPerSecond = 300
 const issueCount = 200
-/** Until the processes have compiled what they run all the time; before that they are several times slower. */
+/** The JIT needs this long; before, the processes are several times slower. */
 const warmUpSeconds = 15
 const seconds = 10
 
-/** How long webhooks took to be answered, from when they were due. */
+/** Response times of webhooks, counted from when each was due. */
 export interface IntakeLatency extends LatencySummary {
   readonly target: string
   readonly perSecond: number
   readonly failures: number
-  /** What was not worked yet when the last was answered. */
+  /** Webhooks still unprocessed after the last response. */
   readonly unprocessed: number
 }
 
@@ -43,7 +43,7 @@ const measureRound = async (
   return { target: name, ...summarizeLatencies(latencies), perSecond: sent.perSecond, failures, unprocessed }
 }
 
-/** Lets webhooks come evenly, to one taker after the other, each round beginning with another. */
+/** Sends webhooks at a constant rate to alternating targets. */
 export const measureIntakeLatency = (
   client: pg.Client,
   integration: JiraIntegration,

@@ -8,13 +8,13 @@ import { databasePoolSize } from "../servers.ts"
 import type { JiraIntegration } from "./jiraIntegration.ts"
 import type { Webhook } from "./webhooks.ts"
 
-/** Whoever takes a webhook; tells whether it was taken. */
+/** A target that receives webhooks. `send` returns whether it accepted the webhook. */
 export interface WebhookTarget {
   readonly name: string
   readonly send: (webhook: Webhook) => Promise<boolean>
 }
 
-/** The service, asked as the tracker does. */
+/** Sends webhooks to the service as Jira does. */
 export const connectServiceTarget = ({ baseUrl }: Pick<Server, "baseUrl">, { key }: JiraIntegration) =>
   Effect.acquireRelease(
     Effect.sync(() => new Pool(baseUrl, { connections })),
@@ -45,7 +45,7 @@ const insertWebhook = `
     status, received_at)
   values ($1, $2, $3, $4, 'jira:issue_updated', $5, $6, $7, $8, 'RECEIVED', now()) on conflict do nothing`
 
-/** The same rows written straight into the database, over as many connections as the service has. */
+/** The baseline: inserts the same rows directly, over as many connections as the service has. */
 export const connectInsertTarget = (connectionString: string, { id, tenant }: JiraIntegration) =>
   Effect.acquireRelease(
     Effect.sync(() => new pg.Pool({ connectionString, max: databasePoolSize })),

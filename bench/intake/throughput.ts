@@ -12,7 +12,7 @@ import { makeWebhooks } from "./webhooks.ts"
 const webhookCount = 4000
 const issueCount = 200
 
-/** How many a second are taken by one who is sent them as fast as he takes them. */
+/** Accepted webhooks per second at full load. */
 export interface IntakeThroughput {
   readonly target: string
   readonly perSecond: number
@@ -30,7 +30,7 @@ const sendWebhooks = async ({ name, send }: WebhookTarget): Promise<IntakeThroug
   return { target: name, perSecond: webhookCount / ((performance.now() - startedAt) / 1000), failures }
 }
 
-/** Sends webhooks for an integration at rest, so that nothing else is done meanwhile. */
+/** The integration is paused, so that no worker competes for the machine. */
 export const measureIntakeThroughput = (
   client: pg.Client,
   pausedIntegration: JiraIntegration,
@@ -39,7 +39,7 @@ export const measureIntakeThroughput = (
 ): Effect.Effect<ReadonlyArray<IntakeThroughput>> =>
   alternate(targets, rounds, (target, round) =>
     withProgress(
-      `As fast as they are taken: ${target.name}`,
+      `Throughput: ${target.name}`,
       Effect.promise(() => sendWebhooks(target)),
       ({ perSecond, target }) => `${round} of ${rounds}, ${target}: ${perSecond.toFixed(0)}/s`
     ).pipe(

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import { SignJWT } from "jose"
 
-/** What the tracker signs its bearers with, and the number it matches its webhooks by. */
+/** Jira signs its bearer tokens with the client secret, and names the matched webhooks by id. */
 export const clientSecret = "the client secret of the bench"
 export const webhookId = 1007
 
-/** A webhook as it is sent, and what of it is written down. */
+/** A webhook request, and the values of its row. */
 export interface Webhook {
   readonly identifier: string
   readonly issue: string
@@ -93,11 +93,11 @@ const makeWebhook = async (n: number, issueNumber: number): Promise<Webhook> => 
   return { identifier: randomUUID(), issue, key, happenedAt, body: JSON.stringify(body), bearer: await signBearer(n) }
 }
 
-/** Every tenth is one that was sent a moment ago, as when the tracker did not get our answer. */
+/** One of ten is a duplicate, as when Jira retries after a lost response. */
 const duplicateInterval = 10
 let createdCount = 0
 
-/** So many webhooks about so many issues in turn, each with a bearer of its own. */
+/** Makes webhooks that go round `issues` issues, each with a bearer token of its own. */
 export const makeWebhooks = async (count: number, issues: number) => {
   const webhooks: Array<Webhook> = []
   while (webhooks.length < count) {

@@ -13,7 +13,7 @@ import { withProbes } from "./probe.ts"
 
 const overloadFactor = 5
 const saturationConnections = 72
-/** So many that a request finds one free as long as refusals come promptly. */
+/** Enough that a request finds a free connection while rejections come promptly. */
 const overloadConnections = 512
 const warmUpSeconds = 10
 
@@ -27,7 +27,7 @@ type SendLoad = (load: Omit<Load, "port" | "requests">) => Effect.Effect<LoadRes
 const formatResult = ({ acceptedP99, acceptedPerSecond }: LoadResult) =>
   `${acceptedPerSecond.toFixed(0)}/s at p99 ${acceptedP99.toFixed(0)} ms`
 
-/** The service's best, and right after it five times as much: the machine is hardly another in between. */
+/** Measures saturation and, right after it, overload, so that the machine changes little in between. */
 const measureRound = (send: SendLoad, baseUrl: string, seconds: number): Effect.Effect<OverloadRound> =>
   Effect.gen(function* () {
     const saturation = yield* send({ connections: saturationConnections, seconds })
@@ -52,7 +52,7 @@ const measureVariant = (send: SendLoad, { baseUrl }: Server, name: string, { rou
     return { name, rounds: results } satisfies OverloadVariant
   })
 
-/** Measures what is left of the service's best when five times as much is asked of it; tells what is not as it should be. */
+/** Measures the service at a multiple of its capacity. Returns the violated bounds. */
 export const measureOverload = (
   environment: BenchEnvironment,
   signTokenFor: (subject: string) => Promise<string>,
@@ -79,7 +79,7 @@ export const measureOverload = (
           Effect.zipLeft(prepare, vacuumAndCheckpoint(client)),
           () => `Prepared ${name}`
         )
-        // What the generator answers is what orders.ts says.
+        // The result type is defined in generator/load.ts.
         const send: SendLoad = (load) =>
           Effect.promise(() => sendCommand({ ...load, port, requests }) as Promise<LoadResult>)
         return yield* measureVariant(send, server, name, options)

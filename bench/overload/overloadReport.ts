@@ -19,14 +19,14 @@ export interface OverloadVariant {
 const minGoodput = 0.9
 const maxP99 = 3
 
-/** What is still done of what can be done at best, round by round. */
+/** Goodput under overload as a ratio to that at saturation, round by round. */
 const goodputRatio = ({ rounds }: OverloadVariant) =>
   computeRatio(
     rounds.map(({ overload }) => overload.acceptedPerSecond),
     rounds.map(({ saturation }) => saturation.acceptedPerSecond)
   )
 
-/** How much longer the accepted requests take, round by round. */
+/** p99 under overload as a ratio to that at saturation, round by round. */
 const p99Ratio = ({ rounds }: OverloadVariant) =>
   computeRatio(
     rounds.map(({ overload }) => overload.acceptedP99),
@@ -76,7 +76,6 @@ const columns: ReadonlyArray<Column<OverloadVariant>> = [
 
 export const formatOverloadTable = (variants: ReadonlyArray<OverloadVariant>) => formatTable(columns, variants)
 
-/** What of a variant is not as it should be, in words. */
 export const findViolations = (variant: OverloadVariant): ReadonlyArray<string> => {
   const [goodput, p99] = [goodputRatio(variant).median, p99Ratio(variant).median]
   const failures = variant.rounds.reduce(
@@ -84,9 +83,9 @@ export const findViolations = (variant: OverloadVariant): ReadonlyArray<string> 
     0
   )
   return [
-    goodput >= minGoodput ? "" : `${goodput.toFixed(2)} of the best is left, not ${minGoodput}`,
-    p99 <= maxP99 ? "" : `the p99 is ${p99.toFixed(2)} times that of the best, not ${maxP99}`,
-    failures === 0 ? "" : `${failures} requests failed otherwise than with 429 or 503`,
+    goodput >= minGoodput ? "" : `${goodput.toFixed(2)} of the goodput at saturation, expected at least ${minGoodput}`,
+    p99 <= maxP99 ? "" : `p99 is ${p99.toFixed(2)} times that at saturation, expected at most ${maxP99}`,
+    failures === 0 ? "" : `${failures} requests failed with neither 429 nor 503`,
     ...probePaths.map((path) => {
       const { failures } = summarizeProbes(variant, path)
       return failures === 0 ? "" : `${path} failed ${failures} times`

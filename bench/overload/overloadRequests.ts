@@ -5,7 +5,7 @@ import { runConcurrently } from "../support/pacing.ts"
 const linesPerRequest = 10
 const concurrency = 16
 
-/** Different requests of each kind, over all callers: enough that no two under way are about the same invoice. */
+/** Requests of each kind, over all callers: enough that no two concurrent ones are for the same invoice. */
 const requestsPerKind = 512
 
 export const requestMix = "half POST /billables of 10 lines, half GET /clients/{id}"
@@ -31,7 +31,7 @@ const formatRequest = ({ body, method, path, tenant, token }: RequestParts) => {
   return [...head, `tenant-id: ${tenant}`, ...content, "", text].join("\r\n")
 }
 
-/** What one caller sends in a tenant of his own: requests of both kinds in turn, a contract for each invoice. */
+/** Makes the requests of one caller in a tenant of its own, each invoice under its own contract. */
 const createCallerRequests = async (pool: Pool, token: string, count: number) => {
   const create = async (path: string, body: object, tenant?: string) => {
     const response = await pool.request({
@@ -45,8 +45,8 @@ const createCallerRequests = async (pool: Pool, token: string, count: number) =>
       body: JSON.stringify(body)
     })
     const text = await response.body.text()
-    if (response.statusCode !== 201) throw new Error(`POST ${path} was answered ${response.statusCode}: ${text}`)
-    const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // what the API answers
+    if (response.statusCode !== 201) throw new Error(`POST ${path} returned ${response.statusCode}: ${text}`)
+    const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // the body of every 201
     return data.id
   }
   const tenant = await create("/tenants", { name: "Overload" })
@@ -64,7 +64,7 @@ const createCallerRequests = async (pool: Pool, token: string, count: number) =>
   return requests
 }
 
-/** The requests of so many callers, a tenant each, dealt out in turn. */
+/** Prepares the requests of all callers, interleaved. */
 export const prepareRequests = async ({ baseUrl }: Server, tokens: ReadonlyArray<string>) => {
   const pool = new Pool(baseUrl, { connections: concurrency })
   const perCaller = Math.ceil(requestsPerKind / tokens.length)

@@ -5,7 +5,7 @@ const intervalMillis = 200
 const timeoutMillis = 5000
 export const probePaths = ["/healthz", "/readyz"] as const
 
-/** How a health page answered while something else went on. */
+/** The responses of a health check during a measurement. */
 export interface ProbeResult {
   readonly path: string
   readonly count: number
@@ -13,7 +13,7 @@ export interface ProbeResult {
   readonly failures: number
 }
 
-/** As an orchestrator asks: over a connection of its own each time. */
+/** Like an orchestrator: a new connection for each probe. */
 const probeOnce = (baseUrl: string, path: string) =>
   new Promise<boolean>((resolve) => {
     const request = get(
@@ -44,7 +44,7 @@ const startProbe = (baseUrl: string, path: string) => {
   }
 }
 
-/** Asks both health pages five times a second as long as the work takes. */
+/** Probes both health checks five times a second while the work runs. */
 export const withProbes = <A, E, R>(baseUrl: string, work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const probes = probePaths.map((path) => startProbe(baseUrl, path))

@@ -8,7 +8,7 @@ const historyCount = 200_000
 const eventCount = 50_000
 const warmUpEventCount = 5000
 
-/** What comes after the statistics were taken must do with these. */
+/** Keeps autovacuum from refreshing the statistics during the measurement. */
 const setAutovacuum = (client: pg.Client, isEnabled: boolean) =>
   Effect.promise(async () => {
     for (const table of ["events", "outbox", "event_feed", "deliveries", "delivery_attempts", "delivery_queues"])
@@ -23,7 +23,7 @@ const insertEvents = (client: pg.Client, tenant: string, prefix: string, count: 
     [tenant, prefix, count]
   )
 
-/** Events that were delivered long ago. */
+/** Inserts events that were delivered before. */
 const insertHistory = async (client: pg.Client, { id, integration }: ReceivingTenant) => {
   const rows = `from generate_series(1, ${historyCount}) n`
   await client.query("begin")
@@ -49,7 +49,7 @@ const insertHistory = async (client: pg.Client, { id, integration }: ReceivingTe
   await client.query("commit")
 }
 
-/** How many of a burst arrive in a second. */
+/** Returns the deliveries per second of a burst of events. */
 const deliverBurst = async (
   { client, receivers }: QueueFixture,
   { id }: ReceivingTenant,

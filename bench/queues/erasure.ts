@@ -14,13 +14,13 @@ import type { QueueFixture, QueuePart } from "./queuePart.ts"
 const rowCount = 1_000_000
 const measuredSeconds = 5
 const rowsPerInsert = 100_000
-/** Requests under way at a time: the api has room to spare, as one that is not overloaded. */
+/** Few enough that the api is not saturated. */
 const callerCount = 4
-/** The start of the process is not what is measured. */
+/** Excludes the start of the process from the measurement. */
 const startupDelay = "4 seconds"
 const extraEnv = { TENANT_RETENTION_DAYS: "0", DELIVERY_ALLOW: "127.0.0.0/8" }
 
-/** Events of which an integration was told, with one attempt each. */
+/** Inserts delivered events with one attempt each. */
 const insertDeliveries = async (
   client: pg.Client,
   tenant: string,
@@ -42,7 +42,7 @@ const insertDeliveries = async (
       [...values, offset]
     )
     await client.query(
-      `with told as (
+      `with added as (
          insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
            attempts, created_at, updated_at)
          select $1, 'dlv_' || $2::text || n, $2, 'evt_' || $2::text || n, 'client.updated', 'clnt_' || $2::text, n,
@@ -50,7 +50,7 @@ const insertDeliveries = async (
          from generate_series($3::int, $4::int) n returning tenant_id, id
        )
        insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome)
-       select tenant_id, id, 1, now(), 'DELIVERED' from told`,
+       select tenant_id, id, 1, now(), 'DELIVERED' from added`,
       values
     )
   }
@@ -60,7 +60,7 @@ const insertDeliveries = async (
 const percentile95 = (times: ReadonlyArray<number>) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0
 
-/** The 95th percentile of changes that a few callers make one after the other. */
+/** p95 of updates that each caller sends one after the other. */
 const measureUpdates = (tenant: BenchTenant, seconds: number) =>
   Effect.promise(async () => {
     const endsAt = performance.now() + seconds * 1000
@@ -100,7 +100,7 @@ const selectLatencies = (all: ReadonlyArray<UpdateLatency>, isErasing: boolean) 
 const formatMedian = (all: ReadonlyArray<UpdateLatency>, isErasing: boolean) =>
   median(selectLatencies(all, isErasing)).toFixed(1)
 
-/** Erases a large tenant and a large integration, and measures the api beside that and without it, in turns. */
+/** Erases a large tenant and a large integration. Alternates rounds with and without the janitor. */
 const measureErasure = ({ rounds, environment, token }: QueueFixture) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(environment.infrastructure.databaseUrl)
@@ -143,17 +143,17 @@ const measureErasure = ({ rounds, environment, token }: QueueFixture) =>
           Effect.map((p95Millis) => ({ isErasing, p95Millis }))
         )
       ),
-      (all) => `Measured: p95 ${formatMedian(all, true)} ms with it, ${formatMedian(all, false)} ms without`
+      (all) => `p95 ${formatMedian(all, true)} ms with the janitor, ${formatMedian(all, false)} ms without`
     )
     const [duration] = yield* withProgress(
       "Letting the janitor finish",
       Effect.timed(
         Effect.scoped(Effect.zipRight(startJanitor, waitUntilErased(client, deletedTenant.id, deletedIntegration)))
       ),
-      () => "Nothing is left"
+      () => "Janitor finished"
     )
     yield* printLine(
-      `DELETE /integrations/{id} answered after ${responseMillis.toFixed(0)} ms; what the rounds had left of both was removed in ${Duration.toSeconds(duration).toFixed(0)} s`
+      `DELETE /integrations/{id} responded after ${responseMillis.toFixed(0)} ms; the janitor erased the rest after the rounds in ${Duration.toSeconds(duration).toFixed(0)} s`
     )
     return [
       {

@@ -13,7 +13,7 @@ import type { QueueFixture, QueuePart } from "./queuePart.ts"
 
 const connections = 32
 const reportSeconds = 20
-/** So that the change itself, after the reader has left, happens under load as well. */
+/** Long enough that the migration also runs under load after the report has ended. */
 const loadSeconds = reportSeconds + 10
 
 interface LoadLine {
@@ -29,7 +29,7 @@ const runLoad = ({ baseUrl }: Server, token: string, tenant: string) =>
     return autocannon({ url: baseUrl, connections, duration: loadSeconds, requests: [read, read, write] })
   })
 
-/** Somebody's long report on the table that is about to change. */
+/** A transaction that reads the table for a long time and so blocks the migration. */
 const runLongReport = (databaseUrl: string) =>
   Effect.scoped(
     Effect.flatMap(connectDatabase(databaseUrl), (client) =>
@@ -67,7 +67,7 @@ const successPercentage = (result: autocannon.Result) => {
   return (100 * result.requests.total) / (result.requests.total + failures)
 }
 
-/** The api beside an `alter table` on a table with a long reader: how long its callers wait, and whether any is refused. */
+/** Measures the api while an `alter table` waits for a long reader: latency and errors. */
 const measureMigration = ({ environment, token }: QueueFixture) =>
   Effect.gen(function* () {
     const { databaseUrl } = environment.infrastructure
@@ -76,13 +76,17 @@ const measureMigration = ({ environment, token }: QueueFixture) =>
       Effect.promise(() => createBenchTenant(api, token)),
       ({ close }) => Effect.promise(close)
     )
-    const baseline = yield* withProgress("Asking the api", runLoad(api, token, tenant.id), () => "Asked the api")
+    const baseline = yield* withProgress(
+      "Load without a migration",
+      runLoad(api, token, tenant.id),
+      () => "Load without a migration done"
+    )
     const report = yield* Effect.fork(runLongReport(databaseUrl))
     const migration = yield* Effect.fork(alterTable(databaseUrl))
     const duringMigration = yield* withProgress(
-      "Asking it while a table changes",
+      "Load during a migration",
       runLoad(api, token, tenant.id),
-      () => "Asked it again"
+      () => "Load during a migration done"
     )
     yield* Fiber.join(report)
     const seconds = yield* Fiber.join(migration)

@@ -11,10 +11,10 @@ const tenantCount = 500
 const integrationCount = 50_000
 const perSecond = 50
 const measuredSeconds = 6
-/** After many rows were added or removed, the machine writes for a while. */
+/** PostgreSQL writes for a while after many rows were inserted or deleted. */
 const warmUpSeconds = 4
 
-/** Half of them in one tenant, half spread over many; each has something pending that is due tomorrow. */
+/** Half of the integrations in one tenant, half spread over many. Each has a delivery due tomorrow. */
 const insertPending = async (client: pg.Client) => {
   const owner = `'tnt_pending' || case when n % 2 = 0 then 0 else n % ${tenantCount} end`
   const rows = `from generate_series(1, ${integrationCount}) n`
@@ -50,7 +50,7 @@ const deletePending = async (client: pg.Client) => {
   await client.query("delete from tenants where id like 'tnt_pending%'")
 }
 
-/** From commits to the receiver, in milliseconds; nothing may be left out. */
+/** p95 from commit to receiver in milliseconds; infinite when a delivery is missing. */
 const measureP95 = async ({ receivers }: QueueFixture, tenant: ReceivingTenant, seconds: number) => {
   const { count } = await runAtRate(perSecond, seconds, tenant.createClient)
   const arrivals = await receivers.waitForArrivals(count)

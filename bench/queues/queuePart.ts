@@ -4,14 +4,13 @@ import type { Receivers } from "../delivery/receivers.ts"
 import type { BenchEnvironment } from "../servers.ts"
 import type { BenchTenant } from "../support/benchTenant.ts"
 
-/** What the parts work on. */
 export interface QueueFixture {
   readonly environment: BenchEnvironment
   readonly token: string
   readonly client: pg.Client
   readonly receivers: Receivers
   readonly rounds: number
-  /** Another tenant each time, whose only receiver is told of everything about clients. */
+  /** Creates a tenant with one receiver, subscribed to all events of clients. */
   readonly createTenant: Effect.Effect<ReceivingTenant, never, Scope.Scope>
 }
 
@@ -19,7 +18,7 @@ export interface ReceivingTenant extends BenchTenant {
   readonly integration: string
 }
 
-/** One comparison, of rounds that alternate, and what it may come to. */
+/** Values and baselines of alternating rounds, and the bound of their ratio. */
 export interface Comparison {
   readonly description: string
   readonly unit: string

@@ -11,10 +11,10 @@ import { parts } from "./parts.ts"
 import type { QueueFixture } from "./queuePart.ts"
 import { findViolations, formatQueuesTable } from "./queuesReport.ts"
 
-/** Receivers are on this machine, where nothing is sent to otherwise. */
+/** Deliveries to loopback addresses are blocked by default. */
 const loopbackEnv = { DELIVERY_ALLOW: "127.0.0.0/8" }
 
-/** Measures whether queues keep their pace whatever else is in them; tells what does not. */
+/** Measures whether queues keep their throughput whatever they contain. Returns the violated bounds. */
 export const measureQueues = (environment: BenchEnvironment, token: string, { part, profile, rounds }: Options) =>
   Effect.gen(function* () {
     const { infrastructure } = environment

@@ -16,7 +16,7 @@ const columns: ReadonlyArray<Column<Comparison>> = [
 
 export const formatQueuesTable = (comparisons: ReadonlyArray<Comparison>) => formatTable(columns, comparisons)
 
-/** What is not as it should be. A ratio that is no number keeps no bound. */
+/** A ratio that is NaN violates every bound. */
 export const findViolations = (comparison: Comparison): ReadonlyArray<string> => {
   const { bound, values, baselines, description } = comparison
   const { median } = computeRatio(values, baselines)

@@ -11,12 +11,12 @@ import type { QueueFixture, QueuePart } from "./queuePart.ts"
 
 const eventCounts = { unsent: 300_000, sent: 5_000_000 }
 
-/** Batches at the beginning and at the end whose times are compared. */
+/** The first and last batches, whose times are compared. */
 const comparedBatches = 200
 const rowsPerInsert = 100_000
 const tenantId = "tnt_retaining"
 
-/** Old events, the oldest of them held because they were never fanned out. */
+/** Inserts expired events. The oldest were never fanned out, so retention must keep them. */
 const insertEvents = async (client: pg.Client, { sent, unsent }: typeof eventCounts) => {
   await client.query(
     "insert into tenants (id, name, created_at, updated_at, sequence) values ($1, 'Retaining', now(), now(), 1)",
@@ -41,7 +41,7 @@ const insertEvents = async (client: pg.Client, { sent, unsent }: typeof eventCou
   await client.query("alter table events enable trigger remember_events")
 }
 
-/** The milliseconds of every batch of one walk over all of them. */
+/** Returns the milliseconds of every batch of one pass. */
 const timeBatches = Effect.gen(function* () {
   const { deleteNextBatch } = makeEventRetention(yield* SqlClient, 30)
   const times: Array<number> = []
@@ -54,20 +54,20 @@ const timeBatches = Effect.gen(function* () {
   return times
 })
 
-/** Measures whether a batch of retention takes the same time at the end of a long walk as at its beginning. */
+/** Measures whether a batch takes as long at the end of a long pass as at its start. */
 const measureRetention = ({ environment: { infrastructure } }: QueueFixture) =>
   Effect.gen(function* () {
     const admin = yield* connectDatabase(infrastructure.databaseUrl)
     const url = yield* createDatabase(admin, infrastructure, "retaining")
     const client = yield* connectDatabase(url)
     yield* withProgress(
-      `Adding ${eventCounts.sent} old events behind ${eventCounts.unsent} that are held`,
+      `Adding ${eventCounts.sent} old events after ${eventCounts.unsent} that are kept`,
       Effect.promise(() => insertEvents(client, eventCounts)).pipe(Effect.zipRight(vacuumAndCheckpoint(client))),
       () => "Events added"
     )
     const live = SqlLive.pipe(Layer.provide(Layer.effect(Settings, readSettings({ DATABASE_URL: url }))))
     const times = yield* withProgress(
-      "Forgetting them",
+      "Deleting them",
       Effect.provide(timeBatches, live),
       (all) => `${all.length} batches`
     )

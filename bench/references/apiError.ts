@@ -1,4 +1,4 @@
-/** A refusal in the interface's words. */
+/** An error response of the API. */
 export class ApiError extends Error {
   readonly statusCode: number
   readonly error: string

@@ -20,7 +20,7 @@ const routes = new Map<string, (request: IncomingMessage) => Promise<HttpRespons
   ["POST void", handleVoidInvoice]
 ])
 
-/** What of an address tells the route: it may go on with one identifier, and with a query. */
+/** The path without its id and query. */
 const findRoute = (url = "") => {
   if (isVoidPath(url)) return "void"
   return url.startsWith(projectPath) ? projectPath : url

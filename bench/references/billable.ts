@@ -24,7 +24,6 @@ interface LineTerms {
   readonly lineTotalMinor: number
 }
 
-/** A line as the interface shows it. */
 export const makeBillable = (
   line: NewLine,
   { currencyCode, invoice, lineTotalMinor, quantity }: LineTerms,
@@ -48,7 +47,6 @@ export const makeBillable = (
 
 export type Billable = ReturnType<typeof makeBillable>
 
-/** The row a line is stored as. */
 export const toBillableRow = (tenant: string, line: Billable) => ({
   tenant_id: tenant,
   id: line.id,
@@ -68,7 +66,6 @@ export const toBillableRow = (tenant: string, line: Billable) => ({
   sequence: 1
 })
 
-/** The event of a line that is new. */
 export const makeBillableEvent = (tenant: string, client: string, line: Billable) => ({
   tenant_id: tenant,
   id: newId("evt"),

@@ -27,7 +27,7 @@ export const makeClient = ({ description, name, order }: NewClient): Client => {
   }
 }
 
-/** The values of the statement that stores a client and its event. */
+/** The values of `createClientStatement`. */
 export const toInsertValues = (tenant: string, client: Client) => {
   const { createdAt, description = null, id, name, order = null } = client
   return [
@@ -36,7 +36,7 @@ export const toInsertValues = (tenant: string, client: Client) => {
   ]
 }
 
-/** A column without a value is a field left out. */
+/** A null column is an absent field. */
 export const toClient = ({ createdAt, description, id, media, name, order, updatedAt }: ClientRow): Client => ({
   id,
   name,

@@ -3,7 +3,7 @@ import { plannerOptions } from "../../src/layers/postgres/connection/Pool.ts"
 import { toIso } from "../../src/layers/postgres/connection/Values.ts"
 import { environment } from "./environment.ts"
 
-// Spares both references a Date for every timestamp, only to be printed as the text it was read from.
+// Skips Date objects for timestamps, which are only formatted again.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, toIso)
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 

@@ -1,10 +1,10 @@
 const requireVariable = (name: string) => {
   const value = process.env[name]
-  if (value === undefined) throw new Error(`${name} is needed`)
+  if (value === undefined) throw new Error(`${name} is required`)
   return value
 }
 
-/** What a reference server is told: the same settings, under the same names, as the service. */
+/** The same environment variables as the service. */
 export const environment = {
   port: Number(requireVariable("PORT")),
   databaseUrl: requireVariable("DATABASE_URL"),
@@ -14,7 +14,7 @@ export const environment = {
   audience: requireVariable("AUTH_AUDIENCE")
 }
 
-/** Standard input is a pipe from the bench and closes with it, however it ends. */
+/** Standard input is a pipe from the bench, which closes with it even when the bench is killed. */
 export const exitWithBench = () => {
   process.stdin.once("end", () => process.exit()).once("error", () => process.exit())
   process.stdin.resume()

@@ -14,7 +14,7 @@ const app = fastify({
   requestIdHeader: "x-request-id",
   genReqId: () => randomUUID(),
   bodyLimit: 1024 * 1024,
-  // As strict as the service: every fault is reported, nothing is converted and nothing silently dropped.
+  // As strict as the service: reports all errors, converts nothing and drops nothing.
   ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false } }
 })
 

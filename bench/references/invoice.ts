@@ -1,4 +1,4 @@
-/** An invoice as it is read, with the number of its last event. */
+/** An invoice row with the sequence of its last event. */
 export interface InvoiceRow {
   readonly id: string
   readonly contract: string
@@ -16,7 +16,7 @@ export interface InvoiceRow {
   readonly sequence: number
 }
 
-/** As the interface shows it: a column without a value is a field left out. */
+/** A null column is an absent field. */
 export const toInvoice = (row: InvoiceRow) => ({
   id: row.id,
   contract: row.contract,

@@ -3,7 +3,7 @@ import { voidLockedInvoice } from "./invoicingStatements.ts"
 import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
 import { inTransaction } from "./transaction.ts"
 
-/** Voids an invoice that is not paid: its lines let go of what they refer to, and its contract bills less. */
+/** Voids an unpaid invoice: releases the references of its lines and reduces what its contract has billed. */
 export const voidInvoice = (tenant: string, id: string) =>
   inTransaction(async (connection) => {
     const locked = await lockInvoice(connection, tenant, id)

@@ -1,6 +1,6 @@
-/** The service's own statements about invoices and their lines, named so that each connection prepares them once. */
+/** The service's own statements, named so that each connection prepares them once. */
 export const lockInvoiceStatement = {
-  name: "invoices.hold",
+  name: "invoices.lock",
   text: `
     with first as materialized (
       select id, client_id as client, currency_code as "currencyCode", payment_term_days as "paymentTermDays",
@@ -18,7 +18,7 @@ export const lockInvoiceStatement = {
 }
 
 export const findBilledReferences = {
-  name: "billables.bearers",
+  name: "billables.references",
   text: `
     select reference_type as "referenceType", reference_id as "referenceId", invoice_id as invoice
     from json_to_recordset($1::json) as wanted ("referenceType" text, "referenceId" text)
@@ -32,7 +32,7 @@ const billableColumns = `
 
 const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
 
-/** The change of an invoice and its event, after `first` values of what is changed with it. */
+/** Updates an invoice and inserts its event. Its parameters follow the `first` parameters of the statement. */
 const invoiceUpdateText = (first: number) => {
   const $ = (n: number) => `$${first + n}`
   return `changed as (
@@ -57,21 +57,21 @@ const billedUpdateText = (first: number) =>
       update contracts set billed_minor = $${first + 1} where tenant_id = $${first + 2} and id = $${first + 3}
     )`
 
-/** All lines and all their events, what the contract bills, and the invoice with its event, in one statement. */
+/** Inserts the lines and their events, and updates the contract and the invoice, in one statement. */
 export const addBillables = {
   name: "billables.add",
   text: `
-    with made as (
+    with lines as (
       insert into billables (${billableColumns})
       select ${billableColumns} from json_populate_recordset(null::billables, $1::json)
       order by reference_type, reference_id
-    ), told as (
+    ), line_events as (
       insert into events (${eventColumns}) select ${eventColumns}
       from json_populate_recordset(null::events, $2::json)
     ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
 }
 
-/** What an invoice's lines refer to is free again, the contract bills less, and the invoice is void. */
+/** Releases the references of the lines, and updates the contract and the invoice, in one statement. */
 export const voidLockedInvoice = {
   name: "invoices.void",
   text: `

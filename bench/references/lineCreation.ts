@@ -8,19 +8,18 @@ import { type Connection, inTransaction } from "./transaction.ts"
 
 const maxLines = 20_000
 
-/** A line of an invoice, unless it breaks a rule of the business. */
 const makeLine = (line: NewLine, { currencyCode, id }: InvoiceRow, at: string) => {
   const { amountMinor, quantity = 1, referenceId, referenceType } = line
   if ((line.currencyCode ?? currencyCode) !== currencyCode)
     throw validationError(`currencyCode must be ${currencyCode}`)
   if ((referenceType === undefined) !== (referenceId === undefined))
-    throw validationError("referenceType and referenceId come together")
+    throw validationError("referenceType and referenceId must be set together")
   const lineTotalMinor = computeLineTotal(quantity, amountMinor)
-  if (lineTotalMinor === undefined) throw validationError("quantity times amountMinor is too much")
+  if (lineTotalMinor === undefined) throw validationError("quantity times amountMinor is too large")
   return makeBillable(line, { invoice: id, quantity, currencyCode, lineTotalMinor }, at)
 }
 
-/** What was billed is not billed again. */
+/** A reference can be billed only once. */
 const requireUnbilled = async (connection: Connection, tenant: string, lines: ReadonlyArray<NewLine>) => {
   const references = lines.flatMap(({ referenceId, referenceType }) =>
     referenceId === undefined || referenceType === undefined ? [] : [{ referenceId, referenceType }]
@@ -28,19 +27,18 @@ const requireUnbilled = async (connection: Connection, tenant: string, lines: Re
   if (references.length === 0) return
   const { rows } = await connection.query({ ...findBilledReferences, values: [JSON.stringify(references), tenant] })
   const distinct = new Set(references.map((reference) => JSON.stringify(reference)))
-  if (rows.length > 0 || distinct.size < references.length) throw validationError("referenceId is billed already")
+  if (rows.length > 0 || distinct.size < references.length) throw validationError("referenceId is already billed")
 }
 
-/** What the invoice comes to with more lines, and how many it has then. */
 const computeTotals = ({ billableCount, totalMinor }: InvoiceRow, totals: ReadonlyArray<number>) => {
   const total = sumExactly(totalMinor, ...totals)
   const count = billableCount + totals.length
-  if (total === undefined) throw validationError("would take the total beyond what can be told")
-  if (count > maxLines) throw validationError(`would take the invoice beyond ${maxLines} lines`)
+  if (total === undefined) throw validationError("total would be too large")
+  if (count > maxLines) throw validationError(`invoice would have more than ${maxLines} lines`)
   return { subtotalMinor: total, totalMinor: total, billableCount: count }
 }
 
-/** Adds lines to a draft: all of them or none. */
+/** Adds all lines to a draft, or none. */
 export const addLines = async (tenant: string, { billables, invoiceId }: NewLines) => {
   if (!billables.every(({ quantity = 1 }) => hasAllowedScale(quantity)))
     throw validationError("quantity has too many decimals")

@@ -19,7 +19,7 @@ export interface LockedInvoice {
   readonly invoice: InvoiceRow
 }
 
-/** A contract and an invoice of it, held in this order until the transaction ends; undefined when there is none. */
+/** Locks an invoice after its contract, like the service, to avoid deadlocks. Undefined when it does not exist. */
 export const lockInvoice = async (connection: Connection, tenant: string, id: string) => {
   const values = [tenant, tenant, id, tenant, id]
   const { rows } = await connection.query<InvoiceRow & { first: LockedContract }>({ ...lockInvoiceStatement, values })
@@ -28,7 +28,7 @@ export const lockInvoice = async (connection: Connection, tenant: string, id: st
   return { contract: first, invoice }
 }
 
-/** The values of the part that bills more or less under a contract that is held, within its cap. */
+/** The values of `billedUpdateText`. */
 const toBilledValues = (
   tenant: string,
   { billedMinor, capMinor, id }: LockedContract,
@@ -36,11 +36,11 @@ const toBilledValues = (
 ) => {
   const total = sumExactly(billedMinor, ...changes)
   if (total === undefined || (total > billedMinor && total > (capMinor ?? total)))
-    throw validationError(`would bill more under contract ${id} than its cap`)
+    throw validationError(`would exceed the cap of contract ${id}`)
   return [total, tenant, id]
 }
 
-/** The values of the statement that stores a changed invoice and its event. */
+/** The values of `invoiceUpdateText`. */
 const toInvoiceValues = (
   tenant: string,
   invoice: InvoiceRow,
@@ -60,14 +60,14 @@ const toInvoiceValues = (
 
 interface InvoiceUpdate {
   readonly statement: { readonly name: string; readonly text: string }
-  /** The values of what is changed with the invoice. */
+  /** The values of the statement that precede those of the contract and the invoice. */
   readonly extraValues: ReadonlyArray<unknown>
   readonly billedChanges: ReadonlyArray<number>
   readonly eventType: string
   readonly fields: Partial<InvoiceRow>
 }
 
-/** Sets fields of an invoice that is held, and what its contract bills. */
+/** Updates a locked invoice and what its contract has billed. */
 export const updateLockedInvoice = async (
   connection: Connection,
   tenant: string,
@@ -82,6 +82,6 @@ export const updateLockedInvoice = async (
     ...toInvoiceValues(tenant, next, invoice.sequence, eventType, data)
   ]
   const { rowCount } = await connection.query({ ...statement, values })
-  if (rowCount !== 1) throw new Error("A held row was overtaken")
+  if (rowCount !== 1) throw new Error("A locked row changed")
   return data
 }

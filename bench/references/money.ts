@@ -4,16 +4,16 @@ const maxDecimals = 12
 
 export const hasAllowedScale = (quantity: number) => toDecimal(quantity).scale <= maxDecimals
 
-/** An exact amount as a number, or undefined when it is too large to be told exactly. */
+/** Undefined when the amount is not a safe integer. */
 const toNumber = (amount: bigint) => {
   const value = Number(amount)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Quantity times unit amount, rounded once; undefined beyond what can be told. */
+/** Rounds once. Undefined when the total is not a safe integer. */
 export const computeLineTotal = (quantity: number, amountMinor: number) =>
   toNumber(roundDecimal(multiplyDecimal(toDecimal(quantity), BigInt(amountMinor))))
 
-/** The sum, or undefined beyond what can be told. */
+/** Undefined when the sum is not a safe integer. */
 export const sumExactly = (...amounts: ReadonlyArray<number>) =>
   toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))

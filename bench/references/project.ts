@@ -8,7 +8,7 @@ export interface Project {
   readonly updatedAt: string
 }
 
-/** What a PATCH may hold; null takes a field away. */
+/** The body of a PATCH. Null removes a field. */
 export interface ProjectChange {
   readonly name?: string
   readonly description?: string | null
@@ -25,7 +25,7 @@ export interface ProjectRow {
   readonly updatedAt: string
 }
 
-/** A project with the number of its last event. */
+/** A project row with the sequence of its last event. */
 export interface VersionedProjectRow extends ProjectRow {
   readonly sequence: number
 }

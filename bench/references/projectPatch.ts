@@ -4,7 +4,7 @@ import { type Project, type ProjectChange, toProject, type VersionedProjectRow }
 import { lockProjectStatement, readProjectStatement, updateProjectStatement } from "./projectStatements.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
-/** The values of the statement that stores a changed project and its event. */
+/** The values of `updateProjectStatement`. */
 const toUpdateValues = (tenant: string, project: Project, currentSequence: number) => {
   const { contract, createdAt, description = null, id, name, order = null, updatedAt } = project
   return [
@@ -24,7 +24,7 @@ const toUpdateValues = (tenant: string, project: Project, currentSequence: numbe
   ]
 }
 
-/** The changed project, "missing" when there is none, or "overtaken" when somebody else changed it meanwhile. */
+/** Returns "conflict" when a concurrent request changed the project after it was read. */
 const tryPatch = async (
   connection: Connection,
   statement: typeof readProjectStatement,
@@ -40,16 +40,16 @@ const tryPatch = async (
     ...updateProjectStatement,
     values: toUpdateValues(tenant, project, sequence)
   })
-  return rowCount === 1 ? project : "overtaken"
+  return rowCount === 1 ? project : "conflict"
 }
 
 const patchLocked = (tenant: string, id: string, change: ProjectChange) =>
   inTransaction((connection) => tryPatch(connection, lockProjectStatement, tenant, id, change))
 
-/** Changes the newest version of a project. Whoever was overtaken holds the row and changes it again. */
+/** Optimistic update; after a conflict it locks the row and tries again. */
 export const patchProject = async (tenant: string, id: string, change: ProjectChange) => {
   const first = await tryPatch(pool, readProjectStatement, tenant, id, change)
-  const result = first === "overtaken" ? await patchLocked(tenant, id, change) : first
-  if (result === "overtaken") throw new Error("A held row was overtaken")
+  const result = first === "conflict" ? await patchLocked(tenant, id, change) : first
+  if (result === "conflict") throw new Error("A locked row changed")
   return result === "missing" ? undefined : result
 }

@@ -10,7 +10,7 @@ const terms = ["status", "currencyCode", "startsAt", "endsAt", "paymentTermDays"
 const contractFields = ["id", "client", "name", "description", ...terms, "order", ...stamps]
 const clientFields = ["id", "name", "description", "order", "media", ...stamps]
 
-/** Reads the fields named after a prefix. A column without a value is a field left out. */
+/** Reads the columns with a prefix into an object. A null column is an absent field. */
 const makeFieldReader = (prefix: string, fields: ReadonlyArray<string>) => {
   const columns = fields.map((field) => [field, prefix + field] as const)
   return (row: ExpandedRow) => {
@@ -33,7 +33,7 @@ export type Expansion = keyof typeof expansions
 
 const expandableRelations = ["contract", "contract.client"]
 
-/** How much the text of `expand` asks for, or undefined when it asks for what there is not. */
+/** Undefined when `expand` contains an unknown relation. */
 export const parseExpand = (expand: string | undefined): Expansion | undefined => {
   if (expand === undefined) return "alone"
   const relations = expand.split(",").map((name) => name.trim())
@@ -41,7 +41,7 @@ export const parseExpand = (expand: string | undefined): Expansion | undefined =
   return relations.includes("contract.client") ? "client" : "contract"
 }
 
-/** A project of any tenant the caller belongs to. */
+/** Reads a project of any tenant of the caller. */
 export const readProject = async ({ issuer, subject }: Principal, id: string, expansion: Expansion) => {
   const { rows } = await pool.query<ExpandedRow>({ ...readProjectStatements[expansion], values: [issuer, subject, id] })
   return rows[0] === undefined ? undefined : expansions[expansion](rows[0])

@@ -1,4 +1,4 @@
-/** The service's own statements about projects, named so that each connection prepares them once. */
+/** The service's own statements, named so that each connection prepares them once. */
 const projectColumns = `
   this."id" as "id", this."contract_id" as "contract", this."name" as "name", this."description" as "description",
   this."order" as "order", this."created_at" as "createdAt", this."updated_at" as "updatedAt"`
@@ -29,7 +29,7 @@ const makeCallerStatement = (name: string, columns: ReadonlyArray<string>, joins
     ${joins} where this.id = $3`
 })
 
-/** A project of any tenant the caller belongs to, with as much beside it as the name says. */
+/** Reads a project of any tenant of the caller, with the relations that the key names. */
 export const readProjectStatements = {
   alone: makeCallerStatement("projects.get", [projectColumns], ""),
   contract: makeCallerStatement("projects.get.contract", [projectColumns, contractColumns], contractJoin),
@@ -43,10 +43,10 @@ export const readProjectStatements = {
 const readProjectText = `
   select ${projectColumns}, this.sequence from projects this where this.tenant_id = $1 and this.id = $2`
 
-export const readProjectStatement = { name: "projects.newest", text: readProjectText }
-export const lockProjectStatement = { name: "projects.held", text: `${readProjectText} for update of this` }
+export const readProjectStatement = { name: "projects.read", text: readProjectText }
+export const lockProjectStatement = { name: "projects.lock", text: `${readProjectText} for update of this` }
 
-/** The change, made only to the version that was seen, and its event: in one statement, and so in one commit. */
+/** Updates the row only if its sequence is unchanged, and inserts the event in the same statement. */
 export const updateProjectStatement = {
   name: "projects.change",
   text: `
@@ -64,7 +64,6 @@ export const updateProjectStatement = {
     select 1 from changed`
 }
 
-/** The first page of a tenant's projects. */
 export const listProjectsStatement = {
   name: "projects.page",
   text: `

@@ -30,7 +30,7 @@ export interface ClientRow {
   readonly updatedAt: string
 }
 
-/** The client and its event in one statement, and so in one commit. */
+/** Inserts the client and its event in one statement. */
 export const createClientStatement = {
   name: "clients.create",
   text: `

@@ -15,7 +15,7 @@ const options = {
   requiredClaims: ["exp", "sub", "iss"]
 }
 
-/** Whom a bearer token speaks for; rejects when it is not to be trusted. */
+/** Rejects when the token is invalid. */
 export const verifyToken = async (token: string): Promise<Principal> => {
   const { exp = 0, iss = "", sub = "" } = (await jwtVerify(token, keys, options)).payload
   return { issuer: iss, subject: sub, expiresAt: exp * 1000 }

@@ -3,7 +3,6 @@ import { pool } from "./database.ts"
 
 export type Connection = Pick<pg.ClientBase, "query">
 
-/** All of it or nothing. */
 export const inTransaction = async <A>(work: (connection: Connection) => Promise<A>) => {
   const client = await pool.connect()
   try {

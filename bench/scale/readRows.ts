@@ -9,7 +9,7 @@ export interface ProjectRef {
 
 const distinctProjects = 4096
 
-/** Projects from all over the database, in no order but always the same ones. */
+/** A pseudo-random selection that is the same in every run. */
 export const selectProjectRefs = (client: pg.Client) =>
   Effect.promise(async () => {
     const { rows } = await client.query<ProjectRef>(
@@ -21,7 +21,7 @@ export const selectProjectRefs = (client: pg.Client) =>
 
 export const pageSize = 50
 
-/** What is asked for. Nothing is compared here, so there is nothing to refuse. */
+/** Only the service is measured, so that no rejected requests are compared. */
 export const makeReadRows = (refs: ReadonlyArray<ProjectRef>): ReadonlyArray<Row> => [
   {
     name: `GET /projects?limit=${pageSize}`,

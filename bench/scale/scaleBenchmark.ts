@@ -14,7 +14,6 @@ import { makeReadRows, selectProjectRefs } from "./readRows.ts"
 import { formatScaleTable, formatStatementTable } from "./scaleReport.ts"
 import { measureStatementCosts, type StatementCost } from "./statementCosts.ts"
 
-/** How many tenants there are in each of the databases that are compared. */
 const tenantCounts = { small: 10, large: 1000 }
 
 interface ScaleSide {
@@ -24,7 +23,7 @@ interface ScaleSide {
   readonly statementCosts: ReadonlyArray<StatementCost>
 }
 
-/** A database of this many tenants, a service over it, and what to ask it for. */
+/** Fills a database, starts a service on it and measures its statements. */
 const startSide = (client: pg.Client, environment: BenchEnvironment, name: keyof typeof tenantCounts) =>
   Effect.gen(function* () {
     const databaseUrl = yield* createDatabase(client, environment.infrastructure, name)
@@ -50,7 +49,7 @@ const startSide = (client: pg.Client, environment: BenchEnvironment, name: keyof
     } satisfies ScaleSide
   })
 
-/** Measures the same reads in a small database and in one a hundred times as large, in turns. */
+/** Alternates the same reads between a small database and one a hundred times as large. */
 export const measureScale = (environment: BenchEnvironment, token: string, options: Options) =>
   Effect.gen(function* () {
     const client = yield* connectDatabase(environment.infrastructure.databaseUrl)

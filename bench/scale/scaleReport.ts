@@ -4,7 +4,6 @@ import { formatNumber, listThroughputs } from "../report.ts"
 import { computeRatio, formatRatio } from "../support/ratio.ts"
 import type { StatementCost } from "./statementCosts.ts"
 
-/** What was found in a database of this many projects. */
 export interface ScaleResult {
   readonly projectCount: number
   readonly results: ReadonlyArray<RowResult>
@@ -18,7 +17,7 @@ const projectsColumn = {
   cell: ({ projectCount }: { readonly projectCount: number }) => projectCount.toLocaleString("en")
 }
 
-/** Each thing measured in the small database, and beneath it the same in the large one. */
+/** Pairs each item of the small database with that of the large one. */
 const pairResults = <A>(small: ScaleResult, large: ScaleResult, select: (measured: ScaleResult) => ReadonlyArray<A>) =>
   select(small).flatMap((smallItem, n): ReadonlyArray<PairedLine<A>> => {
     const largeItem = select(large)[n] ?? smallItem

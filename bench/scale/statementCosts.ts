@@ -6,10 +6,10 @@ import { membershipStatement } from "../references/statements.ts"
 import { benchCaller } from "../tokenIssuer.ts"
 import { type ProjectRef, pageSize } from "./readRows.ts"
 
-/** What one execution of a statement costs the database. */
+/** The cost of one execution of a statement. */
 export interface StatementCost {
   readonly statement: string
-  /** Pages of 8 KiB looked at, in PostgreSQL's own memory or not. They depend on nothing but the data and the plan. */
+  /** Pages of 8 KiB read from the buffer cache or from disk: they depend only on the data and the plan. */
   readonly buffers: number
   readonly millis: number
 }
@@ -22,14 +22,14 @@ interface ExplainedStatement {
 
 const { issuer, subject } = benchCaller
 
-/** The statements behind the rows. */
+/** The statements behind the measured rows. */
 const explainedStatements: ReadonlyArray<ExplainedStatement> = [
   { ...membershipStatement, values: ({ tenant }) => [tenant, issuer, subject] },
   { ...listProjectsStatement, values: ({ tenant }) => [tenant, pageSize + 1] },
   { ...readProjectStatements.alone, values: ({ project }) => [issuer, subject, project] }
 ]
 
-/** The part of `explain`'s answer that is read. */
+/** The part of the output of `explain` that is read. */
 interface Plan {
   readonly "QUERY PLAN": readonly [
     {
@@ -42,7 +42,7 @@ interface Plan {
 const formatLiteral = (client: pg.Client, value: string | number) =>
   typeof value === "number" ? String(value) : client.escapeLiteral(value)
 
-/** Prepared as the service prepares it: the plan is the one PostgreSQL settles on after the first executions. */
+/** Prepared like in the service, so that PostgreSQL uses the same generic plan after the warm-up executions. */
 const measureStatement = async (
   client: pg.Client,
   { name, text, values }: ExplainedStatement,

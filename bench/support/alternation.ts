@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 
-/** Each round begins with another of them, and goes the other way round: none always follows the same neighbour. */
+/** Each round starts with another item and reverses the order, so that no item always follows the same one. */
 export const rotate = <A>(items: ReadonlyArray<A>, round: number) => {
   const offset = round % items.length
   const shifted = [...items.slice(offset), ...items.slice(0, offset)]
   return round % 2 === 0 ? shifted : shifted.toReversed()
 }
 
-/** Does something with each of them, round by round: what disturbs the machine for a while disturbs all alike. */
+/** Alternates the items round by round, so that a disturbance of the machine affects all alike. */
 export const alternate = <A, B, E, R>(
   items: ReadonlyArray<A>,
   rounds: number,

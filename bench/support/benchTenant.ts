@@ -9,14 +9,14 @@ interface CreatedResponse {
 
 const pending = new Promise<never>(() => {})
 
-/** A tenant of one measurement, and what is asked for in it. */
+/** Creates a tenant and returns the operations of the benchmarks on it. */
 export const createBenchTenant = async ({ baseUrl }: Pick<Server, "baseUrl">, token: string) => {
   const pool = new Pool(baseUrl, { connections })
   let tenant: string | undefined
   let isClosed = false
 
   const call = async (method: "POST" | "PATCH" | "DELETE", path: string, body?: object) => {
-    if (isClosed) return pending // whoever still asks was told to stop
+    if (isClosed) return pending // the measurement was interrupted: never resolve
     const { body: response, statusCode } = await pool.request({
       method,
       path: `/api/v1${path}`,
@@ -28,12 +28,12 @@ export const createBenchTenant = async ({ baseUrl }: Pick<Server, "baseUrl">, to
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     const text = await response.text()
-    if (statusCode >= 300) throw new Error(`${method} ${path} was answered ${statusCode}: ${text}`)
+    if (statusCode >= 300) throw new Error(`${method} ${path} returned ${statusCode}: ${text}`)
     return text
   }
 
   const create = async (path: string, body: object) => {
-    const { data } = JSON.parse(await call("POST", path, body)) as CreatedResponse // as every answer to a POST that makes something
+    const { data } = JSON.parse(await call("POST", path, body)) as CreatedResponse // the body of every 201
     return data.id
   }
   tenant = await create("/tenants", { name: "Bench" })
@@ -41,7 +41,7 @@ export const createBenchTenant = async ({ baseUrl }: Pick<Server, "baseUrl">, to
 
   return {
     id: tenant,
-    /** An integration that is told of everything about clients. */
+    /** Creates a webhook integration, subscribed to all events of clients. */
     createWebhook: async (port: number) => {
       const id = await create("/integrations", {
         provider: "WEBHOOK",
@@ -51,7 +51,7 @@ export const createBenchTenant = async ({ baseUrl }: Pick<Server, "baseUrl">, to
       await create(`/integrations/${id}/subscriptions`, { eventType: "client.*" })
       return id
     },
-    /** An integration with a tracker, which nobody has authorized yet. */
+    /** Creates a Jira integration that is not authorized. */
     createJira: () => create("/integrations", { provider: "JIRA", name: "Tracker" }),
     pause: (integration: string) => call("POST", `/integrations/${integration}/pause`),
     resume: (integration: string) => call("POST", `/integrations/${integration}/resume`),

@@ -8,7 +8,7 @@ interface CpuShare {
   readonly share: number
 }
 
-/** What the processes computed during some work, beside what came of it. */
+/** Runs work and returns its result with the CPU share of each process. */
 export const withCpuShares = <A, E, R>(
   processes: ReadonlyArray<RunningProcess>,
   part: string,

@@ -1,6 +1,6 @@
 import type { Column } from "../markdownTable.ts"
 
-/** How long things took, in milliseconds. */
+/** Latencies in milliseconds. */
 export interface LatencySummary {
   readonly count: number
   readonly p50: number
@@ -8,7 +8,7 @@ export interface LatencySummary {
   readonly max: number
 }
 
-/** The value that this share of the values is not above. */
+/** Returns a function from a quantile, such as 0.95, to its value by the nearest-rank method. */
 export const makeQuantile = (values: ReadonlyArray<number>) => {
   const sorted = values.toSorted((a, b) => a - b)
   return (q: number) => sorted[Math.max(0, Math.ceil(sorted.length * q) - 1)] ?? Number.NaN

@@ -1,6 +1,6 @@
 /**
- * Begins something so often in a second, evenly and whatever becomes of it; ends when all of it has. Each is told when it
- * was due, which is what it counts from: it may be begun late because the machine is busy with others.
+ * Starts work at a constant rate, whether or not earlier work is done, and waits for all of it. `start` receives the
+ * time at which it was due: measure latency from it, because a busy machine starts work late.
  */
 export const runAtRate = async (perSecond: number, seconds: number, start: (dueCount: number) => Promise<unknown>) => {
   const total = perSecond * seconds
@@ -10,7 +10,7 @@ export const runAtRate = async (perSecond: number, seconds: number, start: (dueC
     const dueCount = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * perSecond) + 1)
     while (tasks.length < dueCount) {
       const task = start(startedAt + (tasks.length * 1000) / perSecond)
-      task.catch(() => {}) // it is told at the end, where all are waited for
+      task.catch(() => {}) // reported by Promise.all below
       tasks.push(task)
     }
     await new Promise((resolve) => setTimeout(resolve, 1))
@@ -20,7 +20,7 @@ export const runAtRate = async (perSecond: number, seconds: number, start: (dueC
   return { count: total, perSecond: total / Math.max(elapsedSeconds, seconds) }
 }
 
-/** Does something so often, as many at once. */
+/** Runs work `total` times with the given concurrency. */
 export const runConcurrently = async (total: number, concurrency: number, work: (n: number) => Promise<unknown>) => {
   let next = 0
   const runNext = async () => {
@@ -29,7 +29,7 @@ export const runConcurrently = async (total: number, concurrency: number, work: 
   await Promise.all(Array.from({ length: concurrency }, runNext))
 }
 
-/** How often a second something is done, as many at once. */
+/** Measures how often work completes per second with the given concurrency. */
 export const measureRate = async (seconds: number, concurrency: number, work: () => Promise<unknown>) => {
   const startedAt = performance.now()
   let completed = 0

@@ -10,7 +10,7 @@ interface ProcessOptions {
   readonly extraEnv: NodeJS.ProcessEnv
 }
 
-/** The api and the workers, one process each. */
+/** Starts the api and the workers, one process each. */
 export const startProcesses = (
   environment: BenchEnvironment,
   profile: string | undefined,

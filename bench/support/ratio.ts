@@ -1,13 +1,13 @@
 import { median } from "../median.ts"
 
-/** How many times one thing is another: in the middle round, and in the middle half of the rounds. */
+/** The median and the quartiles of a ratio. */
 export interface Ratio {
   readonly median: number
   readonly lowerQuartile: number
   readonly upperQuartile: number
 }
 
-/** Round by round, because what disturbs the machine for a while disturbs both: rates of different rounds say little. */
+/** Computes the ratio of each round, because a disturbance of the machine affects both values of a round. */
 export const computeRatio = (values: ReadonlyArray<number>, baselines: ReadonlyArray<number>): Ratio => {
   const ratios = values.map((value, round) => value / (baselines[round] ?? Number.NaN)).toSorted((a, b) => a - b)
   const quarter = Math.floor(ratios.length / 4)

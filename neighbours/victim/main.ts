@@ -48,9 +48,9 @@ const obey = (order: Order) => {
 
 process.on("message", async (order: Order) => {
   try {
-    process.send?.({ answer: { done: await obey(order) } })
+    process.send?.({ result: { done: await obey(order) } })
   } catch (error) {
-    process.send?.({ answer: { fault: error instanceof Error ? error.message : String(error) } })
+    process.send?.({ result: { fault: error instanceof Error ? error.message : String(error) } })
   }
 })
 process.on("disconnect", () => process.exit())

@@ -78,9 +78,9 @@ describe("brokenIn of the overload benchmark", () => {
     const overload = { ...result, acceptedPerSecond: 89, acceptedP99: 61, failures: 1 }
     const probes = round.probes.map((probe) => ({ ...probe, failures: probe.path === "/readyz" ? 2 : 0 }))
     assert.deepStrictEqual(broken({ ...round, overload, probes }), [
-      "all: 0.89 of the best is left, not 0.9",
-      "all: the p99 is 3.05 times that of the best, not 3",
-      "all: 1 requests failed otherwise than with 429 or 503",
+      "all: 0.89 of the goodput at saturation, expected at least 0.9",
+      "all: p99 is 3.05 times that at saturation, expected at most 3",
+      "all: 1 requests failed with neither 429 nor 503",
       "all: /readyz failed 2 times"
     ])
   })

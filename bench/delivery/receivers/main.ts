@@ -12,7 +12,7 @@ const now = () => performance.timeOrigin + performance.now()
 
 const recordArrival = (port: number, arrivedAt: number, text: string) => {
   if (text === "") return
-  // The service's own text: these are its fields.
+  // The body of an event, see the API.
   const { id, timestamp } = JSON.parse(text) as { readonly id: string; readonly timestamp: string }
   const key = `${port} ${id}`
   if (seenDeliveries.has(key)) return
@@ -23,7 +23,7 @@ const recordArrival = (port: number, arrivedAt: number, text: string) => {
 const responders: Readonly<
   Record<Behaviour, (port: number, request: IncomingMessage, response: ServerResponse) => void>
 > = {
-  answer: (_, __, response) => response.end("{}"),
+  respond: (_, __, response) => response.end("{}"),
   hang: (port, _, response) => hangingResponses.get(port)?.add(response),
   fail: (_, __, response) => response.writeHead(500).end("no"),
   reset: (_, request) => request.socket.resetAndDestroy(),
@@ -36,8 +36,8 @@ const makeListener = (port: () => number) => (request: IncomingMessage, response
   request.on("error", () => {})
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
   request.on("end", () => {
-    const behaviour = behaviours.get(port()) ?? "answer"
-    if (behaviour === "answer") recordArrival(port(), arrivedAt, Buffer.concat(chunks).toString())
+    const behaviour = behaviours.get(port()) ?? "respond"
+    if (behaviour === "respond") recordArrival(port(), arrivedAt, Buffer.concat(chunks).toString())
     responders[behaviour](port(), request, response)
   })
 }
@@ -50,12 +50,12 @@ const openReceiver = () =>
       makeListener(() => port)
     )
     server.listen(0, "127.0.0.1", () => {
-      port = (server.address() as AddressInfo).port // it listens on a port
+      port = (server.address() as AddressInfo).port // it listens on a TCP port
       resolve(port)
     })
   })
 
-/** Whoever hung until now hangs no longer than the receiver is said to. */
+/** A change of behaviour also ends the requests that hang. */
 const setBehaviour = (port: number, behaviour: Behaviour) => {
   for (const response of hangingResponses.get(port) ?? []) response.destroy()
   hangingResponses.set(port, new Set())
@@ -81,5 +81,5 @@ const handleCommand = async (command: ReceiverCommand) => {
   }
 }
 
-process.on("message", async (order: ReceiverCommand) => process.send?.({ answer: await handleCommand(order) }))
+process.on("message", async (order: ReceiverCommand) => process.send?.({ result: await handleCommand(order) }))
 process.on("disconnect", () => process.exit())

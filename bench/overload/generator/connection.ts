@@ -4,7 +4,7 @@ const headEnd = Buffer.from("\r\n\r\n")
 const lengthPattern = /\r\ncontent-length: *(\d+)/i
 const closePattern = /\r\nconnection: *close/i
 
-/** The size of a whole answer whose beginning this is; `undefined` as long as that cannot be told. */
+/** Returns the status and size of a response, or undefined while its head is incomplete. */
 const parseHead = (bytes: Buffer) => {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined
@@ -16,12 +16,12 @@ const parseHead = (bytes: Buffer) => {
   }
 }
 
-/** Told the status of an answer, or 0 when the connection broke before. */
+/** Called with the status of a response, or with 0 when the connection broke before it. */
 export type ResponseCallback = (status: number) => void
 
 /**
- * A connection that carries one request at a time and looks at nothing of an answer but its status: a client that costs
- * more takes what it costs from the service beside it. The answers must tell their length.
+ * A minimal HTTP client: one request at a time, and it reads only the status of a response. A heavier client would take
+ * CPU from the service on the same machine. Every response must have a content-length.
  */
 export class Connection {
   readonly #port: number
@@ -61,7 +61,6 @@ export class Connection {
     done?.(status)
   }
 
-  /** Opens the connection, if it is not. */
   open() {
     this.#socket ??= this.#open()
     return this.#socket

@@ -1,25 +1,25 @@
-/** What the process of the load generator is told to send. It answers with a `LoadResult` when it has. */
+/** A command to the load generator, which returns a `LoadResult`. */
 export interface Load {
   readonly port: number
-  /** Whole requests as they go over the wire, sent in turn. */
+  /** Complete HTTP requests, sent in turn. */
   readonly requests: ReadonlyArray<string>
   readonly connections: number
   readonly seconds: number
-  /** So many a second whatever becomes of them; without it, as fast as they are answered. */
+  /** A constant rate (open loop). Without it, every connection sends again after each response (closed loop). */
   readonly perSecond?: number
 }
 
 export interface LoadResult {
   readonly sentPerSecond: number
-  /** Requests that were due while every connection was still waiting for an answer. */
+  /** Requests that were due while every connection waited for a response. */
   readonly unsentPerSecond: number
   readonly acceptedPerSecond: number
-  /** Answers of 429 and 503. */
+  /** Responses with 429 or 503. */
   readonly rejectedPerSecond: number
-  /** Every other answer, and connections that broke. */
+  /** All other responses, and broken connections. */
   readonly failures: number
   readonly acceptedP50: number
   readonly acceptedP99: number
-  /** What the generator itself computed, in parts of a core. */
+  /** CPU time of the generator, as a share of one core. */
   readonly generatorCpuShare: number
 }

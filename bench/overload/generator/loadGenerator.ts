@@ -2,16 +2,15 @@ import { makeQuantile } from "../../support/latencySummary.ts"
 import { Connection } from "./connection.ts"
 import type { Load, LoadResult } from "./load.ts"
 
-/** A server accepts one connection in each turn of its event loop, so they are opened before there is any load. */
+/** A server accepts one connection per turn of its event loop, so all are opened before the load starts. */
 const connectMillis = 1000
-/** What is sent first is not measured: queues fill. */
+/** Not measured: queues fill up first. */
 const rampUpMillis = 1000
-/** How long answers are waited for after the last request was sent. */
 const drainMillis = 5000
 
 const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Counts what begins and ends within the time that is measured. */
+/** Counts requests and responses within the measured time. */
 const makeCounters = (from: number, to: number) => {
   const acceptedLatencies: Array<number> = []
   let [sent, unsent, rejected, failures, accepted] = [0, 0, 0, 0, 0]
@@ -54,7 +53,7 @@ const makeSender = ({ connections, port, requests }: Load, counters: ReturnType<
   const all = [...idle]
   let next = 0
 
-  /** Sends the next request if a connection is free; `then` is called when it was answered. */
+  /** Sends the next request if a connection is free. */
   const send = (dueAt: number, onResponse: () => void = () => {}) => {
     const connection = idle.pop()
     const request = encodedRequests[next++ % encodedRequests.length]
@@ -80,7 +79,7 @@ const makeSender = ({ connections, port, requests }: Load, counters: ReturnType<
 
 type Sender = ReturnType<typeof makeSender>
 
-/** Keeps every connection busy. */
+/** Closed loop: keeps every connection busy. */
 const sendClosed = async ({ send }: Sender, connections: number, end: number) => {
   const sendNext = () => {
     if (performance.now() < end) send(performance.now(), sendNext)
@@ -89,7 +88,7 @@ const sendClosed = async ({ send }: Sender, connections: number, end: number) =>
   await sleep(end - performance.now())
 }
 
-/** Sends at a constant rate. A request counts from when it was due, however late the machine lets us send it. */
+/** Open loop: sends at a constant rate. Latency counts from when a request was due, even if it is sent late. */
 const sendOpen = async ({ send }: Sender, perSecond: number, end: number) => {
   const startedAt = performance.now()
   let count = 0
@@ -114,7 +113,7 @@ export const generateLoad = async (load: Load): Promise<LoadResult> => {
   const { system, user } = process.cpuUsage(cpuBefore)
   const cpuShare = (system + user) / 1000 / (performance.now() - startedAt)
   while (!sender.isIdle() && performance.now() < end + drainMillis) await sleep(10)
-  // Whatever is still unanswered fails as its connection closes.
+  // Requests without a response fail when their connection closes.
   sender.close()
   return counters.summarize(cpuShare)
 }

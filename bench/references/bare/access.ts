@@ -7,7 +7,7 @@ import { type HttpResponse, makeError } from "./response.ts"
 
 const verifiedTokens = new Map<string, Principal>()
 
-/** Verifies each token once. Nothing is ever forgotten: a reference lives for minutes and sees a handful of them. */
+/** Caches verified tokens without eviction: a reference server runs for minutes and sees a handful. */
 const authenticate = async (authorization: string) => {
   const known = verifiedTokens.get(authorization)
   if (known !== undefined && known.expiresAt > Date.now()) return known
@@ -18,7 +18,7 @@ const authenticate = async (authorization: string) => {
 
 type Handler<Who> = (request: IncomingMessage, who: Who) => Promise<HttpResponse>
 
-/** Runs the work for whoever is known, where it finds out by itself what is theirs. */
+/** For operations that find the tenant by the resource. */
 export const withCaller =
   (handle: Handler<Principal>) =>
   async (request: IncomingMessage): Promise<HttpResponse> => {
@@ -26,7 +26,7 @@ export const withCaller =
     return principal === undefined ? makeError(401, "Unauthorized", "Unauthorized") : handle(request, principal)
   }
 
-/** Runs the work in the caller's tenant: first the bearer, then the tenant, then the role. */
+/** Checks the token, then the tenant, then the role. */
 export const withTenant = (role: string, handle: Handler<string>) =>
   withCaller(async (request, { issuer, subject }) => {
     const tenant = request.headers["tenant-id"]

@@ -18,7 +18,6 @@ export const readBody = (request: IncomingMessage) =>
     request.on("end", () => resolve(parseJson(text)))
   })
 
-/** Whether a body is an object without any key but the known ones. */
 export const isObjectWith = (known: ReadonlySet<string>, body: unknown): body is Readonly<Record<string, unknown>> =>
   typeof body === "object" && body !== null && Object.keys(body).every((key) => known.has(key))
 

@@ -9,7 +9,7 @@ export const projectPath = "/api/v1/projects/"
 
 const projectIdPattern = /^prj_[a-z0-9]{1,64}$/
 
-/** The identifier an address ends with, if it is one, and the query behind it. */
+/** The id at the end of the path, if it is valid, and the query. */
 const parseTarget = (url = "") => {
   const end = url.indexOf("?")
   const id = url.slice(projectPath.length, end < 0 ? undefined : end)

@@ -22,12 +22,12 @@ const authenticate = ({ headers }: FastifyRequest) => {
   })
 }
 
-/** For what leads to its tenant by itself, and is read in one statement with the membership. */
+/** For operations that find the tenant by the resource and read it with the membership in one statement. */
 export const requireCaller = async (request: FastifyRequest) => {
   request.principal = await authenticate(request)
 }
 
-/** First the bearer, then the tenant, then the role. */
+/** Checks the token, then the tenant, then the role. */
 export const requireRole = (role: string) => async (request: FastifyRequest) => {
   const { issuer, subject } = await authenticate(request)
   const tenant = request.headers["tenant-id"]

@@ -14,7 +14,7 @@ export const registerErrorHandlers = (app: FastifyInstance) => {
   app.setErrorHandler((failure: FastifyError | ApiError, _, reply) => {
     const { message, statusCode = 500 } = failure
     if (failure instanceof ApiError) return reply.code(statusCode).send({ error: failure.error, message })
-    // What cannot be an identifier leads nowhere.
+    // An invalid id is a 404 in this API.
     if (failure.validationContext === "params") return reply.code(404).send(notFoundBody)
     if (failure.validation !== undefined) {
       return reply

@@ -20,7 +20,7 @@ export const projectChangeSchema = {
   }
 }
 
-/** A relation: its identifier or all of it. Two types, unlike `anyOf`, are told apart without a validator. */
+/** A relation: its id or the expanded object. Unlike with `anyOf`, Fastify serializes it without a validator. */
 const idOrExpanded = (schema: object) => ({ ...schema, type: ["string", "object"] })
 
 const contractSchema = {

@@ -25,7 +25,7 @@ export const registerProjects = async (app: FastifyInstance) => {
     },
     async ({ params, principal, query }) => {
       const expansion = parseExpand(query.expand)
-      if (expansion === undefined) throw validationError("expand names relations there are not")
+      if (expansion === undefined) throw validationError("expand contains an unknown relation")
       const data = await readProject(principal, params.id, expansion)
       if (data === undefined) throw notFound()
       return { data }

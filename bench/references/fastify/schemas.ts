@@ -1,4 +1,4 @@
-// With the `u` flag, which the validator sets, the range of surrogates matches only those without a partner.
+// Excludes NUL and, with the `u` flag that ajv sets, unpaired surrogates.
 const storableTextPattern = "^[^\\u0000\\ud800-\\udfff]*$"
 
 export const textSchema = (minLength: number, maxLength: number) => ({
