@@ -2,24 +2,24 @@ import { Pool } from "undici"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH"
 
-export interface Call {
+export interface CallOptions {
   readonly tenant?: string | undefined
-  /** An object is sent as JSON, a string as JSON already, bytes as they are. */
+  /** Objects are serialized as JSON; strings are sent as JSON, buffers as octets. */
   readonly body?: object | string | Buffer
   readonly signal?: AbortSignal
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly text: string
 }
 
-/** The calls of one caller, over at most so many connections. */
-export const connectApi = (base: string, token: string, connections: number) => {
-  const pool = new Pool(base, { connections, headersTimeout: 0, bodyTimeout: 0 })
-  const isBytes = (body: Call["body"]) => Buffer.isBuffer(body)
+/** The API as one caller, over at most `connections` connections. */
+export const connectApi = (baseUrl: string, token: string, connections: number) => {
+  const pool = new Pool(baseUrl, { connections, headersTimeout: 0, bodyTimeout: 0 })
+  const isBytes = (body: CallOptions["body"]) => Buffer.isBuffer(body)
 
-  const request = (method: Method, path: string, { body, signal, tenant }: Call) =>
+  const request = (method: Method, path: string, { body, signal, tenant }: CallOptions) =>
     pool.request({
       method,
       path: `/api/v1${path}`,
@@ -38,7 +38,7 @@ export const connectApi = (base: string, token: string, connections: number) => 
 
   return {
     request,
-    call: async (method: Method, path: string, call: Call = {}): Promise<Answer> => {
+    call: async (method: Method, path: string, call: CallOptions = {}): Promise<ApiResponse> => {
       const { body, statusCode } = await request(method, path, call)
       return { status: statusCode, text: await body.text() }
     },
@@ -48,15 +48,15 @@ export const connectApi = (base: string, token: string, connections: number) => 
 
 export type Api = ReturnType<typeof connectApi>
 
-/** The identifier in the answer to a request that creates something. */
-export const idIn = ({ text }: Answer) => {
-  const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // as every answer to a creating POST
+/** The id in the response to a creation. */
+export const parseId = ({ text }: ApiResponse) => {
+  const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // the body of every 201
   return data.id
 }
 
-/** An answer to a request without which nothing can be measured. */
-export const requireSuccess = async (what: string, answer: Promise<Answer>) => {
-  const { status, text } = await answer
-  if (status >= 300) throw new Error(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+/** Fails when a request that the measurement depends on fails. */
+export const requireSuccess = async (description: string, response: Promise<ApiResponse>) => {
+  const { status, text } = await response
+  if (status >= 300) throw new Error(`${description} returned ${status}: ${text.slice(0, 200)}`)
   return { status, text }
 }

@@ -1,79 +1,81 @@
-import { type Answer, type Api, type Call, connectApi, idIn, type Method } from "./api.ts"
+import { type Api, type ApiResponse, type CallOptions, connectApi, type Method, parseId } from "./api.ts"
 
 const connections = 96
 const pauseMillis = 100
-const preparingMillis = 120_000
+const prepareTimeoutMillis = 120_000
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, pauseMillis))
 
-const isShed = ({ status }: Answer) => status === 429 || status === 503
+const isRejected = ({ status }: ApiResponse) => status === 429 || status === 503
 
-/** One ordinary caller with as many tenants as he likes, who counts what he is answered. */
-export const makeAttacker = (base: string, token: string) => {
-  const api: Api = connectApi(base, token, connections)
-  const answers = new Map<string, number>()
-  const count = (what: string) => answers.set(what, (answers.get(what) ?? 0) + 1)
+/** A caller with ordinary permissions in tenants of its own. Counts its responses. */
+export const connectAttacker = (baseUrl: string, token: string) => {
+  const api: Api = connectApi(baseUrl, token, connections)
+  const responseCounts = new Map<string, number>()
+  const countResponse = (key: string) => responseCounts.set(key, (responseCounts.get(key) ?? 0) + 1)
 
-  const call = async (method: Method, path: string, options: Call = {}): Promise<Answer> => {
+  const call = async (method: Method, path: string, options: CallOptions = {}): Promise<ApiResponse> => {
     try {
-      const answer = await api.call(method, path, options)
-      count(String(answer.status))
-      return answer
+      const response = await api.call(method, path, options)
+      countResponse(String(response.status))
+      return response
     } catch (error) {
       if (options.signal?.aborted !== true) {
-        count("no answer")
+        countResponse("no response")
         await pause()
       }
       return { status: 0, text: error instanceof Error ? error.message : "" }
     }
   }
 
-  /** Asks until it is not turned away for the rate or the load: what it is needed for must be there. */
-  const prepare = async (method: Method, path: string, options: Call = {}) => {
-    const began = performance.now()
+  /** Retries while the service rejects the request because of rate or load: the attack depends on it. */
+  const callUntilAccepted = async (method: Method, path: string, options: CallOptions = {}) => {
+    const startedAt = performance.now()
     for (;;) {
-      const answer = await call(method, path, options)
-      if (!isShed(answer) || performance.now() - began > preparingMillis) return answer
+      const response = await call(method, path, options)
+      if (!isRejected(response) || performance.now() - startedAt > prepareTimeoutMillis) return response
       await pause()
     }
   }
 
-  /** Creates something that no quota forbids. */
-  const create = async (path: string, options: Call = {}) => {
-    const answer = await prepare("POST", path, options)
-    if (answer.status >= 300 || answer.status === 0) {
-      throw new Error(`POST ${path} of the attacker was answered ${answer.status}: ${answer.text.slice(0, 200)}`)
+  const requireCreated = async (path: string, options: CallOptions = {}) => {
+    const response = await callUntilAccepted("POST", path, options)
+    if (response.status >= 300 || response.status === 0) {
+      throw new Error(`POST ${path} of the attacker returned ${response.status}: ${response.text.slice(0, 200)}`)
     }
-    return answer
+    return response
   }
 
   return {
     request: api.request,
-    count,
+    countResponse,
     call,
-    prepare,
-    create: async (path: string, options: Call = {}) => idIn(await create(path, options)),
-    createTenant: async () => idIn(await create("/tenants", { body: { name: "Attacker" } })),
-    answers: (): ReadonlyMap<string, number> => answers,
+    callUntilAccepted,
+    create: async (path: string, options: CallOptions = {}) => parseId(await requireCreated(path, options)),
+    createTenant: async () => parseId(await requireCreated("/tenants", { body: { name: "Attacker" } })),
+    responseCounts: (): ReadonlyMap<string, number> => responseCounts,
     close: api.close
   }
 }
 
-export type Attacker = ReturnType<typeof makeAttacker>
+export type Attacker = ReturnType<typeof connectAttacker>
 
-interface Repeating {
-  readonly atOnce: number
-  readonly until?: AbortSignal
+interface RepeatOptions {
+  readonly concurrency: number
+  readonly signal?: AbortSignal
   readonly total?: number
 }
 
 const maxTotal = 1_000_000
 
-/** Does something over and over, so many at once, until told to stop or until it was done as often as wanted. */
-export const repeat = async ({ atOnce, total = maxTotal, until }: Repeating, work: (n: number) => Promise<unknown>) => {
+/** Repeats work with the given concurrency until the signal aborts or `total` is reached. */
+export const repeat = async (
+  { concurrency, total = maxTotal, signal }: RepeatOptions,
+  work: (n: number) => Promise<unknown>
+) => {
   let next = 0
-  const one = async () => {
-    while (until?.aborted !== true && next < total) await work(next++)
+  const runNext = async () => {
+    while (signal?.aborted !== true && next < total) await work(next++)
   }
-  await Promise.all(Array.from({ length: atOnce }, one))
+  await Promise.all(Array.from({ length: concurrency }, runNext))
 }

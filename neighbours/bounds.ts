@@ -1,42 +1,42 @@
 import { makeQuantile } from "../bench/support/latencySummary.ts"
 import type { Finding } from "./row.ts"
-import type { Figures } from "./victim/orders.ts"
+import type { Measurements } from "./victim/commands.ts"
 
-/** What nobody may do to another caller, in milliseconds and megabytes. */
+/** The bounds of what the victim may notice, in milliseconds and megabytes. */
 export const bounds = { readP95: 1000, pingMax: 3000, pdfMax: 5000, apiMegabytes: 1000 } as const
 
-export interface Result {
+export interface RowResult {
   readonly name: string
-  readonly figures: Figures
-  /** The most memory the api ever had; `undefined` when it ended. */
+  readonly measurements: Measurements
+  /** Peak memory; undefined when the api process ended. */
   readonly apiMegabytes: number | undefined
-  readonly answers: ReadonlyMap<string, number>
+  readonly attackerResponses: ReadonlyMap<string, number>
   readonly findings: ReadonlyArray<Finding>
 }
 
-export const readP95 = ({ reads }: Figures) => makeQuantile(reads)(0.95)
-export const maxOf = (times: ReadonlyArray<number>) => makeQuantile(times)(1)
+export const computeReadP95 = ({ reads }: Measurements) => makeQuantile(reads)(0.95)
+export const computeMax = (times: ReadonlyArray<number>) => makeQuantile(times)(1)
 
-export const failureCount = ({ failures }: Figures) => Object.values(failures).reduce((sum, count) => sum + count, 0)
+export const countFailures = ({ failures }: Measurements) =>
+  Object.values(failures).reduce((sum, count) => sum + count, 0)
 
-/** Everything a result breaks, in words. Nothing measured is broken as well: nobody was answered at all. */
-export const brokenBounds = ({ apiMegabytes, figures, findings }: Result): ReadonlyArray<string> => {
-  const within = (value: number, bound: number) => value < bound
+/** Names the violated bounds. Without a sample, a bound is violated too. */
+export const findViolations = ({ apiMegabytes, measurements, findings }: RowResult): ReadonlyArray<string> => {
+  const isWithin = (value: number, bound: number) => value < bound
   return [
-    within(readP95(figures), bounds.readP95) ? "" : "reads",
-    within(maxOf(figures.pings), bounds.pingMax) ? "" : "ping",
-    within(maxOf(figures.pdfs), bounds.pdfMax) ? "" : "PDF",
-    failureCount(figures) === 0 ? "" : "failures",
-    apiMegabytes === undefined ? "api ended" : within(apiMegabytes, bounds.apiMegabytes) ? "" : "memory",
-    ...findings.filter(({ isBroken }) => isBroken).map(({ what }) => what)
-  ].filter((broken) => broken !== "")
+    isWithin(computeReadP95(measurements), bounds.readP95) ? "" : "reads",
+    isWithin(computeMax(measurements.pings), bounds.pingMax) ? "" : "ping",
+    isWithin(computeMax(measurements.pdfs), bounds.pdfMax) ? "" : "PDF",
+    countFailures(measurements) === 0 ? "" : "failures",
+    apiMegabytes === undefined ? "api ended" : isWithin(apiMegabytes, bounds.apiMegabytes) ? "" : "memory",
+    ...findings.filter(({ isViolation }) => isViolation).map(({ description }) => description)
+  ].filter((violation) => violation !== "")
 }
 
-/** The figures of several measurements as if they were one. */
-export const mergeFigures = (all: ReadonlyArray<Figures>): Figures => {
+export const mergeMeasurements = (all: ReadonlyArray<Measurements>): Measurements => {
   const failures: Record<string, number> = {}
-  for (const [what, count] of all.flatMap((one) => Object.entries(one.failures))) {
-    failures[what] = (failures[what] ?? 0) + count
+  for (const [key, count] of all.flatMap((measurement) => Object.entries(measurement.failures))) {
+    failures[key] = (failures[key] ?? 0) + count
   }
   return {
     reads: all.flatMap(({ reads }) => reads),

@@ -4,75 +4,78 @@ import { describeHardware } from "../bench/report.ts"
 import { startTokenIssuer } from "../bench/tokenIssuer.ts"
 import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
 import { makeStopSignal } from "../src/layers/local/process/StopSignals.ts"
-import { brokenBounds, mergeFigures, type Result } from "./bounds.ts"
-import { measureRow } from "./measureRow.ts"
+import { findViolations, mergeMeasurements, type RowResult } from "./bounds.ts"
 import { help, type Options, readOptions } from "./options.ts"
-import { resultTable } from "./report.ts"
+import { formatResultTable } from "./report.ts"
+import { measureRow } from "./rowMeasurement.ts"
 import { rows } from "./rows.ts"
 
 class NeighboursFailed extends Data.TaggedError("NeighboursFailed")<{ readonly message: string }> {}
 
-const chosenRows = ({ row }: Options) => {
-  const chosen = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
-  return chosen.length > 0
-    ? Effect.succeed(chosen)
+const selectRows = ({ row }: Options) => {
+  const selected = rows.filter(({ name }) => name.toLowerCase().includes(row.toLowerCase()))
+  return selected.length > 0
+    ? Effect.succeed(selected)
     : Effect.fail(
         new NeighboursFailed({
-          message: `No row holds "${row}". There are:\n${rows.map(({ name }) => `  ${name}`).join("\n")}`
+          message: `No row contains "${row}". The rows are:\n${rows.map(({ name }) => `  ${name}`).join("\n")}`
         })
       )
 }
 
-const requireWithinBounds = (results: ReadonlyArray<Result>) => {
-  const broken = results
-    .map((result) => ({ name: result.name, bounds: brokenBounds(result) }))
-    .filter(({ bounds }) => bounds.length > 0)
-    .map(({ bounds, name }) => `${name}: ${bounds.join(", ")}`)
-  return broken.length === 0
+const requireWithinBounds = (results: ReadonlyArray<RowResult>) => {
+  const violations = results
+    .map((result) => ({ name: result.name, violations: findViolations(result) }))
+    .filter(({ violations }) => violations.length > 0)
+    .map(({ violations, name }) => `${name}: ${violations.join(", ")}`)
+  return violations.length === 0
     ? Effect.void
-    : Effect.fail(new NeighboursFailed({ message: `Broken:\n${broken.join("\n")}` }))
+    : Effect.fail(new NeighboursFailed({ message: `Violated bounds:\n${violations.join("\n")}` }))
 }
 
-/** What the victim noticed while nobody attacked, over all rows. */
-const mergeAlone = (alone: ReadonlyArray<Result>): Result => ({
+/** The measurements without an attack, over all rows. */
+const mergeBaselines = (baselines: ReadonlyArray<RowResult>): RowResult => ({
   name: "nobody",
-  figures: mergeFigures(alone.map(({ figures }) => figures)),
-  apiMegabytes: Math.max(...alone.map(({ apiMegabytes }) => apiMegabytes ?? 0)),
-  answers: new Map(),
+  measurements: mergeMeasurements(baselines.map(({ measurements }) => measurements)),
+  apiMegabytes: Math.max(...baselines.map(({ apiMegabytes }) => apiMegabytes ?? 0)),
+  attackerResponses: new Map(),
   findings: []
 })
 
 const measureAll = (options: Options) =>
   Effect.gen(function* () {
-    const chosen = yield* chosenRows(options)
-    const stage = yield* withProgress(
+    const selected = yield* selectRows(options)
+    const infrastructure = yield* withProgress(
       "Starting PostgreSQL and NATS",
       startInfrastructure,
       () => "PostgreSQL and NATS ready"
     )
-    const { jwksUrl, signTokenFor: tokenFor } = yield* startTokenIssuer
-    const callers = {
-      attacker: yield* Effect.promise(() => tokenFor("attacker")),
-      victim: yield* Effect.promise(() => tokenFor("victim"))
+    const { jwksUrl, signTokenFor } = yield* startTokenIssuer
+    const tokens = {
+      attacker: yield* Effect.promise(() => signTokenFor("attacker")),
+      victim: yield* Effect.promise(() => signTokenFor("victim"))
     }
-    const measured = yield* Effect.forEach(chosen, (row, n) =>
-      measureRow({ infrastructure: stage, jwksUrl }, callers, row, n, options)
+    const measured = yield* Effect.forEach(selected, (row, n) =>
+      measureRow({ infrastructure, jwksUrl }, tokens, row, n, options)
     )
     const results = [
-      mergeAlone(measured.flatMap(({ alone }) => (alone === undefined ? [] : [alone]))),
+      mergeBaselines(measured.flatMap(({ baseline }) => (baseline === undefined ? [] : [baseline]))),
       ...measured.map(({ result }) => result)
     ]
     yield* printLine(
-      `\n${describeHardware(stage.postgresDescription)}; victim, attacker, database and the service share the cores\n\n${resultTable(results)}\n`
+      `\n${describeHardware(infrastructure.postgresDescription)}; victim, attacker, database and the service share the cores\n\n${formatResultTable(results)}\n`
     )
     yield* requireWithinBounds(results)
   }).pipe(Effect.scoped)
 
-const orStopped = <E>(work: Effect.Effect<void, E>) =>
+const untilStopSignal = <E>(benchmark: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
-    const asked = yield* makeStopSignal
-    const stopped = Effect.zipRight(Deferred.await(asked), new NeighboursFailed({ message: "Stopped before the end" }))
-    yield* Effect.raceFirst(work, stopped)
+    const stopSignal = yield* makeStopSignal
+    const stopped = Effect.zipRight(
+      Deferred.await(stopSignal),
+      new NeighboursFailed({ message: "Stopped before the end" })
+    )
+    yield* Effect.raceFirst(benchmark, stopped)
   })
 
 const program = Effect.gen(function* () {
@@ -80,13 +83,13 @@ const program = Effect.gen(function* () {
     try: () => readOptions(process.argv.slice(2)),
     catch: (cause) => new NeighboursFailed({ message: `${cause instanceof Error ? cause.message : cause}\n\n${help}` })
   })
-  yield* options.help ? Console.log(help) : orStopped(measureAll(options))
+  yield* options.help ? Console.log(help) : untilStopSignal(measureAll(options))
 })
 
-const explain = (cause: Cause.Cause<Error>) => {
+const printFailure = (cause: Cause.Cause<Error>) => {
   const failure = Cause.squash(cause)
   return Console.error(Cause.isFailure(cause) && failure instanceof Error ? failure.message : Cause.pretty(cause))
 }
 
-const exit = await Effect.runPromiseExit(Effect.tapErrorCause(program, explain))
+const exit = await Effect.runPromiseExit(Effect.tapErrorCause(program, printFailure))
 process.exitCode = Exit.isSuccess(exit) ? 0 : 1

@@ -1,12 +1,13 @@
 import { parseArgs } from "node:util"
 
-export const help = `npm run neighbours                   measure what one caller can do to another, on servers of its own
+export const help = `npm run neighbours                   measure how much one caller (attacker) slows down another (victim), on
+                                     temporary servers
 npm run neighbours -- <options>
-  --row <words>       only rows whose name holds the words, for example --row PDF
+  --row <words>       only rows whose name contains the words, for example --row PDF
   --seconds <n>       length of each attack [15]
-  --profile <folder>  also write the CPU profiles of the service there, for the developer tools of a browser
+  --profile <folder>  write CPU profiles of the service to this folder, for the developer tools of a browser
 
-Ends with 1 when a bound is broken.`
+Exits with 1 when a bound is violated.`
 
 export interface Options {
   readonly help: boolean
@@ -26,6 +27,6 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     }
   })
   const seconds = Number(values.seconds)
-  if (!Number.isInteger(seconds) || seconds < 1) throw new Error("--seconds takes a whole number from 1 upwards")
+  if (!Number.isInteger(seconds) || seconds < 1) throw new Error("--seconds must be a whole number, at least 1")
   return { help: values.help, row: values.row, seconds, profile: values.profile }
 }

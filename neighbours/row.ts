@@ -2,8 +2,8 @@ import type pg from "pg"
 import type { Receivers } from "../bench/delivery/receivers.ts"
 import type { Attacker } from "./attacker.ts"
 
-/** What a row works with: the attacker, and what he does not have but would have grown in time. */
-export interface Scene {
+/** What a row uses to prepare an attack: direct database access stands for growth over time. */
+export interface AttackFixture {
   readonly attacker: Attacker
   readonly client: pg.Client
   readonly receivers: Receivers
@@ -11,20 +11,20 @@ export interface Scene {
   readonly namespace: string
 }
 
-/** Something measured after an attack besides the victim. */
+/** A check after an attack, besides the victim's measurements. */
 export interface Finding {
-  readonly what: string
-  readonly isBroken: boolean
+  readonly description: string
+  readonly isViolation: boolean
 }
 
 export interface Attack {
-  /** Ends soon after the signal does; what it is in the midst of is given up. */
+  /** Ends soon after the signal aborts and abandons open requests. */
   readonly run: (until: AbortSignal) => Promise<void>
   readonly check?: () => Promise<ReadonlyArray<Finding>>
 }
 
-/** One thing a caller may do to the others. */
+/** One kind of attack. */
 export interface Row {
   readonly name: string
-  readonly prepare: (scene: Scene) => Promise<Attack>
+  readonly prepare: (fixture: AttackFixture) => Promise<Attack>
 }

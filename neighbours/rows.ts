@@ -1,23 +1,23 @@
 import type { Row } from "./row.ts"
-import { hugeBodies } from "./rows/bodies.ts"
+import { largeBodies } from "./rows/bodies.ts"
 import { manyConnections } from "./rows/connections.ts"
 import { wideFanOut } from "./rows/fanOut.ts"
-import { wholeList } from "./rows/lists.ts"
-import { manySlots } from "./rows/media.ts"
+import { longLists } from "./rows/lists.ts"
+import { manyMediaSlots } from "./rows/mediaSlots.ts"
 import { manyConsumers } from "./rows/natsConsumers.ts"
 import { longPdfs } from "./rows/pdfs.ts"
-import { bulkRedelivery } from "./rows/redeliver.ts"
+import { bulkRedelivery } from "./rows/redelivery.ts"
 import { slowReceivers } from "./rows/slowReceivers.ts"
 
-/** Each of these stopped every other caller once. */
+/** Each of these attacks once blocked all other callers. */
 export const rows: ReadonlyArray<Row> = [
-  ...hugeBodies,
+  ...largeBodies,
   wideFanOut,
   ...slowReceivers,
   bulkRedelivery,
   ...longPdfs,
-  wholeList,
+  longLists,
   ...manyConnections,
-  manySlots,
+  manyMediaSlots,
   manyConsumers
 ]

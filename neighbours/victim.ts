@@ -1,27 +1,28 @@
 import { Duration, Effect } from "effect"
 import { startHelperProcess } from "../bench/support/helperProcess.ts"
-import type { Figures, Order } from "./victim/orders.ts"
+import type { Measurements, VictimCommand } from "./victim/commands.ts"
 
-interface Outcome {
-  readonly done?: unknown
-  readonly fault?: string
+interface CommandResult {
+  readonly value?: unknown
+  readonly error?: string
 }
 
-/** The victim, in a process of its own: what the attack costs us must not look like slowness of the service. */
-export const startVictim = Effect.map(startHelperProcess<Order>("victim/main", "neighbours"), (ask) => {
-  const order = async (one: Order) => {
-    const { done, fault } = (await ask(one)) as Outcome // what victim/main.ts answers
-    if (fault !== undefined) throw new Error(`The victim: ${fault}`)
-    return done
+/** In a process of its own, so that the CPU use of the attacker does not slow it down. */
+export const startVictim = Effect.map(startHelperProcess<VictimCommand>("victim/main", "neighbours"), (sendCommand) => {
+  const send = async (command: VictimCommand) => {
+    const { value, error } = (await sendCommand(command)) as CommandResult // see victim/main.ts
+    if (error !== undefined) throw new Error(`The victim: ${error}`)
+    return value
   }
   return {
-    prepare: (base: string, token: string, invoices: number) => order({ order: "prepare", base, token, invoices }),
-    settle: () => order({ order: "settle" }),
-    /** What the victim notices of so many seconds. */
+    prepare: (baseUrl: string, token: string, invoiceCount: number) =>
+      send({ command: "prepare", baseUrl, token, invoiceCount }),
+    waitUntilPrompt: () => send({ command: "waitUntilPrompt" }),
+    /** Returns what the victim measures in this time. */
     measure: (seconds: number) =>
-      Effect.promise(() => order({ order: "begin" })).pipe(
+      Effect.promise(() => send({ command: "startMeasurement" })).pipe(
         Effect.zipRight(Effect.sleep(Duration.seconds(seconds))),
-        Effect.zipRight(Effect.promise(() => order({ order: "end" }) as Promise<Figures>)) // what victim/main.ts answers
+        Effect.zipRight(Effect.promise(() => send({ command: "stopMeasurement" }) as Promise<Measurements>)) // see victim/main.ts
       )
   }
 })

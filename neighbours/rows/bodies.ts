@@ -3,29 +3,29 @@ import type { Row } from "../row.ts"
 
 const mebibyte = 1024 * 1024
 
-/** As large as a body of billables may be, with as many elements as fit. */
-const emptyLines = () => {
+/** The maximum size of a body of billables, with as many elements as fit. */
+const makeEmptyLines = () => {
   const [start, end] = ['{"invoiceId":"inv_00000000000000000000000000","billables":[{}', "]}"]
   return start + ",{}".repeat(Math.floor((4 * mebibyte - start.length - end.length) / 3)) + end
 }
 
-const unknownKeys = () => {
+const makeUnknownKeys = () => {
   const keys = Array.from({ length: 90_000 }, (_, n) => `"k${String(n).padStart(5, "0")}":1`)
   return `{${keys.join(",")}}`
 }
 
-const sending = (name: string, path: string, makeBody: () => string): Row => ({
+const makeBodyRow = (name: string, path: string, makeBody: () => string): Row => ({
   name,
   prepare: async ({ attacker }) => {
     const tenant = await attacker.createTenant()
     const body = makeBody()
     return {
-      run: (signal) => repeat({ atOnce: 2, until: signal }, () => attacker.call("POST", path, { tenant, body, signal }))
+      run: (signal) => repeat({ concurrency: 2, signal }, () => attacker.call("POST", path, { tenant, body, signal }))
     }
   }
 })
 
-export const hugeBodies: ReadonlyArray<Row> = [
-  sending("POST /billables of 4 MiB of empty objects, 2 at once", "/billables", emptyLines),
-  sending("POST /clients with 90 000 unknown keys, 2 at once", "/clients", unknownKeys)
+export const largeBodies: ReadonlyArray<Row> = [
+  makeBodyRow("POST /billables of 4 MiB of empty objects, 2 at once", "/billables", makeEmptyLines),
+  makeBodyRow("POST /clients with 90 000 unknown keys, 2 at once", "/clients", makeUnknownKeys)
 ]

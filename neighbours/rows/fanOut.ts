@@ -10,14 +10,14 @@ export const wideFanOut: Row = {
   prepare: async ({ attacker, client }) => {
     const integrations = await createIntegrations(attacker, "WEBHOOK", integrationCount)
     await subscribeAll(attacker, integrations, "client.*")
-    // As a pause each would leave them.
+    // Like a pause request each.
     await client.query("update integrations set status = 'PAUSED' where id = any ($1)", [
       integrations.map(({ id }) => id)
     ])
     const tenants = [...new Set(integrations.map(({ tenant }) => tenant))]
     return {
       run: (signal) =>
-        repeat({ atOnce: 16, total: eventCount, until: signal }, (n) =>
+        repeat({ concurrency: 16, total: eventCount, signal }, (n) =>
           attacker.call("POST", "/clients", { tenant: tenants[n % tenants.length], body: { name: "Wide" }, signal })
         )
     }

@@ -1,6 +1,6 @@
 import { type Attacker, repeat } from "../attacker.ts"
 
-const atOnce = 25
+const concurrency = 25
 const maxTenants = 100
 
 export interface Integration {
@@ -8,28 +8,30 @@ export interface Integration {
   readonly id: string
 }
 
-/** Where a webhook goes to that is never sent. */
-const nowhere = { url: "http://127.0.0.1:9/hook" }
+/** A URL that is never called. */
+const closedPortConfig = { url: "http://127.0.0.1:9/hook" }
 
-const tryCreate = async (attacker: Attacker, tenant: string, provider: "WEBHOOK" | "NATS") => {
-  const body = { provider, name: "One of many", ...(provider === "WEBHOOK" ? { config: nowhere } : {}) }
-  const { status, text } = await attacker.prepare("POST", "/integrations", { tenant, body })
+const tryCreateIntegration = async (attacker: Attacker, tenant: string, provider: "WEBHOOK" | "NATS") => {
+  const body = { provider, name: "One of many", ...(provider === "WEBHOOK" ? { config: closedPortConfig } : {}) }
+  const { status, text } = await attacker.callUntilAccepted("POST", "/integrations", { tenant, body })
   if (status === 400) return undefined
-  if (status !== 201) throw new Error(`An integration of the attacker was answered ${status}: ${text.slice(0, 200)}`)
-  const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // what the API answers
+  if (status !== 201) throw new Error(`An integration of the attacker returned ${status}: ${text.slice(0, 200)}`)
+  const { data } = JSON.parse(text) as { readonly data: { readonly id: string } } // the body of every 201
   return { tenant, id: data.id }
 }
 
-/** So many integrations, in as few tenants as the service allows them in. */
+/** Creates integrations in as few tenants as the quota allows. */
 export const createIntegrations = async (attacker: Attacker, provider: "WEBHOOK" | "NATS", total: number) => {
   const created: Array<Integration> = []
   let tenant = await attacker.createTenant()
   for (let tenants = 1; created.length < total; ) {
-    const wanted = Math.min(atOnce, total - created.length)
-    const batch = await Promise.all(Array.from({ length: wanted }, () => tryCreate(attacker, tenant, provider)))
-    const allowed = batch.filter((one) => one !== undefined)
+    const batchSize = Math.min(concurrency, total - created.length)
+    const batch = await Promise.all(
+      Array.from({ length: batchSize }, () => tryCreateIntegration(attacker, tenant, provider))
+    )
+    const allowed = batch.filter((integration) => integration !== undefined)
     created.push(...allowed)
-    if (allowed.length === wanted) continue
+    if (allowed.length === batchSize) continue
     if (++tenants > maxTenants) throw new Error(`${total} integrations do not fit into ${maxTenants} tenants`)
     tenant = await attacker.createTenant()
   }
@@ -37,13 +39,13 @@ export const createIntegrations = async (attacker: Attacker, provider: "WEBHOOK"
 }
 
 export const subscribeAll = (attacker: Attacker, integrations: ReadonlyArray<Integration>, eventType: string) =>
-  repeat({ atOnce: 16, total: integrations.length }, async (n) => {
+  repeat({ concurrency: 16, total: integrations.length }, async (n) => {
     const { id = "", tenant } = integrations[n] ?? {}
     await attacker.create(`/integrations/${id}/subscriptions`, { tenant, body: { eventType } })
   })
 
-/** An integration that sends events of clients to a receiver on this machine. */
-export const createHook = async (attacker: Attacker, tenant: string, port: number): Promise<Integration> => {
+/** Creates a webhook integration, subscribed to all events of clients. */
+export const createWebhook = async (attacker: Attacker, tenant: string, port: number): Promise<Integration> => {
   const body = { provider: "WEBHOOK", name: `Receiver ${port}`, config: { url: `http://127.0.0.1:${port}/hook` } }
   const id = await attacker.create("/integrations", { tenant, body })
   await attacker.create(`/integrations/${id}/subscriptions`, { tenant, body: { eventType: "client.*" } })

@@ -3,16 +3,16 @@ import { makeId } from "../../src/layers/postgres/IdGenerator.ts"
 import { type Attacker, repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
 
-const requests = 80
+const requestCount = 80
 const invoiceCount = 8
-/** The most that an operator can allow; adding them by requests would take longer than all the rest. */
-const lines = 20_000
+/** The maximum of MAX_INVOICE_LINES. Adding the lines over HTTP would take too long. */
+const lineCount = 20_000
 
-const finalize = async (attacker: Attacker, tenant: string, invoices: ReadonlyArray<string>) => {
+const finalizeInvoices = async (attacker: Attacker, tenant: string, invoices: ReadonlyArray<string>) => {
   for (const invoice of invoices) await attacker.create(`/invoices/${invoice}/finalize`, { tenant })
 }
 
-const drawing = (name: string, isFinalized: boolean): Row => ({
+const makePdfRow = (name: string, isFinalized: boolean): Row => ({
   name,
   prepare: async ({ attacker, client }) => {
     const tenant = await attacker.createTenant()
@@ -25,13 +25,13 @@ const drawing = (name: string, isFinalized: boolean): Row => ({
       projects: [],
       invoices,
       status: "DRAFT",
-      lines
+      lines: lineCount
     })
     await client.query("vacuum analyze billables")
-    if (isFinalized) await finalize(attacker, tenant, invoices)
+    if (isFinalized) await finalizeInvoices(attacker, tenant, invoices)
     return {
       run: (signal) =>
-        repeat({ atOnce: requests, until: signal }, (n) =>
+        repeat({ concurrency: requestCount, signal }, (n) =>
           attacker.call("GET", `/invoices/${invoices[n % invoices.length]}/pdf`, { tenant, signal })
         )
     }
@@ -39,6 +39,6 @@ const drawing = (name: string, isFinalized: boolean): Row => ({
 })
 
 export const longPdfs: ReadonlyArray<Row> = [
-  drawing(`PDFs of finalized invoices with ${lines} lines, ${requests} at once`, true),
-  drawing(`PDFs of drafts with ${lines} lines, ${requests} at once`, false)
+  makePdfRow(`PDFs of finalized invoices with ${lineCount} lines, ${requestCount} at once`, true),
+  makePdfRow(`PDFs of drafts with ${lineCount} lines, ${requestCount} at once`, false)
 ]

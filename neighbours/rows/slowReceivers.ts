@@ -1,22 +1,22 @@
 import { repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
-import { createHook } from "./integrations.ts"
+import { createWebhook } from "./integrations.ts"
 
 const receiverCount = 12
-const eventsEach = 300
+const eventsPerTenant = 300
 
-const behindSlowReceivers = (name: string, tenantCount: number): Row => ({
+const makeSlowReceiverRow = (name: string, tenantCount: number): Row => ({
   name,
   prepare: async ({ attacker, receivers }) => {
     const tenants = await Promise.all(Array.from({ length: tenantCount }, attacker.createTenant))
     const ports = await receivers.open(receiverCount)
     for (const [n, port] of ports.entries()) {
       await receivers.setBehaviour(port, "slow")
-      await createHook(attacker, tenants[n % tenants.length] ?? "", port)
+      await createWebhook(attacker, tenants[n % tenants.length] ?? "", port)
     }
     return {
       run: (signal) =>
-        repeat({ atOnce: 16, total: eventsEach * tenantCount, until: signal }, (n) =>
+        repeat({ concurrency: 16, total: eventsPerTenant * tenantCount, signal }, (n) =>
           attacker.call("POST", "/clients", { tenant: tenants[n % tenants.length], body: { name: "Slow" }, signal })
         )
     }
@@ -24,9 +24,9 @@ const behindSlowReceivers = (name: string, tenantCount: number): Row => ({
 })
 
 export const slowReceivers: ReadonlyArray<Row> = [
-  behindSlowReceivers(`${receiverCount} receivers that take 14 s, ${eventsEach} events`, 1),
-  behindSlowReceivers(
-    `${receiverCount} receivers that take 14 s, a tenant and ${eventsEach} events each`,
+  makeSlowReceiverRow(`${receiverCount} receivers that take 14 s, ${eventsPerTenant} events`, 1),
+  makeSlowReceiverRow(
+    `${receiverCount} receivers that take 14 s, a tenant and ${eventsPerTenant} events each`,
     receiverCount
   )
 ]

@@ -1,13 +1,13 @@
 import { runConcurrently } from "../../bench/support/pacing.ts"
-import { type Api, idIn, requireSuccess } from "../api.ts"
+import { type Api, parseId, requireSuccess } from "../api.ts"
 import type { Receiver } from "./receiver.ts"
 
 const clientCount = 5
-const settlingMillis = 90_000
-const promptMillis = 500
+const promptTimeoutMillis = 90_000
+const maxPromptMillis = 500
 
-/** All that the victim has: a tenant with a few clients, a webhook, and small invoices that nobody has drawn yet. */
-export interface Belongings {
+/** The victim's tenant: a few clients, a webhook, and small invoices without a rendered PDF. */
+export interface VictimData {
   readonly tenant: string
   readonly clients: ReadonlyArray<string>
   readonly integration: string
@@ -21,13 +21,13 @@ const lines = [
   { name: "Valve, bronze", quantity: 4, amountMinor: 1995 }
 ]
 
-export const prepareVictim = async (api: Api, receiver: Receiver, invoiceCount: number): Promise<Belongings> => {
-  const tenant = idIn(
+export const prepareVictim = async (api: Api, receiver: Receiver, invoiceCount: number): Promise<VictimData> => {
+  const tenant = parseId(
     await requireSuccess("The victim's tenant", api.call("POST", "/tenants", { body: { name: "Victim" } }))
   )
   const post = (path: string, body?: object) =>
     requireSuccess(`POST ${path}`, api.call("POST", path, { tenant, ...(body === undefined ? {} : { body }) }))
-  const create = async (path: string, body: object) => idIn(await post(path, body))
+  const create = async (path: string, body: object) => parseId(await post(path, body))
 
   const clients: Array<string> = []
   for (let n = 0; n < clientCount; n++) clients.push(await create("/clients", { name: `Client ${n}` }))
@@ -49,14 +49,16 @@ export const prepareVictim = async (api: Api, receiver: Receiver, invoiceCount: 
   return { tenant, clients, integration, invoices }
 }
 
-/** Waits until a ping arrives promptly: workers may still be starting, or busy with what the attack was prepared with. */
-export const settleVictim = async (api: Api, receiver: Receiver, { integration, tenant }: Belongings) => {
-  const began = performance.now()
-  while (performance.now() - began < settlingMillis) {
-    const sent = performance.now()
-    const ping = idIn(await requireSuccess("A ping", api.call("POST", `/integrations/${integration}/ping`, { tenant })))
-    const arrived = await receiver.arrivalOf(ping, settlingMillis)
-    if (arrived !== undefined && arrived - sent < promptMillis) return
+/** Waits until a ping arrives promptly: workers may still start, or process what the attack prepared. */
+export const waitUntilPrompt = async (api: Api, receiver: Receiver, { integration, tenant }: VictimData) => {
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < promptTimeoutMillis) {
+    const sentAt = performance.now()
+    const ping = parseId(
+      await requireSuccess("A ping", api.call("POST", `/integrations/${integration}/ping`, { tenant }))
+    )
+    const arrivedAt = await receiver.waitForArrival(ping, promptTimeoutMillis)
+    if (arrivedAt !== undefined && arrivedAt - sentAt < maxPromptMillis) return
   }
-  throw new Error("Pings do not arrive promptly though nobody attacks")
+  throw new Error("Pings do not arrive promptly without an attack")
 }

@@ -1,12 +1,12 @@
 import type pg from "pg"
 import { repeat } from "../attacker.ts"
 import type { Row } from "../row.ts"
-import { createHook, type Integration } from "./integrations.ts"
+import { createWebhook, type Integration } from "./integrations.ts"
 
 const deliveryCount = 300_000
 
-/** Events of as many clients, delivered long ago. */
-const history = [
+/** Delivered events of as many clients. */
+const insertStatements = [
   `insert into events (tenant_id, id, type, resource_id, sequence, occurred_at, data)
    select $1, 'evt_' || lpad(n::text, 26, '0'), 'client.created', 'clnt_' || lpad(n::text, 26, '0'), 1,
      now() - interval '1 day', '{"name":"Client"}'
@@ -21,9 +21,9 @@ const history = [
 
 const insertHistory = async (client: pg.Client, { id, tenant }: Integration) => {
   await client.query("begin")
-  // No triggers: nothing of these events is left to be done, and no reference needs to be looked up.
+  // Without triggers: these events need no processing and no reference checks.
   await client.query("set local session_replication_role = replica")
-  for (const text of history) await client.query(text, [tenant, id, deliveryCount])
+  for (const text of insertStatements) await client.query(text, [tenant, id, deliveryCount])
   await client.query("commit")
   await client.query("vacuum analyze")
 }
@@ -33,19 +33,19 @@ export const bulkRedelivery: Row = {
   prepare: async ({ attacker, client, receivers }) => {
     const tenant = await attacker.createTenant()
     const [port = 0] = await receivers.open(1)
-    const hook = await createHook(attacker, tenant, port)
-    await insertHistory(client, hook)
-    const since = { since: "2020-01-01T00:00:00Z" }
+    const integration = await createWebhook(attacker, tenant, port)
+    await insertHistory(client, integration)
+    const body = { since: "2020-01-01T00:00:00Z" }
     return {
       run: async (signal) => {
-        const redelivering = repeat({ atOnce: 2, until: signal }, () =>
-          attacker.call("POST", `/integrations/${hook.id}/redeliver`, { tenant, body: since, signal })
+        const redeliveries = repeat({ concurrency: 2, signal }, () =>
+          attacker.call("POST", `/integrations/${integration.id}/redeliver`, { tenant, body, signal })
         )
-        // New events to the same integration: what came of them is recorded together with what came of the victim's.
-        const writing = repeat({ atOnce: 2, until: signal }, () =>
+        // New events of the same integration: their results are saved in the same batches as the victim's.
+        const writes = repeat({ concurrency: 2, signal }, () =>
           attacker.call("POST", "/clients", { tenant, body: { name: "New" }, signal })
         )
-        await Promise.all([redelivering, writing])
+        await Promise.all([redeliveries, writes])
       }
     }
   }

@@ -1,0 +1,164 @@
+import { setMaxListeners } from "node:events"
+import { Effect } from "effect"
+import { connectDatabase } from "../bench/database.ts"
+import { startReceivers } from "../bench/delivery/receivers.ts"
+import { createDatabase } from "../bench/infrastructure.ts"
+import type { BenchEnvironment } from "../bench/servers.ts"
+import { startProcesses } from "../bench/support/processes.ts"
+import { printLine, withProgress } from "../src/layers/local/ConsoleProgress.ts"
+import { workerNames } from "../src/workers/registry.ts"
+import { type Attacker, connectAttacker } from "./attacker.ts"
+import type { RowResult } from "./bounds.ts"
+import type { Options } from "./options.ts"
+import { formatSummary } from "./report.ts"
+import type { Attack, AttackFixture, Row } from "./row.ts"
+import { pdfsPerSecond } from "./victim/measurement.ts"
+import { startVictim } from "./victim.ts"
+
+const warmUpSeconds = 3
+const baselineSeconds = 4
+
+export interface CallerTokens {
+  readonly attacker: string
+  readonly victim: string
+}
+
+/** Starts every process of the service, with a database and streams of this row alone. */
+const startService = (environment: BenchEnvironment, name: string, profile: string | undefined) =>
+  Effect.gen(function* () {
+    const client = yield* connectDatabase(environment.infrastructure.databaseUrl)
+    const databaseUrl = yield* createDatabase(client, environment.infrastructure, name)
+    const infrastructure = { ...environment.infrastructure, databaseUrl }
+    const extra = { DELIVERY_ALLOW: "127.0.0.0/8", NATS_NAMESPACE: name }
+    const { api } = yield* startProcesses({ ...environment, infrastructure }, profile, {
+      workers: workerNames,
+      extraEnv: extra
+    })
+    return { api, client: yield* connectDatabase(databaseUrl) }
+  })
+
+const getMessage = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** Runs the attack until the scope closes. An attack that fails is reported with its responses, not as our failure. */
+const runAttack = ({ run }: Attack, attacker: Attacker) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const controller = new AbortController()
+      // One listener per concurrent request.
+      setMaxListeners(0, controller.signal)
+      const done = run(controller.signal).catch((error) => attacker.countResponse(`stopped (${getMessage(error)})`))
+      return { controller, done }
+    }),
+    ({ done, controller }) =>
+      Effect.promise(() => {
+        controller.abort()
+        return done
+      })
+  )
+
+const toMegabytes = (mebibytes: number | undefined) => (mebibytes === undefined ? undefined : mebibytes * 1.048576)
+
+const noMeasurements = { reads: [], pings: [], pdfs: [], failures: {} }
+
+/** The result of a row whose measurement failed, for example because the service ended. */
+const makeFailedResult = (row: Row, error: unknown): MeasuredRow => ({
+  baseline: undefined,
+  result: {
+    name: row.name,
+    measurements: noMeasurements,
+    apiMegabytes: undefined,
+    attackerResponses: new Map(),
+    findings: [{ description: getMessage(error), isViolation: true }]
+  }
+})
+
+export interface MeasuredRow {
+  readonly baseline: RowResult | undefined
+  readonly result: RowResult
+}
+
+/** Starts the service and prepares the attacker and the victim of one row. */
+const startFixture = (
+  environment: BenchEnvironment,
+  tokens: CallerTokens,
+  row: Row,
+  namespace: string,
+  options: Options
+) =>
+  Effect.gen(function* () {
+    const start = startService(environment, namespace, options.profile)
+    const { api, client } = yield* withProgress("Starting the service", start, () => "Service started")
+    const receivers = yield* startReceivers
+    const attacker = yield* Effect.acquireRelease(
+      Effect.sync(() => connectAttacker(api.baseUrl, tokens.attacker)),
+      ({ close }) => Effect.promise(close)
+    )
+    const victim = yield* startVictim
+    const pdfCount = (warmUpSeconds + baselineSeconds + options.seconds) * pdfsPerSecond
+    const prepareVictim = Effect.promise(() => victim.prepare(api.baseUrl, tokens.victim, pdfCount))
+    yield* withProgress("Preparing the victim", prepareVictim, () => "Victim prepared")
+
+    const fixture: AttackFixture = {
+      attacker,
+      client,
+      receivers,
+      natsUrl: environment.infrastructure.natsUrl,
+      namespace
+    }
+    const prepareAttack = Effect.promise(async () => {
+      const attack = await row.prepare(fixture)
+      await victim.waitUntilPrompt()
+      return attack
+    })
+    const attack = yield* withProgress("Preparing the attack", prepareAttack, () => "Attack prepared")
+    return { api, attack, attacker, victim }
+  })
+
+/** Measures the victim without and then during one attack. */
+export const measureRow = (
+  environment: BenchEnvironment,
+  tokens: CallerTokens,
+  row: Row,
+  rowNumber: number,
+  options: Options
+) =>
+  Effect.gen(function* () {
+    yield* printLine(`\n${row.name}`)
+    const { api, attack, attacker, victim } = yield* startFixture(
+      environment,
+      tokens,
+      row,
+      `neighbours_${rowNumber}`,
+      options
+    )
+    const toResult = (measurements: RowResult["measurements"], findings: RowResult["findings"] = []): RowResult => ({
+      name: row.name,
+      measurements,
+      apiMegabytes: toMegabytes(api.peakMemoryMiB()),
+      attackerResponses: attacker.responseCounts(),
+      findings
+    })
+    const measureBaseline = Effect.zipRight(
+      victim.measure(warmUpSeconds),
+      Effect.map(victim.measure(baselineSeconds), (measurements) => toResult(measurements))
+    )
+    const baseline = yield* withProgress(
+      "Measuring the baseline",
+      measureBaseline,
+      (result) => `Baseline: ${formatSummary(result)}`
+    )
+    const measureAttack = Effect.zipRight(runAttack(attack, attacker), victim.measure(options.seconds)).pipe(
+      Effect.scoped
+    )
+    const measurements = yield* withProgress("The attack", measureAttack, () => "Attack ended")
+    const check = Effect.promise(async () => (await attack.check?.()) ?? [])
+    const findings = yield* withProgress("Checking", check, () => "Checked")
+    const result = toResult(measurements, findings)
+    yield* printLine(`  ${formatSummary(result)}`)
+    return { baseline, result } satisfies MeasuredRow
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAllDefect((error) =>
+      Effect.zipRight(printLine(`  ${getMessage(error)}`), Effect.succeed(makeFailedResult(row, error)))
+    )
+  )
