@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch"
 import type { paths } from "./contracting.ts"
 
-interface Answer<A> {
+interface ApiResponse<A> {
   readonly data?: { readonly data: A }
   readonly error?: { readonly message: string }
 }
@@ -11,32 +11,32 @@ const { GET, PATCH, POST } = createClient<paths>({
   headers: { authorization: `Bearer ${process.env.TOKEN}` }
 })
 
-const succeeded = <A>({ data, error }: Answer<A>): A => {
+const requireData = <A>({ data, error }: ApiResponse<A>): A => {
   if (data === undefined) throw new Error(error?.message)
   return data.data
 }
 
-const tenant = succeeded(await POST("/api/v1/tenants", { body: { name: "Harbour Works" } }))
+const tenant = requireData(await POST("/api/v1/tenants", { body: { name: "Harbour Works" } }))
 const header = { "tenant-id": tenant.id }
 
-const client = succeeded(await POST("/api/v1/clients", { params: { header }, body: { name: "Northwind", order: 1 } }))
-const contract = succeeded(
+const client = requireData(await POST("/api/v1/clients", { params: { header }, body: { name: "Northwind", order: 1 } }))
+const contract = requireData(
   await POST("/api/v1/contracts", {
     params: { header },
     body: { clientId: client.id, name: "Maintenance", currencyCode: "EUR" }
   })
 )
-const project = succeeded(
+const project = requireData(
   await POST("/api/v1/projects", { params: { header }, body: { contractId: contract.id, name: "Pump house" } })
 )
 const path = { projectId: project.id }
-const patched = succeeded(
+const patched = requireData(
   await PATCH("/api/v1/projects/{projectId}", { params: { header, path }, body: { order: 3, description: "Roof too" } })
 )
-const inFull = succeeded(
+const expanded = requireData(
   await GET("/api/v1/projects/{projectId}", { params: { path, query: { expand: "contract.client" } } })
 )
-const page = succeeded(await GET("/api/v1/projects", { params: { header, query: { limit: 1 } } }))
+const page = requireData(await GET("/api/v1/projects", { params: { header, query: { limit: 1 } } }))
 const { error } = await PATCH("/api/v1/contracts/{contractId}", {
   params: { header, path: { contractId: contract.id } },
   body: { name: "", status: "ENDED", paymentTermDays: -1 }
@@ -47,10 +47,10 @@ console.log(
     client,
     contract,
     patched,
-    clientInFull:
-      typeof inFull.contract === "string" || typeof inFull.contract.client === "string"
+    expandedClient:
+      typeof expanded.contract === "string" || typeof expanded.contract.client === "string"
         ? undefined
-        : inFull.contract.client,
+        : expanded.contract.client,
     page,
     details: error?.error === "ValidationError" ? error.details : undefined
   })

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import { connect } from "nats"
 
 const { INTEGRATION = "", NATS_PASSWORD = "", NATS_URL = "nats://localhost:4222" } = process.env
@@ -11,32 +11,32 @@ const connection = await connect({
 })
 const { consumers } = connection.jetstream({ apiPrefix: "contracting.api" })
 
-/** An event may come more than once. A real consumer remembers the ids together with what it does about them. */
+/** Events are delivered at least once. A real consumer saves the id in the same transaction as its effects. */
 const seen = new Set<string>()
 
-const handle = (id: string, body: string) => {
+const handleEvent = (id: string, body: string) => {
   if (seen.has(id)) return
   seen.add(id)
   console.log(body)
 }
 
-const pull = async () => {
+const pullEvents = async () => {
   const consumer = await consumers.get("contracting-integrations", INTEGRATION)
   for await (const message of await consumer.fetch({ max_messages: 100, expires: 30_000 })) {
-    handle(message.headers?.get("webhook-id") ?? "", message.string())
+    handleEvent(message.headers?.get("webhook-id") ?? "", message.string())
     message.ack()
   }
 }
 
-let ending = false
+let isStopping = false
 process.once("SIGTERM", () => {
-  ending = true
+  isStopping = true
   void connection.drain()
 })
 
-while (!ending) {
-  await pull().catch(async (cause: unknown) => {
-    if (!ending) console.error(`Trying again in a second: ${cause}`)
-    await pause(1000)
+while (!isStopping) {
+  await pullEvents().catch(async (cause: unknown) => {
+    if (!isStopping) console.error(`Retrying in one second: ${cause}`)
+    await sleep(1000)
   })
 }

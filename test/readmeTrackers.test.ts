@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { apiAt } from "../examples/walkthrough/api.ts"
+import { connectApi } from "../examples/walkthrough/api.ts"
+import { type FakeServers, startFakeServers } from "../examples/walkthrough/fakeServers.ts"
 import { authorize } from "../examples/walkthrough/integrations.ts"
-import { tellOfIssue, tracked } from "../examples/walkthrough/issues.ts"
-import { type StandIns, startStandIns } from "../examples/walkthrough/standIns.ts"
+import { sendIssue, waitForIssue } from "../examples/walkthrough/issues.ts"
 import { findClosedPort } from "./support/servers/proxy.ts"
 import { type Service, startService } from "./support/servers/service.ts"
 import { type RunningWorker, startWorker } from "./support/servers/worker.ts"
@@ -22,18 +22,18 @@ const shellUnder = (heading: string) =>
 
 describe("The README's Jira and Google Drive commands", { timeout: 90_000 }, () => {
   let service: Service
-  let standIns: StandIns
+  let fakes: FakeServers
   let workers: ReadonlyArray<RunningWorker>
   beforeAll(async () => {
-    standIns = await startStandIns()
+    fakes = await startFakeServers()
     const port = await findClosedPort()
-    service = await startService({ ...standIns.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
+    service = await startService({ ...fakes.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
     workers = [await startWorker(service, "intake"), await startWorker(service, "janitor")]
   })
   afterAll(async () => {
     await Promise.all(workers.map(({ stop }) => stop()))
     await service.stop()
-    await standIns.stop()
+    await fakes.stop()
   })
 
   const bash = async (...commands: ReadonlyArray<string>) => {
@@ -63,10 +63,10 @@ describe("The README's Jira and Google Drive commands", { timeout: 90_000 }, () 
     assert.deepInclude(tracker, { provider: "JIRA", status: "PENDING_AUTH", isAuthorized: false })
 
     const tenant = /TENANT="(\w+)"/.exec(readFileSync(shell, "utf8"))?.[1]
-    const api = apiAt(service.url, await service.token("alice"), tenant)
+    const api = connectApi(service.url, await service.token("alice"), tenant)
     await authorize(api, tracker)
-    await tellOfIssue(standIns, "NORTH-7", "Replace the valve", 30)
-    await tracked(api, tracker, "NORTH-7", 30)
+    await sendIssue(fakes, "NORTH-7", "Replace the valve", 30)
+    await waitForIssue(api, tracker, "NORTH-7", 30)
 
     const [issues, lines, stale, replayed, ...more] = await bash(`source ${shell}`, shellUnder("Issues"))
     assert.lengthOf(more, 0)

@@ -1,10 +1,10 @@
-/** What every answer about one resource holds. */
-export interface Made {
+/** The part of a resource that the walkthrough uses. */
+export interface CreatedResource {
   readonly id: string
 }
 
-/** The service's HTTP API for whoever has the token, in a tenant once there is one. */
-export const apiAt = (url: string, token: string, tenant?: string) => {
+/** The HTTP API for the bearer of a token, in a tenant if given. */
+export const connectApi = (url: string, token: string, tenant?: string) => {
   const send = async (
     method: string,
     path: string,
@@ -21,12 +21,12 @@ export const apiAt = (url: string, token: string, tenant?: string) => {
       body
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text}`)
     return text
   }
 
-  /** One request; what is in the answer's `data` is what the caller says it expects there. */
-  const call = async <A = Made>(method: string, path: string, fields?: object): Promise<A> => {
+  /** Sends a request and returns `data` of the response, which the caller knows the type of. */
+  const call = async <A = CreatedResource>(method: string, path: string, fields?: object): Promise<A> => {
     const body = fields === undefined ? null : JSON.stringify(fields)
     const { data }: { readonly data: A } = JSON.parse(await send(method, path, body, "application/json"))
     return data
@@ -34,10 +34,10 @@ export const apiAt = (url: string, token: string, tenant?: string) => {
 
   return {
     get: <A>(path: string) => call<A>("GET", path),
-    post: <A = Made>(path: string, fields?: object) => call<A>("POST", path, fields),
+    post: <A = CreatedResource>(path: string, fields?: object) => call<A>("POST", path, fields),
     put: (path: string, fields: object) => call("PUT", path, fields),
     upload: (path: string, bytes: Uint8Array<ArrayBuffer>) => send("PUT", path, bytes, "application/octet-stream")
   }
 }
 
-export type Api = ReturnType<typeof apiAt>
+export type Api = ReturnType<typeof connectApi>

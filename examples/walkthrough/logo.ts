@@ -1,6 +1,6 @@
 import sharp from "sharp"
 
-const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="120">
+const logoSvg = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="120">
   <rect width="360" height="120" rx="16" fill="#12344d"/>
   <path d="M40 78h120l-18 24H58z" fill="#f2a541"/>
   <path d="M96 20v52H52zM104 32v40h36z" fill="#ffffff"/>
@@ -8,4 +8,4 @@ const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="120">
 </svg>`
 
 /** A boat on the sea, as a PNG file. */
-export const drawLogo = async () => new Uint8Array(await sharp(Buffer.from(drawn)).png().toBuffer())
+export const drawLogo = async () => new Uint8Array(await sharp(Buffer.from(logoSvg)).png().toBuffer())

@@ -2,86 +2,89 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { findClosedPort } from "../../test/support/servers/proxy.ts"
+import { startFakeServers } from "./fakeServers.ts"
 import { launchService } from "./service.ts"
-import { startStandIns } from "./standIns.ts"
 import { makeStep } from "./steps.ts"
 import { walk } from "./walk.ts"
 
-const help = `npm run walkthrough                    goes from an empty database to a branded PDF in a drive and a signed webhook,
-                                       on servers of its own that it ends again; nothing leaves this machine
-npm run walkthrough -- --out <folder>  leaves the PDF and the webhook there, instead of in .data/walkthrough`
+const help = `npm run walkthrough                    goes from an empty database to a branded PDF in Google Drive and a signed
+                                       webhook, with temporary servers; nothing leaves this machine
+npm run walkthrough -- --out <folder>  writes the PDF and the webhook to this folder [.data/walkthrough]`
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
+const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** What arrived, for somebody to look at. */
-const leave = (folder: string, { file, secret, webhook }: Awaited<ReturnType<typeof walk>>) => {
+/** Saves the PDF and the webhook. Returns the name of the PDF. */
+const saveOutput = (folder: string, { file, secret, webhook }: Awaited<ReturnType<typeof walk>>) => {
   writeFileSync(join(folder, file.name), file.bytes)
   const { headers, text } = webhook
   writeFileSync(join(folder, "webhook.json"), JSON.stringify({ secret, headers, body: text }, undefined, 2))
   return file.name
 }
 
-const stopAsked = () =>
+const waitForStopSignal = () =>
   new Promise<undefined>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(undefined))
   })
 
-/** Walks with a service and stand-ins of its own, unless it is stopped; tells what the PDF is called. */
-const run = async (out: string) => {
-  const step = makeStep(say)
-  const standIns = await startStandIns()
+/**
+ * Runs the walkthrough with a service and fake servers of its own. Returns the PDF's name, or undefined on a stop
+ * signal.
+ */
+const runWalkthrough = async (folder: string) => {
+  const step = makeStep(printLine)
+  const fakes = await startFakeServers()
   const port = await findClosedPort()
   const url = `http://127.0.0.1:${port}`
-  const service = launchService(port, standIns.settingsFor(url))
-  const go = async () => {
-    const where = `database, broker, api and workers are at ${url}`
+  const service = launchService(port, fakes.settingsFor(url))
+  const walkThrough = async () => {
+    const hint = `database, broker, api and workers are at ${url}`
     await step(
       "service",
       () => service.ready,
-      () => where
+      () => hint
     )
-    const token = await service.tokenFor("alice")
-    return leave(out, await walk({ url, token, standIns, step, seconds: 60 }))
+    const token = await service.signTokenFor("alice")
+    return saveOutput(folder, await walk({ url, token, fakes, step, timeoutSeconds: 60 }))
   }
   try {
-    const name = await Promise.race([go(), stopAsked()])
+    const name = await Promise.race([walkThrough(), waitForStopSignal()])
     await service.stop()
-    service.forget()
+    service.removeFolder()
     return name
   } catch (error) {
     await service.stop()
-    const where = `What the service wrote is in ${service.logs}; LOG_LEVEL=debug npm run walkthrough tells more.`
-    throw new Error(`${wordsOf(error)}\n${where}`)
+    const hint = `The logs of the service are in ${service.logFolder}; LOG_LEVEL=debug npm run walkthrough logs more.`
+    throw new Error(`${messageOf(error)}\n${hint}`)
   } finally {
-    await standIns.stop()
+    await fakes.stop()
   }
 }
 
-const optionsGiven = () => {
+const readOptions = () => {
   try {
     return parseArgs({ options: { help: { type: "boolean" }, out: { type: "string" } } }).values
   } catch (error) {
-    throw new Error(`${wordsOf(error)}\n\n${help}`)
+    throw new Error(`${messageOf(error)}\n\n${help}`)
   }
 }
 
 const main = async () => {
-  const { help: isHelpWanted, out = join(".data", "walkthrough") } = optionsGiven()
-  if (isHelpWanted) return say(help)
+  const { help: isHelpWanted, out = join(".data", "walkthrough") } = readOptions()
+  if (isHelpWanted) return printLine(help)
   mkdirSync(out, { recursive: true })
-  const began = Date.now()
-  const name = await run(out)
-  if (name === undefined) throw new Error("Stopped before the end; everything that was started is ended too")
-  say(`\nDone in ${((Date.now() - began) / 1000).toFixed(0)} s. Look at ${join(out, name)}`)
-  say("and, beside it, webhook.json; examples/walkthrough/walk.ts shows every request.")
+  const startedAt = Date.now()
+  const name = await runWalkthrough(out)
+  if (name === undefined) throw new Error("Stopped before the end; all servers are stopped")
+  printLine(`\nDone in ${((Date.now() - startedAt) / 1000).toFixed(0)} s. Look at ${join(out, name)}`)
+  printLine("and, beside it, webhook.json; examples/walkthrough/walk.ts shows every request.")
 }
 
 main().then(
   () => process.exit(0),
   (error) => {
-    process.stderr.write(`\n${wordsOf(error)}\n`)
+    process.stderr.write(`\n${messageOf(error)}\n`)
     process.exit(1)
   }
 )

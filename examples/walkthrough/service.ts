@@ -10,49 +10,49 @@ import { supervisedFlag } from "../../src/layers/local/process/ParentWatch.ts"
 
 const program = join(projectRoot, "dist", "main.js")
 
-/** What is set for another instance does not concern this one, but for how it runs on this machine and what it logs. */
-const shared = ["NATS_SERVER_BIN", "LOG_LEVEL"]
+/** Settings of another instance do not apply here, except these. */
+const inheritedSettings = ["NATS_SERVER_BIN", "LOG_LEVEL"]
 
-const inherited = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => shared.includes(name) || !(name in settings))
+const inheritedEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => inheritedSettings.includes(name) || !(name in settings))
 )
 
-const becomeReady = (child: ChildProcess) =>
+const waitUntilReady = (child: ChildProcess) =>
   new Promise<void>((resolve, reject) => {
-    let said = ""
+    let output = ""
     for (const stream of [child.stdout, child.stderr])
-      stream?.on("data", (words) => {
-        said += words
-        if (said.includes("The service is ready.")) resolve()
+      stream?.on("data", (chunk) => {
+        output += chunk
+        if (output.includes("The service is ready.")) resolve()
       })
-    child.once("exit", () => reject(new Error(`The service did not start. It said:\n${said}`)))
+    child.once("exit", () => reject(new Error(`The service did not start. Its output:\n${output}`)))
   })
 
-/** The service as `npm start` starts it, in a folder of its own. */
-export const launchService = (port: number, extra: Readonly<Record<string, string>>) => {
+/** Starts the service like `npm start`, with a temporary data folder. */
+export const launchService = (port: number, extraEnv: Readonly<Record<string, string>>) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-walkthrough-"))
-  const env = { ...inherited, ...extra, NODE_ENV: "development", DATA_DIR: folder, PORT: String(port) }
+  const env = { ...inheritedEnv, ...extraEnv, NODE_ENV: "development", DATA_DIR: folder, PORT: String(port) }
   const child = spawn(process.execPath, [program, "up"], {
-    // It ends with us, also when we are killed.
+    // It ends with this process, even when that is killed.
     env: { ...env, [supervisedFlag]: "1" },
     stdio: ["pipe", "pipe", "pipe"]
   })
-  const ended: Array<Promise<unknown>> = [once(child, "exit")]
+  const exits: Array<Promise<unknown>> = [once(child, "exit")]
   return {
-    logs: join(folder, "logs"),
-    ready: becomeReady(child),
+    logFolder: join(folder, "logs"),
+    ready: waitUntilReady(child),
 
-    /** Who somebody is, for a day; only a service in development believes it. */
-    tokenFor: async (subject: string) => {
-      const asking = promisify(execFile)(process.execPath, [program, "token", "--sub", subject], { env })
-      ended.push(asking)
-      return (await asking).stdout.trim()
+    /** A development token. */
+    signTokenFor: async (subject: string) => {
+      const signing = promisify(execFile)(process.execPath, [program, "token", "--sub", subject], { env })
+      exits.push(signing)
+      return (await signing).stdout.trim()
     },
 
     stop: async () => {
       child.kill("SIGTERM")
-      await Promise.allSettled(ended)
+      await Promise.allSettled(exits)
     },
-    forget: () => rmSync(folder, { recursive: true, force: true })
+    removeFolder: () => rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -1,33 +1,37 @@
 import { setTimeout as pause } from "node:timers/promises"
 
-export type Say = (line: string) => void
+export type PrintLine = (line: string) => void
 
-/** Does something, and says what came of it in a line. */
+/** Runs a step and prints its result in one line. */
 export const makeStep =
-  (say: Say) =>
-  async <A>(name: string, work: () => Promise<A>, told: (result: A) => string): Promise<A> => {
-    const began = Date.now()
-    const tell = (mark: string, words: string) =>
-      say(`${mark} ${name.padEnd(9)} ${words} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
+  (printLine: PrintLine) =>
+  async <A>(name: string, work: () => Promise<A>, describe: (result: A) => string): Promise<A> => {
+    const startedAt = Date.now()
+    const print = (mark: string, text: string) =>
+      printLine(`${mark} ${name.padEnd(9)} ${text} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`)
     try {
       const result = await work()
-      tell("✓", told(result))
+      print("✓", describe(result))
       return result
     } catch (error) {
-      tell("✗", "failed")
+      print("✗", "failed")
       throw error
     }
   }
 
 export type Step = ReturnType<typeof makeStep>
 
-/** Asks again and again until there is an answer, or it took too long. */
-export const until = async <A>(what: string, seconds: number, ask: () => Promise<A | undefined>): Promise<A> => {
-  const end = Date.now() + seconds * 1000
+/** Polls until there is a result; fails after the timeout. */
+export const pollUntil = async <A>(
+  condition: string,
+  seconds: number,
+  poll: () => Promise<A | undefined>
+): Promise<A> => {
+  const deadline = Date.now() + seconds * 1000
   for (;;) {
-    const answer = await ask()
-    if (answer !== undefined) return answer
-    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`)
+    const result = await poll()
+    if (result !== undefined) return result
+    if (Date.now() > deadline) throw new Error(`Not within ${seconds} s: ${condition}`)
     await pause(100)
   }
 }

@@ -1,28 +1,28 @@
-import { type Api, apiAt, type Made } from "./api.ts"
-import { arriveAtReceiver, arriveInDrive } from "./arrival.ts"
+import { type Api, type CreatedResource, connectApi } from "./api.ts"
+import { findDriveFile, findWebhook } from "./deliveries.ts"
+import { driveFolder, type FakeServers } from "./fakeServers.ts"
 import { authorize, subscribe } from "./integrations.ts"
-import { tellOfIssue, tracked } from "./issues.ts"
+import { sendIssue, waitForIssue } from "./issues.ts"
 import { drawLogo } from "./logo.ts"
-import { driveFolder, type StandIns } from "./standIns.ts"
 import type { Step } from "./steps.ts"
 
-interface Way {
+interface WalkOptions {
   readonly url: string
   readonly token: string
-  readonly standIns: StandIns
+  readonly fakes: FakeServers
   readonly step: Step
-  /** How long anything may take that the service does by itself. */
-  readonly seconds: number
+  /** The timeout of everything that the service does in the background. */
+  readonly timeoutSeconds: number
 }
 
-/** A tenant with a logo, a client, and a contract with that client. */
-const begin = async ({ step, token, url }: Way) => {
+/** Creates a tenant with a logo, a client and a contract. */
+const createContract = async ({ step, token, url }: WalkOptions) => {
   const tenant = await step(
     "tenant",
-    () => apiAt(url, token).post("/tenants", { name: "Harbour Works" }),
+    () => connectApi(url, token).post("/tenants", { name: "Harbour Works" }),
     ({ id }) => `Harbour Works is ${id}`
   )
-  const api = apiAt(url, token, tenant.id)
+  const api = connectApi(url, token, tenant.id)
 
   const uploadLogo = async () => {
     const { assetId } = await api.post<{ readonly assetId: string }>("/assets", {
@@ -50,22 +50,22 @@ const begin = async ({ step, token, url }: Way) => {
   return { api, contract }
 }
 
-/** A receiver of webhooks, a tracker and a drive, the latter two with the consent of somebody who uses them. */
-const connect = async (api: Api, { standIns: { receiver }, step }: Way) => {
+/** Creates and authorizes the integrations: a webhook receiver, Jira and Google Drive. */
+const connectIntegrations = async (api: Api, { fakes: { receiver }, step }: WalkOptions) => {
   const connectReceiver = async () => {
     const integration = { provider: "WEBHOOK", name: "Books", config: { url: receiver.url } }
-    const hook = await api.post<Made & { readonly secret: string }>("/integrations", integration)
-    await subscribe(api, hook, "invoice.finalized")
-    return hook
+    const webhook = await api.post<CreatedResource & { readonly secret: string }>("/integrations", integration)
+    await subscribe(api, webhook, "invoice.finalized")
+    return webhook
   }
-  const hook = await step("receiver", connectReceiver, ({ id }) => `${id} is told of invoice.finalized`)
+  const webhook = await step("receiver", connectReceiver, ({ id }) => `${id} is told of invoice.finalized`)
 
-  const connectTracker = async () => {
-    const tracker = await api.post("/integrations", { provider: "JIRA", name: "Tracker" })
-    await authorize(api, tracker)
-    return tracker
+  const connectJira = async () => {
+    const jira = await api.post("/integrations", { provider: "JIRA", name: "Tracker" })
+    await authorize(api, jira)
+    return jira
   }
-  const tracker = await step("tracker", connectTracker, ({ id }) => `${id} is authorized`)
+  const jira = await step("tracker", connectJira, ({ id }) => `${id} is authorized`)
 
   const connectDrive = async () => {
     const integration = { provider: "GOOGLE_DRIVE", name: "Drive", config: { folderId: driveFolder } }
@@ -75,21 +75,26 @@ const connect = async (api: Api, { standIns: { receiver }, step }: Way) => {
     return drive
   }
   const drive = await step("drive", connectDrive, ({ id }) => `${id} is authorized, and told of invoice.finalized`)
-  return { hook, tracker, drive }
+  return { webhook, jira, drive }
 }
 
-/** An issue from the tracker's webhook to a line of an invoice that is final. */
-const bill = async (api: Api, contract: Made, tracker: Made, { seconds, standIns, step }: Way) => {
+/** Receives an issue from Jira and finalizes an invoice with a line for it. */
+const billIssue = async (
+  api: Api,
+  contract: CreatedResource,
+  jira: CreatedResource,
+  { timeoutSeconds, fakes, step }: WalkOptions
+) => {
   const key = "NORTH-318"
-  const hearOfIssue = async () => {
-    await tellOfIssue(standIns, key, "Replace the pump controller", seconds)
-    return tracked(api, tracker, key, seconds)
+  const receiveIssue = async () => {
+    await sendIssue(fakes, key, "Replace the pump controller", timeoutSeconds)
+    return waitForIssue(api, jira, key, timeoutSeconds)
   }
-  await step("issue", hearOfIssue, ({ id }) => `${key} came in as a webhook and is ${id}`)
+  await step("issue", receiveIssue, ({ id }) => `${key} came in as a webhook and is ${id}`)
 
   const draftInvoice = async () => {
     const invoice = await api.post("/invoices", { contractId: contract.id })
-    const issues = { integrationId: tracker.id, issueKeys: [key], amountMinor: 12_000, quantity: 1.5 }
+    const issues = { integrationId: jira.id, issueKeys: [key], amountMinor: 12_000, quantity: 1.5 }
     await api.post(`/invoices/${invoice.id}/billables/from-issues`, issues)
     return invoice
   }
@@ -97,26 +102,26 @@ const bill = async (api: Api, contract: Made, tracker: Made, { seconds, standIns
 
   return step(
     "finalize",
-    () => api.post<Made & { readonly invoiceNumber: string }>(`/invoices/${draft.id}/finalize`),
+    () => api.post<CreatedResource & { readonly invoiceNumber: string }>(`/invoices/${draft.id}/finalize`),
     ({ invoiceNumber }) => `its number is ${invoiceNumber}`
   )
 }
 
-/** From nothing to a branded PDF in a drive and a signed webhook at a receiver; tells what arrived. */
-export const walk = async (way: Way) => {
-  const { api, contract } = await begin(way)
-  const { drive, hook, tracker } = await connect(api, way)
-  await bill(api, contract, tracker, way)
-  const { seconds, standIns, step } = way
+/** Goes from an empty service to a branded PDF in the drive and a signed webhook. */
+export const walk = async (options: WalkOptions) => {
+  const { api, contract } = await createContract(options)
+  const { drive, jira, webhook } = await connectIntegrations(api, options)
+  await billIssue(api, contract, jira, options)
+  const { timeoutSeconds, fakes, step } = options
   const file = await step(
     "pdf",
-    () => arriveInDrive(api, drive, standIns, seconds),
+    () => findDriveFile(api, drive, fakes, timeoutSeconds),
     ({ name, bytes }) => `${name} lies in the drive, ${bytes.length} bytes`
   )
-  const webhook = await step(
+  const request = await step(
     "webhook",
-    () => arriveAtReceiver(api, hook, standIns, seconds),
+    () => findWebhook(api, webhook, fakes, timeoutSeconds),
     ({ headers }) => `${headers["webhook-id"]} arrived, and its signature is right`
   )
-  return { file, webhook, secret: hook.secret }
+  return { file, webhook: request, secret: webhook.secret }
 }

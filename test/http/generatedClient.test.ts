@@ -24,7 +24,7 @@ const mistakes = [
   { mistake: "a value outside an enum", right: `"ENDED"`, wrong: `"CLOSED"`, code: "TS2322" },
   {
     mistake: "an expanded relation without a check",
-    right: `typeof inFull.contract === "string" ||`,
+    right: `typeof expanded.contract === "string" ||`,
     wrong: "",
     code: "TS2339"
   },
@@ -113,11 +113,11 @@ describe("A client with openapi-typescript types", () => {
     const printed = JSON.parse(
       await folder.run("program.ts", { API: service.url, TOKEN: await service.token("alice") })
     )
-    const { client, clientInFull, contract, details, page, patched } = printed
+    const { client, expandedClient, contract, details, page, patched } = printed
     assert.deepInclude(client, { name: "Northwind", order: 1 })
     assert.deepInclude(contract, { client: client.id, status: "DRAFT", paymentTermDays: 30 })
     assert.deepInclude(patched, { contract: contract.id, name: "Pump house", description: "Roof too", order: 3 })
-    assert.deepStrictEqual(clientInFull, client)
+    assert.deepStrictEqual(expandedClient, client)
     assert.deepStrictEqual(page, [patched])
     assert.deepStrictEqual(
       details.map(({ constraint, field }: { constraint: string; field: string }) => [field, constraint]),

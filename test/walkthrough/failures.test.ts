@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type StandIns, startStandIns } from "../../examples/walkthrough/standIns.ts"
+import { type FakeServers, startFakeServers } from "../../examples/walkthrough/fakeServers.ts"
 import { makeStep } from "../../examples/walkthrough/steps.ts"
 import { walk } from "../../examples/walkthrough/walk.ts"
 import { sendDriveError } from "../support/servers/googleDrive.ts"
@@ -10,13 +10,13 @@ import { type RunningWorker, startWorker } from "../support/servers/worker.ts"
 
 describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   let service: Service
-  let standIns: StandIns
+  let fakes: FakeServers
   let workers: ReadonlyArray<RunningWorker>
   let output: Array<string>
   beforeAll(async () => {
-    standIns = await startStandIns()
+    fakes = await startFakeServers()
     const port = await findClosedPort()
-    service = await startService({ ...standIns.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
+    service = await startService({ ...fakes.settingsFor(`http://127.0.0.1:${port}`), PORT: String(port) })
     workers = await Promise.all(
       (["relay", "delivery", "intake", "janitor"] as const).map((name) => startWorker(service, name))
     )
@@ -24,20 +24,20 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   afterAll(async () => {
     await Promise.all(workers.map(({ stop }) => stop()))
     await service.stop()
-    await standIns.stop()
+    await fakes.stop()
   })
   beforeEach(() => {
     output = []
-    standIns.consent.overrideResponse("/token", undefined)
-    for (const { intercept: meet } of [standIns.tracker, standIns.drive]) meet(undefined)
-    standIns.tracker.webhooks.clear()
-    standIns.drive.files.clear()
-    standIns.receiver.received.length = 0
-    standIns.receiver.respondWith((_, response) => response.end())
+    fakes.consent.overrideResponse("/token", undefined)
+    for (const { intercept } of [fakes.jira, fakes.drive]) intercept(undefined)
+    fakes.jira.webhooks.clear()
+    fakes.drive.files.clear()
+    fakes.receiver.received.length = 0
+    fakes.receiver.respondWith((_, response) => response.end())
   })
 
-  const walkAndFail = async (seconds = 30) => {
-    const options = { url: service.url, token: await service.token("alice"), standIns, seconds }
+  const walkAndFail = async (timeoutSeconds = 30) => {
+    const options = { url: service.url, token: await service.token("alice"), fakes, timeoutSeconds }
     const error: unknown = await walk({ ...options, step: makeStep((line) => void output.push(line)) }).then(
       () => assert.fail(`the walk-through succeeded:\n${output.join("\n")}`),
       (error) => error
@@ -47,12 +47,12 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   }
 
   it("fails in the tracker step when the provider rejects the authorization", async () => {
-    standIns.consent.overrideResponse("/token", { status: 400, body: { error: "invalid_grant" } })
+    fakes.consent.overrideResponse("/token", { status: 400, body: { error: "invalid_grant" } })
     assert.deepStrictEqual(await walkAndFail(), { step: "tracker", message: "Nothing was authorized: provider_error" })
   })
 
   it("fails in the pdf step when the drive is full", async () => {
-    standIns.drive.intercept((request, response) => {
+    fakes.drive.intercept((request, response) => {
       if (request.method === "GET") return false
       sendDriveError(response, 403, "storageQuotaExceeded")
       return true
@@ -63,7 +63,7 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
   })
 
   it("fails in the webhook step when the body does not match its signature", async () => {
-    standIns.receiver.respondWith((received, response) => {
+    fakes.receiver.respondWith((received, response) => {
       Object.assign(received, { text: received.text.replace("FINALIZED", "PAID") })
       response.end()
     })
@@ -73,7 +73,7 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
 
   // Last, because the service registers this webhook later, and another test would take it for its own.
   it("fails in the issue step when Jira rejects the registration of webhooks", async () => {
-    standIns.tracker.intercept((request, response) => {
+    fakes.jira.intercept((request, response) => {
       if (request.url.pathname.startsWith("/oauth/")) return false
       sendJson(response, 503, {})
       return true

@@ -8,43 +8,42 @@ import {
 } from "../../test/support/servers/oauthProvider.ts"
 import { startReceiver } from "../../test/support/servers/receiver.ts"
 
-/** The folder there is in the drive. */
 export const driveFolder = "invoices-2026"
 
-/** Where the application runs whose users authorize us. */
+/** The origin of the application whose page starts authorizations. */
 export const applicationOrigin = trustedOrigin
 
-/** What signs a tracker's webhooks. */
-export const trackerSecret = clientSecret
+/** The secret that Jira signs its webhooks with. */
+export const jiraSecret = clientSecret
 
-/** Those who are elsewhere in earnest: where people consent, a tracker, a drive, and a receiver of webhooks. */
-export const startStandIns = async () => {
+/** Fakes of the external servers: the consent page, Jira, Google Drive and a webhook receiver. */
+export const startFakeServers = async () => {
   const consent = await startOAuthProvider()
-  const tracker = await startJira()
+  const jira = await startJira()
   const drive = await startGoogleDrive(driveFolder)
   const receiver = await startReceiver()
   const isIssued = (token: string) => consent.issued.includes(token)
-  tracker.trust(isIssued)
+  jira.trust(isIssued)
   drive.trust(isIssued)
   return {
     consent,
-    tracker,
+    jira,
     drive,
     receiver,
 
-    /** What a service at this address is told to find them. */
+    /** The settings of a service at `publicUrl` that uses the fakes. */
     settingsFor: (publicUrl: string) => ({
       ...oauthSettings(consent.url),
       PUBLIC_URL: publicUrl,
-      JIRA_API_URL: tracker.url,
+      JIRA_API_URL: jira.url,
       GOOGLE_API_URL: drive.url,
       DELIVERY_ALLOW: "127.0.0.0/8"
     }),
 
     stop: async () => {
-      for (const one of [receiver, drive, tracker, consent]) await one.stop()
+      for (const server of [receiver, drive, jira, consent]) await server.stop()
     }
   }
 }
 
-export type StandIns = Awaited<ReturnType<typeof startStandIns>>
+export type FakeServers = Awaited<ReturnType<typeof startFakeServers>>
