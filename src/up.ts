@@ -4,7 +4,7 @@ import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
 import { waitUntilApiReady } from "./layers/local/ApiReadiness.ts"
 import { printLine, withProgress } from "./layers/local/ConsoleProgress.ts"
 import { type DataDir, lockDataDir } from "./layers/local/DataDir.ts"
-import { findNatsProgram } from "./layers/local/nats/NatsPrograms.ts"
+import { findNatsProgram, type NoNatsServer } from "./layers/local/nats/NatsPrograms.ts"
 import { startNats } from "./layers/local/nats/NatsServer.ts"
 import { localhost, PortTaken, requireFreePort } from "./layers/local/Ports.ts"
 import { projectRoot } from "./layers/local/ProjectRoot.ts"
@@ -43,6 +43,14 @@ const startDatabase = ({ DATABASE_URL }: SettingsShape, { folder, logFileOf }: D
         ({ port, version }) => `PostgreSQL ${version} ready on ${localhost}:${port}`
       ).pipe(Effect.map(({ url }) => url))
 
+/** Where a NATS server listens unless it is configured otherwise. */
+const defaultNatsUrl = `nats://${localhost}:4222`
+
+const startWithoutBroker = ({ message }: NoNatsServer) => {
+  const consequence = `Until one runs on ${defaultNatsUrl} (nats-server -js), webhooks are sent some seconds later and events for NATS integrations wait in the database.`
+  return Effect.as(printLine(`! ${message} ${consequence}`), defaultNatsUrl)
+}
+
 const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logFileOf }: DataDir) =>
   NATS_URL !== undefined
     ? Effect.succeed(NATS_URL)
@@ -52,7 +60,10 @@ const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, log
           startNats({ folder: join(folder, "nats"), logFile: logFileOf("nats"), program }),
           ({ port, version }) => `NATS ${version} ready on ${localhost}:${port}`
         )
-      ).pipe(Effect.map(({ url }) => url))
+      ).pipe(
+        Effect.map(({ url }) => url),
+        Effect.catchTag("NoNatsServer", startWithoutBroker)
+      )
 
 const migrate = (program: Program) =>
   runProgram(program).pipe(

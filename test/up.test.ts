@@ -1,60 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { get } from "node:http"
-import { join } from "node:path"
 import { Context, Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
-import { chooseStablePort, localhost } from "../src/layers/local/Ports.ts"
-import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
+import { localhost } from "../src/layers/local/Ports.ts"
 import { commandLineOf } from "../src/layers/local/process/OrphanProcess.ts"
-import { supervisedFlag } from "../src/layers/local/process/ParentWatch.ts"
-import { temporaryFolder, until } from "./layers/local/temporary.ts"
-import { stopOrphans } from "./support/servers/orphans.ts"
-
-interface Instance {
-  readonly process: ChildProcess
-  readonly output: () => string
-  /** Its exit code, or null after a signal. */
-  readonly ended: Effect.Effect<number | null>
-}
-
-const { DATABASE_URL: _database, NATS_URL: _nats, ...environment } = process.env
-
-const dataFolderOf = (folder: string) => join(folder, "data")
-
-const launch = (folder: string, port: number) =>
-  Effect.acquireRelease(
-    Effect.sync((): Instance => {
-      const child = spawn(process.execPath, [join(projectRoot, "dist", "main.js"), "up"], {
-        // The child ends with the test process, also when that is killed.
-        env: {
-          ...environment,
-          NODE_ENV: "development",
-          DATA_DIR: dataFolderOf(folder),
-          PORT: String(port),
-          [supervisedFlag]: "1"
-        },
-        stdio: ["pipe", "pipe", "pipe"]
-      })
-      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-      let output = ""
-      for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data))
-      return { process: child, output: () => output, ended: Effect.promise(() => ended) }
-    }),
-    ({ ended, process: child }) =>
-      Effect.suspend(() => {
-        child.kill("SIGTERM")
-        return ended
-      })
-  )
-
-const waitUntilReady = ({ output, process: child }: Instance) =>
-  until(() => output().includes("The service is ready.") || child.exitCode !== null).pipe(
-    Effect.tap(() => Effect.sync(() => assert.include(output(), "The service is ready.")))
-  )
-
-const start = (folder: string, port: number) => Effect.tap(launch(folder, port), waitUntilReady)
+import { until } from "./layers/local/temporary.ts"
+import { type Instance, launch, makePlace, start } from "./support/servers/upInstance.ts"
 
 const readinessStatus = (port: number) =>
   Effect.async<number>((resume) => {
@@ -94,14 +47,6 @@ const apiPidOf = (instance: Instance) => childrenOf(instance).find(({ name }) =>
 const pidsOf = (instance: Instance) => childrenOf(instance).map(({ pid }) => pid)
 
 const isRunning = (pid: number) => startOf(pid) !== undefined
-
-/** A temporary folder and a free port. */
-const makePlace = Effect.gen(function* () {
-  const folder = yield* temporaryFolder
-  // For a test that fails after it has killed the parent of its servers.
-  yield* Effect.addFinalizer(() => Effect.ignore(stopOrphans(dataFolderOf(folder))))
-  return { folder, port: yield* chooseStablePort(join(folder, "port")) }
-})
 
 const startInstance = ({ folder, port }: Effect.Effect.Success<typeof makePlace>) =>
   Effect.map(start(folder, port), (instance) => ({ ...instance, folder, port }))

@@ -4,6 +4,7 @@ import { BlobStoreLive } from "../../layers/blobs/BlobStoreLive.ts"
 import { AttemptResults } from "../../layers/delivery/AttemptResults.ts"
 import { Claims } from "../../layers/delivery/Claims.ts"
 import { FanOut } from "../../layers/delivery/FanOut.ts"
+import { retryNatsDeliveries } from "../../layers/delivery/NatsRetries.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
 import type { IntegrationConsumer } from "../../layers/nats/IntegrationConsumers.ts"
@@ -20,16 +21,24 @@ const interval = "5 seconds"
 
 /**
  * Reconciles the JetStream consumers with the NATS integrations, so that a new integration has one before its first
- * event.
+ * event. After each connect it also retries the deliveries that failed while the broker was away.
  */
 export const startConsumerReconciler = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const broker = yield* Broker
   const nats = yield* NatsSender
+  let retriedEpoch = 0
   const wanted = sql<IntegrationConsumer>`
     select tenant_id as tenant, integrations.id from integrations
     join tenants on tenants.id = tenant_id and tenants.deleted_at is null
     where provider = 'NATS'`
-  const round = Effect.zipRight(nats.reconcile(wanted), Effect.sleep(interval))
+  const round = Effect.gen(function* () {
+    const epoch = yield* broker.connectionEpoch
+    yield* nats.reconcile(wanted)
+    if (epoch !== retriedEpoch) yield* retryNatsDeliveries(sql)
+    retriedEpoch = epoch
+    yield* Effect.sleep(interval)
+  })
   yield* Effect.forkScoped(runForever("Consumer reconciliation", round))
 })
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type JetStreamManager, type NatsConnection } from "nats"
 import { fetchNats } from "../../../src/layers/local/nats/NatsFetch.ts"
@@ -93,10 +93,10 @@ esac`
 const dpkgDeb = `#!/bin/sh
 mkdir -p "$3/usr/sbin" && printf '#!/bin/sh\\necho nats-server: v2.9.10\\n' > "$3/usr/sbin/nats-server"`
 
-const putFakeToolsOnPath = (folder: string) =>
+const putFakeToolsOnPath = (folder: string, tools: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      for (const [name, text] of Object.entries({ "apt-get": aptGet, "dpkg-deb": dpkgDeb })) {
+      for (const [name, text] of Object.entries(tools)) {
         writeFileSync(join(folder, name), text)
         chmodSync(join(folder, name), 0o755)
       }
@@ -113,13 +113,23 @@ const putFakeToolsOnPath = (folder: string) =>
 describe.runIf(process.platform === "linux")("fetchNats", () => {
   it.scopedLive("downloads package lists if the system has none, and can run twice at the same time", () =>
     Effect.gen(function* () {
-      yield* putFakeToolsOnPath(yield* temporaryFolder)
+      yield* putFakeToolsOnPath(yield* temporaryFolder, { "apt-get": aptGet, "dpkg-deb": dpkgDeb })
       const cache = yield* temporaryFolder
       const both = yield* Effect.all([fetchNats(cache), fetchNats(cache)], { concurrency: "unbounded" })
       assert.deepStrictEqual(both, [join(cache, "nats-server"), join(cache, "nats-server")])
       assert.deepStrictEqual(readdirSync(cache), ["nats-server"])
       const program = yield* findNatsProgram(join(cache, "nats-server"))
       assert.strictEqual(program.version, "2.9.10")
+    })
+  )
+
+  it.scopedLive("reports every source that it tried", () =>
+    Effect.gen(function* () {
+      yield* putFakeToolsOnPath(yield* temporaryFolder, { "apt-get": "#!/bin/sh\necho no lists >&2; exit 100" })
+      const offline = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("offline"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => offline.mockRestore()))
+      const { reasons } = yield* Effect.flip(fetchNats(yield* temporaryFolder))
+      assert.deepStrictEqual(reasons, ["apt-get: no lists", "release archive: offline"])
     })
   )
 })

@@ -34,7 +34,9 @@ const debian: Source = {
       return join(folder, parts[0] ?? "")
     }
     const sandboxUser = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : []
-    const common = [...sandboxUser, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
+    // By default apt-get waits for minutes behind a firewall that drops packets.
+    const timeouts = ["http::Timeout=5", "https::Timeout=5", "Retries=1"].flatMap((name) => ["-o", `Acquire::${name}`])
+    const common = [...sandboxUser, ...timeouts, "-o", `Dir::Cache=${inFolder("cache", "archives", "partial")}`]
     const ownLists = [...common, "-o", `Dir::State::lists=${inFolder("lists", "partial")}`]
     await execute("apt-get", ...common, "download", "nats-server").catch(async () => {
       await execute("apt-get", ...ownLists, "update")

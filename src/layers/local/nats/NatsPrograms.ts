@@ -14,12 +14,8 @@ export interface NatsProgram {
 
 export class NoNatsServer extends Data.TaggedError("NoNatsServer")<{ readonly tried: ReadonlyArray<string> }> {
   override get message() {
-    return [
-      "A local NATS server is required and none was found:",
-      ...this.tried.map((line) => `  - ${line}`),
-      "Install nats-server (apt-get install nats-server, brew install nats-server, or https://nats.io/download),",
-      "set NATS_SERVER_BIN to the program, or set NATS_URL to a running server with JetStream."
-    ].join("\n")
+    const sources = "apt-get install nats-server, brew install nats-server, or https://nats.io/download"
+    return `No NATS server was found (${this.tried.join("; ")}). Install one: ${sources}.`
   }
 }
 
