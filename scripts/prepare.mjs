@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process"
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { promisify } from "node:util"
 import { install, isInstalled } from "./install.mjs"
 import { hasPackagesMark } from "./packagesMark.mjs"
 import { tryLock } from "./pidLock.mjs"
@@ -32,6 +34,23 @@ const isBuilt = () => {
   )
 }
 
+const clientManifest = inProject("dist", "client", "package.json")
+
+/** What the client is built of: the API with its schemas, the sources of the package, and its README. */
+const clientSources = () => [
+  ...["src/domain", "src/http/api", "src/http/HandlerGroups.ts", "client/build", "client/tsconfig.json"],
+  ...["docs/client.md", "package.json", "package-lock.json"],
+  ...readdirSync(inProject("client/src"))
+    .filter((name) => name !== "generated")
+    .map((name) => `client/src/${name}`)
+]
+
+const isClientBuilt = () => {
+  if (!existsSync(clientManifest)) return false
+  const { mtimeMs } = statSync(clientManifest)
+  return clientSources().every((name) => !changedSince(mtimeMs, inProject(name)))
+}
+
 const lock = async () => {
   let hasWarned = false
   for (;;) {
@@ -49,14 +68,27 @@ const build = async () => {
   await bundle("src/main.ts", main, { selfContained: true })
 }
 
-/** Installs the packages and builds the bundle unless they are up to date. `force` always builds. */
-export const prepare = async ({ quiet = false, dev = false, force = false } = {}) => {
+const buildClient = async () => {
+  const { bundle } = await import("./bundle.mjs")
+  const program = inProject("node_modules", ".cache", "client", "main.js")
+  await bundle("client/build/main.ts", program)
+  await promisify(execFile)(process.execPath, [program]).catch(({ message, stdout }) => {
+    throw new Error(`${stdout}\n${message}`)
+  })
+}
+
+/**
+ * Installs the packages and builds the bundle unless they are up to date. `force` always builds. `client` builds the
+ * client package too.
+ */
+export const prepare = async ({ quiet = false, dev = false, force = false, client = false } = {}) => {
   requireNode()
-  if (!force && isInstalled({ dev }) && isBuilt()) return
+  if (!force && isInstalled({ dev }) && isBuilt() && (!client || isClientBuilt())) return
   const { release, share } = await lock()
   try {
     if (!isInstalled({ dev })) await during("Installing packages", { quiet }, () => install({ dev, started: share }))
     if (force || !isBuilt()) await during("Building", { quiet }, build)
+    if (client && (force || !isClientBuilt())) await during("Building the client", { quiet }, buildClient)
   } finally {
     release()
   }

@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
+
+const execute = promisify(execFile)
+const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
+
+/** What a new project uses, with nothing relaxed. */
+const compilerOptions = {
+  ...{ target: "ES2022", module: "NodeNext", strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+  ...{ noUncheckedIndexedAccess: true, moduleDetection: "force", outDir: "out" },
+  ...{ typeRoots: [join(projectRoot, "node_modules", "@types")], types: ["node"] }
+}
+
+/** Builds `dist/client` unless it is up to date. */
+export const buildClientPackage = () => execute(process.execPath, [join(projectRoot, "scripts", "buildClient.mjs")])
+
+/** An empty project outside of ours, with the client installed from its tarball. */
+export const makeClientProject = async () => {
+  await buildClientPackage()
+  const folder = mkdtempSync(join(tmpdir(), "contracting-client-"))
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  mkdirSync(join(folder, "out"))
+  write("package.json", JSON.stringify({ name: "empty", private: true, type: "module" }))
+  write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }))
+  await execute("npm", ["pack", join(projectRoot, "dist", "client"), "--silent"], { cwd: folder })
+  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
+  await execute("npm", ["install", `./${tarball}`, "--offline", "--no-audit", "--no-fund", "--silent"], { cwd: folder })
+
+  return {
+    folder,
+    tarball: join(folder, tarball),
+    write,
+
+    /** Compiles all programs. Returns the errors, one per line. */
+    compile: async () => {
+      const { stdout } = await execute(process.execPath, [compiler, "--pretty", "false"], { cwd: folder }).catch(
+        (failed: Error & { readonly stdout: string }) => {
+          if (failed.stdout === "") throw failed
+          return failed
+        }
+      )
+      return stdout.split("\n").filter((line) => /^\S/.test(line))
+    },
+
+    /** The file that node runs, of a compiled program. */
+    programOf: (name: string) => join(folder, "out", name.replace(/\.ts$/, ".js")),
+
+    /** Runs a compiled program and returns what it printed. */
+    run: async (name: string, env: Readonly<Record<string, string>>) => {
+      const program = join(folder, "out", name.replace(/\.ts$/, ".js"))
+      const { stdout } = await execute(process.execPath, [program], { cwd: folder, env: { ...process.env, ...env } })
+      return stdout
+    },
+
+    remove: () => rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export type ClientProject = Awaited<ReturnType<typeof makeClientProject>>
