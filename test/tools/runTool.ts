@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+
+/** Starts `npm run <name>` with these arguments. Settings of this machine do not reach it. */
+export const startTool = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+  const { API: _api, PORT: _port, TOKEN: _token, ...inherited } = process.env
+  const child = spawn(process.execPath, [join(projectRoot, "scripts", `${name}.mjs`), ...args], {
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const printed = { stdout: "", stderr: "" }
+  child.stdout.on("data", (chunk) => {
+    printed.stdout += chunk
+  })
+  child.stderr.on("data", (chunk) => {
+    printed.stderr += chunk
+  })
+  const ended = once(child, "close").then(([code]) => ({ code, ...printed }))
+  return { printed, ended, kill: (signal: NodeJS.Signals) => void child.kill(signal) }
+}
+
+export const runTool = (...given: Parameters<typeof startTool>) => startTool(...given).ended
