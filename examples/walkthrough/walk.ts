@@ -58,7 +58,7 @@ const connectIntegrations = async (api: Api, { fakes: { receiver }, step }: Walk
     await subscribe(api, webhook, "invoice.finalized")
     return webhook
   }
-  const webhook = await step("receiver", connectReceiver, ({ id }) => `${id} is told of invoice.finalized`)
+  const webhook = await step("receiver", connectReceiver, ({ id }) => `${id} is subscribed to invoice.finalized`)
 
   const connectJira = async () => {
     const jira = await api.post("/integrations", { provider: "JIRA", name: "Tracker" })
@@ -74,7 +74,7 @@ const connectIntegrations = async (api: Api, { fakes: { receiver }, step }: Walk
     await authorize(api, drive)
     return drive
   }
-  const drive = await step("drive", connectDrive, ({ id }) => `${id} is authorized, and told of invoice.finalized`)
+  const drive = await step("drive", connectDrive, ({ id }) => `${id} is authorized and subscribed to invoice.finalized`)
   return { webhook, jira, drive }
 }
 
@@ -116,12 +116,12 @@ export const walk = async (options: WalkOptions) => {
   const file = await step(
     "pdf",
     () => findDriveFile(api, drive, fakes, timeoutSeconds),
-    ({ name, bytes }) => `${name} lies in the drive, ${bytes.length} bytes`
+    ({ name, bytes }) => `${name} is in the drive, ${bytes.length} bytes`
   )
   const request = await step(
     "webhook",
     () => findWebhook(api, webhook, fakes, timeoutSeconds),
-    ({ headers }) => `${headers["webhook-id"]} arrived, and its signature is right`
+    ({ headers }) => `${headers["webhook-id"]} arrived, and its signature is valid`
   )
   return { file, webhook: request, secret: webhook.secret }
 }

@@ -7,11 +7,10 @@ import { promisify } from "node:util"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+import { blocksOf, sectionOf } from "../support/assertions/docs.ts"
 import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
 
-const readmeOutput = readFileSync(join(projectRoot, "README.md"), "utf8")
-  .split("```\n")
-  .find((block) => block.startsWith("✓ service"))
+const [documentedOutput = ""] = blocksOf(sectionOf("docs/jira.md", "Try it without an account"), "text")
 
 /** Replaces identifiers, sizes, ports and times, which differ between runs. */
 const normalize = (lines: string) =>
@@ -37,9 +36,9 @@ describe("npm run walkthrough", { timeout: 240_000 }, () => {
 
   const webhook = () => JSON.parse(readFileSync(join(folder, "webhook.json"), "utf8"))
 
-  it("prints the output of the README and the path of the PDF", () => {
+  it("prints the output of docs/jira.md and the path of the PDF", () => {
     const [steps = "", ending] = stdout.split("\n\n")
-    assert.strictEqual(normalize(`${steps}\n`), normalize(readmeOutput ?? ""))
+    assert.strictEqual(normalize(`${steps}\n`), normalize(documentedOutput))
     assert.match(ending ?? "", /^Done in \d+ s\. Look at \S+INV-\d+-000001\.pdf\n/)
     assert.match(readdirSync(folder).join(), /^INV-\d+-000001\.pdf,webhook\.json$/)
   })

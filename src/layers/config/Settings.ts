@@ -101,7 +101,7 @@ const quotaSettings = Object.fromEntries(
   quotaNames.map((name) => [quotas[name].setting, quotaSetting(name)])
 ) as QuotaSettings // Object.fromEntries loses the keys' types; the mapped type restores them
 
-/** Every setting. Validation, `--help` and the table in the README use these names, defaults and descriptions. */
+/** Every setting. Validation, `--help`, docs/settings.md and .env.example use these names, defaults and descriptions. */
 export const settings = {
   NODE_ENV: withDefault(
     oneOf("development", "test", "production"),

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
 import type pg from "pg"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
@@ -7,6 +6,7 @@ import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"
 import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janitor/Janitor.ts"
 import type { PageData } from "../../support/assertions/callbackPage.ts"
+import { blocksOf, sectionOf } from "../../support/assertions/docs.ts"
 import { minimalDrive } from "../../support/fixtures/authorizations.ts"
 import { type IntegrationBody, integrationClient } from "../../support/fixtures/integrations.ts"
 import { startConsentServer } from "../../support/servers/consentServer.ts"
@@ -32,10 +32,7 @@ const application = `<!doctype html><title>app</title><button>Connect</button><s
   document.querySelector("button").onclick = () => window.open(window.address, "popup", "width=500,height=600")
 </script>`
 
-const readmeScript = readFileSync(new URL("../../../README.md", import.meta.url), "utf8")
-  .split("### Authorizing in a popup\n")[1]
-  ?.split("```js\n")[1]
-  ?.split("```")[0]
+const [documentedScript] = blocksOf(sectionOf("docs/jira.md", "Authorize in a popup"), "js")
 
 describe.skipIf(program === undefined)(
   program === undefined ? `The OAuth popup (skipped: ${withoutBrowser})` : "The OAuth popup",
@@ -140,12 +137,12 @@ describe.skipIf(program === undefined)(
       assert.deepInclude(await readIntegration(id), { isAuthorized: true, status: "ACTIVE" })
     })
 
-    it("is opened and confirmed by the script in the README", async () => {
+    it("is opened and confirmed by the script in docs/jira.md", async () => {
       const { id } = await integrationClient(service, tenant).mustCreate(minimalDrive)
       const app = await openApplication(trusted.url)
       const globals = { api: service.url, token: await service.token("owner"), tenant }
       await app.evaluate(`Object.assign(window, ${JSON.stringify(globals)})`)
-      await app.addScriptTag({ content: readmeScript ?? assert.fail("the README has no script") })
+      await app.addScriptTag({ content: documentedScript ?? assert.fail("docs/jira.md has no script") })
       await app.evaluate(`document.querySelector("button").onclick = () => { window.authorizing = authorize("${id}") }`)
       const opening = context.waitForEvent("page")
       await app.click("button")

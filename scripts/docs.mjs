@@ -1,0 +1,20 @@
+import { writeFileSync } from "node:fs"
+import { pathToFileURL } from "node:url"
+import { prepare } from "./prepare.mjs"
+import { inProject, orExplain } from "./project.mjs"
+
+const help = "npm run docs   writes docs/settings.md and .env.example, which derive from src/layers/config/Settings.ts"
+
+const write = async () => {
+  await prepare({ dev: true })
+  const { bundle } = await import("./bundle.mjs")
+  const program = inProject("node_modules", ".cache", "docs", "settingsDocs.js")
+  await bundle("src/settingsDocs.ts", program)
+  const { exampleEnvironment, settingsPage } = await import(pathToFileURL(program).href)
+  writeFileSync(inProject("docs", "settings.md"), settingsPage)
+  writeFileSync(inProject(".env.example"), exampleEnvironment)
+  process.stdout.write("Wrote docs/settings.md and .env.example\n")
+}
+
+if (process.argv.includes("--help")) process.stdout.write(`${help}\n`)
+else await orExplain(write())

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import sharp from "sharp"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { blocksOf, sectionOf, shellOf } from "../support/assertions/docs.ts"
+import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
+import { type Service, startService } from "../support/servers/service.ts"
+import { runFirstMinutes, runJsonShell } from "../support/servers/shell.ts"
+
+describe("The commands of the documentation", { timeout: 90_000 }, () => {
+  let service: Service
+  let firstMinutes: Awaited<ReturnType<typeof runFirstMinutes>>
+  beforeAll(async () => {
+    service = await startService()
+    firstMinutes = await runFirstMinutes(service)
+  })
+  afterAll(() => service.stop())
+
+  it("lead from a token to the PDF of an invoice in README.md", async () => {
+    const { responses } = firstMinutes
+    assert.lengthOf(responses, 4)
+    const [own, theirs, lines, invoice] = responses
+    assert.deepInclude(own.data, { name: "Harbour Works Ltd", city: "Hamburg" })
+    assert.notProperty(own.data, "client")
+    assert.match(theirs.data.client, /^clnt_/)
+    assert.deepStrictEqual(
+      lines.data.map(({ lineTotalMinor }: { lineTotalMinor: number }) => lineTotalMinor),
+      [22_000, 7980]
+    )
+    assert.deepInclude(invoice.data, { status: "FINALIZED", totalMinor: 29_980 })
+    const { pages } = await readPdf(new Uint8Array(readFileSync(join(service.dataDir, "invoice.pdf"))))
+    const text = pages.flatMap(rowsOf).join("\n")
+    for (const words of ["Harbour Works Ltd", "Northwind BV", "Amsterdam", "Pump inspection", "299.80"])
+      assert.include(text, words)
+  })
+
+  it("show the conventions in docs/api.md", async () => {
+    const sections = [
+      "Tenants and roles",
+      "Requests and responses",
+      "Errors",
+      "Lists and paging",
+      "Idempotency keys",
+      "Versions",
+      "Expand",
+      "Limits"
+    ].map((heading) => shellOf("docs/api.md", heading))
+    const responses = await runJsonShell(service, [firstMinutes.shell, ...sections])
+    assert.lengthOf(responses, 10)
+    const [member, changed, invalid, page, first, again, renamed, outdated, project, limits] = responses
+    assert.deepInclude(member.data, { subject: "bob", role: "MEMBER" })
+    assert.deepInclude(changed.data, { description: "Pumps and valves", order: 1 })
+    const [example = ""] = blocksOf(sectionOf("docs/api.md", "Errors"), "json")
+    assert.deepStrictEqual(invalid, JSON.parse(example))
+    assert.lengthOf(page.data, 1)
+    assert.strictEqual(first.data.name, "Southwind")
+    assert.deepStrictEqual(again, first)
+    assert.strictEqual(renamed.data.name, "Northwind Pumps")
+    assert.strictEqual(outdated.error, "PreconditionFailed")
+    assert.strictEqual(project.data.contract.client.name, "Northwind Pumps")
+    assert.isNotEmpty(limits.data)
+  })
+
+  it("explain an invoice and upload a logo in docs/invoices.md", async () => {
+    const logo = join(service.dataDir, "mine.png")
+    await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
+    const replacements = { "LOGO=logo.png": `LOGO=${logo}` }
+    const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/invoices.md")], replacements)
+    assert.lengthOf(responses, 5)
+    const [explained, series, pending, ready, branded] = responses
+    assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
+    assert.isDefined(series.data)
+    assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
+    assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })
+    assert.isTrue(readFileSync(join(service.dataDir, "logo.png")).equals(readFileSync(logo)))
+  })
+
+  it("create a subscriber over NATS in docs/nats.md", async () => {
+    const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/nats.md")])
+    assert.deepInclude(responses.at(-1).data, { eventType: "invoice.*", scopeKey: "tenant" })
+  })
+})
