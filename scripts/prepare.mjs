@@ -17,22 +17,21 @@ const requireNode = () => {
   throw new Error(`Node.js 20.19 or newer is required, this is ${process.versions.node}: see https://nodejs.org`)
 }
 
-// Checks folders too: removing a file changes only the time of its folder.
-const changedSince = (time, path) => {
-  const stats = statSync(path)
+/** Whether a file, or anything in a folder, has changed. Removing a file changes only the time of its folder. */
+export const changedSince = (time, path) => {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return true
   return (
     stats.mtimeMs > time ||
     (stats.isDirectory() && readdirSync(path).some((name) => changedSince(time, join(path, name))))
   )
 }
 
-const isBuilt = () => {
-  if (!existsSync(main) || !hasPackagesMark(main)) return false
-  const { mtimeMs } = statSync(main)
-  return ["src", "scripts/bundle.mjs"].every(
-    (name) => !existsSync(inProject(name)) || !changedSince(mtimeMs, inProject(name))
-  )
-}
+/** Whether a source of the bundle has changed since a time in milliseconds. */
+export const sourcesChangedSince = (time) =>
+  ["src", "scripts/bundle.mjs"].some((name) => existsSync(inProject(name)) && changedSince(time, inProject(name)))
+
+const isBuilt = () => existsSync(main) && hasPackagesMark(main) && !sourcesChangedSince(statSync(main).mtimeMs)
 
 const clientManifest = inProject("dist", "client", "package.json")
 
@@ -62,10 +61,15 @@ const lock = async () => {
   }
 }
 
+/** The programs of the service, each with its bundle. `main` is the last, because its time tells when all were built. */
+export const programs = [
+  ["src/layers/pdf/worker.ts", inProject("dist", "pdf.js")],
+  ["src/main.ts", main]
+]
+
 const build = async () => {
   const { bundle } = await import("./bundle.mjs")
-  await bundle("src/layers/pdf/worker.ts", inProject("dist", "pdf.js"), { selfContained: true })
-  await bundle("src/main.ts", main, { selfContained: true })
+  for (const [entry, outfile] of programs) await bundle(entry, outfile, { selfContained: true })
 }
 
 const buildClient = async () => {

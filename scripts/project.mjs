@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -16,3 +17,9 @@ export const orExplain = (work) =>
     process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`)
     process.exit(1)
   })
+
+/** Reads settings from `.env`, if there is one. Variables of the environment take precedence. */
+export const loadEnvironmentFile = () => {
+  const file = inProject(".env")
+  if (existsSync(file)) process.loadEnvFile(file)
+}

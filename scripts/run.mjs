@@ -1,7 +1,8 @@
 import { pathToFileURL } from "node:url"
 import { main, prepare } from "./prepare.mjs"
-import { orExplain } from "./project.mjs"
+import { loadEnvironmentFile, orExplain } from "./project.mjs"
 
+loadEnvironmentFile()
 const args = process.argv.slice(2)
 await orExplain(prepare({ quiet: args[0] !== "up" }))
 

@@ -8,7 +8,11 @@ import { inProject, npm, orExplain, root } from "./project.mjs"
 const help = `npm test                      type check, lint, and all tests with a temporary PostgreSQL and NATS server
 npm test -- --only <words>    only the test files whose path contains one of the words; no type check, no lint
 npm run test:quick            only the tests that need no server; no type check, no lint
+npm run test:watch            the tests that need no server, again on every change
+npm run test:watch -- <words> the test files whose path contains one of the words, again on every change
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
+
+const vitest = inProject("node_modules/vitest/vitest.mjs")
 
 const run = (title, { command, args }, env = process.env) =>
   new Promise((resolve, reject) => {
@@ -27,7 +31,7 @@ const runVitest = async (args) => {
   const reporters = ["--reporter=default", `--reporter=${inProject("scripts/countingReporter.mjs")}`]
   const command = {
     command: process.execPath,
-    args: [inProject("node_modules/vitest/vitest.mjs"), "run", ...reporters, ...args]
+    args: [vitest, "run", ...reporters, ...args]
   }
   try {
     const succeeded = await run("tests", command, { ...process.env, TEST_COUNTS: file })
@@ -38,6 +42,12 @@ const runVitest = async (args) => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Runs until the user ends it. Needs no counts, because every change has its own result. */
+const watchTests = (words) => {
+  const selection = words.length === 0 ? ["--project", "quick"] : words
+  return run("tests", { command: process.execPath, args: [vitest, "watch", ...selection] })
 }
 
 const runAll = async (args) => {
@@ -54,7 +64,11 @@ if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
 } else {
   await orExplain(prepare({ dev: true }))
-  const { passed, failed } = await runAll(args)
-  process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
-  process.exitCode = failed === 0 ? 0 : 1
+  if (args[0] === "--watch") {
+    process.exitCode = (await watchTests(args.slice(1))) ? 0 : 1
+  } else {
+    const { passed, failed } = await runAll(args)
+    process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
+    process.exitCode = failed === 0 ? 0 : 1
+  }
 }

@@ -4,6 +4,7 @@ import { workerNames } from "./workers/registry.ts"
 
 const commands = [
   ["npm start", "start everything on this machine: database, broker, API and workers"],
+  ["npm run dev", "the same, and restart the API and the workers when a file in src changes"],
   ["npm run api", "start only the API, with DATABASE_URL and NATS_URL"],
   [`npm run worker -- ${workerNames.join("|")}`, "start one worker; run as many copies as needed"],
   ["npm run migrate", "apply the pending database migrations"],

@@ -53,7 +53,7 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
   if (args.includes("--help")) return Console.log(help)
   switch (command) {
     case "up":
-      return up
+      return up({ watch: args.includes("--watch") })
     case "api":
       return serve("api", httpLive(handlerGroups))
     case "worker":

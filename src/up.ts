@@ -13,6 +13,7 @@ import { describeExit, type Program, runProgram } from "./layers/local/process/C
 import { apiHeapOptions } from "./layers/local/process/HeapOptions.ts"
 import { lastLines } from "./layers/local/process/LogFile.ts"
 import { exitWithParent, supervisedFlag } from "./layers/local/process/ParentWatch.ts"
+import { restartOnChange } from "./layers/local/process/RestartOnChange.ts"
 import { makeStopSignal } from "./layers/local/process/StopSignals.ts"
 import { supervise } from "./layers/local/process/Supervisor.ts"
 import { workerNames } from "./workers/registry.ts"
@@ -96,7 +97,12 @@ const welcomeText = (baseUrl: string, { folder, logFileOf }: DataDir) => {
   ].join("\n")
 }
 
-const start = (settings: SettingsShape) =>
+interface UpOptions {
+  /** Restarts the API and the workers when their program is built again. */
+  readonly watch: boolean
+}
+
+const start = (settings: SettingsShape, { watch }: UpOptions) =>
   Effect.gen(function* () {
     const dataDir = yield* lockDataDir(settings.DATA_DIR)
     yield* requirePort(settings, dataDir)
@@ -114,31 +120,36 @@ const start = (settings: SettingsShape) =>
       stop: [["SIGTERM", "20 seconds"]]
     })
     yield* withProgress("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
-    // Finalizers run in reverse order: this scope opens before the API starts, so it closes after the API has stopped.
-    const workersScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const api = programOf("api", ["api"])
     const baseUrl = baseUrlOf(settings)
-    yield* withProgress(
-      "Starting the API",
-      supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
-      () => "API ready"
-    )
-    yield* Effect.forEach(workerNames, (name) =>
-      // Only one process can bind METRICS_PORT; the API does.
-      supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
-    ).pipe(Scope.extend(workersScope))
-    yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
-    yield* printLine(welcomeText(baseUrl, dataDir))
-    yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))
+    const welcome = yield* Effect.once(printLine(welcomeText(baseUrl, dataDir)))
+    const startProcesses = Effect.gen(function* () {
+      // Finalizers run in reverse order: this scope opens before the API starts, so it closes after the API has stopped.
+      const workersScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+      yield* withProgress(
+        "Starting the API",
+        supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
+        () => "API ready"
+      )
+      yield* Effect.forEach(workerNames, (name) =>
+        // Only one process can bind METRICS_PORT; the API does.
+        supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
+      ).pipe(Scope.extend(workersScope))
+      yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
+      yield* welcome
+      yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))
+    })
+    yield* watch ? restartOnChange(main, startProcesses) : startProcesses
   })
 
 /** Runs the whole system on this machine until a stop signal arrives. */
-export const up = Effect.gen(function* () {
-  yield* exitWithParent
-  const settings = yield* Settings
-  const stopSignal = yield* makeStopSignal
-  yield* Effect.raceFirst(Effect.zipRight(start(settings), Effect.never), Deferred.await(stopSignal))
-}).pipe(
-  Effect.scoped,
-  Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? printLine("Stopped") : Effect.void))
-)
+export const up = (options: UpOptions) =>
+  Effect.gen(function* () {
+    yield* exitWithParent
+    const settings = yield* Settings
+    const stopSignal = yield* makeStopSignal
+    yield* Effect.raceFirst(Effect.zipRight(start(settings, options), Effect.never), Deferred.await(stopSignal))
+  }).pipe(
+    Effect.scoped,
+    Effect.onExit((exit) => (Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? printLine("Stopped") : Effect.void))
+  )

@@ -1,12 +1,10 @@
-import { execFileSync } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { Context, Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
 import { localhost } from "../src/layers/local/Ports.ts"
-import { commandLineOf } from "../src/layers/local/process/OrphanProcess.ts"
 import { until } from "./layers/local/temporary.ts"
+import { childrenOf } from "./support/servers/processes.ts"
 import { type Instance, launch, makePlace, start } from "./support/servers/upInstance.ts"
 
 const readinessStatus = (port: number) =>
@@ -17,34 +15,11 @@ const readinessStatus = (port: number) =>
     }).once("error", () => resume(Effect.succeed(0)))
   })
 
-/** `pid parent arguments` of a process; empty when it has just ended. */
-const readProcess = (pid: string) => {
-  try {
-    const [, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
-    return [`${pid} ${parent} ${commandLineOf(Number(pid))}`]
-  } catch {
-    return []
-  }
-}
+const processesOf = ({ process: { pid } }: Instance) => childrenOf(pid ?? 0)
 
-/** Reads /proc on Linux, because small systems have no `ps`. */
-const listProcesses = () =>
-  process.platform === "linux"
-    ? readdirSync("/proc")
-        .filter((name) => /^\d+$/.test(name))
-        .flatMap(readProcess)
-    : execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n")
+const apiPidOf = (instance: Instance) => processesOf(instance).find(({ name }) => name === "api")?.pid ?? 0
 
-/** The child processes, each with its last argument, such as `api`. */
-const childrenOf = ({ process: { pid } }: Instance) =>
-  listProcesses()
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent]) => Number(parent) === pid)
-    .map((args) => ({ pid: Number(args[0]), name: args.at(-1) ?? "" }))
-
-const apiPidOf = (instance: Instance) => childrenOf(instance).find(({ name }) => name === "api")?.pid ?? 0
-
-const pidsOf = (instance: Instance) => childrenOf(instance).map(({ pid }) => pid)
+const pidsOf = (instance: Instance) => processesOf(instance).map(({ pid }) => pid)
 
 const isRunning = (pid: number) => startOf(pid) !== undefined
 
