@@ -74,7 +74,7 @@ describe("A client with openapi-typescript types", () => {
     folder.write("contracting.ts", types)
     folder.write("program.ts", program)
     folder.write("invalid.ts", invalidProgram)
-    errors = await folder.typeFaults()
+    errors = await folder.typeErrors()
   }, 120_000)
   afterAll(async () => {
     folder.remove()

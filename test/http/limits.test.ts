@@ -186,7 +186,7 @@ describe("The limits", () => {
 
   for (const kind of ["clients", "tenants"] as const) {
     it(`of order apply to the media of ${kind}`, async () => {
-      const { assetId } = await assetClient(service, tenant).ready()
+      const { assetId } = await assetClient(service, tenant).createReady()
       const path = `${kind === "tenants" ? `/tenants/${tenant}` : existingOf(kind).path}/media/logo`
       for (const order of [0, 1, 9007199254740990, 9007199254740991]) {
         const { body, status } = await call("PUT", path, { assetId, order })

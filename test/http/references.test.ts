@@ -143,7 +143,7 @@ describe("References between resources", () => {
       })
       assert.strictEqual(status, 200, text)
     }
-    const { assetId } = await assetClient(service, fixture.tenant, owner).ready()
+    const { assetId } = await assetClient(service, fixture.tenant, owner).createReady()
     await send("PUT", `/clients/${fixture.idOf("clnt")}/media/logo`, { assetId })
     await send("POST", `/invoices/${fixture.idOf("inv")}/finalize`)
     await send("GET", `/invoices/${fixture.idOf("inv")}/pdf`)

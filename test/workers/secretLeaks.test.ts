@@ -129,7 +129,7 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
     jira.intercept(echoToken(400))
     await runReconciler(3)
     assert.include((await client.read(id)).statusReason, "echo 400", "the status reason quotes Jira")
-    await client.move(id, "resume")
+    await client.transition(id, "resume")
     jira.intercept(echoToken(500))
     await runReconciler(1)
     stopFailing()
@@ -142,7 +142,7 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
     await runReconciler(1)
     stopFailing()
     await runReconciler(1)
-    assert.isAbove(jira.at(site.id).length, 0)
+    assert.isAbove(jira.webhooksOf(site.id).length, 0)
     // Starts only now: the janitor would have registered the webhook itself.
     workers.push(await startWorker(service, "janitor"))
   }
@@ -150,7 +150,7 @@ describe("Secrets during provider errors", { timeout: 120_000 }, () => {
   const send = async (key: string) => {
     const bearer = await signJiraToken({ iat: Math.floor(Date.now() / 1000), jti: "test" }, clientSecret)
     secrets.push(bearer)
-    const [registered] = jira.at(site.id)
+    const [registered] = jira.webhooksOf(site.id)
     const webhook = makeWebhookBody("created", { webhookIds: [registered?.id ?? 0] })
     const sent = await jiraSender(service).send(key, webhook, { as: bearer })
     assert.deepStrictEqual(sent.body, { data: { accepted: true } })

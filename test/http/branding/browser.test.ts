@@ -72,7 +72,7 @@ describe.skipIf(program === undefined)(
     })
 
     it("is rendered on a page of the same and of another origin", async () => {
-      const { url } = await assets.ready({}, png({ width: 37, height: 23, bytes: 400_000 }))
+      const { url } = await assets.createReady({}, png({ width: 37, height: 23, bytes: 400_000 }))
       for (const origin of [`${service.url}/healthz`, otherOrigin.url]) {
         await page.goto(origin)
         assert.deepStrictEqual(await loadImage(page, service.url + url), [37, 23], origin)
@@ -81,12 +81,12 @@ describe.skipIf(program === undefined)(
 
     it.each(encodings)("of type %s is accepted as the browser encoded it, and rendered", async (contentType) => {
       await page.goto(otherOrigin.url)
-      const { url } = await assets.ready({ contentType }, await encodeImage(page, contentType, [64, 48]))
+      const { url } = await assets.createReady({ contentType }, await encodeImage(page, contentType, [64, 48]))
       assert.deepStrictEqual(await loadImage(page, service.url + url), [64, 48])
     })
 
     it("with access SIGNED is rendered only by its signed URL", async () => {
-      const { assetId, url } = await assets.ready({ access: "SIGNED" })
+      const { assetId, url } = await assets.createReady({ access: "SIGNED" })
       await page.goto(otherOrigin.url)
       assert.deepStrictEqual(await loadImage(page, service.url + url), [3, 2])
       assert.strictEqual(await loadImage(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
@@ -96,7 +96,7 @@ describe.skipIf(program === undefined)(
       ["an SVG", svgWithScript],
       ["an HTML page", htmlWithScript]
     ])("is not rendered if it is %s", async (_, bytes) => {
-      const { assetId } = await assets.uploaded(bytes)
+      const { assetId } = await assets.upload(bytes)
       assert.strictEqual((await assets.complete(assetId)).status, 400)
       await page.goto(otherOrigin.url)
       assert.strictEqual(await loadImage(page, `${service.url}/api/v1/assets/${assetId}`), "no image")
@@ -104,7 +104,7 @@ describe.skipIf(program === undefined)(
 
     it("opened as a document is rendered and runs no script", async () => {
       // A valid PNG with an HTML page in a chunk that decoders ignore.
-      const { url } = await assets.ready({}, png({ width: 5, height: 4, hidden: htmlWithScript }))
+      const { url } = await assets.createReady({}, png({ width: 5, height: 4, hidden: htmlWithScript }))
       const response = await page.goto(service.url + url)
       assert.strictEqual(response?.headers()["content-type"], "image/png")
       const sizes = `[...document.images].map((image) => [image.naturalWidth, image.naturalHeight])`

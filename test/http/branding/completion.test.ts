@@ -19,7 +19,7 @@ describe("POST /assets/{assetId}/complete", () => {
 
   let size = 1000
   const upload = async () => {
-    const { assetId: id } = await assets().uploaded(png({ bytes: size++ }))
+    const { assetId: id } = await assets().upload(png({ bytes: size++ }))
     return { id, digest: await digestOf(id) }
   }
 

@@ -72,7 +72,7 @@ describe("Asset events", () => {
   }
 
   it("never contain a signed URL", async () => {
-    const { assetId } = await assets().ready({ access: "SIGNED" })
+    const { assetId } = await assets().createReady({ access: "SIGNED" })
     await assets().patch(assetId, { access: "PUBLIC" })
     await assets().patch(assetId, { access: "SIGNED" })
     const urls = (await eventsOf(assetId)).map(({ data }) => JSON.parse(data).url)
@@ -82,7 +82,7 @@ describe("Asset events", () => {
   })
 
   it("are not recorded for rejected requests or requests without a change", async () => {
-    const { assetId } = await assets().ready()
+    const { assetId } = await assets().createReady()
     const { assetId: pending } = await assets().declare()
     const before = [await eventsOf(assetId), await eventsOf(pending)]
     const stale = { "if-match": '"stale"' }

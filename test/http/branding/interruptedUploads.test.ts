@@ -142,7 +142,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
   it("fail with 503 when the database goes away, and their bytes are deleted after an hour", async () => {
     const { response, assetId, bytes, outgoing, rest } = await uploadHalf()
     onTestFinished(() => proxy.restore().catch(() => {}))
-    await proxy.cut()
+    await proxy.disconnect()
     outgoing.end(rest)
     assertUnavailable(await response)
     await proxy.restore()
@@ -160,7 +160,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
 
   it("fail with 503 or are complete after a short outage of the database", async () => {
     const { response, assetId, bytes, outgoing, rest } = await uploadHalf()
-    await proxy.cut()
+    await proxy.disconnect()
     await proxy.restore()
     outgoing.end(rest)
     const { status } = await response
@@ -170,8 +170,8 @@ describe("Image uploads", { timeout: 60_000 }, () => {
   })
 
   it("cannot be completed while the database is away, and can be afterwards", async () => {
-    const { assetId } = await assets.uploaded(png())
-    await proxy.cut()
+    const { assetId } = await assets.upload(png())
+    await proxy.disconnect()
     assertUnavailable(await assets.complete(assetId))
     await proxy.restore()
     assert.strictEqual((await assets.record(assetId)).body.data.status, "PENDING")
@@ -180,7 +180,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
 
   it("keep their bytes when the response to COMMIT is lost", async () => {
     const { assetId } = await assets.declare()
-    proxy.loseAnswerTo("COMMIT")
+    proxy.dropResponseTo("COMMIT")
     assertUnavailable(await assets.put(assetId, png()))
     assert.strictEqual((await assets.complete(assetId)).status, 200)
     assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
@@ -229,7 +229,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
   })
 
   it("are served with 503 while their bytes are locked, and with 500 once they are damaged", async () => {
-    const { assetId } = await assets.ready({}, png({ bytes: 300_000 }))
+    const { assetId } = await assets.createReady({}, png({ bytes: 300_000 }))
     const read = () => service.call("GET", `/api/v1/assets/${assetId}`)
     const locker = await sql.connect()
     try {
@@ -253,11 +253,11 @@ describe("Image uploads", { timeout: 60_000 }, () => {
 
   it("are deleted after a day unless they are READY", async () => {
     const { assetId: declared } = await assets.declare()
-    const { assetId: uploaded } = await assets.uploaded(png({ bytes: 200_000 }))
-    const { assetId: failed } = await assets.uploaded(gif)
+    const { assetId: uploaded } = await assets.upload(png({ bytes: 200_000 }))
+    const { assetId: failed } = await assets.upload(gif)
     assert.strictEqual((await assets.complete(failed)).status, 400)
-    const { assetId: ready } = await assets.ready()
-    const { assetId: recent } = await assets.uploaded(png())
+    const { assetId: ready } = await assets.createReady()
+    const { assetId: recent } = await assets.upload(png())
     await runJanitor()
     for (const id of [declared, uploaded, failed]) assert.strictEqual((await assets.record(id)).status, 200)
 
@@ -276,7 +276,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
   })
 
   it("are kept if they are updated while the janitor waits for their row", async () => {
-    const { assetId } = await assets.uploaded(png())
+    const { assetId } = await assets.upload(png())
     await makeOld(assetId)
     const row = await lockRow(sql, "select 1 from assets where id = $1 for update", assetId)
     const janitor = runJanitor()

@@ -39,7 +39,7 @@ describe("PUT /assets/{assetId}/content", () => {
     await bundleApi()
     processes = await prepareApiProcesses()
   })
-  afterAll(() => processes.clear())
+  afterAll(() => processes.stopAll())
 
   /** The API in its own process, and requests in one tenant. */
   const startApi = async () => {

@@ -57,7 +57,7 @@ describe("Media", () => {
     }
   }
   const failedAsset = async (assets: AssetClient) => {
-    const { assetId } = await assets.uploaded(gif)
+    const { assetId } = await assets.upload(gif)
     assert.strictEqual((await assets.complete(assetId)).status, 400)
     return assetId
   }
@@ -68,8 +68,8 @@ describe("Media", () => {
       const before: ResourceBody = (await call("GET", path)).body.data
       assert.deepStrictEqual(before["media"], [])
       const [logo, background] = [
-        await assets.ready(),
-        await assets.ready({ kind: "BRANDING_BACKGROUND", access: "SIGNED" }, png())
+        await assets.createReady(),
+        await assets.createReady({ kind: "BRANDING_BACKGROUND", access: "SIGNED" }, png())
       ]
 
       const first = await attach("logo", { assetId: logo.assetId })
@@ -119,7 +119,7 @@ describe("Media", () => {
 
     it(`of ${kind} are sorted by order and slot, and survive other changes`, async () => {
       const { assets, attach, call, path } = await setUp(kind)
-      const { assetId } = await assets.ready()
+      const { assetId } = await assets.createReady()
       for (const [slot, order] of [
         ["d", 1],
         ["b", undefined],
@@ -145,7 +145,7 @@ describe("Media", () => {
 
     it(`of ${kind} must be READY assets of the same tenant`, async () => {
       const { assets, attach, call, path } = await setUp(kind)
-      const foreign = await assetClient(service, await service.newTenant()).ready()
+      const foreign = await assetClient(service, await service.newTenant()).createReady()
       const before = (await call("GET", path)).text
       const state = (status: string): ExpectedError => [
         "assetId",
@@ -153,11 +153,11 @@ describe("Media", () => {
         `is ${status}; only a READY asset can be attached`
       ]
       const unknown: ExpectedError = ["assetId", "exists", "names nothing in this tenant"]
-      const { assetId: deleted } = await assets.ready()
+      const { assetId: deleted } = await assets.createReady()
       await assets.remove(deleted)
       for (const [assetId, error] of [
         [(await assets.declare()).assetId, state("PENDING")],
-        [(await assets.uploaded(png())).assetId, state("PENDING")],
+        [(await assets.upload(png())).assetId, state("PENDING")],
         [await failedAsset(assets), state("FAILED")],
         [foreign.assetId, unknown],
         [`ast_${"0".repeat(26)}`, unknown],
@@ -177,7 +177,7 @@ describe("Media", () => {
 
     it(`of ${kind} accept only valid slot names`, async () => {
       const { assets, attach, detach } = await setUp(kind)
-      const { assetId } = await assets.ready()
+      const { assetId } = await assets.createReady()
       for (const slot of ["a", "a-1", `a${"0".repeat(62)}`]) {
         assert.strictEqual((await attach(slot, { assetId })).status, 200, slot)
         assert.strictEqual((await detach(slot)).status, 204, slot)
@@ -190,7 +190,7 @@ describe("Media", () => {
 
     it(`of ${kind} prevent the deletion of their asset`, async () => {
       const { assets, attach, detach } = await setUp(kind)
-      const { assetId } = await assets.ready()
+      const { assetId } = await assets.createReady()
       await attach("logo", { assetId })
       const before = (await assets.record(assetId)).text
       assertValidationError(await assets.remove(assetId), ["id", "inUse", "is still referred to by attachments"])
@@ -203,7 +203,7 @@ describe("Media", () => {
     it(`of ${kind} are attached or their asset is deleted when both are requested at once`, async () => {
       const { assets, attach, call, path } = await setUp(kind)
       for (let round = 0; round < 5; round++) {
-        const { assetId } = await assets.ready()
+        const { assetId } = await assets.createReady()
         const [attached, removed] = await Promise.all([attach(`s${round}`, { assetId }), assets.remove(assetId)])
         assert.include(
           [
@@ -219,7 +219,7 @@ describe("Media", () => {
 
     it(`of ${kind} are all attached when many requests attach at once`, async () => {
       const { assets, attach, call, path } = await setUp(kind)
-      const { assetId } = await assets.ready()
+      const { assetId } = await assets.createReady()
       const responses = await Promise.all(
         Array.from({ length: 8 }, (_, n) => attach(`s${n % 4}`, { assetId, order: n }))
       )
@@ -229,7 +229,7 @@ describe("Media", () => {
 
     it(`of ${kind} are recorded in events and honour If-Match`, async () => {
       const { assets, attach, call, detach, id, path } = await setUp(kind)
-      const { assetId } = await assets.ready({ access: "SIGNED" })
+      const { assetId } = await assets.createReady({ access: "SIGNED" })
       const eventsOf = async () =>
         (
           await sql.query<{ type: string; sequence: number; data: string }>(
@@ -258,7 +258,7 @@ describe("Media", () => {
 
     it(`of ${kind} respond with 404 for an unknown id or one of another tenant`, async () => {
       const { assets, call, tenant } = await setUp(kind)
-      const { assetId } = await assets.ready()
+      const { assetId } = await assets.createReady()
       const elsewhere = await service.newTenant("stranger")
       const foreign =
         kind === "tenants" ? elsewhere : (await resourceMaker(service, elsewhere, "stranger").make("clients")).id
@@ -272,7 +272,7 @@ describe("Media", () => {
 
   it("of a client are deleted with it, and their asset can then be deleted", async () => {
     const { assets, attach, call, path } = await setUp("clients")
-    const { assetId } = await assets.ready()
+    const { assetId } = await assets.createReady()
     await attach("logo", { assetId })
     assert.strictEqual((await call("DELETE", path)).status, 204)
     const { rows } = await sql.query("select 1 from attachments where asset_id = $1", [assetId])
@@ -282,7 +282,7 @@ describe("Media", () => {
 
   it("of a tenant and of its clients are independent", async () => {
     const { assets, attach, call, path, tenant } = await setUp("clients")
-    const [one, other] = [await assets.ready(), await assets.ready()]
+    const [one, other] = [await assets.createReady(), await assets.createReady()]
     await attach("logo", { assetId: one.assetId })
     await call("PUT", `/tenants/${tenant}/media/logo`, { assetId: other.assetId })
     assert.strictEqual((await call("GET", path)).body.data.media[0].assetId, one.assetId)
@@ -292,7 +292,7 @@ describe("Media", () => {
 
   it("of many clients are listed by one statement, with the same JSON as GET /clients/{clientId}", async () => {
     const { assets, attach, call, id, tenant } = await setUp("clients")
-    const { assetId } = await assets.ready()
+    const { assetId } = await assets.createReady()
     await attach("logo", { assetId, order: 3 })
     await attach("other", { assetId })
     await sql.query(

@@ -36,7 +36,7 @@ describe("GET /assets/{assetId}", () => {
     }
   }
   const signed = async (fields: object = {}) => {
-    const asset = await assets().ready({ access: "SIGNED", ...fields })
+    const asset = await assets().createReady({ access: "SIGNED", ...fields })
     return { ...asset, url: asset.url ?? assert.fail("has no url") }
   }
 
@@ -45,7 +45,7 @@ describe("GET /assets/{assetId}", () => {
     ["image/gif", gif]
   ] as const) {
     it(`serves a public ${contentType} to anyone, with headers that prevent its use as another type`, async () => {
-      const asset = await assets().ready({ contentType }, bytes)
+      const asset = await assets().createReady({ contentType }, bytes)
       const response = await fetchImage(asset.url ?? "")
       assert.strictEqual(response.status, 200)
       assert.isTrue(response.bytes.equals(bytes))
@@ -66,7 +66,7 @@ describe("GET /assets/{assetId}", () => {
   }
 
   it("responds with 304 to a matching If-None-Match", async () => {
-    const { etag, ...asset } = await assets().ready()
+    const { etag, ...asset } = await assets().createReady()
     for (const etags of [`"${etag}"`, `W/"${etag}"`, `"other", "${etag}"`, "*"]) {
       const { bytes, headers, status } = await fetchImage(pathOf(asset), { "if-none-match": etags })
       assert.deepStrictEqual([status, bytes.length, headers.get("etag")], [304, 0, `"${etag}"`])
@@ -77,7 +77,7 @@ describe("GET /assets/{assetId}", () => {
 
   it("serves a signed image to anyone with its signed URL, and not without", async () => {
     const bytes = png()
-    const { assetId } = await assets().uploaded(bytes, { access: "SIGNED" })
+    const { assetId } = await assets().upload(bytes, { access: "SIGNED" })
     const completed = (await assets().complete(assetId)).body.data
     assert.match(completed.url, new RegExp(`^/api/v1/assets/${assetId}\\?expires=\\d+&signature=[\\w-]{43}$`))
     const { url } = (await assets().record(assetId)).body.data
@@ -137,10 +137,10 @@ describe("GET /assets/{assetId}", () => {
 
   it("responds with the same 404 for an unknown, pending, failed or deleted asset", async () => {
     const pending = await assets().declare()
-    const uploaded = await assets().uploaded(png())
-    const failed = await assets().uploaded(gif)
+    const uploaded = await assets().upload(png())
+    const failed = await assets().upload(gif)
     assert.strictEqual((await assets().complete(failed.assetId)).status, 400)
-    const [deleted, deletedSigned] = [await assets().ready(), await signed()]
+    const [deleted, deletedSigned] = [await assets().createReady(), await signed()]
     for (const { assetId } of [deleted, deletedSigned]) {
       assert.strictEqual((await assets().remove(assetId)).status, 204)
     }
@@ -156,7 +156,7 @@ describe("GET /assets/{assetId}", () => {
   })
 
   it("follows a change of access at once", async () => {
-    const asset = await assets().ready()
+    const asset = await assets().createReady()
     const hidden = await assets().patch(asset.assetId, { access: "SIGNED" })
     await assertHidden(pathOf(asset))
     assert.strictEqual((await fetchImage(hidden.body.data.url)).status, 200)
@@ -167,7 +167,10 @@ describe("GET /assets/{assetId}", () => {
   it("responds with 404 once the tenant is deleted", async () => {
     const other = await at().service.newTenant()
     const otherAssets = assetClient(at().service, other)
-    const [publicAsset, signedAsset] = [await otherAssets.ready(), await otherAssets.ready({ access: "SIGNED" })]
+    const [publicAsset, signedAsset] = [
+      await otherAssets.createReady(),
+      await otherAssets.createReady({ access: "SIGNED" })
+    ]
     assert.strictEqual((await fetchImage(publicAsset.url ?? "")).status, 200)
     assert.strictEqual((await at().service.api("DELETE", `/tenants/${other}`, { as: "owner" })).status, 204)
     await assertHidden(publicAsset.url ?? "")
@@ -190,7 +193,7 @@ describe("GET /assets/{assetId}", () => {
   }
 
   it.each(Object.entries(damages))("never serves a complete image from a store %s", async (_, damage) => {
-    const asset = await assets().ready({}, png({ bytes: 400_000 }))
+    const asset = await assets().createReady({}, png({ bytes: 400_000 }))
     const { rows } = await at().pool.query<{ place: string }>("select place from blobs where digest = $1", [asset.etag])
     assert.strictEqual((await at().pool.query(damage, [rows[0]?.place])).rowCount !== 0, true)
     // The response is cut off unless the damage is noticed before its first byte.
@@ -200,11 +203,11 @@ describe("GET /assets/{assetId}", () => {
     )
     assert.isTrue(result === 500 || result instanceof TypeError, String(result))
     // Other images are not affected.
-    assert.strictEqual((await fetchImage((await assets().ready()).url ?? "")).status, 200)
+    assert.strictEqual((await fetchImage((await assets().createReady()).url ?? "")).status, 200)
   })
 
   it("responds with 404 for an image whose bytes were damaged before its completion", async () => {
-    const { assetId } = await assets().uploaded(png({ bytes: 1000 }))
+    const { assetId } = await assets().upload(png({ bytes: 1000 }))
     await at().pool.query(
       `update blob_chunks c set bytes = set_byte(bytes, 900, get_byte(bytes, 900) # 1)
        from blobs b join assets a using (tenant_id, digest) where c.place = b.place and a.id = $1`,

@@ -69,7 +69,7 @@ describe("Uploading an image", () => {
   }
   const blobsWith = (digest: string) => count("select count(*)::int from blobs where digest = $1", digest)
   const makeFailed = async (fields: object = {}) => {
-    const { assetId } = await assets().uploaded(gif, fields)
+    const { assetId } = await assets().upload(gif, fields)
     assert.strictEqual((await assets().complete(assetId)).status, 400)
     return assetId
   }
@@ -119,7 +119,7 @@ describe("Uploading an image", () => {
   })
 
   it("is completed once, and repeated completions change nothing", async () => {
-    const { assetId } = await assets().uploaded(png())
+    const { assetId } = await assets().upload(png())
     const responses = await Promise.all(Array.from({ length: 5 }, () => assets().complete(assetId)))
     responses.push(await assets().complete(assetId))
     assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
@@ -140,7 +140,7 @@ describe("Uploading an image", () => {
   it.each(invalidUploads)(
     "fails for %s with a reason, and accepts other bytes afterwards",
     async (_, fields, bytes, why) => {
-      const { assetId } = await assets().uploaded(bytes, fields)
+      const { assetId } = await assets().upload(bytes, fields)
       for (let times = 0; times < 2; times++) {
         assertValidationError(await assets().complete(assetId), invalidImage(why))
         const { data } = (await assets().record(assetId)).body
@@ -158,7 +158,7 @@ describe("Uploading an image", () => {
   )
 
   it("is FAILED after a rejected completion, and valid bytes can be completed under the same Idempotency-Key", async () => {
-    const { assetId } = await assets().uploaded(gif)
+    const { assetId } = await assets().upload(gif)
     const key = { "idempotency-key": `complete-${assetId}` }
     assertValidationError(await assets().complete(assetId, key), invalidImage("says it is a PNG but holds a GIF"))
     assert.strictEqual(await statusOf(assetId), "FAILED")
@@ -171,7 +171,7 @@ describe("Uploading an image", () => {
   })
 
   it("rejects other bytes once the asset is READY", async () => {
-    const { assetId } = await assets().ready()
+    const { assetId } = await assets().createReady()
     const before = await assets().record(assetId)
     assertValidationError(await assets().put(assetId, png()), isReady)
     // The service must not reset the connection of a body that it rejects unread, with or without a content-length.
@@ -182,7 +182,7 @@ describe("Uploading an image", () => {
 
   it("can be repeated before the completion; the last bytes count", async () => {
     const [first, last] = [png(), png()]
-    const { assetId } = await assets().uploaded(first)
+    const { assetId } = await assets().upload(first)
     await assets().put(assetId, last)
     assert.strictEqual((await assets().complete(assetId)).body.data.etag, digestOf(last))
     assert.strictEqual(await blobsWith(digestOf(first)), 0)
@@ -217,7 +217,7 @@ describe("Uploading an image", () => {
   }
 
   it("keeps the previous bytes when a body is too large", async () => {
-    const { assetId } = await assets().uploaded(png())
+    const { assetId } = await assets().upload(png())
     assert.strictEqual((await sendBytes(assetId, png({ bytes: maxImageBytes + 1 }))).status, 413)
     assert.strictEqual((await assets().complete(assetId)).status, 200)
   })
@@ -226,7 +226,8 @@ describe("Uploading an image", () => {
     const other = await at().service.newTenant()
     const otherAssets = assetClient(at().service, other)
     const created = []
-    for (let n = 0; n < 5; n++) created.push(n % 2 === 0 ? await otherAssets.declare() : await otherAssets.ready())
+    for (let n = 0; n < 5; n++)
+      created.push(n % 2 === 0 ? await otherAssets.declare() : await otherAssets.createReady())
     const pages = await readPages(at().service, "/assets?limit=2", { as: "owner", tenant: other })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),
@@ -293,10 +294,10 @@ describe("Uploading an image", () => {
     const otherAssets = assetClient(at().service, await at().service.newTenant())
     const countChunks = () =>
       count("select count(*)::int from blob_chunks c join blobs b on b.place = c.place where b.digest = $1", digest)
-    const first = await assets().ready({}, bytes)
+    const first = await assets().createReady({}, bytes)
     const chunkCount = (await countChunks()) ?? 0
     assert.isAbove(chunkCount, 1)
-    const [second, foreign] = [await assets().ready({}, bytes), await otherAssets.ready({}, bytes)]
+    const [second, foreign] = [await assets().createReady({}, bytes), await otherAssets.createReady({}, bytes)]
     assert.deepStrictEqual([await blobsWith(digest), await countChunks()], [2, 2 * chunkCount])
 
     assert.strictEqual((await assets().remove(first.assetId)).status, 204)
@@ -312,7 +313,7 @@ describe("Uploading an image", () => {
   it("succeeds while the last asset with the same bytes is deleted", async () => {
     for (let round = 0; round < 5; round++) {
       const bytes = png()
-      const { assetId: old } = await assets().ready({}, bytes)
+      const { assetId: old } = await assets().createReady({}, bytes)
       const { assetId } = await assets().declare()
       const [put, removed] = await Promise.all([assets().put(assetId, bytes), assets().remove(old)])
       assert.deepStrictEqual([put.status, removed.status], [200, 204], put.text)
@@ -323,7 +324,7 @@ describe("Uploading an image", () => {
 
   it("responds with 404 in another tenant", async () => {
     const stranger = assetClient(at().service, await at().service.newTenant("stranger"), "stranger")
-    const { assetId } = await assets().ready()
+    const { assetId } = await assets().createReady()
     for (const id of [assetId, await makeFailed(), (await assets().declare()).assetId]) {
       const before = await assets().record(id)
       for (const response of [

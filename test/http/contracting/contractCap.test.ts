@@ -5,7 +5,7 @@ import {
   type ExpectedError,
   notFoundText
 } from "../../support/assertions/failures.ts"
-import { billedUnder, invoiceClient, ledgerOf } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, readBilledMinor, readInvoicingRows } from "../../support/fixtures/invoices.ts"
 import { lockRow } from "../../support/fixtures/rowLock.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
@@ -19,7 +19,7 @@ describe("A contract", () => {
   const makeContract = async (terms: object = {}) => {
     const invoicing = invoiceClient(at().service, await at().service.newTenant())
     const { id: contractId } = await invoicing.contract({ capMinor: 100_000, ...terms })
-    const billed = () => billedUnder(at().pool, contractId)
+    const billed = () => readBilledMinor(at().pool, contractId)
     const change = (body: object) => invoicing.call("PATCH", `/contracts/${contractId}`, body)
     return { ...invoicing, contractId, billed, change, makeDraft: () => invoicing.draft({ contractId }) }
   }
@@ -37,12 +37,12 @@ describe("A contract", () => {
     assertValidationError(await tryAdd(second.id, { amountMinor: 40_001 }), beyondCap(contractId, "1,000.01"))
     await add(second.id, { amountMinor: 40_000 })
     assert.strictEqual(await billed(), 100_000)
-    const before = await ledgerOf(at().pool, tenant)
+    const before = await readInvoicingRows(at().pool, tenant)
     for (const { id } of [first, second]) {
       assertValidationError(await tryAdd(id, { amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
       assertValidationError(await tryAdd(id, { quantity: 0.5, amountMinor: 1 }), beyondCap(contractId, "1,000.01"))
     }
-    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+    assert.deepStrictEqual(await readInvoicingRows(at().pool, tenant), before)
     await add(first.id, { amountMinor: 0 }, { quantity: 0.4, amountMinor: 1 })
   })
 
@@ -66,7 +66,7 @@ describe("A contract", () => {
   })
 
   it("can be billed more after a line is deleted or reduced, or an invoice deleted or voided", async () => {
-    const { add, makeDraft, billed, call, move, tryAdd } = await makeContract()
+    const { add, makeDraft, billed, call, transition, tryAdd } = await makeContract()
     const { id: second } = await makeDraft()
     const fill = async () => {
       const { id } = await makeDraft()
@@ -82,27 +82,27 @@ describe("A contract", () => {
     assert.strictEqual(await billed(), 1)
     await call("DELETE", `/invoices/${changed.id}`)
     assert.strictEqual(await billed(), 0)
-    await move((await fill()).id, "void")
+    await transition((await fill()).id, "void")
     assert.strictEqual(await billed(), 0)
     const finalized = await fill()
-    await move(finalized.id, "finalize")
+    await transition(finalized.id, "finalize")
     assert.strictEqual(await billed(), 100_000)
-    await move(finalized.id, "void")
+    await transition(finalized.id, "void")
     assert.strictEqual(await billed(), 0)
     const paid = await fill()
-    await move(paid.id, "finalize")
-    await move(paid.id, "pay")
+    await transition(paid.id, "finalize")
+    await transition(paid.id, "pay")
     assert.strictEqual(await billed(), 100_000)
   })
 
   it("rejects the removal of a credit that would exceed its cap", async () => {
-    const { add, makeDraft, call, contractId, tenant, tryMove } = await makeContract()
+    const { add, makeDraft, call, contractId, tenant, tryTransition } = await makeContract()
     const [debit, credit] = [await makeDraft(), await makeDraft()]
     const [creditLine] = await add(credit.id, { amountMinor: -1 })
     const [debitLine] = await add(debit.id, { amountMinor: 100_001 })
-    const before = await ledgerOf(at().pool, tenant)
+    const before = await readInvoicingRows(at().pool, tenant)
     const beyond = (field: string) => beyondCap(contractId, "1,000.01", field)
-    assertValidationError(await tryMove(credit.id, "void"), beyond("status"))
+    assertValidationError(await tryTransition(credit.id, "void"), beyond("status"))
     assertValidationError(await call("DELETE", `/invoices/${credit.id}`), beyond("status"))
     assertValidationError(await call("DELETE", `/billables/${creditLine?.id}`), beyond("id"))
     assertValidationError(await call("PATCH", `/billables/${creditLine?.id}`, { quantity: 0 }), beyond("quantity"))
@@ -110,9 +110,9 @@ describe("A contract", () => {
       await call("PATCH", `/billables/${debitLine?.id}`, { amountMinor: 100_002 }),
       beyondCap(contractId, "1,000.01", "quantity")
     )
-    assert.deepStrictEqual(await ledgerOf(at().pool, tenant), before)
+    assert.deepStrictEqual(await readInvoicingRows(at().pool, tenant), before)
     assert.strictEqual((await call("DELETE", `/invoices/${debit.id}`)).status, 204)
-    await tryMove(credit.id, "void")
+    await tryTransition(credit.id, "void")
   })
 
   it("without a cap can be billed up to the largest safe integer", async () => {
@@ -159,7 +159,7 @@ describe("A contract", () => {
   })
 
   it("can change its currency until it has an invoice", async () => {
-    const { makeDraft, call, change, move } = await makeContract()
+    const { makeDraft, call, change, transition } = await makeContract()
     const inUse = ["currencyCode", "inUse", "is still referred to by invoices"] as const
     assert.strictEqual((await change({ currencyCode: "USD" })).status, 200)
     const { currencyCode, id } = await makeDraft()
@@ -168,18 +168,18 @@ describe("A contract", () => {
     assert.strictEqual((await change({ currencyCode: "USD", name: "The same currency" })).status, 200)
     await call("DELETE", `/invoices/${id}`)
     assert.strictEqual((await change({ currencyCode: "EUR" })).status, 200)
-    await move((await makeDraft()).id, "void")
+    await transition((await makeDraft()).id, "void")
     assertValidationError(await change({ currencyCode: "USD" }), inUse)
   })
 
   it("cannot be deleted while it has invoices, including void ones", async () => {
-    const { makeDraft, call, contractId, move } = await makeContract()
+    const { makeDraft, call, contractId, transition } = await makeContract()
     const inUse = ["id", "inUse", "is still referred to by invoices"] as const
     const { id } = await makeDraft()
     assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
     await call("DELETE", `/invoices/${id}`)
     const { id: second } = await makeDraft()
-    await move(second, "void")
+    await transition(second, "void")
     assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
   })
 

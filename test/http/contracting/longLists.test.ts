@@ -194,7 +194,7 @@ describe("GET /clients of more than one page of rows", () => {
     const responses = captureResponses()
     const reader = await requestWithoutReading(service, tenant, "cut-off-1")
     await eventually(() => responses[0]?.writableNeedDrain === true, "the connection is full")
-    await proxy.cut()
+    await proxy.disconnect()
     const received: Array<Buffer> = []
     reader.on("data", (chunk: Buffer) => received.push(chunk))
     const end = await new Promise((resolve) => {

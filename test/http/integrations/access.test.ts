@@ -86,11 +86,11 @@ describe("Role-based access", () => {
     if (!path.includes("{")) return { path }
     const integrations = integrationClient(fixture().service, tenant)
     const { id } = await integrations.mustCreate()
-    if (operation.endsWith("/resume")) await integrations.move(id, "pause")
+    if (operation.endsWith("/resume")) await integrations.transition(id, "pause")
     const parameters: Readonly<Record<string, () => Promise<string>>> = {
       "{integrationId}": async () => id,
       "{subscriptionId}": async () => (await integrations.mustSubscribe(id)).id,
-      "{eventId}": async () => (await integrations.move(id, "ping")).body.data.id,
+      "{eventId}": async () => (await integrations.transition(id, "ping")).body.data.id,
       "{deliveryId}": () => insertDelivery(fixture().pool, tenant, id),
       "{issueId}": () => insertIssues(fixture().pool, tenant, id),
       "{webhookId}": () => insertInboundWebhook(fixture().pool, tenant, id)

@@ -138,7 +138,7 @@ describe("An OAuth integration", () => {
   it("cannot be resumed before it is authorized", async () => {
     const { id } = await integrations().mustCreate(minimalDrive)
     await setStatus(fixture().pool, id, "ERROR")
-    assertValidationError(await integrations().move(id, "resume"), [
+    assertValidationError(await integrations().transition(id, "resume"), [
       "isAuthorized",
       "state",
       "is false; authorize the integration first"

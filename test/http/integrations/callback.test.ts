@@ -280,7 +280,7 @@ describe("GET /integrations/oauth/callback", () => {
   it("does not resume an integration that was paused in the meantime", async () => {
     const id = await integrations().createAuthorized()
     const query = await integrations().consent(id)
-    await integrations().move(id, "pause")
+    await integrations().transition(id, "pause")
     await integrations().callback(query, "owner")
     assert.deepInclude(await integrations().read(id), { status: "PAUSED", isAuthorized: true })
   })

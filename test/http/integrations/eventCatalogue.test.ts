@@ -88,13 +88,13 @@ describe("Events of every resource lifecycle", () => {
 
   const recordAssetEvents = async () => {
     const assets = assetClient(service, tenant)
-    const failed = await assets.uploaded(Buffer.from("no image"))
+    const failed = await assets.upload(Buffer.from("no image"))
     assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
     await send("DELETE", `/assets/${failed.assetId}`, 204)
-    const { assetId } = await assets.ready({ access: "SIGNED", originalFileName: "logo.png" })
+    const { assetId } = await assets.createReady({ access: "SIGNED", originalFileName: "logo.png" })
     await send("PUT", `/tenants/${tenant}/media/logo`, 200, { assetId })
     const client = await resourceMaker(service, tenant).make("clients")
-    await send("PUT", `/clients/${client.id}/media/logo`, 200, { assetId: (await assets.ready()).assetId })
+    await send("PUT", `/clients/${client.id}/media/logo`, 200, { assetId: (await assets.createReady()).assetId })
     await send("DELETE", `/clients/${client.id}/media/logo`, 204)
   }
 
@@ -117,7 +117,7 @@ describe("Events of every resource lifecycle", () => {
 
   /** Creates, bills, updates and deletes an issue. */
   const recordIssueEvents = async () => {
-    const { id, key } = await jiraSender(service).made(tenant)
+    const { id, key } = await jiraSender(service).createIntegration(tenant)
     await insertAuthorization(pool, id, 1007)
     const worker = await startWorker(service, "intake")
     const sendWebhook = async (kind: WebhookKind, timestamp: number, title: string) => {

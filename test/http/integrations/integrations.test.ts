@@ -127,15 +127,15 @@ describe("Integrations", () => {
     const stale = { "if-match": '"other"' }
     for (const response of [
       await integrations().patch(id, { name: "N" }, stale),
-      await integrations().move(id, "pause", stale),
-      await integrations().move(id, "ping", stale),
+      await integrations().transition(id, "pause", stale),
+      await integrations().transition(id, "ping", stale),
       await integrations().rotate(id, {}, stale),
       await integrations().remove(id, stale)
     ]) {
       assert.strictEqual(response.status, 412)
     }
-    assert.strictEqual((await integrations().move(id, "pause", current)).status, 200)
-    assert.strictEqual((await integrations().move(id, "resume", current)).status, 412)
+    assert.strictEqual((await integrations().transition(id, "pause", current)).status, 200)
+    assert.strictEqual((await integrations().transition(id, "resume", current)).status, 412)
   })
 
   it("are paginated", async () => {
@@ -159,10 +159,10 @@ describe("Integrations", () => {
       snapshots.push(dataTextOf(text))
     }
     await recordStep(integrations().patch(id, { name: "Other" }))
-    await recordStep(integrations().move(id, "pause"))
-    await recordStep(integrations().move(id, "resume"))
+    await recordStep(integrations().transition(id, "pause"))
+    await recordStep(integrations().transition(id, "resume"))
     snapshots.push(snapshots.at(-1) ?? "")
-    const ping = await integrations().move(id, "ping")
+    const ping = await integrations().transition(id, "ping")
     snapshots.push(snapshots.at(-1) ?? "")
     assert.strictEqual((await integrations().remove(id)).status, 204)
     const events = await eventsOf(fixture().pool, id)

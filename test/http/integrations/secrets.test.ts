@@ -50,9 +50,9 @@ describe("The secret of an integration", () => {
       await integrations().get(id),
       await integrations().call("GET", ""),
       await integrations().patch(id, { name: "Other" }),
-      await integrations().move(id, "pause"),
-      await integrations().move(id, "resume"),
-      await integrations().move(id, "ping"),
+      await integrations().transition(id, "pause"),
+      await integrations().transition(id, "resume"),
+      await integrations().transition(id, "ping"),
       await integrations().subscribe(id, { eventType: "client.*" })
     ]
     const rows = await dumpTables(fixture().pool)

@@ -60,7 +60,7 @@ describe("The site of a Jira integration", () => {
     assert.deepStrictEqual(await configOf(id), { jql: "project = B", siteId: "site-1" })
     assert.strictEqual((await integrations().patch(id, { name: "Renamed", config: { siteId: "site-1" } })).status, 200)
     assert.deepStrictEqual(await configOf(id), { siteId: "site-1" })
-    await integrations().move(id, "pause")
+    await integrations().transition(id, "pause")
     assertValidationError(await integrations().patch(id, { config: { siteId: "other" } }), expectedError)
   })
 

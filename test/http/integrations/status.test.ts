@@ -44,7 +44,7 @@ describe("An integration", () => {
         const { id } = await integrations().mustCreate(minimalNats)
         await setStatus(fixture().pool, id, status)
         const before = (await integrations().get(id)).text
-        const response = await integrations().move(id, move)
+        const response = await integrations().transition(id, move)
         const types = (await eventsOf(fixture().pool, id)).map(({ type }) => type)
         if (isAllowed) {
           assert.deepStrictEqual([response.status, response.body.data.status], [200, to])
@@ -86,7 +86,7 @@ describe("An integration", () => {
     const { id } = await integrations().mustCreate()
     await fixture().pool.query("update integrations set failing_since = now() where id = $1", [id])
     await failIntegration(id)
-    const { body } = await integrations().move(id, "resume")
+    const { body } = await integrations().transition(id, "resume")
     assert.strictEqual(body.data.status, "ACTIVE")
     assert.notProperty(body.data, "statusReason")
     const { rows } = await fixture().pool.query("select status_reason, failing_since from integrations where id = $1", [
@@ -97,7 +97,7 @@ describe("An integration", () => {
 
   it("changes its status once in concurrent requests", async () => {
     const { id } = await integrations().mustCreate(minimalNats)
-    const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().move(id, "pause")))
+    const responses = await Promise.all(Array.from({ length: 8 }, () => integrations().transition(id, "pause")))
     assert.lengthOf(
       responses.filter(({ status }) => status === 200),
       1
@@ -120,7 +120,7 @@ describe("An integration", () => {
   it("keeps its version and status after a ping", async () => {
     const { id } = await integrations().mustCreate()
     const before = await integrations().get(id)
-    const { body, status } = await integrations().move(id, "ping")
+    const { body, status } = await integrations().transition(id, "ping")
     assert.strictEqual(status, 200)
     assert.deepInclude(body.data, {
       type: "integration.ping",
@@ -129,7 +129,7 @@ describe("An integration", () => {
       data: before.body.data
     })
     assert.strictEqual((await integrations().get(id)).headers.get("etag"), before.headers.get("etag"))
-    assert.strictEqual((await integrations().move(id, "pause")).status, 200)
+    assert.strictEqual((await integrations().transition(id, "pause")).status, 200)
     assert.deepStrictEqual(
       (await eventsOf(fixture().pool, id)).map(({ sequence }) => sequence),
       [1, 2, 3]
@@ -142,7 +142,7 @@ describe("An integration", () => {
   it.each(["JIRA", "GOOGLE_DRIVE"])("of %s cannot be pinged", async (provider) => {
     const { id } = await integrations().mustCreate(minimalNats)
     await setProvider(id, provider)
-    assertValidationError(await integrations().move(id, "ping"), [
+    assertValidationError(await integrations().transition(id, "ping"), [
       "provider",
       "state",
       `is ${provider}; only WEBHOOK and NATS can be pinged`

@@ -5,7 +5,7 @@ import {
   type ExpectedError,
   notFoundText
 } from "../../support/assertions/failures.ts"
-import { billedUnder, invoiceClient, ledgerOf } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, readBilledMinor, readInvoicingRows } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
@@ -61,7 +61,7 @@ describe("A line of a draft invoice", () => {
     assert.deepStrictEqual([again.text, again.headers.get("etag")], [text, headers.get("etag")])
     const totalMinor = lineTotalMinor + 10
     assert.deepInclude(await read(id), { subtotalMinor: totalMinor, totalMinor, billableCount: 2 })
-    assert.strictEqual(await billedUnder(fixture().pool, contractId), totalMinor)
+    assert.strictEqual(await readBilledMinor(fixture().pool, contractId), totalMinor)
   })
 
   const clearable: ReadonlyArray<ReadonlyArray<string>> = [
@@ -106,9 +106,9 @@ describe("A line of a draft invoice", () => {
     ]
   ])("rejects the change %j", async (body, ...expectedErrors) => {
     const { change, tenant } = await createDraft()
-    const before = await ledgerOf(fixture().pool, tenant)
+    const before = await readInvoicingRows(fixture().pool, tenant)
     assertValidationError(await change(body), ...expectedErrors)
-    assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
+    assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
   })
 
   it("is deleted together with its share of the invoice total", async () => {
@@ -122,7 +122,7 @@ describe("A line of a draft invoice", () => {
     }
     assert.strictEqual((await call("DELETE", `/billables/${other.id}`)).status, 204)
     assert.deepInclude(await read(id), { subtotalMinor: 0, totalMinor: 0, billableCount: 0 })
-    assert.strictEqual(await billedUnder(fixture().pool, contractId), 0)
+    assert.strictEqual(await readBilledMinor(fixture().pool, contractId), 0)
   })
 
   it("cannot be deleted when the remaining total exceeds the safe integers", async () => {
@@ -134,13 +134,13 @@ describe("A line of a draft invoice", () => {
       { amountMinor: -maxInteger },
       { amountMinor: maxInteger }
     )
-    const before = await ledgerOf(fixture().pool, tenant)
+    const before = await readInvoicingRows(fixture().pool, tenant)
     assertValidationError(await call("DELETE", `/billables/${less?.id}`), [
       "id",
       "max",
       `would take the total beyond ±${maxInteger}`
     ])
-    assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
+    assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
   })
 
   it("is changed or deleted only when If-Match names the current version", async () => {
@@ -167,6 +167,6 @@ describe("A line of a draft invoice", () => {
     const left = await lines(id)
     assert.lengthOf(left, 2)
     assert.deepInclude(await read(id), { totalMinor: 3_010, billableCount: 2 })
-    assert.strictEqual(await billedUnder(fixture().pool, contractId), 3_010)
+    assert.strictEqual(await readBilledMinor(fixture().pool, contractId), 3_010)
   })
 })

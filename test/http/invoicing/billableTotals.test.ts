@@ -2,7 +2,7 @@ import fc from "fast-check"
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { exactLineTotal, isSafe } from "../../support/assertions/exactMoney.ts"
-import { billedUnder, invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, lineOf, readBilledMinor } from "../../support/fixtures/invoices.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, type ServiceResponse, startService } from "../../support/servers/service.ts"
 
@@ -77,7 +77,7 @@ describe("Totals of invoices and contracts", () => {
   }
 
   const attemptOf = (action: Exclude<Action, { do: "draft" }>, invoice: InvoiceModel): Attempt | undefined => {
-    const { call, tryAdd, tryMove } = invoices
+    const { call, tryAdd, tryTransition } = invoices
     const { id, lines } = invoice
     if (action.do === "add") {
       return {
@@ -91,7 +91,7 @@ describe("Totals of invoices and contracts", () => {
     }
     if (action.do === "void" || action.do === "discard") {
       return {
-        send: () => (action.do === "void" ? tryMove(id, "void") : call("DELETE", `/invoices/${id}`)),
+        send: () => (action.do === "void" ? tryTransition(id, "void") : call("DELETE", `/invoices/${id}`)),
         remaining: [],
         added: [],
         apply: () => {
@@ -165,7 +165,7 @@ describe("Totals of invoices and contracts", () => {
           new Map([...lines].map(([line, terms]) => [line, Number(lineTotal(terms))]))
         )
       }
-      assert.strictEqual(await billedUnder(pool, contractId), Number(billedBy(invoices)))
+      assert.strictEqual(await readBilledMinor(pool, contractId), Number(billedBy(invoices)))
     })
     await fc.assert(property, { numRuns: 60, endOnFailure: true })
     assert.isAbove(rejections, 10, "the property covers the limits")
@@ -191,6 +191,6 @@ describe("Totals of invoices and contracts", () => {
       assert.lengthOf(lines, 10)
       billed += totalMinor
     }
-    assert.strictEqual(await billedUnder(pool, contractId), billed)
+    assert.strictEqual(await readBilledMinor(pool, contractId), billed)
   })
 })

@@ -7,7 +7,7 @@ import {
   notFoundText,
   quotaError
 } from "../../support/assertions/failures.ts"
-import { billedUnder, invoiceClient, ledgerOf, lineOf } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, lineOf, readBilledMinor, readInvoicingRows } from "../../support/fixtures/invoices.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
@@ -35,9 +35,9 @@ describe("POST /billables", () => {
     const { add, draft, tenant, tryAdd } = invoices
     const { id } = await draft()
     await add(id, {})
-    const before = await ledgerOf(pool, tenant)
+    const before = await readInvoicingRows(pool, tenant)
     assertValidationError(await tryAdd(id, ...lines), ...expectedErrors)
-    assert.deepStrictEqual(await ledgerOf(pool, tenant), before)
+    assert.deepStrictEqual(await readInvoicingRows(pool, tenant), before)
   }
 
   it("defaults to quantity 1 and the currency of the invoice", async () => {
@@ -114,7 +114,7 @@ describe("POST /billables", () => {
       times(1000, (n) => `Line ${n}`)
     )
     assert.deepInclude(await read(id), { totalMinor: 499_500, billableCount: 1000 })
-    assert.strictEqual(await billedUnder(pool, contractId), 499_500)
+    assert.strictEqual(await readBilledMinor(pool, contractId), 499_500)
     const pages = await readPages(service, `/billables?invoiceId=${id}&limit=150`, { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.map(({ length }) => length),

@@ -279,11 +279,11 @@ describe("A billed reference", () => {
     })
 
     it("when concurrent requests bill it while its invoice is voided", async () => {
-      const { draft, invoiceIn, move, tryAdd } = await createClient()
+      const { draft, invoiceIn, transition, tryAdd } = await createClient()
       const { id: voided } = await invoiceIn("FINALIZED", {}, work("1"))
       const drafts = await Promise.all(Array.from({ length: 10 }, () => draft()))
       const [, ...responses] = await Promise.all([
-        move(voided, "void"),
+        transition(voided, "void"),
         ...drafts.map(({ id }) => tryAdd(id, work("1")))
       ])
       for (const { status, text } of responses) assert.include([201, 400], status, text)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { assertFailure, assertValidationError, notFoundText } from "../../support/assertions/failures.ts"
 import { daysFromNow, timestampPattern } from "../../support/fixtures/dates.ts"
-import { billedUnder, invoiceClient } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, readBilledMinor } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
@@ -125,13 +125,13 @@ describe("A draft invoice", () => {
     const deleted = await draft({ contractId })
     const keptLines = await add(kept.id, { amountMinor: 7 })
     const deletedLines = await add(deleted.id, {}, {}, {})
-    assert.strictEqual(await billedUnder(fixture().pool, contractId), 307)
+    assert.strictEqual(await readBilledMinor(fixture().pool, contractId), 307)
     assert.strictEqual((await call("DELETE", `/invoices/${deleted.id}`)).status, 204)
     assertFailure(await call("GET", `/invoices/${deleted.id}`), 404, notFoundText)
     assertFailure(await call("DELETE", `/invoices/${deleted.id}`), 404, notFoundText)
     for (const { id } of deletedLines) assertFailure(await call("GET", `/billables/${id}`), 404, notFoundText)
     assert.deepStrictEqual(await lines(deleted.id), [])
     assert.deepStrictEqual(await lines(kept.id), keptLines)
-    assert.strictEqual(await billedUnder(fixture().pool, contractId), 7)
+    assert.strictEqual(await readBilledMinor(fixture().pool, contractId), 7)
   })
 })

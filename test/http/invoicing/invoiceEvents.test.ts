@@ -56,7 +56,7 @@ describe("Events of invoices and billables", () => {
   }
 
   it("record every change of an invoice with the data of the response", async () => {
-    const { add, call, client, created, id, readText, tryMove } = await createDraft()
+    const { add, call, client, created, id, readText, tryTransition } = await createDraft()
     const expected: Array<readonly [string, string]> = [["invoice.created", dataTextOf(created)]]
     const expectUpdate = async () => expected.push(["invoice.updated", await readText()])
 
@@ -74,15 +74,15 @@ describe("Events of invoices and billables", () => {
     await expectUpdate()
     await add(id, {})
     await expectUpdate()
-    expected.push(["invoice.finalized", dataTextOf(await tryMove(id, "finalize"))])
-    expected.push(["invoice.paid", dataTextOf(await tryMove(id, "pay"))])
+    expected.push(["invoice.finalized", dataTextOf(await tryTransition(id, "finalize"))])
+    expected.push(["invoice.paid", dataTextOf(await tryTransition(id, "pay"))])
     await assertEvents(id, client, expected)
     assert.strictEqual(expected.at(-1)?.[1], await readText())
   })
 
   it("record that an invoice is voided", async () => {
-    const { client, created, id, tryMove } = await createDraft()
-    const voided = dataTextOf(await tryMove(id, "void"))
+    const { client, created, id, tryTransition } = await createDraft()
+    const voided = dataTextOf(await tryTransition(id, "void"))
     await assertEvents(id, client, [
       ["invoice.created", dataTextOf(created)],
       ["invoice.voided", voided]
@@ -138,7 +138,7 @@ describe("Events of invoices and billables", () => {
   })
 
   it("are written in the transaction of the change", async () => {
-    const { add, id, move } = await createDraft()
+    const { add, id, transition } = await createDraft()
     const transactionOf = async (table: string, row: string) => {
       const { rows } = await fixture().pool.query(`select xmin::text as transaction from ${table} where id = $1`, [row])
       return rows[0]?.transaction
@@ -148,7 +148,7 @@ describe("Events of invoices and billables", () => {
     assert.strictEqual(await lastTransactionOf(line?.id ?? ""), await transactionOf("billables", line?.id ?? ""))
     assert.strictEqual(await lastTransactionOf(id), await lastTransactionOf(line?.id ?? ""))
     for (const step of ["finalize", "void"]) {
-      await move(id, step)
+      await transition(id, step)
       assert.strictEqual(await lastTransactionOf(id), await transactionOf("invoices", id), step)
     }
   })
@@ -174,7 +174,7 @@ describe("Events of invoices and billables", () => {
   })
 
   it("are not recorded for rejected requests", async () => {
-    const { add, call, id, tenant, tryAdd, tryMove } = await createDraft()
+    const { add, call, id, tenant, tryAdd, tryTransition } = await createDraft()
     const [line] = await add(id, { amountMinor: -5 })
     const stale = { "if-match": '"stale"' }
     const count = async () => {
@@ -187,8 +187,8 @@ describe("Events of invoices and billables", () => {
       [400, tryAdd(id, { amountMinor: 9007199254740991, quantity: 2 })],
       [400, call("PATCH", `/billables/${line?.id}`, { currencyCode: "USD" })],
       [400, call("PATCH", `/invoices/${id}`, { dueAt: "soon" })],
-      [400, tryMove(id, "finalize")],
-      [400, tryMove(id, "pay")],
+      [400, tryTransition(id, "finalize")],
+      [400, tryTransition(id, "pay")],
       [412, call("PATCH", `/invoices/${id}`, { dueAt: null }, stale)],
       [412, call("DELETE", `/invoices/${id}`, undefined, stale)],
       [412, call("DELETE", `/billables/${line?.id}`, undefined, stale)],

@@ -13,52 +13,60 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
   it.each([0, 1, 30, 365])(
     "sets the due date %i days after the issue date, as the contract says",
     async (paymentTermDays) => {
-      const { add, contract, draft, move } = await createClient()
+      const { add, contract, draft, transition } = await createClient()
       const { id } = await draft({ contractId: (await contract({ paymentTermDays })).id })
       await add(id, {})
-      const { dueAt, issuedAt } = await move(id, "finalize")
+      const { dueAt, issuedAt } = await transition(id, "finalize")
       assert.strictEqual(dueAt, daysFromNow(paymentTermDays, issuedAt))
     }
   )
 
   it("keeps the due date of the draft", async () => {
-    const { add, draft, move } = await createClient()
+    const { add, draft, transition } = await createClient()
     const dueAt = daysFromNow(3)
     const { id } = await draft({ dueAt })
     await add(id, {})
-    assert.strictEqual((await move(id, "finalize"))["dueAt"], dueAt)
+    assert.strictEqual((await transition(id, "finalize"))["dueAt"], dueAt)
   })
 
   it("rejects a due date in the past and assigns no number", async () => {
-    const { add, call, draft, move, read, tryMove } = await createClient()
+    const { add, call, draft, transition, read, tryTransition } = await createClient()
     const { id } = await draft({ dueAt: "2020-01-01T00:00:00Z" })
     await add(id, {})
     const before = await read(id)
-    assertValidationError(await tryMove(id, "finalize"), ["dueAt", "min", "must not be before the invoice is issued"])
+    assertValidationError(await tryTransition(id, "finalize"), [
+      "dueAt",
+      "min",
+      "must not be before the invoice is issued"
+    ])
     assert.deepStrictEqual(await read(id), before)
     assert.strictEqual((await call("PATCH", `/invoices/${id}`, { dueAt: null })).status, 200)
-    assert.match(String((await move(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
+    assert.match(String((await transition(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
   })
 
   it("rejects an invoice without lines", async () => {
-    const { add, call, draft, move, tryMove } = await createClient()
+    const { add, call, draft, transition, tryTransition } = await createClient()
     const { id } = await draft()
     const empty = ["billableCount", "min", "must be at least 1 to be finalized"] as const
-    assertValidationError(await tryMove(id, "finalize"), empty)
+    assertValidationError(await tryTransition(id, "finalize"), empty)
     const [line] = await add(id, {})
     await call("DELETE", `/billables/${line?.id}`)
-    assertValidationError(await tryMove(id, "finalize"), empty)
+    assertValidationError(await tryTransition(id, "finalize"), empty)
     await add(id, {})
-    await move(id, "finalize")
+    await transition(id, "finalize")
   })
 
   it("rejects a negative total and accepts a total of zero", async () => {
-    const { add, draft, move, tryMove } = await createClient()
+    const { add, draft, transition, tryTransition } = await createClient()
     const { id } = await draft()
     await add(id, { amountMinor: -1 })
-    assertValidationError(await tryMove(id, "finalize"), ["totalMinor", "min", "must not be negative to be finalized"])
+    assertValidationError(await tryTransition(id, "finalize"), [
+      "totalMinor",
+      "min",
+      "must not be negative to be finalized"
+    ])
     await add(id, { amountMinor: 1 })
-    assert.deepInclude(await move(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })
+    assert.deepInclude(await transition(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })
   })
 
   it("assigns the next number of the tenant and an issue date not before the previous one", async () => {
@@ -68,18 +76,18 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     for (let n = 1; n <= 3; n++) {
       const { id } = await one.draft()
       await one.add(id, {})
-      const { invoiceNumber, issuedAt } = await one.move(id, "finalize")
+      const { invoiceNumber, issuedAt } = await one.transition(id, "finalize")
       assert.match(String(invoiceNumber), new RegExp(`^INV-\\d{4}-00000${n}$`))
       issued.push(String(issuedAt))
     }
     assert.deepStrictEqual(issued, [...issued].sort())
     const { id } = await other.draft()
     await other.add(id, {})
-    assert.match(String((await other.move(id, "finalize"))["invoiceNumber"]), /-000001$/)
+    assert.match(String((await other.transition(id, "finalize"))["invoiceNumber"]), /-000001$/)
   })
 
   it("freezes tenant, client, contract and addresses", async () => {
-    const { add, call, draft, move, tenant } = await createClient()
+    const { add, call, draft, transition, tenant } = await createClient()
     const { make } = resourceMaker(fixture().service, tenant)
     const client: ResourceBody = await make("clients", { name: "Northwind" })
     const clientAddress = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
@@ -88,7 +96,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     const contract = await make("contracts", { clientId: client.id, name: "Pumps", status: "ACTIVE" })
     const { id } = await draft({ contractId: contract.id })
     await add(id, {})
-    await move(id, "finalize")
+    await transition(id, "finalize")
     const readParties = async () => {
       const { rows } = await fixture().pool.query<{ parties: unknown }>("select parties from invoices where id = $1", [
         id
@@ -110,7 +118,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     ]
     for (const { status } of await Promise.all(changes)) assert.strictEqual(status, 200)
     assert.strictEqual((await call("DELETE", `/addresses/${clientAddress.id}`)).status, 204)
-    const paid = await move(id, "pay")
+    const paid = await transition(id, "pay")
     assert.strictEqual(paid["dueAt"], daysFromNow(30, paid["issuedAt"]))
     assert.deepStrictEqual(await readParties(), parties)
   })

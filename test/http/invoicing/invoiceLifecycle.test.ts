@@ -9,7 +9,7 @@ describe("An invoice", () => {
   const createClient = async () => invoiceClient(fixture(), await fixture().newTenant())
 
   it("changes from DRAFT to FINALIZED to PAID", async () => {
-    const { add, call, contract, draft, move, read } = await createClient()
+    const { add, call, contract, draft, transition, read } = await createClient()
     const { id: contractId } = await contract({ paymentTermDays: 14 })
     const created = await draft({ contractId })
     const { id } = created
@@ -23,7 +23,7 @@ describe("An invoice", () => {
       updatedAt: drafted.updatedAt
     })
 
-    const finalized = await move(id, "finalize")
+    const finalized = await transition(id, "finalize")
     const { dueAt, invoiceNumber, issuedAt, updatedAt } = finalized
     assert.deepStrictEqual(finalized, {
       ...drafted,
@@ -38,7 +38,7 @@ describe("An invoice", () => {
     assert.strictEqual(dueAt, daysFromNow(14, issuedAt))
     assert.deepStrictEqual(await read(id), finalized)
 
-    const paid = await move(id, "pay")
+    const paid = await transition(id, "pay")
     assert.match(String(paid["paidAt"]), timestampPattern)
     assert.deepStrictEqual(paid, { ...finalized, status: "PAID", paidAt: paid["paidAt"], updatedAt: paid.updatedAt })
     assert.deepStrictEqual(await read(id), paid)
@@ -47,18 +47,18 @@ describe("An invoice", () => {
 
   describe("that is voided", () => {
     it("keeps its number, its total and its lines", async () => {
-      const { invoiceIn, lines, move, read } = await createClient()
+      const { invoiceIn, lines, transition, read } = await createClient()
       const { id } = await invoiceIn("FINALIZED")
       const before = await read(id)
       const linesBefore = await lines(id)
-      const after = await move(id, "void")
+      const after = await transition(id, "void")
       assert.deepStrictEqual(after, { ...before, status: "VOID", updatedAt: after.updatedAt })
       assert.deepStrictEqual(await lines(id), linesBefore)
     })
 
     it("has no number if it was a DRAFT", async () => {
-      const { invoiceIn, move } = await createClient()
-      const after = await move((await invoiceIn("DRAFT")).id, "void")
+      const { invoiceIn, transition } = await createClient()
+      const after = await transition((await invoiceIn("DRAFT")).id, "void")
       assert.deepInclude(after, { status: "VOID", totalMinor: 100, billableCount: 1 })
       for (const field of ["invoiceNumber", "issuedAt", "dueAt", "paidAt"]) assert.notProperty(after, field)
     })

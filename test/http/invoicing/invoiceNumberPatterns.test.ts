@@ -35,48 +35,48 @@ describe("The pattern of invoice numbers", () => {
     }
     for (const [pattern, format] of Object.entries(examples)) {
       it(`are formatted as ${pattern}`, async () => {
-        const { next, using } = await makeInvoiceSeries(fixture().service)
-        await using(pattern)
-        const { invoiceNumber, issuedAt } = await next()
+        const { issueNext, setPattern } = await makeInvoiceSeries(fixture().service)
+        await setPattern(pattern)
+        const { invoiceNumber, issuedAt } = await issueNext()
         assert.strictEqual(invoiceNumber, format(issuedAt.slice(0, 4)))
       })
     }
 
     it("grow beyond their minimum width", async () => {
-      const { numbers, using } = await makeInvoiceSeries(fixture().service)
-      await using("{seq:1}")
-      assert.deepStrictEqual((await numbers(10)).slice(-2), ["9", "10"])
+      const { issueNumbers, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("{seq:1}")
+      assert.deepStrictEqual((await issueNumbers(10)).slice(-2), ["9", "10"])
     })
 
     it("have the maximum length", async () => {
-      const { next, using } = await makeInvoiceSeries(fixture().service)
-      await using(`${"N".repeat(51)}{seq:20}`)
-      assert.strictEqual((await next()).invoiceNumber, `${"N".repeat(51)}${"1".padStart(20, "0")}`)
+      const { issueNext, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern(`${"N".repeat(51)}{seq:20}`)
+      assert.strictEqual((await issueNext()).invoiceNumber, `${"N".repeat(51)}${"1".padStart(20, "0")}`)
     })
 
     it("keep the count after the pattern changes", async () => {
-      const { next, numbers, series, using } = await makeInvoiceSeries(fixture().service)
-      const first = await next()
+      const { issueNext, issueNumbers, series, setPattern } = await makeInvoiceSeries(fixture().service)
+      const first = await issueNext()
       const year = first.issuedAt.slice(0, 4)
-      await using("{year}/{seq:2}")
-      assert.deepStrictEqual(await numbers(2), [`${year}/02`, `${year}/03`])
+      await setPattern("{year}/{seq:2}")
+      assert.deepStrictEqual(await issueNumbers(2), [`${year}/02`, `${year}/03`])
       assert.deepStrictEqual((await series()).periods, [
         { period: year, first: first.invoiceNumber, last: `${year}/03`, count: 3, voids: 0, gaps: [] }
       ])
     })
 
     it("have one count per year and one without a year, which each continue", async () => {
-      const { next, numbers, series, using } = await makeInvoiceSeries(fixture().service)
-      await using("A-{seq}")
-      assert.deepStrictEqual(await numbers(2), ["A-1", "A-2"])
-      await using("Y{year}-{seq}")
-      const { invoiceNumber, issuedAt } = await next()
+      const { issueNext, issueNumbers, series, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("A-{seq}")
+      assert.deepStrictEqual(await issueNumbers(2), ["A-1", "A-2"])
+      await setPattern("Y{year}-{seq}")
+      const { invoiceNumber, issuedAt } = await issueNext()
       const year = issuedAt.slice(0, 4)
       assert.strictEqual(invoiceNumber, `Y${year}-1`)
-      await using("B-{seq}")
-      assert.deepStrictEqual(await numbers(1), ["B-3"])
-      await using("Y{year}-{seq}")
-      assert.deepStrictEqual(await numbers(1), [`Y${year}-2`])
+      await setPattern("B-{seq}")
+      assert.deepStrictEqual(await issueNumbers(1), ["B-3"])
+      await setPattern("Y{year}-{seq}")
+      assert.deepStrictEqual(await issueNumbers(1), [`Y${year}-2`])
       assert.deepStrictEqual((await series()).periods, [
         { period: year, first: `Y${year}-1`, last: `Y${year}-2`, count: 2, voids: 0, gaps: [] },
         { period: "all", first: "A-1", last: "B-3", count: 3, voids: 0, gaps: [] }
@@ -85,11 +85,13 @@ describe("The pattern of invoice numbers", () => {
 
     it("have no gap while the pattern changes concurrently", async () => {
       const invoiceSeries = await makeInvoiceSeries(fixture().service)
-      await invoiceSeries.using("A-{seq:2}")
+      await invoiceSeries.setPattern("A-{seq:2}")
       const ids = await invoiceSeries.drafts(20)
       const [issued] = await Promise.all([
         Promise.all(ids.map(invoiceSeries.issue)),
-        ...Array.from({ length: 10 }, (_, index) => invoiceSeries.use(index % 2 === 0 ? "B-{seq:2}" : "A-{seq:2}"))
+        ...Array.from({ length: 10 }, (_, index) =>
+          invoiceSeries.trySetPattern(index % 2 === 0 ? "B-{seq:2}" : "A-{seq:2}")
+        )
       ])
       assert.deepStrictEqual(
         issued.map(({ invoiceNumber }) => Number(invoiceNumber.slice(2))).sort((one, other) => one - other),
@@ -99,12 +101,12 @@ describe("The pattern of invoice numbers", () => {
     })
 
     it("restart at 1 in a new year", async () => {
-      const { next, numbers, series, tenant } = await makeInvoiceSeries(fixture().service)
-      const { invoiceNumber, issuedAt } = await next()
+      const { issueNext, issueNumbers, series, tenant } = await makeInvoiceSeries(fixture().service)
+      const { invoiceNumber, issuedAt } = await issueNext()
       const year = issuedAt.slice(0, 4)
       const following = String(Number(year) + 1)
       await setLastIssued(tenant, `${following}-01-01T00:00:00.000Z`)
-      assert.deepStrictEqual(await numbers(2), [`INV-${following}-000001`, `INV-${following}-000002`])
+      assert.deepStrictEqual(await issueNumbers(2), [`INV-${following}-000001`, `INV-${following}-000002`])
       assert.deepStrictEqual((await series()).periods, [
         { period: year, first: invoiceNumber, last: invoiceNumber, count: 1, voids: 0, gaps: [] },
         {
@@ -119,11 +121,11 @@ describe("The pattern of invoice numbers", () => {
     })
 
     it("continue in a new year if the pattern has no {year}", async () => {
-      const { next, numbers, tenant, using } = await makeInvoiceSeries(fixture().service)
-      await using("N-{seq}")
-      const year = Number((await next()).issuedAt.slice(0, 4))
+      const { issueNext, issueNumbers, tenant, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
+      const year = Number((await issueNext()).issuedAt.slice(0, 4))
       await setLastIssued(tenant, `${year + 1}-01-01T00:00:00.000Z`)
-      assert.deepStrictEqual(await numbers(1), ["N-2"])
+      assert.deepStrictEqual(await issueNumbers(1), ["N-2"])
     })
   })
 
@@ -153,21 +155,21 @@ describe("The pattern of invoice numbers", () => {
     ]
     for (const [pattern, expectedError] of expectedErrors) {
       it(`is rejected: ${JSON.stringify(pattern)}`, async () => {
-        const { numbers, series, use, using } = await makeInvoiceSeries(fixture().service)
-        await using("N-{seq}")
-        assertValidationError(await use(pattern), expectedError)
+        const { issueNumbers, series, trySetPattern, setPattern } = await makeInvoiceSeries(fixture().service)
+        await setPattern("N-{seq}")
+        assertValidationError(await trySetPattern(pattern), expectedError)
         assert.strictEqual((await series()).pattern, "N-{seq}")
-        assert.deepStrictEqual(await numbers(1), ["N-1"])
+        assert.deepStrictEqual(await issueNumbers(1), ["N-1"])
       })
     }
   })
 
   it("records invoice_series.updated with the data of the response", async () => {
-    const { numbers, tenant, use, using } = await makeInvoiceSeries(fixture().service)
-    await numbers(2)
-    const responses = [await use("A-{seq}"), await use("B-{seq}")]
-    await using("C-{seq}")
-    assert.strictEqual((await use("{nothing}")).status, 400)
+    const { issueNumbers, tenant, trySetPattern, setPattern } = await makeInvoiceSeries(fixture().service)
+    await issueNumbers(2)
+    const responses = [await trySetPattern("A-{seq}"), await trySetPattern("B-{seq}")]
+    await setPattern("C-{seq}")
+    assert.strictEqual((await trySetPattern("{nothing}")).status, 400)
     const { rows } = await fixture().pool.query(
       `select resource_id, sequence, client_id, data::text as text from events
        where tenant_id = $1 and type = 'invoice_series.updated' order by sequence`,
@@ -183,7 +185,7 @@ describe("The pattern of invoice numbers", () => {
       responses.map(({ text }) => text)
     )
     const otherTenant = await makeInvoiceSeries(fixture().service)
-    await otherTenant.using("D-{seq}")
+    await otherTenant.setPattern("D-{seq}")
     const { rows: others } = await fixture().pool.query(
       "select resource_id from events where tenant_id = $1 and type = 'invoice_series.updated'",
       [otherTenant.tenant]
@@ -192,8 +194,8 @@ describe("The pattern of invoice numbers", () => {
   })
 
   it("records consecutive events under concurrent changes", async () => {
-    const { tenant, use } = await makeInvoiceSeries(fixture().service)
-    const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => use(`${n}-{seq}`)))
+    const { tenant, trySetPattern } = await makeInvoiceSeries(fixture().service)
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, n) => trySetPattern(`${n}-{seq}`)))
     assert.deepStrictEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
     const { rows } = await fixture().pool.query(
       "select sequence, data from events where tenant_id = $1 and type = 'invoice_series.updated' order by sequence",

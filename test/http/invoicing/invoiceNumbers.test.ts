@@ -21,13 +21,13 @@ describe("Invoice numbers", () => {
 
   describe("assigned by finalize", () => {
     it("start at 1, contain the year and are summarized by GET /invoice-series", async () => {
-      const { next, series } = await makeInvoiceSeries(fixture().service)
+      const { issueNext, series } = await makeInvoiceSeries(fixture().service)
       assert.deepStrictEqual(await series(), { pattern: "INV-{year}-{seq:6}", periods: [] })
-      const first = await next()
+      const first = await issueNext()
       const year = first.issuedAt.slice(0, 4)
       assert.strictEqual(first.invoiceNumber, `INV-${year}-000001`)
       assert.deepStrictEqual(
-        [(await next()).invoiceNumber, (await next()).invoiceNumber],
+        [(await issueNext()).invoiceNumber, (await issueNext()).invoiceNumber],
         [`INV-${year}-000002`, `INV-${year}-000003`]
       )
       assert.deepStrictEqual(await series(), {
@@ -40,7 +40,7 @@ describe("Invoice numbers", () => {
 
     it("have no gaps, no duplicates and ascending dates under concurrent requests", async () => {
       const invoiceSeries = await makeInvoiceSeries(fixture().service)
-      await invoiceSeries.using("N-{seq:3}")
+      await invoiceSeries.setPattern("N-{seq:3}")
       const ids = await invoiceSeries.drafts(40)
       const issued = (await Promise.all(ids.map(invoiceSeries.issue))).sort(byNumber)
       assert.deepStrictEqual(
@@ -55,8 +55,8 @@ describe("Invoice numbers", () => {
     })
 
     it("are assigned once to an invoice under concurrent requests", async () => {
-      const { draft, finalize, next, using } = await makeInvoiceSeries(fixture().service)
-      await using("N-{seq}")
+      const { draft, finalize, issueNext, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
       const id = await draft()
       const responses = await Promise.all(Array.from({ length: 10 }, () => finalize(id)))
       const rejected = responses.filter(({ status }) => status !== 200)
@@ -64,25 +64,25 @@ describe("Invoice numbers", () => {
       for (const response of rejected) {
         assertValidationError(response, ["status", "state", "is FINALIZED; only DRAFT can be finalized"])
       }
-      assert.strictEqual((await next()).invoiceNumber, "N-2")
+      assert.strictEqual((await issueNext()).invoiceNumber, "N-2")
     })
 
     it("are assigned once per Idempotency-Key", async () => {
-      const { draft, finalize, next, using } = await makeInvoiceSeries(fixture().service)
-      await using("N-{seq}")
+      const { draft, finalize, issueNext, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
       const key = { "idempotency-key": "finalize-once" }
       const id = await draft()
       const [first, second] = [await finalize(id, key), await finalize(id, key)]
       assert.deepStrictEqual([first.status, second.status, second.text], [200, 200, first.text])
-      assert.strictEqual((await next()).invoiceNumber, "N-2")
+      assert.strictEqual((await issueNext()).invoiceNumber, "N-2")
     })
 
     it("are separate for each tenant", async () => {
       const [one, other] = [await makeInvoiceSeries(fixture().service), await makeInvoiceSeries(fixture().service)]
-      await other.using("OTHER-{seq}")
-      const year = (await one.next()).issuedAt.slice(0, 4)
-      assert.deepStrictEqual(await other.numbers(2), ["OTHER-1", "OTHER-2"])
-      assert.deepStrictEqual(await one.numbers(1), [`INV-${year}-000002`])
+      await other.setPattern("OTHER-{seq}")
+      const year = (await one.issueNext()).issuedAt.slice(0, 4)
+      assert.deepStrictEqual(await other.issueNumbers(2), ["OTHER-1", "OTHER-2"])
+      assert.deepStrictEqual(await one.issueNumbers(1), [`INV-${year}-000002`])
       assert.strictEqual((await one.series()).pattern, "INV-{year}-{seq:6}")
       assert.deepStrictEqual((await other.series()).periods, [
         { period: "all", first: "OTHER-1", last: "OTHER-2", count: 2, voids: 0, gaps: [] }
@@ -90,17 +90,17 @@ describe("Invoice numbers", () => {
     })
 
     it("have issue dates that never go back when the clock does", async () => {
-      const { next, tenant } = await makeInvoiceSeries(fixture().service)
-      const before = await next()
+      const { issueNext, tenant } = await makeInvoiceSeries(fixture().service)
+      const before = await issueNext()
       const ahead = `${before.issuedAt.slice(0, 4)}-12-31T23:59:59.999Z`
       await setLastIssued(tenant, ahead)
-      assert.deepStrictEqual([(await next()).issuedAt, (await next()).issuedAt], [ahead, ahead])
+      assert.deepStrictEqual([(await issueNext()).issuedAt, (await issueNext()).issuedAt], [ahead, ahead])
     })
 
     it("stay with a voided invoice, and a voided draft has none", async () => {
-      const { call, draft, next, series, using } = await makeInvoiceSeries(fixture().service)
-      await using("N-{seq}")
-      const { id, invoiceNumber, issuedAt } = await next()
+      const { call, draft, issueNext, series, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
+      const { id, invoiceNumber, issuedAt } = await issueNext()
       const unused = await draft()
       const [voided, voidedDraft] = [
         await call("POST", `/invoices/${id}/void`),
@@ -109,7 +109,7 @@ describe("Invoice numbers", () => {
       assert.deepInclude(voided.body.data, { status: "VOID", invoiceNumber, issuedAt })
       assert.strictEqual(voidedDraft.body.data.status, "VOID")
       assert.notProperty(voidedDraft.body.data, "invoiceNumber")
-      assert.strictEqual((await next()).invoiceNumber, "N-2")
+      assert.strictEqual((await issueNext()).invoiceNumber, "N-2")
       assert.deepStrictEqual((await series()).periods, [
         { period: "all", first: "N-1", last: "N-2", count: 2, voids: 1, gaps: [] }
       ])
@@ -163,23 +163,25 @@ describe("Invoice numbers", () => {
     for (const [reason, [issued, createInvoice, expectedError]] of Object.entries(rejections)) {
       it(reason, async () => {
         const invoiceSeries = await makeInvoiceSeries(fixture().service)
-        await invoiceSeries.using("N-{seq}")
+        await invoiceSeries.setPattern("N-{seq}")
         const id = await createInvoice(invoiceSeries)
         for (const _ of [1, 2]) assertValidationError(await invoiceSeries.finalize(id), expectedError)
-        assert.strictEqual((await invoiceSeries.next()).invoiceNumber, `N-${issued + 1}`)
+        assert.strictEqual((await invoiceSeries.issueNext()).invoiceNumber, `N-${issued + 1}`)
         const [period] = (await invoiceSeries.series()).periods
         assert.deepInclude(period, { count: issued + 1, gaps: [] })
       })
     }
 
     it("an invoice whose number another pattern has produced", async () => {
-      const { draft, finalize, next, numbers, series, use, using } = await makeInvoiceSeries(fixture().service)
-      const { invoiceNumber, issuedAt } = await next()
+      const { draft, finalize, issueNext, issueNumbers, series, trySetPattern, setPattern } = await makeInvoiceSeries(
+        fixture().service
+      )
+      const { invoiceNumber, issuedAt } = await issueNext()
       const year = issuedAt.slice(0, 4)
-      await using(`INV-${year}-{seq:6}`)
+      await setPattern(`INV-${year}-{seq:6}`)
       assertValidationError(await finalize(await draft()), ["invoiceNumber", "unique", "is taken"])
-      assert.strictEqual((await use("N-{seq}")).status, 200)
-      assert.deepStrictEqual(await numbers(1), ["N-1"])
+      assert.strictEqual((await trySetPattern("N-{seq}")).status, 200)
+      assert.deepStrictEqual(await issueNumbers(1), ["N-1"])
       assert.deepStrictEqual((await series()).periods, [
         { period: year, first: invoiceNumber, last: invoiceNumber, count: 1, voids: 0, gaps: [] },
         { period: "all", first: "N-1", last: "N-1", count: 1, voids: 0, gaps: [] }
@@ -191,9 +193,9 @@ describe("Invoice numbers", () => {
     /** Issues N-1 to N-6, deletes some of them, and returns the periods of the series. */
     const readPeriodsWithout = async (...places: ReadonlyArray<number>) => {
       const invoiceSeries = await makeInvoiceSeries(fixture().service)
-      await invoiceSeries.using("N-{seq}")
+      await invoiceSeries.setPattern("N-{seq}")
       for (const place of [1, 2, 3, 4, 5, 6]) {
-        const { id } = await invoiceSeries.next()
+        const { id } = await invoiceSeries.issueNext()
         if (places.includes(place)) await deleteInvoice(invoiceSeries.tenant, id)
       }
       return (await invoiceSeries.series()).periods
@@ -238,26 +240,26 @@ describe("Invoice numbers", () => {
     })
 
     it("report a gap when the counter was raised, also after the next number", async () => {
-      const { next, series, tenant, using } = await makeInvoiceSeries(fixture().service)
-      await using("N-{seq}")
-      await next()
+      const { issueNext, series, tenant, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
+      await issueNext()
       await fixture().pool.query("update invoice_counters set last = 4 where tenant_id = $1", [tenant])
       const gaps = [{ from: 2, to: 4 }]
       assert.deepStrictEqual((await series()).periods, [
         { period: "all", first: "N-1", last: "N-1", count: 1, voids: 0, gaps }
       ])
-      assert.strictEqual((await next()).invoiceNumber, "N-5")
+      assert.strictEqual((await issueNext()).invoiceNumber, "N-5")
       assert.deepStrictEqual((await series()).periods, [
         { period: "all", first: "N-1", last: "N-5", count: 2, voids: 0, gaps }
       ])
     })
 
     it("report the gaps of each period separately", async () => {
-      const { next, series, tenant, using } = await makeInvoiceSeries(fixture().service)
-      const deleted = await next()
-      await next()
-      await using("N-{seq}")
-      await next()
+      const { issueNext, series, tenant, setPattern } = await makeInvoiceSeries(fixture().service)
+      const deleted = await issueNext()
+      await issueNext()
+      await setPattern("N-{seq}")
+      await issueNext()
       await deleteInvoice(tenant, deleted.id)
       const periods: ReadonlyArray<{ readonly gaps: unknown }> = (await series()).periods
       assert.deepStrictEqual(

@@ -44,7 +44,7 @@ describe("Invoice numbers", { timeout: 120_000 }, () => {
   beforeAll(bundleApi)
   afterEach(async () => {
     await pool?.end()
-    await processes?.clear()
+    await processes?.stopAll()
   })
 
   /** Starts two API processes on one new database. Requests go to them in turn. */

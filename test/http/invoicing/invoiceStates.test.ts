@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { assertValidationError } from "../../support/assertions/failures.ts"
-import { invoiceClient, invoiceStatuses, ledgerOf, lineOf } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, invoiceStatuses, lineOf, readInvoicingRows } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
@@ -72,28 +72,28 @@ describe("An invoice", () => {
       it(`that is ${status} ${isAllowed ? "can" : "cannot"} be ${action}`, async () => {
         const { call, invoiceIn, tenant } = await createClient()
         const target = await invoiceIn(status, {}, reference)
-        const before = await ledgerOf(fixture().pool, tenant)
+        const before = await readInvoicingRows(fixture().pool, tenant)
         const response = await call(...request(target))
         if (isAllowed) {
           assert.strictEqual(response.status, expectedStatus, response.text)
-          assert.isAbove((await ledgerOf(fixture().pool, tenant)).events.length, before.events.length)
+          assert.isAbove((await readInvoicingRows(fixture().pool, tenant)).events.length, before.events.length)
         } else {
           assertValidationError(response, ["status", "state", `is ${status}; ${rule}`])
-          assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
+          assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
         }
       })
     }
   }
 
   it("changes its status once under concurrent requests", async () => {
-    const { draft, add, read, tryMove } = await createClient()
+    const { draft, add, read, tryTransition } = await createClient()
     const { id } = await draft()
     await add(id, {})
     for (const [transition, status, rule] of [
       ["finalize", "FINALIZED", "only DRAFT can be finalized"],
       ["pay", "PAID", "only FINALIZED can be paid"]
     ] as const) {
-      const responses = await Promise.all(Array.from({ length: 10 }, () => tryMove(id, transition)))
+      const responses = await Promise.all(Array.from({ length: 10 }, () => tryTransition(id, transition)))
       assert.lengthOf(
         responses.filter((response) => response.status === 200),
         1,
@@ -107,20 +107,20 @@ describe("An invoice", () => {
   })
 
   it("is either PAID or VOID after concurrent requests for both", async () => {
-    const { invoiceIn, read, tryMove } = await createClient()
+    const { invoiceIn, read, tryTransition } = await createClient()
     for (let round = 0; round < 5; round++) {
       const { id } = await invoiceIn("FINALIZED")
-      const [paid, voided] = await Promise.all([tryMove(id, "pay"), tryMove(id, "void")])
+      const [paid, voided] = await Promise.all([tryTransition(id, "pay"), tryTransition(id, "void")])
       assert.deepStrictEqual([paid.status, voided.status].sort(), [200, 400])
       assert.strictEqual((await read(id)).status, paid.status === 200 ? "PAID" : "VOID")
     }
   })
 
   it("is finalized with exactly its lines while lines are added concurrently", async () => {
-    const { invoiceIn, lines, read, tryAdd, tryMove } = await createClient()
+    const { invoiceIn, lines, read, tryAdd, tryTransition } = await createClient()
     const { id } = await invoiceIn("DRAFT")
     const adding = Array.from({ length: 12 }, (_, n) => tryAdd(id, { amountMinor: n + 1 }))
-    const [finalized, ...added] = await Promise.all([tryMove(id, "finalize"), ...adding])
+    const [finalized, ...added] = await Promise.all([tryTransition(id, "finalize"), ...adding])
     assert.strictEqual(finalized?.status, 200)
     const kept = await lines(id)
     assert.lengthOf(kept, 1 + added.filter(({ status }) => status === 201).length)
@@ -171,7 +171,7 @@ describe("An invoice", () => {
       it(`from changes of its frozen columns when it is ${status}`, async () => {
         const { invoiceIn, tenant } = await createClient()
         const { id } = await invoiceIn(status as keyof typeof rejectedChanges) // the keys of the table above
-        const before = await ledgerOf(fixture().pool, tenant)
+        const before = await readInvoicingRows(fixture().pool, tenant)
         for (const change of changes) {
           const failure = await fixture()
             .pool.query(`update invoices set ${change} where id = $1`, [id])
@@ -182,7 +182,7 @@ describe("An invoice", () => {
             change
           )
         }
-        assert.deepStrictEqual(await ledgerOf(fixture().pool, tenant), before)
+        assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
       })
     }
 

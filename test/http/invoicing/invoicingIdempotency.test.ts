@@ -34,9 +34,9 @@ describe("Requests with the same Idempotency-Key", () => {
   })
 
   it("get the first response after the invoice is finalized", async () => {
-    const { id, move, read, send } = await createDraft()
+    const { id, transition, read, send } = await createDraft()
     const first = await send()
-    const finalized = await move(id, "finalize")
+    const finalized = await transition(id, "finalize")
     const again = await send()
     assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
     assert.deepStrictEqual(await read(id), finalized)

@@ -16,7 +16,7 @@ describe("The service without its database", () => {
   beforeAll(async () => {
     database = await freshDatabase()
     proxy = await startProxy(database.url)
-    await proxy.cut()
+    await proxy.disconnect()
     const url = new URL(proxy.url)
     // Shorter than the default, so that the test of a stalled database does not wait for so long.
     url.searchParams.set("query_timeout", "4000")
@@ -41,7 +41,7 @@ describe("The service without its database", () => {
   it("responds 503 while connections are refused, and serves again after they are accepted", async () => {
     await listConcurrently(5)
     assert.deepStrictEqual(await ready(), [200, true, "ready"])
-    await proxy.cut()
+    await proxy.disconnect()
     for (const response of await Promise.all([list(), create(), create({ "idempotency-key": "once" })])) {
       assertUnavailable(response)
     }
@@ -62,7 +62,7 @@ describe("The service without its database", () => {
 
   it("responds 503 while the database accepts connections and never responds", async () => {
     await listConcurrently(5)
-    onTestFinished(() => proxy.flow())
+    onTestFinished(() => proxy.resume())
     proxy.stall()
     const requests = [...Array.from({ length: 15 }, list), create(), create({ "idempotency-key": "stalled" })]
     const unready = vi.waitFor(async () => assert.deepStrictEqual(await ready(), [503, false, "away"]), waitOptions)
@@ -70,7 +70,7 @@ describe("The service without its database", () => {
     await unready
     for (const response of await Promise.all(requests)) assertUnavailable(response)
 
-    proxy.flow()
+    proxy.resume()
     await vi.waitFor(async () => assert.deepStrictEqual(await ready(), [200, true, "ready"]), waitOptions)
     for (const { status } of await listConcurrently(30)) assert.strictEqual(status, 200)
     assert.strictEqual((await create({ "idempotency-key": "stalled" })).status, 201)
@@ -157,7 +157,7 @@ describe("The service without NATS", () => {
     const proxy = await startProxy(inject("natsUrl"))
     const service = await startService({ NATS_URL: proxy.url })
     await vi.waitFor(async () => assert.strictEqual(await brokerState(service), "connected"), waitOptions)
-    await proxy.cut()
+    await proxy.disconnect()
     await vi.waitFor(async () => assert.strictEqual(await brokerState(service), "away"), waitOptions)
     assert.match(await service.newTenant(), /^tnt_/)
     await proxy.restore()

@@ -14,7 +14,7 @@ describe("Quotas", () => {
   const at = useFixture(startServiceWithQuotas)
 
   it("are listed with maximum and description, and count the tenants of the caller", async () => {
-    const { call, limits, owner } = await at().stage()
+    const { call, limits, owner } = await at().createQuotaTenant()
     await call("POST", "/members", { subject: "viewer", role: "VIEWER" })
     const listed = await limits()
     assert.deepStrictEqual(
@@ -30,7 +30,7 @@ describe("Quotas", () => {
   })
 
   it("count grants that await confirmation as pending authorizations", async () => {
-    const { authorizing } = await at().stage()
+    const { authorizing } = await at().createQuotaTenant()
     const { id } = await authorizing.mustCreate(minimalDrive)
     const error = quotaError("pendingAuthorizations", smallQuotas.pendingAuthorizations, "integrationId")
     const confirmation = await authorizing.pendingConfirmation(id)
@@ -42,7 +42,7 @@ describe("Quotas", () => {
   })
 
   it("allow a rotation without overlap at the maximum of secrets", async () => {
-    const { integrations } = await at().stage()
+    const { integrations } = await at().createQuotaTenant()
     const { id } = await integrations.mustCreate(minimalWebhook)
     for (let n = 1; n < smallQuotas.secrets; n++) await integrations.rotate(id)
     assertValidationError(await integrations.rotate(id), quotaError("secrets", smallQuotas.secrets, "overlapHours"))
@@ -50,10 +50,10 @@ describe("Quotas", () => {
   })
 
   it("count equal bytes once, and the bytes of a finalized invoice after its asset is deleted", async () => {
-    const { assets, call, invoicing, limit, tenant } = await at().stage()
+    const { assets, call, invoicing, limit, tenant } = await at().createQuotaTenant()
     const bytesUsed = async () => (await limit("assetBytes")).used
     const image = png()
-    const [one, other] = [await assets.ready({}, image), await assets.ready({}, image)]
+    const [one, other] = [await assets.createReady({}, image), await assets.createReady({}, image)]
     assert.strictEqual(await bytesUsed(), image.length)
     await assets.remove(other.assetId)
     assert.strictEqual(await bytesUsed(), image.length)
@@ -67,18 +67,18 @@ describe("Quotas", () => {
   })
 
   it("lowered below the current use reject only growth", async () => {
-    const { assets, call, integrations, invoicing, make, owner, tenant } = await at().stage()
+    const { assets, call, integrations, invoicing, make, owner, tenant } = await at().createQuotaTenant()
     const client = await make("clients")
     const { id: invoice } = await invoicing.draft()
     const [line] = await invoicing.add(invoice, {}, {}, {})
     const { id: integration } = await integrations.mustCreate(minimalNats)
     for (const eventType of ["client.*", "invoice.*", "asset.*"])
       await integrations.mustSubscribe(integration, { eventType })
-    const [image] = [await assets.ready(), await assets.ready()]
+    const [image] = [await assets.createReady(), await assets.createReady()]
     for (const slot of ["a", "b", "c"]) {
       await call("PUT", `/clients/${client.id}/media/${slot}`, { assetId: image.assetId })
     }
-    const upload = (await assets.uploaded(Buffer.alloc(kilobyte, 1))).assetId
+    const upload = (await assets.upload(Buffer.alloc(kilobyte, 1))).assetId
 
     const lowest = quotaSettings(Object.fromEntries(quotaNames.map((name) => [name, 1])))
     const lowered = await startService({

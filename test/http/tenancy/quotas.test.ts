@@ -5,7 +5,7 @@ import { assertValidationError, quotaError } from "../../support/assertions/fail
 import { minimalAsset } from "../../support/fixtures/assets.ts"
 import { minimalDrive, minimalJira } from "../../support/fixtures/authorizations.ts"
 import { minimalNats, minimalWebhook } from "../../support/fixtures/integrations.ts"
-import { kilobyte, type QuotaStage, smallQuotas, startServiceWithQuotas } from "../../support/fixtures/quotas.ts"
+import { kilobyte, type QuotaTenant, smallQuotas, startServiceWithQuotas } from "../../support/fixtures/quotas.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import type { ServiceResponse } from "../../support/servers/service.ts"
 
@@ -24,13 +24,13 @@ interface QuotaUsage {
 describe("Quotas", () => {
   const at = useFixture(startServiceWithQuotas)
 
-  const collectionOf = (kind: string, field: string, bodyOf: (n: number) => object) => async (at: QuotaStage) => ({
+  const collectionOf = (kind: string, field: string, bodyOf: (n: number) => object) => async (at: QuotaTenant) => ({
     field,
     add: (n: number) => at.call("POST", `/${kind}`, bodyOf(n)),
     free: ({ body }: ServiceResponse) => at.call("DELETE", `/${kind}/${body.data.id ?? body.data.assetId}`)
   })
 
-  const rotations = (integration: object, table: string) => async (stage: QuotaStage) => {
+  const rotations = (integration: object, table: string) => async (stage: QuotaTenant) => {
     const { id } = await stage.integrations.mustCreate(integration)
     return {
       field: "overlapHours",
@@ -45,8 +45,8 @@ describe("Quotas", () => {
     }
   }
 
-  const slots = (kind: "clients" | "tenants") => async (stage: QuotaStage) => {
-    const { assetId } = await stage.assets.ready()
+  const slots = (kind: "clients" | "tenants") => async (stage: QuotaTenant) => {
+    const { assetId } = await stage.assets.createReady()
     const id = kind === "tenants" ? stage.tenant : (await stage.make("clients")).id
     return {
       field: "slot",
@@ -58,7 +58,7 @@ describe("Quotas", () => {
   const oauthStateOf = ({ body }: ServiceResponse) =>
     new URL(body.data.authorizationUrl).searchParams.get("state") ?? ""
 
-  type Scenario = readonly [name: QuotaName, what: string, prepare: (stage: QuotaStage) => Promise<QuotaUsage>]
+  type Scenario = readonly [name: QuotaName, what: string, prepare: (stage: QuotaTenant) => Promise<QuotaUsage>]
 
   const scenarios: ReadonlyArray<Scenario> = [
     [
@@ -138,7 +138,7 @@ describe("Quotas", () => {
 
   for (const [name, what, prepare] of scenarios) {
     it(`limit ${what} to exactly the maximum under concurrent additions, until one is deleted`, async () => {
-      const tenant = await at().stage()
+      const tenant = await at().createQuotaTenant()
       const { add, field, free, unit = 1, used = 0 } = await prepare(tenant)
       const max = smallQuotas[name]
       const error = quotaError(name, max, field)

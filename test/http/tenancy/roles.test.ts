@@ -183,9 +183,9 @@ describe("The roles of a tenant", () => {
   const assetPath = async (row: string, path: string, { assets }: Tenant) => {
     const makers: Readonly<Record<string, () => Promise<{ readonly assetId: string }>>> = {
       "PUT /assets/{assetId}/content": () => assets.declare(),
-      "POST /assets/{assetId}/complete": () => assets.uploaded(png())
+      "POST /assets/{assetId}/complete": () => assets.upload(png())
     }
-    const { assetId } = await (makers[row]?.() ?? assets.ready())
+    const { assetId } = await (makers[row]?.() ?? assets.createReady())
     return path.replace("{assetId}", assetId)
   }
 
@@ -193,7 +193,7 @@ describe("The roles of a tenant", () => {
   const mediaPath = async (path: string, { assets, founder, make, tenant }: Tenant) => {
     const client = path.includes("{clientId}") ? await make("clients") : ""
     const filled = path.replace("{tenantId}", tenant).replace("{clientId}", client).replace("{slot}", "logo")
-    const { assetId } = await assets.ready()
+    const { assetId } = await assets.createReady()
     const { status } = await at().service.api("PUT", filled, { as: founder, tenant, body: { assetId } })
     assert.strictEqual(status, 200)
     return filled
@@ -227,7 +227,7 @@ describe("The roles of a tenant", () => {
   const makeBody = async (row: string, caller: string, tenant: Tenant) => {
     const kind = memberKindOf(row)
     if (row.startsWith("PUT") && row.includes("{slot}")) {
-      return { body: { assetId: (await tenant.assets.ready()).assetId } }
+      return { body: { assetId: (await tenant.assets.createReady()).assetId } }
     }
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `added by ${caller}` } }
     if (row === "POST /invoices") return { body: { contractId: await tenant.contractId() } }

@@ -123,7 +123,7 @@ describe("POST /webhooks/{endpointKey}", () => {
   let id: string
   let key: string
   beforeAll(async () => {
-    const made = await jira().made(fixture().tenant)
+    const made = await jira().createIntegration(fixture().tenant)
     id = made.id
     key = made.key
     await insertAuthorization(fixture().pool, id, 1007)
@@ -237,7 +237,7 @@ describe("POST /webhooks/{endpointKey}", () => {
     }
     const unmatched = makeWebhookBody("updated", { webhookIds: [] })
     assertAccepted(await jira().send(key, unmatched, { as: "owner" }))
-    const pending = await jira().made(fixture().tenant)
+    const pending = await jira().createIntegration(fixture().tenant)
     assertAccepted(await jira().send(pending.key, validBody, { as: "owner" }), false)
     assertFailure(await jira().send(key, "{", { as: "stranger" }), 404, notFoundText)
   })
@@ -252,7 +252,7 @@ describe("POST /webhooks/{endpointKey}", () => {
     const claims = { iss: issuer.url, aud: audience, sub: "owner", exp: now() + 600 }
     const owner = await signToken(signing, claims)
     const otherSender = jiraSender(other)
-    const made = await otherSender.made(await other.newTenant(owner), owner)
+    const made = await otherSender.createIntegration(await other.newTenant(owner), owner)
     assertAccepted(await otherSender.send(made.key, validBody, { as: owner }), false)
 
     const { keys } = JSON.parse(await (await fetch(issuer.jwksUrl)).text())

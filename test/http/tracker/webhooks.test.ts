@@ -14,7 +14,7 @@ describe("Webhooks of Jira", () => {
   const fixture = useFixture(() => startServiceWithTenant(jiraSettings))
   const jira = () => jiraSender(fixture().service)
   const createAuthorized = async (...webhookIds: ReadonlyArray<number>) => {
-    const made = await jira().made(fixture().tenant)
+    const made = await jira().createIntegration(fixture().tenant)
     await insertAuthorization(fixture().pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
     return made
   }
@@ -48,7 +48,7 @@ describe("Webhooks of Jira", () => {
   }
 
   it("have a URL that is returned once and stored nowhere in plain text", async () => {
-    const { id, key, webhookUrl } = await jira().made(fixture().tenant)
+    const { id, key, webhookUrl } = await jira().createIntegration(fixture().tenant)
     assert.match(webhookUrl, /^https:\/\/contracting\.example\/api\/v1\/webhooks\/[A-Za-z0-9_-]{43}$/)
     const read = await fixture().service.api("GET", `/integrations/${id}`, { as: "owner", tenant: fixture().tenant })
     assert.deepInclude(read.body.data, { status: "PENDING_AUTH", isAuthorized: false })
@@ -94,7 +94,7 @@ describe("Webhooks of Jira", () => {
   })
 
   it("are ignored before the authorization and for unregistered webhook ids", async () => {
-    const pending = await jira().made(fixture().tenant)
+    const pending = await jira().createIntegration(fixture().tenant)
     await registerWebhookIds(fixture().pool, pending.id, pending.id, 1007)
     assertAccepted(await jira().send(pending.key, makeWebhookBody("created")), false)
     const { id, key } = await createAuthorized(5, 6)
@@ -118,8 +118,8 @@ describe("Webhooks of Jira", () => {
   it("are stored for every integration that registered their id at the URL, in any tenant", async () => {
     const first = await createAuthorized(1)
     const otherTenant = await fixture().service.newTenant("neighbour")
-    const second = await jira().made(otherTenant, "neighbour")
-    const stranger = await jira().made(otherTenant, "neighbour")
+    const second = await jira().createIntegration(otherTenant, "neighbour")
+    const stranger = await jira().createIntegration(otherTenant, "neighbour")
     await fixture().pool.query("update integrations set status = 'ACTIVE', is_authorized = true where tenant_id = $1", [
       otherTenant
     ])
@@ -135,9 +135,9 @@ describe("Webhooks of Jira", () => {
 
   it("are accepted at a shared URL after the deletion of the tenant that owns the URL", async () => {
     const otherTenant = await fixture().service.newTenant("leaver")
-    const owner = await jira().made(otherTenant, "leaver")
+    const owner = await jira().createIntegration(otherTenant, "leaver")
     await insertAuthorization(fixture().pool, owner.id, 11)
-    const sharing = await jira().made(fixture().tenant)
+    const sharing = await jira().createIntegration(fixture().tenant)
     await insertAuthorization(fixture().pool, sharing.id, 12)
     await fixture().pool.query("delete from tracker_webhooks where integration_id = $1", [sharing.id])
     await registerWebhookIds(fixture().pool, sharing.id, owner.id, 12)
@@ -147,7 +147,7 @@ describe("Webhooks of Jira", () => {
     assert.lengthOf(await rowsOf(sharing.id), 1)
     assert.lengthOf(await rowsOf(owner.id), 0)
     const tenant = await fixture().service.newTenant("last")
-    const last = await jira().made(tenant, "last")
+    const last = await jira().createIntegration(tenant, "last")
     await insertAuthorization(fixture().pool, last.id, 13)
     await fixture().service.api("DELETE", `/tenants/${tenant}`, { as: "last" })
     assertFailure(await jira().send(last.key, makeWebhookBody("created", { webhookIds: [13] })), 404, notFoundText)
@@ -208,9 +208,9 @@ describe("A webhook of Jira", () => {
     const pool = openPool(database.url)
     const jira = jiraSender(service)
     const tenant = await service.newTenant()
-    const { id, key } = await jira.made(tenant)
+    const { id, key } = await jira.createIntegration(tenant)
     await insertAuthorization(pool, id, 1007)
-    await proxy.cut()
+    await proxy.disconnect()
     assertUnavailable(await jira.send(key, makeWebhookBody("created"), { identifier: "once" }))
     await proxy.restore()
     assertAccepted(await jira.send(key, makeWebhookBody("created"), { identifier: "once" }))

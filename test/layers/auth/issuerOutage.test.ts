@@ -69,7 +69,7 @@ const testOutages = (at: () => Started) => {
 
   it("responds 503 while the issuer refuses connections", async () => {
     const { proxy } = at()
-    await proxy.cut()
+    await proxy.disconnect()
     onTestFinished(() => proxy.restore())
     await assertUnavailable()
   })

@@ -12,7 +12,7 @@ describe("The bundled API with BLOB_STORE_BUCKET", () => {
     processes = await prepareApiProcesses(s3.settings)
   })
   afterAll(async () => {
-    await processes.clear()
+    await processes.stopAll()
     await s3.stop()
   })
 

@@ -25,7 +25,7 @@ const defectOf = (exit: Exit.Exit<unknown, unknown>) => Cause.squash(Exit.isFail
 const startStalledRequests = async () => {
   const s3 = await startS3()
   const runtime = runtimeOn(s3.settings)
-  s3.door.stall()
+  s3.proxy.stall()
   const at = newLocation()
   const requests: ReadonlyArray<Effect.Effect<unknown, unknown, BlobStore>> = [
     put(inPieces(randomBytes(300_000)), 300_000),
@@ -146,7 +146,7 @@ describe("S3Blobs with a store that does not respond", () => {
   it("fails every request as unavailable and works again when the store responds", { timeout: 60_000 }, async () => {
     const { exits, runtime, s3 } = stalled()
     for (const exit of await exits) assert.instanceOf(defectOf(exit), BlobStoreUnavailable)
-    s3.door.flow()
+    s3.proxy.resume()
     await runtime.runPromise(put(inPieces(randomBytes(1000)), 1000))
   })
 })

@@ -102,18 +102,18 @@ describe("The service with BLOB_STORE_BUCKET", () => {
     "responds 503 to uploads while the store is down and accepts %i bytes after that",
     async (size) => {
       const [assetId, png] = [await declare(), randomPng(size)]
-      onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
-      await s3.door.cut()
+      onTestFinished(async () => void (await s3.proxy.restore().catch(() => {})))
+      await s3.proxy.disconnect()
       assertUnavailable(await upload(assetId, png))
       assertUnavailable(await upload(assetId, new Blob([png]).stream()))
       assert.strictEqual(await statusOf(assetId), "PENDING")
-      await s3.door.restore()
+      await s3.proxy.restore()
       assert.strictEqual((await upload(assetId, png)).status, 200)
 
-      await s3.door.cut()
+      await s3.proxy.disconnect()
       assertUnavailable(await api("POST", `/assets/${assetId}/complete`))
       assert.strictEqual(await statusOf(assetId), "PENDING")
-      await s3.door.restore()
+      await s3.proxy.restore()
       assert.strictEqual((await api("POST", `/assets/${assetId}/complete`)).body.data.status, "READY")
       assert.isTrue((await download(assetId)).equals(png))
     }
@@ -121,8 +121,8 @@ describe("The service with BLOB_STORE_BUCKET", () => {
 
   it.each([1000, largeSize])("responds 503 to a download of %i bytes while the store is down", async (size) => {
     const assetId = await createReady(randomPng(size))
-    onTestFinished(async () => void (await s3.door.restore().catch(() => {})))
-    await s3.door.cut()
+    onTestFinished(async () => void (await s3.proxy.restore().catch(() => {})))
+    await s3.proxy.disconnect()
     assertUnavailable(await service.call("GET", `/api/v1/assets/${assetId}`))
   })
 
@@ -134,12 +134,12 @@ describe("The service with BLOB_STORE_BUCKET", () => {
     await service.api("DELETE", `/tenants/${deleted}`, { as: "owner" })
     await sql.query("update tenants set deleted_at = now() - interval '31 days' where id = $1", [deleted])
 
-    await s3.door.cut()
+    await s3.proxy.disconnect()
     const hasFailed = await cleanUp().then(
       () => false,
       () => true
     )
-    await s3.door.restore()
+    await s3.proxy.restore()
     assert.isTrue(hasFailed)
     assert.strictEqual((await sql.query("select 1 from tenants where id = $1", [deleted])).rowCount, 1)
     await cleanUp()

@@ -109,7 +109,7 @@ describe("The stored PDF of an issued invoice", () => {
     const { id, invoicing, tenant } = await issue()
     await one.readText(tenant, id)
     const [before] = await rowsOf("invoice_files", tenant)
-    await invoicing.move(id, "void")
+    await invoicing.transition(id, "void")
     assert.strictEqual(await one.readText(tenant, id, "VOID"), `${id} VOID `)
     const [issued, voided] = await rowsOf("invoice_files", tenant)
     assert.deepStrictEqual(issued, before)
@@ -118,7 +118,7 @@ describe("The stored PDF of an issued invoice", () => {
 
   it("shows the issued invoice although it is rendered after the invoice was voided", async () => {
     const { id, invoicing, tenant } = await issue()
-    await invoicing.move(id, "void")
+    await invoicing.transition(id, "void")
     assert.strictEqual(await one.readText(tenant, id), `${id} FINALIZED `)
   })
 

@@ -171,7 +171,7 @@ describe("NatsSender without a reachable broker", () => {
       )
       const withSender = yield* makeSender(proxy.url)
       yield* withSender(Effect.zipRight(awaitConnected, assertDelivered(event("evt_1"))))
-      yield* Effect.promise(() => proxy.cut())
+      yield* Effect.promise(() => proxy.disconnect())
       yield* withSender(awaitAway)
       const { delivered, error } = yield* withSender(send(event("evt_2")))
       assert.deepStrictEqual([delivered, error], [false, "The message broker is away"])
@@ -202,7 +202,7 @@ describe("NatsSender without a reachable broker", () => {
         latencyMs: brokerTimeoutMs,
         error: "The message broker did not answer in time"
       })
-      proxy.flow()
+      proxy.resume()
       yield* withSender(
         send(event("evt_2")).pipe(Effect.repeat({ until: ({ delivered }) => delivered, schedule: pollSchedule }))
       )

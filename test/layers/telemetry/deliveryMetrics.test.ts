@@ -103,7 +103,7 @@ describe("A worker", () => {
     await bundleApi()
     processes = await prepareApiProcesses({ METRICS_PORT: "0" })
   })
-  afterAll(() => processes.clear())
+  afterAll(() => processes.stopAll())
 
   it("serves its metrics on METRICS_PORT and nothing else", async () => {
     const { url } = await processes.startWorker("janitor")

@@ -29,7 +29,7 @@ describe("The inbound webhook metrics", () => {
 
   const insertConnected = async () => {
     const tenant = await service.newTenant()
-    const made = await jiraSender(service).made(tenant)
+    const made = await jiraSender(service).createIntegration(tenant)
     await insertAuthorization(pool, made.id, 1007)
     return { tenant, ...made }
   }

@@ -1,4 +1,4 @@
-/** What the page tells the window that opened it, and where that is. */
+/** The message that the page posts to its opener, and the origin of the opener. */
 export interface PageData {
   readonly origin?: string
   readonly message?: {
@@ -16,6 +16,6 @@ const embedded = /<script type="application\/json" id="data">(.*?)<\/script>/s
 
 export const parseCallbackPage = ({ text }: { readonly text: string }): PageData => {
   const [, data] = embedded.exec(text) ?? []
-  if (data === undefined) throw new Error(`Nothing is told by ${text}`)
+  if (data === undefined) throw new Error(`No data in ${text}`)
   return JSON.parse(data)
 }

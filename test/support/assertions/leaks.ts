@@ -1,7 +1,7 @@
 import { connect } from "nats"
 import type pg from "pg"
 
-/** In whatever place of a longer text it stands, a text has one of three forms in base64. */
+/** Base64 has three forms of a text, depending on its offset in the encoded data. */
 const inBase64 = (bytes: Buffer) =>
   [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), bytes])
@@ -12,7 +12,7 @@ const inBase64 = (bytes: Buffer) =>
     return whole.slice(first, last)
   })
 
-/** What a secret may look like where it should not be. */
+/** The encodings in which a secret could leak. */
 export const encodingsOf = (secret: string): ReadonlyArray<string> => {
   const bytes = Buffer.from(secret)
   const base64 = inBase64(bytes)
@@ -26,7 +26,7 @@ export const encodingsOf = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Those of the secrets that a text holds, in whatever form. */
+/** The secrets that a text contains in any encoding. */
 export const findLeaks = (text: string, secrets: ReadonlyArray<string>) =>
   secrets.filter((secret) => encodingsOf(secret).some((form) => text.includes(form)))
 

@@ -9,7 +9,7 @@ export interface Sample {
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (nan|[+-]inf|[+-]?[\d.]+(?:e[+-]?\d+)?)$/i
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/g
 
-/** The samples of a text in the Prometheus format; anything that is not one is a failure. */
+/** Parses the Prometheus text format and fails on any other line. */
 export const parseMetrics = (text: string): ReadonlyArray<Sample> => {
   assert.isTrue(text.endsWith("\n"))
   return text.split("\n").flatMap((row) => {

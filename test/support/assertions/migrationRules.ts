@@ -1,14 +1,14 @@
 import { type Migration, migrationFileName } from "../../../src/layers/postgres/migration/Migration.ts"
 import { splitStatements, stripComments } from "../../../src/layers/postgres/migration/SqlStatements.ts"
 
-/** What a statement may be judged by: the tables its own file makes, which nobody uses yet, and what ran before it. */
-interface Surroundings {
+/** The context of a statement: tables that its file creates, which nobody uses yet, and earlier statements. */
+interface MigrationContext {
   readonly isNew: (table: string) => boolean
   readonly hasDdl: boolean
   readonly earlier: ReadonlyArray<string>
 }
 
-type Rule = (statement: string, around: Surroundings) => string | undefined
+type Rule = (statement: string, around: MigrationContext) => string | undefined
 
 const addNotValid = "add it as not valid, and validate it in a later file with -- no transaction"
 const concurrently = "build it concurrently, in a file with -- no transaction as its first line"
@@ -28,10 +28,10 @@ const actionsOf = (text: string) => {
   return actions.map((action) => action.trim())
 }
 
-/** Functions whose value is the same for all rows of a statement, so that PostgreSQL notes it once. */
+/** Stable functions: PostgreSQL evaluates them once per statement, without a table rewrite. */
 const stable = /\b(now|current_timestamp|transaction_timestamp|statement_timestamp|to_timestamp|make_interval)\b/g
 
-const columnFault = (definition: string) => {
+const findColumnError = (definition: string) => {
   const fallback = /\bdefault\b(.*)$/.exec(definition)?.[1]
   if (/\b(small|big)?serial\b|\bgenerated\b/.test(definition)) {
     return "the whole table is rewritten: add a plain column, and fill it in batches"
@@ -46,7 +46,7 @@ const columnFault = (definition: string) => {
     : undefined
 }
 
-const constraintFault = (definition: string) => {
+const findConstraintError = (definition: string) => {
   if (/\b(unique|primary key)\b/.test(definition) && !/\busing index\b/.test(definition)) {
     return `it builds an index: ${concurrently}, then add the constraint using index`
   }
@@ -61,11 +61,11 @@ const isCheckedBefore = (table: string, column: string, earlier: ReadonlyArray<s
     return name !== undefined && earlier.includes(`alter table ${table} validate constraint ${name}`)
   })
 
-const actionFault = (table: string, action: string, { earlier }: Surroundings) => {
+const findActionError = (table: string, action: string, { earlier }: MigrationContext) => {
   const column = /^alter (?:column )?(\w+) (.*)$/.exec(action)
-  if (/^add constraint\b/.test(action)) return constraintFault(action)
+  if (/^add constraint\b/.test(action)) return findConstraintError(action)
   if (/^add (check|foreign key|unique|primary key|exclude)\b/.test(action)) return "give the constraint a name"
-  if (/^add\b/.test(action)) return columnFault(action)
+  if (/^add\b/.test(action)) return findColumnError(action)
   if (/^validate constraint\b/.test(action))
     return "validate it in a file with -- no transaction, which keeps no other lock"
   if (/^rename\b/.test(action)) return `add the new name beside the old one; ${expandFirst}`
@@ -88,12 +88,12 @@ const rules: ReadonlyArray<Rule> = [
     if (/\bconcurrently\b/.test(statement)) return "this needs -- no transaction as the first line of its file"
     return table !== undefined && !isNew(table) ? `writers wait until the index is built: ${concurrently}` : undefined
   },
-  (statement, around) => {
+  (statement, context) => {
     const [, table = "", actions = ""] = /^alter table (?:if exists )?(?:only )?(\w+) (.*)$/.exec(statement) ?? []
-    if (table === "" || around.isNew(table)) return undefined
+    if (table === "" || context.isNew(table)) return undefined
     return actionsOf(actions)
-      .map((action) => actionFault(table, action, around))
-      .find((fault) => fault !== undefined)
+      .map((action) => findActionError(table, action, context))
+      .find((error) => error !== undefined)
   },
   (statement) =>
     /^drop (table|view|materialized view|function|trigger|type|sequence|schema)\b/.test(statement)
@@ -122,7 +122,7 @@ const rules: ReadonlyArray<Rule> = [
 const repeatable =
   /^(create (unique )?index concurrently if not exists|drop index concurrently if exists|reindex \(?.*concurrently|alter table (if exists )?\w+ validate constraint|analyze|vacuum (?!.*\bfull\b))/
 
-const outsideFault = (statement: string) =>
+const findNonTransactionalError = (statement: string) =>
   repeatable.test(statement)
     ? undefined
     : "outside of a transaction it cannot be undone and waits for locks without limit: only statements that take weak locks " +
@@ -130,31 +130,31 @@ const outsideFault = (statement: string) =>
 
 const isDdl = (statement: string) => /^(create|alter|drop)\b/.test(statement)
 
-/** The comment of who knows better, such as that the table is small: it must say why. */
+/** An explicit exception, which must state a reason. */
 const isAccepted = (statement: string) => /^\s*-- accepted: \S+/m.test(statement)
 
-/** What a live system would not take of a migration, and what to do instead. `earlier` are the migrations before it. */
+/** The statements that are unsafe on a live system, and what to do instead. `earlier` are the previous migrations. */
 export const findMigrationErrors = (
   migration: Migration,
   earlier: ReadonlyArray<Migration> = []
 ): ReadonlyArray<string> => {
   const statements = splitStatements(migration.text).map((text) => ({ text, plain: stripComments(text).toLowerCase() }))
-  const made = new Set(
+  const newTables = new Set(
     statements.flatMap(({ plain }) => /^create (?:\w+ )?table (?:if not exists )?(\w+)/.exec(plain)?.[1] ?? [])
   )
-  const around: Surroundings = {
-    isNew: (table) => made.has(table),
+  const context: MigrationContext = {
+    isNew: (table) => newTables.has(table),
     hasDdl: statements.some(({ plain }) => isDdl(plain)),
     earlier: earlier.flatMap(({ text }) =>
       splitStatements(text).map((statement) => stripComments(statement).toLowerCase())
     )
   }
-  const faultOf = (statement: string) =>
+  const findError = (statement: string) =>
     migration.isTransactional
-      ? rules.map((rule) => rule(statement, around)).find((fault) => fault !== undefined)
-      : outsideFault(statement)
+      ? rules.map((rule) => rule(statement, context)).find((error) => error !== undefined)
+      : findNonTransactionalError(statement)
   return statements.flatMap(({ plain, text }) => {
-    const fault = isAccepted(text) ? undefined : faultOf(plain)
-    return fault === undefined ? [] : [`${migrationFileName(migration)}: ${plain.slice(0, 80)}: ${fault}`]
+    const error = isAccepted(text) ? undefined : findError(plain)
+    return error === undefined ? [] : [`${migrationFileName(migration)}: ${plain.slice(0, 80)}: ${error}`]
   })
 }

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from "../../../src/http/api/OpenApi.ts"
 
-/** The part of JSON Schema that the contract's bodies and parameters are described with. */
+/** The part of JSON Schema that the OpenAPI document uses. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string
@@ -25,12 +25,12 @@ interface Parameter {
   readonly schema: JsonSchema
 }
 
-/** An operation of the OpenAPI document, as the tests that walk over all of them see it. */
+/** An operation of the OpenAPI document. */
 export interface Operation {
   readonly name: string
   readonly method: string
   readonly path: string
-  /** Where it takes its tenant from; most operations take it from the header. */
+  /** The source of the tenant. */
   readonly tenant: "header" | "path" | "none"
   readonly needsToken: boolean
   readonly pathParameters: ReadonlyArray<Parameter>
@@ -38,7 +38,7 @@ export interface Operation {
   readonly creates: boolean
 }
 
-/** What the document says of an operation, where its own type is too wide to read. */
+/** The part of an operation that the type of the document does not describe. */
 interface Described {
   readonly parameters: ReadonlyArray<Parameter>
   readonly security: ReadonlyArray<object>
@@ -51,7 +51,6 @@ const tenantOf = (path: string, { parameters }: Described) => {
   return parameters.some(({ name }) => name === "tenant-id") ? "header" : "none"
 }
 
-/** Every operation there is, so that a test over all of them covers those to come. */
 export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Operation> =>
   Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations as Readonly<Record<string, unknown>>).map(([method, operation]) => {
@@ -69,6 +68,6 @@ export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Operation
     })
   )
 
-/** The address of an operation with each path parameter filled in. */
+/** The path of an operation with its parameters filled in. */
 export const addressOf = ({ path }: Operation, fill: (name: string) => string) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => fill(name))

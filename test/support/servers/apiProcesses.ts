@@ -12,16 +12,16 @@ import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
 import { migratedDatabase } from "./database.ts"
 
-// Beside `dist`, whose bundle may be older than the sources, or of use to others at this moment.
+// Not in `dist`: its bundle may be outdated, or in use by others.
 export const apiProgram = join(projectRoot, "node_modules", ".cache", "test-api", "main.js")
 
-const { DATABASE_URL: _database, NATS_URL: _nats, ...inherited } = process.env
+const { DATABASE_URL: _database, NATS_URL: _nats, ...inheritedEnv } = process.env
 
-/** Makes the program of the sources as they are. */
+/** Bundles the current sources. */
 export const bundleApi = () => bundle("src/main.ts", apiProgram, { selfContained: true })
 
-/** Where it listens, once it says so in these words. */
-const addressFrom = (child: ChildProcess, said: string) =>
+/** Waits for a line with this message and returns its URL. */
+const waitForUrl = (child: ChildProcess, message: string) =>
   new Promise<string>((resolve, reject) => {
     const lines: Array<string> = []
     child.once("exit", () => reject(new Error(`It ended before it listened:\n${lines.join("\n")}`)))
@@ -29,13 +29,13 @@ const addressFrom = (child: ChildProcess, said: string) =>
       if (stream === null) continue
       createInterface(stream).on("line", (line) => {
         lines.push(line)
-        const url = new RegExp(`${said} (http:[\\w./:]+)`).exec(line)?.[1]
+        const url = new RegExp(`${message} (http:[\\w./:]+)`).exec(line)?.[1]
         if (url !== undefined) resolve(url)
       })
     }
   })
 
-/** The api, bundled before, in processes of its own over one database and one key for tokens. */
+/** Starts the bundled api in processes that share a database and a key for tokens. */
 export const prepareApiProcesses = async (environment: Readonly<Record<string, string>> = {}) => {
   const database = await migratedDatabase()
   const folder = mkdtempSync(join(tmpdir(), "contracting-api-"))
@@ -47,15 +47,15 @@ export const prepareApiProcesses = async (environment: Readonly<Record<string, s
     return running.get(child)
   }
 
-  const launch = async (args: ReadonlyArray<string>, said: string) => {
+  const launch = async (args: ReadonlyArray<string>, message: string) => {
     const child = spawn(process.execPath, [apiProgram, ...args], {
-      // Supervised by us: it ends with the test process, also when that is killed.
-      env: { ...inherited, NODE_ENV: "development", ...settings, ...environment, [supervisedFlag]: "1" },
+      // Supervised: it ends with the test process, even when that is killed.
+      env: { ...inheritedEnv, NODE_ENV: "development", ...settings, ...environment, [supervisedFlag]: "1" },
       stdio: ["pipe", "pipe", "pipe"]
     })
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
     running.set(child, ended)
-    return { url: await addressFrom(child, said), pid: child.pid, kill: () => kill(child) }
+    return { url: await waitForUrl(child, message), pid: child.pid, kill: () => kill(child) }
   }
 
   return {
@@ -63,7 +63,7 @@ export const prepareApiProcesses = async (environment: Readonly<Record<string, s
 
     start: () => launch(["api"], "Listening on"),
 
-    /** With METRICS_PORT set, at which it then is. */
+    /** Needs METRICS_PORT and returns the URL of the metrics. */
     startWorker: (name: string) => launch(["worker", name], "Metrics are on"),
 
     token: (subject: string) =>
@@ -73,8 +73,8 @@ export const prepareApiProcesses = async (environment: Readonly<Record<string, s
         )
       ),
 
-    /** Ends what still runs and leaves nothing behind. */
-    clear: async () => {
+    /** Kills all processes and removes the database and the folder. */
+    stopAll: async () => {
       await Promise.all([...running.keys()].map(kill))
       await database.drop()
       rmSync(folder, { recursive: true, force: true })

@@ -1,7 +1,6 @@
-/** The finding of a browser, as far as the tests use it: a script beside the sources, so TypeScript is told its shape. */
+/** Types of scripts/browser.mjs, as far as tests use it. */
 declare module "*/scripts/browser.mjs" {
-  /** The program of a Chromium, if there is one. */
   export const findBrowser: () => string | undefined
-  /** Why tests that need one are left out. */
+  /** Why browser tests are skipped. */
   export const withoutBrowser: string
 }

@@ -25,7 +25,7 @@ const configurationFor = (redirectUri: string) => ({
   features: { devInteractions: { enabled: true }, revocation: { enabled: true } }
 })
 
-/** A certified provider where a person logs in and consents, in the place of Google. */
+/** A certified OpenID provider with a consent page, in place of Google. */
 export const startConsentServer = async (redirectUri: string) => {
   let handle: RequestListener = (_, response) => response.writeHead(503).end()
   const { stop, url } = await serveOnLoopback((request, response) => handle(request, response))

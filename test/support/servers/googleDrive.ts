@@ -12,7 +12,7 @@ export interface StoredFile {
   trashed: boolean
 }
 
-/** A refusal in the words of the drive. */
+/** An error response of Google Drive. */
 export const sendDriveError = (
   response: ServerResponse,
   code: number,
@@ -26,24 +26,24 @@ export const sendDriveError = (
     headers
   )
 
-const partsOf = ({ body, headers }: ApiRequest) => {
+const parseMultipart = ({ body, headers }: ApiRequest) => {
   const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? ""
   const text = body.toString("latin1")
   const [, first = "", second = ""] = text.split(`--${boundary}`)
   const contentOf = (part: string) => part.slice(part.indexOf("\r\n\r\n") + 4, -2)
   return {
-    described: JSON.parse(Buffer.from(contentOf(first), "latin1").toString()),
+    metadata: JSON.parse(Buffer.from(contentOf(first), "latin1").toString()),
     bytes: Buffer.from(contentOf(second), "latin1")
   }
 }
 
-/** Google's drive, as far as we use it: folders that exist, one token that counts, and files by their identifiers. */
+/** A fake of Google Drive: existing folders, one accepted token, and files by id. */
 export const startGoogleDrive = async (...folders: ReadonlyArray<string>) => {
   const state = { accepts: (token: string): boolean => token === "valid", ids: 0 }
   const files = new Map<string, StoredFile>()
   const sessions = new Map<string, { readonly described: StoredFile; readonly isNew: boolean }>()
 
-  const shown = ({ appProperties, bytes, id, name, trashed }: StoredFile) => ({
+  const toResponse = ({ appProperties, bytes, id, name, trashed }: StoredFile) => ({
     id,
     name,
     trashed,
@@ -52,61 +52,61 @@ export const startGoogleDrive = async (...folders: ReadonlyArray<string>) => {
     md5Checksum: createHash("md5").update(bytes).digest("hex")
   })
 
-  const fault = (described: StoredFile, isNew: boolean): [number, string] | undefined => {
-    if (!isNew) return files.has(described.id) ? undefined : [404, "notFound"]
-    if (described.parents?.some((parent) => !folders.includes(parent))) return [404, "notFound"]
-    return files.has(described.id) ? [409, "fileIdInUse"] : undefined
+  const findError = (metadata: StoredFile, isNew: boolean): [number, string] | undefined => {
+    if (!isNew) return files.has(metadata.id) ? undefined : [404, "notFound"]
+    if (metadata.parents?.some((parent) => !folders.includes(parent))) return [404, "notFound"]
+    return files.has(metadata.id) ? [409, "fileIdInUse"] : undefined
   }
 
-  const store = (response: ServerResponse, described: StoredFile, bytes: Buffer, isNew: boolean) => {
-    const wrong = fault(described, isNew)
-    if (wrong !== undefined) return sendDriveError(response, ...wrong)
-    const file = { ...files.get(described.id), ...described, bytes, trashed: false }
+  const store = (response: ServerResponse, metadata: StoredFile, bytes: Buffer, isNew: boolean) => {
+    const error = findError(metadata, isNew)
+    if (error !== undefined) return sendDriveError(response, ...error)
+    const file = { ...files.get(metadata.id), ...metadata, bytes, trashed: false }
     files.set(file.id, file)
-    return sendJson(response, 200, shown(file))
+    return sendJson(response, 200, toResponse(file))
   }
 
-  const open = (asked: ApiRequest, response: ServerResponse, described: StoredFile, isNew: boolean) => {
-    const wrong = fault(described, isNew)
-    if (wrong !== undefined) return sendDriveError(response, ...wrong)
+  const openSession = (request: ApiRequest, response: ServerResponse, metadata: StoredFile, isNew: boolean) => {
+    const error = findError(metadata, isNew)
+    if (error !== undefined) return sendDriveError(response, ...error)
     const session = randomUUID()
-    sessions.set(session, { described, isNew })
-    return sendJson(response, 200, {}, { location: `http://${asked.headers.host}/session/${session}` })
+    sessions.set(session, { described: metadata, isNew })
+    return sendJson(response, 200, {}, { location: `http://${request.headers.host}/session/${session}` })
   }
 
-  const upload = (asked: ApiRequest, response: ServerResponse) => {
-    const isNew = asked.method === "POST"
-    const target = isNew ? {} : { id: asked.url.pathname.split("/").at(-1) ?? "" }
-    if (asked.url.searchParams.get("uploadType") === "resumable")
-      return open(asked, response, { ...JSON.parse(asked.body.toString()), ...target }, isNew)
-    if (asked.body.length > 5 * 1024 * 1024) return sendDriveError(response, 413, "uploadTooLarge")
-    const { bytes, described } = partsOf(asked)
-    return store(response, { ...described, ...target }, bytes, isNew)
+  const upload = (request: ApiRequest, response: ServerResponse) => {
+    const isNew = request.method === "POST"
+    const target = isNew ? {} : { id: request.url.pathname.split("/").at(-1) ?? "" }
+    if (request.url.searchParams.get("uploadType") === "resumable")
+      return openSession(request, response, { ...JSON.parse(request.body.toString()), ...target }, isNew)
+    if (request.body.length > 5 * 1024 * 1024) return sendDriveError(response, 413, "uploadTooLarge")
+    const { bytes, metadata } = parseMultipart(request)
+    return store(response, { ...metadata, ...target }, bytes, isNew)
   }
 
-  const read = (asked: ApiRequest, response: ServerResponse) => {
-    const last = asked.url.pathname.split("/").at(-1) ?? ""
+  const read = (request: ApiRequest, response: ServerResponse) => {
+    const last = request.url.pathname.split("/").at(-1) ?? ""
     if (last === "generateIds") return sendJson(response, 200, { ids: [`file${++state.ids}`] })
     const file = files.get(last)
-    return file === undefined ? sendDriveError(response, 404, "notFound") : sendJson(response, 200, shown(file))
+    return file === undefined ? sendDriveError(response, 404, "notFound") : sendJson(response, 200, toResponse(file))
   }
 
-  const server = await startJsonServer((asked, response) => {
-    const session = sessions.get(asked.url.pathname.split("/").at(-1) ?? "")
-    if (asked.method === "PUT" && session !== undefined)
-      return store(response, session.described, asked.body, session.isNew)
-    if (!state.accepts(bearerOf(asked))) return sendDriveError(response, 401, "authError")
-    return asked.url.pathname.startsWith("/upload/") ? upload(asked, response) : read(asked, response)
+  const server = await startJsonServer((request, response) => {
+    const session = sessions.get(request.url.pathname.split("/").at(-1) ?? "")
+    if (request.method === "PUT" && session !== undefined)
+      return store(response, session.described, request.body, session.isNew)
+    if (!state.accepts(bearerOf(request))) return sendDriveError(response, 401, "authError")
+    return request.url.pathname.startsWith("/upload/") ? upload(request, response) : read(request, response)
   })
 
   return {
     ...server,
     files,
-    /** From now on no other token counts. */
+    /** Accepts only this token. */
     rotate: (token: string) => {
       state.accepts = (given) => given === token
     },
-    /** From now on those tokens count that somebody else says so of. */
+    /** Sets which tokens are accepted. */
     trust: (accepts: (token: string) => boolean) => {
       state.accepts = accepts
     },

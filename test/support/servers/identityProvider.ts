@@ -39,7 +39,7 @@ const makeKey = async (kid: string): Promise<JWK> => {
   return { ...(await exportJWK(privateKey)), kid, alg: "ES256", use: "sig" }
 }
 
-/** It remarks on the console that it is not set up for production. */
+/** oidc-provider warns that it is not configured for production. */
 export const withoutConsoleOutput = async <A>(work: () => Promise<A>) => {
   const muted = [vi.spyOn(console, "info"), vi.spyOn(console, "warn")].map((spy) => spy.mockImplementation(() => {}))
   try {
@@ -49,29 +49,29 @@ export const withoutConsoleOutput = async <A>(work: () => Promise<A>) => {
   }
 }
 
-/** A certified OpenID provider that hands out JWT access tokens to a machine of its own. */
+/** A certified OpenID provider that issues JWT access tokens to one client. */
 export const startIdentityProvider = async () => {
   let handle: RequestListener = (_, response) => response.writeHead(503).end()
   const { stop, url: issuer } = await serveOnLoopback((request, response) => handle(request, response))
   let generation = 0
 
-  /** Goes on with a new key alone, as after a key was lost. */
+  /** Replaces the signing key, as after a compromise. */
   const rotate = () =>
     withoutConsoleOutput(async () => {
       const { Provider } = await import("oidc-provider")
       handle = new Provider(issuer, configurationWith(await makeKey(`key-${++generation}`))).callback()
     })
 
-  /** An access token meant for the resource server of this name. */
+  /** An access token for this audience. */
   const tokenFor = async (audience: string) => {
     const response = await fetch(`${issuer}/token`, {
       method: "POST",
       headers: { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
       body: new URLSearchParams({ grant_type: "client_credentials", resource: audience, scope: "api" })
     })
-    const answer: unknown = await response.json()
-    if (typeof answer === "object" && answer !== null && "access_token" in answer) return String(answer.access_token)
-    throw new Error(`The identity provider refused: ${JSON.stringify(answer)}`)
+    const body: unknown = await response.json()
+    if (typeof body === "object" && body !== null && "access_token" in body) return String(body.access_token)
+    throw new Error(`The identity provider refused: ${JSON.stringify(body)}`)
   }
 
   await rotate()

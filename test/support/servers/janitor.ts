@@ -4,7 +4,7 @@ import { JanitorDependencies, runCleanupRound } from "../../../src/workers/janit
 import { testLayers } from "./layers.ts"
 import type { Service } from "./service.ts"
 
-/** One round of upkeep on the database of a service, as a janitor with these settings does it. */
+/** Runs one cleanup round on the database of a service with these settings. */
 export const runJanitorOnce = (
   { dataDir, database }: Pick<Service, "dataDir" | "database">,
   environment: Readonly<Record<string, string>> = {}

@@ -24,14 +24,14 @@ export const startJira = async () => {
     sendsDatesAsText: false,
     badFilter: "no such field = 1"
   }
-  const hooks = new Map<number, RegisteredWebhook>()
+  const registered = new Map<number, RegisteredWebhook>()
 
-  const at = (site: string) => [...hooks.values()].filter((hook) => hook.site === site)
-  const told = (moment: number) =>
+  const webhooksOf = (site: string) => [...registered.values()].filter((hook) => hook.site === site)
+  const formatDate = (moment: number) =>
     state.sendsDatesAsText ? new Date(moment).toISOString().replace("Z", "+0000") : moment
 
   const errorsIn = (site: string, url: string, jqlFilter: string) => [
-    ...(state.isOneUrlOnly && at(site).some((hook) => hook.url !== url)
+    ...(state.isOneUrlOnly && webhooksOf(site).some((hook) => hook.url !== url)
       ? ["Only a single URL per app is allowed to be registered via REST API"]
       : []),
     ...(jqlFilter === state.badFilter ? [`The clause ${jqlFilter} is not supported`] : [])
@@ -43,46 +43,47 @@ export const startJira = async () => {
     const errors = errorsIn(site, url, jqlFilter)
     if (errors.length > 0) return sendJson(response, 200, { webhookRegistrationResult: [{ errors }] })
     const id = ++state.ids
-    hooks.set(id, { id, site, url, jqlFilter, events, expirationDate: Date.now() + month })
+    registered.set(id, { id, site, url, jqlFilter, events, expirationDate: Date.now() + month })
     return sendJson(response, 200, { webhookRegistrationResult: [{ createdWebhookId: id }] })
   }
 
   const refresh = (site: string, { body }: ApiRequest, response: ServerResponse) => {
     const ids: ReadonlyArray<number> = JSON.parse(body.toString()).webhookIds
-    const found = at(site).filter(({ id }) => ids.includes(id))
+    const found = webhooksOf(site).filter(({ id }) => ids.includes(id))
     if (found.length === 0) return sendJson(response, 400, { errorMessages: ["No webhook has any of these ids"] })
     const expirationDate = Date.now() + month
     for (const hook of found) hook.expirationDate = expirationDate
-    return sendJson(response, 200, { expirationDate: told(expirationDate) })
+    return sendJson(response, 200, { expirationDate: formatDate(expirationDate) })
   }
 
   const list = (site: string, { url }: ApiRequest, response: ServerResponse) => {
     const startAt = Number(url.searchParams.get("startAt"))
-    const values = at(site)
+    const values = webhooksOf(site)
       .slice(startAt, startAt + 2)
-      .map(({ site: _, ...hook }) => ({ ...hook, expirationDate: told(hook.expirationDate) }))
-    return sendJson(response, 200, { startAt, maxResults: 2, isLast: startAt + 2 >= at(site).length, values })
+      .map(({ site: _, ...hook }) => ({ ...hook, expirationDate: formatDate(hook.expirationDate) }))
+    return sendJson(response, 200, { startAt, maxResults: 2, isLast: startAt + 2 >= webhooksOf(site).length, values })
   }
 
   const remove = (site: string, { body }: ApiRequest, response: ServerResponse) => {
-    for (const id of JSON.parse(body.toString()).webhookIds) if (hooks.get(id)?.site === site) hooks.delete(id)
+    for (const id of JSON.parse(body.toString()).webhookIds)
+      if (registered.get(id)?.site === site) registered.delete(id)
     response.writeHead(202).end()
   }
 
-  const server = await startJsonServer((asked, response) => {
-    const [, site, rest] = /^\/ex\/jira\/([^/]+)\/rest\/api\/3\/webhook(\/refresh)?$/.exec(asked.url.pathname) ?? []
-    if (!state.accepts(bearerOf(asked))) return sendJson(response, 401, { code: 401, message: "Unauthorized" })
-    if (asked.url.pathname === "/oauth/token/accessible-resources") return sendJson(response, 200, sites)
+  const server = await startJsonServer((request, response) => {
+    const [, site, rest] = /^\/ex\/jira\/([^/]+)\/rest\/api\/3\/webhook(\/refresh)?$/.exec(request.url.pathname) ?? []
+    if (!state.accepts(bearerOf(request))) return sendJson(response, 401, { code: 401, message: "Unauthorized" })
+    if (request.url.pathname === "/oauth/token/accessible-resources") return sendJson(response, 200, sites)
     if (site === undefined) return sendJson(response, 404, {})
-    if (rest !== undefined) return refresh(site, asked, response)
-    const answers = { POST: register, GET: list, DELETE: remove }[asked.method]
-    return answers === undefined ? sendJson(response, 405, {}) : answers(site, asked, response)
+    if (rest !== undefined) return refresh(site, request, response)
+    const handler = { POST: register, GET: list, DELETE: remove }[request.method]
+    return handler === undefined ? sendJson(response, 405, {}) : handler(site, request, response)
   })
 
   return {
     ...server,
-    webhooks: hooks,
-    at,
+    webhooks: registered,
+    webhooksOf,
     state,
     /** Sets which tokens are accepted. */
     trust: (accepts: (token: string) => boolean) => {

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto"
-import { Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
+import { Effect, Layer, ManagedRuntime } from "effect"
 import type pg from "pg"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { JiraWebhookReconciler } from "../../../src/layers/integrations/jiraWebhooks/JiraWebhookReconciler.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { encryptWebhookKey, insertAuthorizedIntegration, insertGrant } from "../fixtures/grantRows.ts"
+import { captureLogs } from "./logCapture.ts"
 import type { Service } from "./service.ts"
 
 /** A reconciler whose rounds the test starts. It logs to `lines`. */
@@ -12,14 +13,7 @@ export const startReconciler = (service: Service, lines: Array<string> = []) => 
   const live = JiraWebhookReconciler.Default.pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
-    Layer.provide([
-      Logger.replace(
-        Logger.defaultLogger,
-        Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
-      ),
-      Logger.minimumLogLevel(LogLevel.Debug),
-      Layer.setTracerEnabled(false)
-    ])
+    Layer.provide(captureLogs(lines))
   )
   const runtime = ManagedRuntime.make(live)
   return {

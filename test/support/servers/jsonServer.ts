@@ -21,27 +21,30 @@ export const bearerOf = ({ headers }: Pick<ApiRequest, "headers">) =>
   headers.authorization?.replace(/^Bearer /, "") ?? ""
 
 /** A server in place of a provider's API. A test can intercept its requests. */
-export const startJsonServer = async (usual: ApiHandler) => {
-  const asked: Array<ApiRequest> = []
-  const state: { meet: ((asked: ApiRequest, response: ServerResponse) => boolean | Promise<boolean>) | undefined } = {
-    meet: undefined
+export const startJsonServer = async (handle: ApiHandler) => {
+  const requests: Array<ApiRequest> = []
+  const state: {
+    interceptor: ((requests: ApiRequest, response: ServerResponse) => boolean | Promise<boolean>) | undefined
+  } = {
+    interceptor: undefined
   }
   const server = createServer(async (request, response) => {
-    const pieces: Array<Buffer> = []
-    for await (const piece of request) pieces.push(piece)
+    const chunks: Array<Buffer> = []
+    for await (const chunk of request) chunks.push(chunk)
     const url = new URL(request.url ?? "/", "http://server")
-    const one = { method: request.method ?? "", url, headers: request.headers, body: Buffer.concat(pieces) }
-    asked.push(one)
-    if (state.meet === undefined || !(await state.meet(one, response))) await usual(one, response)
+    const recorded = { method: request.method ?? "", url, headers: request.headers, body: Buffer.concat(chunks) }
+    requests.push(recorded)
+    if (state.interceptor === undefined || !(await state.interceptor(recorded, response)))
+      await handle(recorded, response)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
-    requests: asked,
+    requests,
     /** Sets a function that returns whether it responds to a request; the server responds to all others. */
-    intercept: (next: typeof state.meet) => {
-      state.meet = next
+    intercept: (next: typeof state.interceptor) => {
+      state.interceptor = next
     },
     stop: async () => {
       server.closeAllConnections()

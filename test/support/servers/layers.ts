@@ -2,7 +2,7 @@ import { Effect, Layer, Logger } from "effect"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 
-/** Settings and a database for a program that is tested without the HTTP side; nothing is logged. */
+/** Settings and a database for tests without HTTP. Discards logs. */
 export const testLayers = (databaseUrl: string, environment: Readonly<Record<string, string>> = {}) =>
   SqlLive.pipe(
     Layer.provideMerge(

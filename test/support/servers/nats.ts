@@ -5,7 +5,7 @@ import { Effect, Exit, Scope } from "effect"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 
-/** A NATS server of one test's own, which may be stopped, and comes back under the same address. */
+/** A NATS server that a test can stop and restart at the same address. */
 export const startNatsServer = async (config?: (folder: string) => string) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-nats-"))
   const configFile = join(folder, "nats.conf")
@@ -13,9 +13,9 @@ export const startNatsServer = async (config?: (folder: string) => string) => {
   let scope: Scope.CloseableScope | undefined
 
   const start = async () => {
-    const begun = Effect.runSync(Scope.make())
-    scope = begun
-    const started = Effect.flatMap(findNatsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
+    const newScope = Effect.runSync(Scope.make())
+    scope = newScope
+    const starting = Effect.flatMap(findNatsProgram(process.env["NATS_SERVER_BIN"]), (program) =>
       startNats({
         folder: join(folder, "nats"),
         logFile: join(folder, "log"),
@@ -23,7 +23,7 @@ export const startNatsServer = async (config?: (folder: string) => string) => {
         ...(config === undefined ? {} : { configFile })
       })
     )
-    return (await Effect.runPromise(Scope.extend(started, begun))).url
+    return (await Effect.runPromise(Scope.extend(starting, newScope))).url
   }
   const stop = async () => {
     if (scope !== undefined) await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -35,7 +35,7 @@ export const startNatsServer = async (config?: (folder: string) => string) => {
     url: await start(),
     start,
     stop,
-    /** For a server that is stopped: all that it kept is gone. */
+    /** Deletes the stored messages. Stop the server first. */
     wipe: () => rmSync(join(folder, "nats", "jetstream"), { recursive: true }),
     remove: async () => {
       await stop()

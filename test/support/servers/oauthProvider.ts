@@ -23,7 +23,7 @@ export const publicUrl = "https://api.example.test"
 export const trustedOrigin = "https://app.example.test"
 export const clientSecret = "planted-client-secret"
 
-const word = (what: string) => `planted-${what}-${randomBytes(9).toString("hex")}`
+const randomValue = (kind: string) => `planted-${kind}-${randomBytes(9).toString("hex")}`
 
 const fieldsOf = (body: string, contentType: string): Record<string, string> =>
   contentType.startsWith("application/json") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body))
@@ -45,12 +45,12 @@ export const oauthSettings = (url: string) => ({
 })
 
 /** Issues tokens after a consent, checks the code verifier, and rotates refresh tokens. */
-const makeIssuing = () => {
+const makeTokenIssuer = () => {
   const consents = new Map<string, Consent>()
   const refreshTokens = new Map<string, string>()
   const issued: Array<string> = []
   const issue = (scope: string) => {
-    const [access_token, refresh_token] = [word("access"), word("refresh")]
+    const [access_token, refresh_token] = [randomValue("access"), randomValue("refresh")]
     issued.push(access_token, refresh_token)
     refreshTokens.set(refresh_token, scope)
     return { status: 200, body: { access_token, refresh_token, scope, expires_in: 3600, token_type: "Bearer" } }
@@ -78,16 +78,16 @@ const makeIssuing = () => {
 
 /** An OAuth provider in place of Jira and Google. A test can override its responses. */
 export const startOAuthProvider = async () => {
-  const issuing = makeIssuing()
-  const asked: Array<RecordedRequest> = []
-  const instead = new Map<string, ResponseOverride>()
+  const issuer = makeTokenIssuer()
+  const requests: Array<RecordedRequest> = []
+  const overrides = new Map<string, ResponseOverride>()
   let delay = 0
   let sites: ReadonlyArray<object> = [{ id: "site-1", name: "One", url: "https://one.example.test", scopes: [] }]
 
-  const answerTo = ({ fields, path }: RecordedRequest): ResponseOverride => {
-    const other = instead.get(path)
-    if (other !== undefined) return other
-    if (path === "/token") return issuing.token(fields)
+  const responseTo = ({ fields, path }: RecordedRequest): ResponseOverride => {
+    const override = overrides.get(path)
+    if (override !== undefined) return override
+    if (path === "/token") return issuer.token(fields)
     if (path === "/oauth/token/accessible-resources") return { status: 200, body: sites }
     return { status: path === "/revoke" ? 200 : 404, body: {} }
   }
@@ -95,33 +95,33 @@ export const startOAuthProvider = async () => {
     const contentType = request.headers["content-type"] ?? ""
     const path = (request.url ?? "").split("?", 1)[0] ?? ""
     const fields = fieldsOf(await text(request), contentType)
-    const one = { path, contentType, fields, authorization: request.headers.authorization }
-    asked.push(one)
+    const recorded = { path, contentType, fields, authorization: request.headers.authorization }
+    requests.push(recorded)
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
-    const answer = answerTo(one)
-    if (answer === "silence") return
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body))
+    const result = responseTo(recorded)
+    if (result === "silence") return
+    response.writeHead(result.status, { "content-type": "application/json" }).end(JSON.stringify(result.body))
   }
   /** Consents to the requested scopes, or to fewer. Returns the parameters of the redirect. */
   const consent = (authorizationUrl: string, scope?: string) => {
-    const asks = new URL(authorizationUrl).searchParams
-    const code = word("code")
-    issuing.consents.set(code, {
-      challenge: asks.get("code_challenge") ?? "",
-      redirectUri: asks.get("redirect_uri") ?? "",
-      scope: scope ?? asks.get("scope") ?? ""
+    const parameters = new URL(authorizationUrl).searchParams
+    const code = randomValue("code")
+    issuer.consents.set(code, {
+      challenge: parameters.get("code_challenge") ?? "",
+      redirectUri: parameters.get("redirect_uri") ?? "",
+      scope: scope ?? parameters.get("scope") ?? ""
     })
-    return { code, state: asks.get("state") ?? "" }
+    return { code, state: parameters.get("state") ?? "" }
   }
   /** A consent page that redirects at once. */
-  const sendBack = (authorizationUrl: string, response: ServerResponse) => {
+  const redirect = (authorizationUrl: string, response: ServerResponse) => {
     const target = new URL(new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "")
     target.search = new URLSearchParams(consent(authorizationUrl)).toString()
     response.writeHead(302, { location: target.href }).end()
   }
   const { stop, url } = await serveOnLoopback((request, response) =>
     request.method === "GET" && request.url?.startsWith("/authorize?")
-      ? sendBack(new URL(request.url, url).href, response)
+      ? redirect(new URL(request.url, url).href, response)
       : void serve(request, response)
   )
 
@@ -129,12 +129,12 @@ export const startOAuthProvider = async () => {
     url,
     stop,
     environment: oauthSettings(url),
-    requests: asked,
-    issued: issuing.issued,
-    requestsTo: (path: string) => asked.filter((one) => one.path === path),
+    requests,
+    issued: issuer.issued,
+    requestsTo: (path: string) => requests.filter((recorded) => recorded.path === path),
     /** Overrides the response to a path, or restores the default one. */
-    overrideResponse: (path: string, other: ResponseOverride | undefined) =>
-      other === undefined ? instead.delete(path) : instead.set(path, other),
+    overrideResponse: (path: string, override: ResponseOverride | undefined) =>
+      override === undefined ? overrides.delete(path) : overrides.set(path, override),
     setDelay: (millis: number) => {
       delay = millis
     },

@@ -1,4 +1,4 @@
-/** The package brings no types; this is the little of it that is used here. */
+/** The package has no types; these are the ones used here. */
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http"
 

@@ -4,7 +4,7 @@ import { lockDataDir } from "../../../src/layers/local/DataDir.ts"
 import { stopOrphanedNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { stopOrphanedPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 
-/** Ends the servers that a killed process left at work in its data folder. Fails when that process still lives. */
+/** Stops the servers that a killed process left in its data folder. Fails while that process runs. */
 export const stopOrphans = (folder: string) =>
   lockDataDir(folder).pipe(
     Effect.zipRight(stopOrphanedPostgres(join(folder, "postgres", "data"))),

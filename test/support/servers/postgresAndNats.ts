@@ -13,7 +13,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The throw-away servers of a test run, in a process of their own: it tidies up however the run ends. */
+/** The temporary servers of a test run, in a process of their own that cleans up even if the run is killed. */
 const servers = Effect.gen(function* () {
   yield* exitWithParent
   const folder = yield* temporaryFolder

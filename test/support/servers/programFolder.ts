@@ -17,7 +17,7 @@ const settings = {
 
 const execute = promisify(execFile)
 
-/** A folder for programs that call the service, with our packages and sources in it as they are in the project. */
+/** A folder for programs that call the service, with symlinks to our packages and sources. */
 export const makeProgramFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-program-"))
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -25,7 +25,7 @@ export const makeProgramFolder = () => {
   write("package.json", JSON.stringify({ type: "module" }))
   write("tsconfig.json", JSON.stringify(settings))
 
-  /** Makes a program that node runs. */
+  /** Bundles a program for node. */
   const build = (name: string) => {
     const outfile = join(folder, `${name}.mjs`)
     buildSync({
@@ -46,8 +46,8 @@ export const makeProgramFolder = () => {
 
     shell: (command: string) => execute("bash", ["-euo", "pipefail", "-c", command], { cwd: folder }),
 
-    /** What the compiler objects to, a line a fault, such as `program.ts(3,5): error TS2353: …`. */
-    typeFaults: async () => {
+    /** The errors of the compiler, one per line, such as `program.ts(3,5): error TS2353: …`. */
+    typeErrors: async () => {
       const { stdout } = await execute(process.execPath, [compiler, "--pretty", "false"], { cwd: folder }).catch(
         (failed: Error & { readonly stdout: string }) => {
           if (failed.stdout === "") throw failed
@@ -57,7 +57,7 @@ export const makeProgramFolder = () => {
       return stdout.split("\n").filter((line) => /^\S/.test(line))
     },
 
-    /** Runs a program and tells what it printed. */
+    /** Runs a program and returns its output. */
     run: async (name: string, env: Readonly<Record<string, string>>) => {
       const { stdout } = await execute(process.execPath, [build(name)], {
         cwd: folder,

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net"
 
 const host = "127.0.0.1"
 
-/** Below the range outgoing ports are taken from, so that nobody is given the port while the proxy is shut. */
+/** Below the ephemeral range, so that no process gets the port while the proxy is closed. */
 const anyPort = () => 15_000 + Math.floor(Math.random() * 17_000)
 
 const listen = async (server: Server, port: number) => {
@@ -19,7 +19,7 @@ const listenAnywhere = async (server: Server): Promise<number> => {
   )
 }
 
-/** A port of this machine on which nobody listens. */
+/** A port on which no process listens. */
 export const findClosedPort = async () => {
   const server = createServer()
   const port = await listenAnywhere(server)
@@ -28,14 +28,14 @@ export const findClosedPort = async () => {
   return port
 }
 
-/** A door before a server (`address` is its URL), which can be shut in the ways a network knows. */
+/** A TCP proxy in front of a server that can fail like a network. */
 export const startProxy = async (address: string) => {
   const target = new URL(address)
   const sockets = new Set<Socket>()
   let isStalled = false
-  let lost: string | undefined
+  let droppedText: string | undefined
 
-  const follow = (socket: Socket, other: Socket) => {
+  const forward = (socket: Socket, other: Socket) => {
     sockets.add(socket)
     if (isStalled) socket.pause()
     socket.on("data", (chunk) => other.write(chunk))
@@ -47,26 +47,29 @@ export const startProxy = async (address: string) => {
     if (isStalled) socket.pause()
   }
 
-  /** Lets the message through and ends the connection in the place of the answer. */
-  const loseAnswer = (near: Socket, far: Socket) => {
-    lost = undefined
-    far.removeAllListeners("data")
-    far.once("data", () => near.resetAndDestroy())
+  /** Forwards the message, and resets the connection in place of the response. */
+  const dropResponse = (client: Socket, upstream: Socket) => {
+    droppedText = undefined
+    upstream.removeAllListeners("data")
+    upstream.once("data", () => client.resetAndDestroy())
   }
 
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
-    follow(near, far)
-    follow(far, near)
-    near.on("data", (chunk) => lost !== undefined && chunk.includes(lost) && loseAnswer(near, far))
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    forward(client, upstream)
+    forward(upstream, client)
+    client.on(
+      "data",
+      (chunk) => droppedText !== undefined && chunk.includes(droppedText) && dropResponse(client, upstream)
+    )
   })
   const port = await listenAnywhere(server)
   const url = new URL(address)
   url.hostname = host
   url.port = String(port)
 
-  /** Ends every connection and refuses new ones. */
-  const cut = async () => {
+  /** Resets all connections and refuses new ones. */
+  const disconnect = async () => {
     const closed = once(server, "close")
     server.close()
     for (const socket of sockets) socket.resetAndDestroy()
@@ -75,23 +78,26 @@ export const startProxy = async (address: string) => {
 
   return {
     url: url.href,
-    cut,
+    disconnect,
     restore: () => listen(server, port),
-    /** Keeps connections and takes new ones, but passes nothing on. */
+    /** Accepts connections, but forwards nothing. */
     stall: () => {
       isStalled = true
       for (const socket of sockets) socket.pause()
     },
-    /** Passes on what was held back, and whatever comes. */
-    flow: () => {
+    /** Forwards what was stalled and everything after. */
+    resume: () => {
       isStalled = false
       for (const socket of sockets) socket.resume()
     },
-    /** Ends the connection on which the next message with this text comes, once that was done and before it is heard. */
-    loseAnswerTo: (text: string) => {
-      lost = text
+    /**
+     * Resets the connection of the next message with this text after the server has received it, before its response
+     * arrives.
+     */
+    dropResponseTo: (text: string) => {
+      droppedText = text
     },
-    stop: () => (server.listening ? cut() : Promise.resolve())
+    stop: () => (server.listening ? disconnect() : Promise.resolve())
   }
 }
 

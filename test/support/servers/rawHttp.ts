@@ -7,7 +7,7 @@ export interface RawRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: OutgoingHttpHeaders
-  /** Goes with its length when it is whole, and in chunks without one when it is a list. */
+  /** A string or buffer is sent with a content-length, an array in chunks without one. */
   readonly body?: string | Uint8Array | ReadonlyArray<Uint8Array>
   readonly agent?: Agent
 }
@@ -21,8 +21,8 @@ export interface RawResponse {
 export const singleConnectionAgent = () => new Agent({ keepAlive: true, maxSockets: 1 })
 
 /**
- * One request as it is written here: the path is not tidied up, the body is any bytes, and a connection that is reset,
- * at whatever point before the request is sent and the answer read, is a failure.
+ * Sends a request unchanged: no normalization of the path, any bytes as body. Fails when the connection is reset before
+ * the request is sent and the response is read.
  */
 export const sendRaw = (url: string, options: RawRequest) =>
   new Promise<RawResponse>((resolve, reject) => {
@@ -51,15 +51,15 @@ export const sendRaw = (url: string, options: RawRequest) =>
     else Readable.from(body).pipe(outgoing)
   })
 
-/** Writes bytes that need not be HTTP and reads what comes back until the service hangs up. */
+/** Writes raw bytes and reads until the service closes the connection. */
 export const sendBytes = (url: string, bytes: string) =>
   new Promise<RawResponse>((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     socket.on("error", reject)
     socket.write(bytes)
-    text(socket).then((answer) => {
-      const [head = "", body = ""] = answer.split("\r\n\r\n", 2)
+    text(socket).then((response) => {
+      const [head = "", body = ""] = response.split("\r\n\r\n", 2)
       const [statusLine = "", ...lines] = head.split("\r\n")
       const fields = lines.map((line): [string, string] => {
         const colon = line.indexOf(":")

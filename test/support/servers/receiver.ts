@@ -8,35 +8,35 @@ export interface ReceivedRequest {
   readonly at: number
 }
 
-const textOf = async (request: IncomingMessage) => {
-  const pieces: Array<Buffer> = []
-  for await (const piece of request) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
+const readText = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }
 
-type Answering = (received: ReceivedRequest, response: ServerResponse) => void
+type Respond = (received: ReceivedRequest, response: ServerResponse) => void
 
-const ok: Answering = (_, response) => response.end("{}")
+const ok: Respond = (_, response) => response.end("{}")
 
 /** A receiver of webhooks that records its requests. A test can change how it responds. */
-export const startReceiver = async (answering: Answering = ok) => {
+export const startReceiver = async (respond: Respond = ok) => {
   const received: Array<ReceivedRequest> = []
-  const state = { answering }
+  const state = { respond }
   const server = createServer(async (request, response) => {
-    const text = await textOf(request).catch(() => undefined)
+    const text = await readText(request).catch(() => undefined)
     if (text === undefined) return
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-    const one = { path: request.url ?? "", headers, text, at: Date.now() }
-    received.push(one)
-    state.answering(one, response)
+    const recorded = { path: request.url ?? "", headers, text, at: Date.now() }
+    received.push(recorded)
+    state.respond(recorded, response)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
     received,
-    respondWith: (next: Answering) => {
-      state.answering = next
+    respondWith: (next: Respond) => {
+      state.respond = next
     },
     stop: async () => {
       server.closeAllConnections()

@@ -7,7 +7,7 @@ import { startProxy } from "./proxy.ts"
 const bucket = "images"
 const objectMark = "._S3rver_object"
 
-/** A server that speaks S3, with one bucket, behind a door that can be shut. */
+/** An S3 server with one bucket, behind a proxy that can fail. */
 export const startS3 = async () => {
   const directory = mkdtempSync(join(tmpdir(), "contracting-s3-"))
   const server = new S3rver({
@@ -19,14 +19,14 @@ export const startS3 = async () => {
     configureBuckets: [{ name: bucket }]
   })
   const { port } = await server.run()
-  const door = await startProxy(`http://127.0.0.1:${port}`)
+  const proxy = await startProxy(`http://127.0.0.1:${port}`)
 
   return {
-    door,
+    proxy,
     settings: {
       BLOB_STORE_BUCKET: bucket,
-      BLOB_STORE_ENDPOINT: door.url,
-      // The only account this server knows.
+      BLOB_STORE_ENDPOINT: proxy.url,
+      // The only account of s3rver.
       BLOB_STORE_ACCESS_KEY_ID: "S3RVER",
       BLOB_STORE_SECRET_ACCESS_KEY: "S3RVER"
     },
@@ -39,7 +39,7 @@ export const startS3 = async () => {
         .sort(),
 
     stop: async () => {
-      await door.stop()
+      await proxy.stop()
       server.httpServer.closeAllConnections()
       await server.close()
       rmSync(directory, { recursive: true, force: true })

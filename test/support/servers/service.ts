@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { HttpApiGroup } from "@effect/platform"
-import { Context, Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { inject } from "vitest"
 import { makeApi } from "../../../src/http/api/Api.ts"
 import { makeOpenApiDocument, type OpenApiDocument } from "../../../src/http/api/OpenApi.ts"
@@ -15,6 +15,7 @@ import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { type ConformanceCheck, makeConformanceCheck } from "../assertions/conformance.ts"
 import { migratedDatabase } from "./database.ts"
+import { captureLogs } from "./logCapture.ts"
 
 export interface CallOptions {
   /** The subject of the development token to send. A text with dots is sent as the token itself. */
@@ -32,34 +33,29 @@ export interface ServiceResponse {
   readonly body: any
 }
 
-const loggerInto = (lines: Array<string>) =>
-  Logger.replace(
-    Logger.defaultLogger,
-    Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
-  )
+const encodeBody = (body: unknown) =>
+  typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
 
-const asSent = (body: unknown) => (typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body))
+const contentTypeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
 
-const typeOf = (body: unknown) => (body instanceof Uint8Array ? "application/octet-stream" : "application/json")
-
-type AnyMounted = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
+type HandlerGroups = ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, never, HandlerDependencies>>
 
 /** The document of an API and the check against it: expensive, and the same for almost every service of a run. */
-const documents = new Map<AnyMounted, { document: OpenApiDocument; assertConforms: ConformanceCheck }>()
+const documents = new Map<HandlerGroups, { document: OpenApiDocument; assertConforms: ConformanceCheck }>()
 
-const documentOf = (mounted: AnyMounted) => {
-  const known = documents.get(mounted)
+const documentOf = (groups: HandlerGroups) => {
+  const known = documents.get(groups)
   if (known !== undefined) return known
-  const document = makeOpenApiDocument(makeApi(mounted.map(({ group }) => group)))
-  const made = { document, assertConforms: makeConformanceCheck(document) }
-  documents.set(mounted, made)
-  return made
+  const document = makeOpenApiDocument(makeApi(groups.map(({ group }) => group)))
+  const created = { document, assertConforms: makeConformanceCheck(document) }
+  documents.set(groups, created)
+  return created
 }
 
 /** The service in this process, on a database of its own, with every response checked against its OpenAPI document. */
 export const startService = async (
   environment: Readonly<Record<string, string>> = {},
-  mounted: AnyMounted = everything
+  groups: HandlerGroups = everything
 ) => {
   const database = await migratedDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), "contracting-service-"))
@@ -76,11 +72,11 @@ export const startService = async (
   )
   const logs: Array<string> = []
   const scope = Effect.runSync(Scope.make())
-  const live = httpLive(mounted).pipe(
+  const live = httpLive(groups).pipe(
     Layer.provide(MigrationsLive),
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, settings)),
-    Layer.provide([loggerInto(logs), Logger.minimumLogLevel(LogLevel.Debug), Layer.setTracerEnabled(false)])
+    Layer.provide(captureLogs(logs))
   )
   const stop = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -93,7 +89,7 @@ export const startService = async (
   })
   const port = Context.get(built, HttpPort)
   const url = `http://127.0.0.1:${port}`
-  const { assertConforms, document } = documentOf(mounted)
+  const { assertConforms, document } = documentOf(groups)
   const tokens = new Map<string, Promise<string>>()
   /** The development token of a subject, signed once. */
   const token = (subject: string) => {
@@ -112,10 +108,10 @@ export const startService = async (
       headers: {
         ...(as === undefined ? {} : { authorization: `Bearer ${as.includes(".") ? as : await token(as)}` }),
         ...(tenant === undefined ? {} : { "tenant-id": tenant }),
-        ...(body === undefined ? {} : { "content-type": typeOf(body) }),
+        ...(body === undefined ? {} : { "content-type": contentTypeOf(body) }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: asSent(body) })
+      ...(body === undefined ? {} : { body: encodeBody(body) })
     })
     const text = await response.text()
     if (path.startsWith("/api/")) {

@@ -3,7 +3,7 @@ import { startService } from "./service.ts"
 
 type Environment = Readonly<Record<string, string>>
 
-/** The service, and statements beside it. */
+/** The service, and a pool to its database. */
 export const startServiceWithPool = async (environment: Environment = {}) => {
   const service = await startService(environment)
   const pool = openPool(service.database.url)
@@ -14,7 +14,7 @@ export const startServiceWithPool = async (environment: Environment = {}) => {
   return { service, pool, stop }
 }
 
-/** The same with a tenant in it, which belongs to `owner`. */
+/** The same with a tenant of `owner`. */
 export const startServiceWithTenant = async (environment?: Environment) => {
   const started = await startServiceWithPool(environment)
   return { ...started, tenant: await started.service.newTenant() }

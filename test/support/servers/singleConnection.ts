@@ -4,7 +4,7 @@ import { openPool } from "./database.ts"
 import { testLayers } from "./layers.ts"
 import { openLoggedDatabase } from "./statementLog.ts"
 
-/** The service's own client with one connection to a database of these tables, and statements beside it. */
+/** The SQL client of the service with one connection, and a separate pool for statements beside it. */
 export const openSingleConnection = async (schema: string) => {
   const database = await openLoggedDatabase()
   const pool = openPool(database.url)

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { migratedDatabase, openPool } from "./database.ts"
 
-/** A database whose statements the server writes into its log. */
+/** A database whose statements PostgreSQL logs. */
 export const openLoggedDatabase = async () => {
   const database = await migratedDatabase()
   const pool = openPool(database.url)
@@ -11,7 +11,7 @@ export const openLoggedDatabase = async () => {
   await pool.end()
   const log = join(rows[0]?.data_directory ?? "", "..", "..", "postgres.log")
   const pattern = new RegExp(` ${database.name} LOG: {2}(statement|execute \\S+): .*`, "g")
-  /** The server writes a statement into its log before it answers. */
+  /** PostgreSQL logs a statement before it responds. */
   const readLog = async () => (await readFile(log, "utf8")).match(pattern) ?? []
 
   return {

@@ -15,14 +15,14 @@ export const startIssuer = async (...published: ReadonlyArray<JWK>) => {
     discovery: {},
     override: undefined
   }
-  const answers: Readonly<Record<string, RequestListener>> = {
+  const handlers: Readonly<Record<string, RequestListener>> = {
     "/.well-known/openid-configuration": (_, response) => json(response, state.discovery),
     "/jwks": (_, response) => json(response, { keys: state.keys })
   }
   const { stop, url } = await serveOnLoopback((request, response) => {
-    const answer = state.override ?? answers[request.url ?? ""]
-    if (answer === undefined) response.writeHead(404).end()
-    else answer(request, response)
+    const handler = state.override ?? handlers[request.url ?? ""]
+    if (handler === undefined) response.writeHead(404).end()
+    else handler(request, response)
   })
   state.discovery = { issuer: url, jwks_uri: `${url}/jwks` }
   return { url, jwksUrl: `${url}/jwks`, state, stop }

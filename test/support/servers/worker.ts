@@ -1,8 +1,9 @@
-import { Effect, Exit, Layer, Logger, LogLevel, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
 import { MetricsLive } from "../../../src/http/Metrics.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { type WorkerName, workers } from "../../../src/workers/registry.ts"
+import { captureLogs } from "./logCapture.ts"
 import type { Service } from "./service.ts"
 
 /** Starts a worker in this process, on the database and the broker of a service. */
@@ -12,14 +13,7 @@ export const startWorker = async (service: Pick<Service, "settings">, name: Work
   const live = Layer.merge(workers[name], MetricsLive).pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
-    Layer.provide([
-      Logger.replace(
-        Logger.defaultLogger,
-        Logger.map(Logger.jsonLogger, (line) => void lines.push(line))
-      ),
-      Logger.minimumLogLevel(LogLevel.Debug),
-      Layer.setTracerEnabled(false)
-    ])
+    Layer.provide(captureLogs(lines))
   )
   await Effect.runPromise(Layer.buildWithScope(live, scope))
   return { lines, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
@@ -28,10 +22,10 @@ export const startWorker = async (service: Pick<Service, "settings">, name: Work
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
 /** Polls until a condition holds. */
-export const eventually = async (condition: () => boolean | Promise<boolean>, what: string, seconds = 20) => {
+export const eventually = async (condition: () => boolean | Promise<boolean>, description: string, seconds = 20) => {
   const end = Date.now() + seconds * 1000
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`)
+    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${description}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

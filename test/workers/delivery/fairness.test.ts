@@ -68,7 +68,7 @@ describe("The delivery worker", { timeout: 60_000 }, () => {
       async () => (await deliveryStatusesOf(pool, victim))["DELIVERED"] === 150,
       "every result is recorded"
     )
-    const counts = [...slow.held().values()]
+    const counts = [...slow.countBlocked().values()]
     assert.strictEqual(
       counts.reduce((sum, count) => sum + count, 0),
       slow.received.length,

@@ -161,7 +161,7 @@ describe("A Google Drive integration", () => {
     const { id } = await fixture.invoicing.invoiceIn("FINALIZED")
     const original = await fixture.pdf(id)
     await eventually(() => fixture.filesOf(id).length === 1, "the file is uploaded")
-    await fixture.invoicing.move(id, "void")
+    await fixture.invoicing.transition(id, "void")
     await sql.query(
       "update deliveries set leased_until = now() - interval '1 second', next_attempt_at = now() where tenant_id = $1",
       [fixture.tenant]

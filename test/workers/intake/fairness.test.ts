@@ -13,7 +13,7 @@ describe("The intake worker", () => {
   const createIntegration = async () => {
     const { pool, service } = at()
     const tenant = await service.newTenant()
-    const { id, key } = await jiraSender(service).made(tenant)
+    const { id, key } = await jiraSender(service).createIntegration(tenant)
     await insertAuthorization(pool, id, 1007)
     const sendWebhook = async (issue: string, timestamp: number) =>
       assertAccepted(

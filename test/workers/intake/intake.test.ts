@@ -49,7 +49,7 @@ describe("Jira intake", () => {
 
   /** A Jira integration; `sendAndWait` sends a webhook and waits until it is processed. */
   const createIntegration = async () => {
-    const { id, key } = await jiraSender(service).made(tenant)
+    const { id, key } = await jiraSender(service).createIntegration(tenant)
     await insertAuthorization(pool, id, 1007)
     const listInbound = async () =>
       (await read(`/integrations/${id}/inbound?limit=200`)) as ReadonlyArray<{ id: string; status: string }>

@@ -129,7 +129,7 @@ describe("Intake workers that are killed together with NATS", () => {
   }, 120_000)
   afterAll(async () => {
     await pool.end()
-    await processes.clear()
+    await processes.stopAll()
     await nats.stop()
   })
 

@@ -10,14 +10,14 @@ describe("An issue that moves to another key in Jira", () => {
   /** Bills ABC-1, then moves it to XYZ-5. */
   const billAndMove = async () => {
     const fixture = await issueFixture(at().service, at().pool)
-    const { id, tell } = await fixture.connected("one")
+    const { id, sendIssue } = await fixture.connectJira("one")
     const invoice = await fixture.draft()
     const { body } = await fixture.bill(invoice, id)
     const line = String(body.data[0].id)
-    await tell("updated", { key: "XYZ-5", title: "Of one", timestamp: 2 })
+    await sendIssue("updated", { key: "XYZ-5", title: "Of one", timestamp: 2 })
     const billAgain = async (choice: object = { issueKeys: ["XYZ-5"] }) =>
       fixture.bill(await fixture.draft(), id, choice)
-    return { ...fixture, invoice, line, tell, billAgain }
+    return { ...fixture, invoice, line, tell: sendIssue, billAgain }
   }
 
   it("is not billed again, and the error names its invoice", async () => {

@@ -9,8 +9,8 @@ describe("Issues with the same key on two Jira sites", () => {
   const createFixture = () => issueFixture(at().service, at().pool)
 
   it("are billed once per site", async () => {
-    const { bill, connected, draft } = await createFixture()
-    const [one, two] = [await connected("one"), await connected("two")]
+    const { bill, connectJira, draft } = await createFixture()
+    const [one, two] = [await connectJira("one"), await connectJira("two")]
     const invoices = [await draft(), await draft()] as const
     const lines = [await bill(invoices[0], one.id), await bill(invoices[1], two.id)].map(({ body }) => body.data[0])
     assert.deepStrictEqual(
@@ -29,13 +29,13 @@ describe("Issues with the same key on two Jira sites", () => {
       ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
     assertValidationError(await bill(await draft(), one.id), alreadyBilled(invoices[0]))
     assertValidationError(await bill(await draft(), two.id), alreadyBilled(invoices[1]))
-    const again = await connected("one")
+    const again = await connectJira("one")
     assertValidationError(await bill(await draft(), again.id), alreadyBilled(invoices[0]))
   })
 
   it("are excluded from a filter only for the site whose issue is billed", async () => {
-    const { bill, connected, draft } = await createFixture()
-    const [one, two] = [await connected("one"), await connected("two")]
+    const { bill, connectJira, draft } = await createFixture()
+    const [one, two] = [await connectJira("one"), await connectJira("two")]
     await bill(await draft(), one.id)
     const choice = { filter: { projectKey: "ABC" } }
     assertValidationError(await bill(await draft(), one.id, choice), [
@@ -47,8 +47,8 @@ describe("Issues with the same key on two Jira sites", () => {
   })
 
   it("are billed once per site by concurrent requests", async () => {
-    const { bill, connected, draft } = await createFixture()
-    const [one, two] = [await connected("one"), await connected("two")]
+    const { bill, connectJira, draft } = await createFixture()
+    const [one, two] = [await connectJira("one"), await connectJira("two")]
     const statuses = await Promise.all(
       [one, two, one, two, one, two].map(async ({ id }) => (await bill(await draft(), id)).status)
     )
@@ -56,8 +56,8 @@ describe("Issues with the same key on two Jira sites", () => {
   })
 
   it("are both billed by a line without a site", async () => {
-    const { bill, connected, draft, invoicing } = await createFixture()
-    const [one, two] = [await connected("one"), await connected("two")]
+    const { bill, connectJira, draft, invoicing } = await createFixture()
+    const [one, two] = [await connectJira("one"), await connectJira("two")]
     const invoice = await draft()
     await invoicing.add(invoice, { referenceType: "jira", referenceId: "ABC-1" })
     for (const { id } of [one, two])
@@ -69,10 +69,10 @@ describe("Issues with the same key on two Jira sites", () => {
   })
 
   it("emit billable.reference_changed only for the line of their own site", async () => {
-    const { bill, connected, draft } = await createFixture()
-    const [one, two] = [await connected("one"), await connected("two")]
+    const { bill, connectJira, draft } = await createFixture()
+    const [one, two] = [await connectJira("one"), await connectJira("two")]
     const lines = [await bill(await draft(), one.id), await bill(await draft(), two.id)]
-    await two.tell("updated", { key: "ABC-1", title: "Changed", timestamp: 2 })
+    await two.sendIssue("updated", { key: "ABC-1", title: "Changed", timestamp: 2 })
     const types = await Promise.all(
       lines.map(async ({ body }) => (await eventsOf(at().pool, body.data[0].id)).map(({ type }) => type))
     )

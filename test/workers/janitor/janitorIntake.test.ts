@@ -25,7 +25,7 @@ describe("The cleanup of inbound webhooks", () => {
 
   const createIntegration = async () => {
     const tenant = await service.newTenant()
-    const { id, key, webhookUrl } = await jiraSender(service).made(tenant)
+    const { id, key, webhookUrl } = await jiraSender(service).createIntegration(tenant)
     await insertAuthorization(pool, id, 1007)
     const call = (method: string, path: string, body?: object) =>
       service.api(method, `/integrations/${id}${path}`, {

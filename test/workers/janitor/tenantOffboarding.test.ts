@@ -45,7 +45,7 @@ describe("The erasure of a tenant", () => {
     const reconciler = startReconciler(service)
     await reconciler.reconcileAll()
     await reconciler.stop()
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
     return { tenant, token }
   }
   const deleteTenant = (tenant: string) => service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
@@ -64,9 +64,9 @@ describe("The erasure of a tenant", () => {
     await deleteTenant(one.tenant)
     await erase()
     assert.strictEqual(await countRows(one.tenant), 0)
-    assert.lengthOf(jira.at("one"), 0)
+    assert.lengthOf(jira.webhooksOf("one"), 0)
     assert.include(revokedTokens(), one.token)
-    assert.lengthOf(jira.at("other"), 1)
+    assert.lengthOf(jira.webhooksOf("other"), 1)
     assert.notInclude(revokedTokens(), other.token)
   })
 

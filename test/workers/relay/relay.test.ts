@@ -154,7 +154,7 @@ describe("Relay workers", { timeout: 120_000 }, () => {
     const second = await launch("relay")
     await launch("delivery")
     await writeClient()
-    await proxy.cut()
+    await proxy.disconnect()
     const writing = writeClient(10)
     await waitForLeadership(second)
     await writing

@@ -68,7 +68,7 @@ describe("The Jira webhook of an integration", () => {
   it("is registered with the URL of the endpoint and stored", async () => {
     const { integration, key } = await insertConnected()
     await runRounds(2)
-    const [webhook, ...others] = jira.at(site)
+    const [webhook, ...others] = jira.webhooksOf(site)
     assert.lengthOf(others, 0)
     assert.deepInclude(webhook, {
       url: urlOf(key),
@@ -90,7 +90,7 @@ describe("The Jira webhook of an integration", () => {
     assert.deepInclude(await statusOf(integration), { status: "ACTIVE" })
     await runRounds(2)
     assert.deepInclude(await statusOf(integration), { status: "ERROR" })
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
   })
 
   it("is registered by the janitor", async () => {
@@ -98,7 +98,7 @@ describe("The Jira webhook of an integration", () => {
     const janitor = await startWorker(service, "janitor")
     await eventually(async () => (await storedWebhooksOf(integration)).length === 1, "the webhook is stored")
     await janitor.stop()
-    assert.strictEqual(jira.at(site)[0]?.jqlFilter, "project = A")
+    assert.strictEqual(jira.webhooksOf(site)[0]?.jqlFilter, "project = A")
   })
 
   it("is registered once by concurrent reconcilers", async () => {
@@ -106,7 +106,7 @@ describe("The Jira webhook of an integration", () => {
     await insertConnected()
     await Promise.all([reconciler, ...others].map((one) => one.reconcileAll()))
     await Promise.all(others.map((one) => one.stop()))
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
   })
 
   it("is registered by another reconciler after the first one released its lease", async () => {
@@ -114,10 +114,10 @@ describe("The Jira webhook of an integration", () => {
     const other = startReconciler(service)
     await insertConnected()
     await other.reconcileAll()
-    assert.lengthOf(jira.at(site), 0)
+    assert.lengthOf(jira.webhooksOf(site), 0)
     await reconciler.stop()
     await other.reconcileAll()
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
     await other.stop()
     reconciler = startReconciler(service)
   })
@@ -127,15 +127,15 @@ describe("The Jira webhook of an integration", () => {
     await reconciler.reconcileAll()
     await sql.query("delete from tracker_webhooks where integration_id = $1", [integration])
     await reconciler.reconcileAll()
-    assert.lengthOf(jira.at(site), 1)
-    assert.strictEqual((await storedWebhooksOf(integration))[0]?.id, jira.at(site)[0]?.id)
+    assert.lengthOf(jira.webhooksOf(site), 1)
+    assert.strictEqual((await storedWebhooksOf(integration))[0]?.id, jira.webhooksOf(site)[0]?.id)
   })
 
   it.each([true, false])("is refreshed before it expires (Jira sends the expiry as text: %s)", async (tellsText) => {
     const { integration } = await insertConnected()
     await reconciler.reconcileAll()
     jira.state.sendsDatesAsText = tellsText
-    const [webhook] = jira.at(site)
+    const [webhook] = jira.webhooksOf(site)
     await sql.query("update tracker_webhooks set expires_at = now() + interval '8 days'")
     await reconciler.reconcileAll()
     assert.lengthOf(
@@ -149,17 +149,17 @@ describe("The Jira webhook of an integration", () => {
       1
     )
     assert.deepInclude((await storedWebhooksOf(integration))[0], { id: webhook?.id, fresh: true })
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
   })
 
   it("is registered again if Jira has deleted it", async () => {
     const { integration } = await insertConnected()
     await reconciler.reconcileAll()
-    const [deleted] = jira.at(site)
+    const [deleted] = jira.webhooksOf(site)
     jira.webhooks.delete(deleted?.id ?? 0)
     await sql.query("update tracker_webhooks set expires_at = now() where integration_id = $1", [integration])
     await reconciler.reconcileAll()
-    const [webhook] = jira.at(site)
+    const [webhook] = jira.webhooksOf(site)
     assert.notStrictEqual(webhook?.id, deleted?.id)
     assert.deepInclude((await storedWebhooksOf(integration))[0], { id: webhook?.id, fresh: true })
   })
@@ -167,10 +167,10 @@ describe("The Jira webhook of an integration", () => {
   it("is registered again by a new reconciler if Jira has deleted one of several", async () => {
     const connected = [await insertConnected(), await insertConnected(), await insertConnected()]
     await reconciler.reconcileAll()
-    assert.lengthOf(jira.at(site), 3)
-    jira.webhooks.delete(jira.at(site)[2]?.id ?? 0)
+    assert.lengthOf(jira.webhooksOf(site), 3)
+    jira.webhooks.delete(jira.webhooksOf(site)[2]?.id ?? 0)
     await reconciler.reconcileAll()
-    assert.lengthOf(jira.at(site), 2)
+    assert.lengthOf(jira.webhooksOf(site), 2)
     await reconciler.stop()
     reconciler = startReconciler(service)
     await reconciler.reconcileAll()
@@ -179,7 +179,7 @@ describe("The Jira webhook of an integration", () => {
     )
     assert.sameMembers(
       ids,
-      jira.at(site).map(({ id }) => id)
+      jira.webhooksOf(site).map(({ id }) => id)
     )
   })
 
@@ -189,7 +189,7 @@ describe("The Jira webhook of an integration", () => {
     await sql.query(`update integrations set config = '{"jql":"project = B"}' where id = $1`, [integration])
     await reconciler.reconcileAll()
     assert.deepStrictEqual(
-      jira.at(site).map(({ jqlFilter }) => jqlFilter),
+      jira.webhooksOf(site).map(({ jqlFilter }) => jqlFilter),
       ["project = B"]
     )
   })
@@ -204,7 +204,7 @@ describe("The Jira webhook of an integration", () => {
     const key = await insertEndpoint(service, sql, tenant, integration)
     await reconciler.reconcileAll()
     assert.deepStrictEqual(
-      jira.at(site).map(({ url }) => url),
+      jira.webhooksOf(site).map(({ url }) => url),
       [urlOf(key)]
     )
     assert.strictEqual((await storedWebhooksOf(integration))[0]?.hash, hashOf(key))
@@ -217,17 +217,17 @@ describe("The Jira webhook of an integration", () => {
     const second = await insertConnected()
     await reconciler.reconcileAll()
     assert.deepStrictEqual(
-      jira.at(site).map(({ url }) => url),
+      jira.webhooksOf(site).map(({ url }) => url),
       [urlOf(first.key), urlOf(first.key)]
     )
     const [[one], [two]] = [await storedWebhooksOf(first.integration), await storedWebhooksOf(second.integration)]
     assert.strictEqual(two?.hash, hashOf(first.key))
     assert.notStrictEqual(one?.id, two?.id)
     await service.api("DELETE", `/integrations/${first.integration}`, { as: "owner", tenant: first.tenant })
-    await eventually(() => jira.at(site).length === 1, "the webhook of the first integration is deleted")
+    await eventually(() => jira.webhooksOf(site).length === 1, "the webhook of the first integration is deleted")
     await reconciler.reconcileAll()
     assert.deepStrictEqual(
-      jira.at(site).map(({ url }) => url),
+      jira.webhooksOf(site).map(({ url }) => url),
       [urlOf(second.key)]
     )
   })
@@ -243,7 +243,7 @@ describe("The Jira webhook of an integration", () => {
     await sql.query("update integrations set config = '{}' where id = $1", [integration])
     await service.api("POST", `/integrations/${integration}/resume`, { as: "owner", tenant })
     await reconciler.reconcileAll()
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
   })
 
   it("moves the integration to ERROR if the rejection has characters that PostgreSQL cannot store", async () => {
@@ -299,7 +299,7 @@ describe("The Jira webhook of an integration", () => {
     const [answered, unanswered] = [await insertConnected(), await insertConnected()]
     await reconciler.reconcileAll()
     await service.api("DELETE", `/integrations/${answered.integration}`, { as: "owner", tenant: answered.tenant })
-    await eventually(() => jira.at(site).length === 1, "the webhook is deleted")
+    await eventually(() => jira.webhooksOf(site).length === 1, "the webhook is deleted")
     jira.intercept(() => true)
     const { status } = await service.api("DELETE", `/integrations/${unanswered.integration}`, {
       as: "owner",
@@ -317,14 +317,14 @@ describe("The Jira webhook of an integration", () => {
       headers: { "if-match": '"other"' }
     })
     assert.strictEqual(status, 412)
-    assert.lengthOf(jira.at(site), 1)
+    assert.lengthOf(jira.webhooksOf(site), 1)
   })
 
   it.each(["PENDING_AUTH", "ERROR"])("is not registered while the integration is %s", async (status) => {
     const { integration } = await insertConnected()
     await sql.query("update integrations set status = $2 where id = $1", [integration, status])
     await reconciler.reconcileAll()
-    assert.lengthOf(jira.at(site), 0)
+    assert.lengthOf(jira.webhooksOf(site), 0)
   })
 
   it("is registered for a paused integration and not for a deleted tenant", async () => {
@@ -333,7 +333,7 @@ describe("The Jira webhook of an integration", () => {
     await service.api("DELETE", `/tenants/${deleted.tenant}`, { as: "owner" })
     await reconciler.reconcileAll()
     assert.deepStrictEqual(
-      jira.at(site).map(({ url }) => url),
+      jira.webhooksOf(site).map(({ url }) => url),
       [urlOf(paused.key)]
     )
   })
