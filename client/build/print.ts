@@ -10,7 +10,7 @@ export const printSchemas = async () => {
   )
   const tree = await openapiTypeScript(
     { openapi: document.openapi, info: document.info, paths: {}, components: { schemas } },
-    { rootTypes: true, rootTypesNoSchemaPrefix: true, defaultNonNullable: false }
+    { rootTypes: true, rootTypesNoSchemaPrefix: true, defaultNonNullable: false, emptyObjectsUnknown: true }
   )
   // Nothing but the schemas is in this document.
   const empty = /^export type (paths|webhooks|\$defs|operations) = .*;\n/gm

@@ -10,7 +10,7 @@ import { buildClientPackage } from "../support/servers/clientProject.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
 import { type Receiver, startReceiver } from "../support/servers/receiver.ts"
 import { eventually } from "../support/servers/worker.ts"
-import { runTool, startTool } from "./runTool.ts"
+import { normalize, outputIn, runTool, startTool } from "./runTool.ts"
 
 const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
 
@@ -91,6 +91,10 @@ describe("npm run listen", { timeout: 120_000 }, () => {
       receivedIn(tenant).map(({ data }) => data.name),
       ["Northwind", "Southwind", "Westwind"]
     )
+    const [head = "", table = ""] = normalize(stdout).split("\n\n")
+    const [shownHead = "", shownTable = ""] = normalize(outputIn("listen.md")).split("\n\n")
+    assert.strictEqual(head, shownHead)
+    assert.strictEqual(table.split("\n")[0], shownTable.split("\n")[0])
     const rows = stdout.split("\n").filter((line) => line.includes("client.created"))
     assert.lengthOf(rows, 3)
     for (const [index, event] of receivedIn(tenant).entries()) assert.include(rows[index], event.id)

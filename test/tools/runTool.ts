@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 
@@ -22,3 +23,16 @@ export const startTool = (name: string, args: ReadonlyArray<string>, env: Readon
 }
 
 export const runTool = (...given: Parameters<typeof startTool>) => startTool(...given).ended
+
+/** The example output in a page of the documentation. */
+export const outputIn = (page: string) =>
+  /```text\n(.*?)```/s.exec(readFileSync(join(projectRoot, "docs", page), "utf8"))?.[1] ?? ""
+
+/** Replaces identifiers, secrets, addresses and times, which differ between runs. */
+export const normalize = (output: string) =>
+  output
+    .replaceAll(/(tnt|int|evt|whsec)_[\w+/=…]+/g, "$1_…")
+    .replaceAll(/http:\/\/\S+/g, "http://…")
+    .replaceAll(/\d\d:\d\d:\d\d/g, "00:00:00")
+    .replaceAll(/[\d.]+ s\)/g, "… s)")
+    .replaceAll(/ +/g, " ")
