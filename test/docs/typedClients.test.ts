@@ -19,7 +19,7 @@ describe("The typed clients of docs/api.md", () => {
     await folder.shell(generate)
     folder.write("effectClient.ts", effect)
     folder.write("generatedClient.ts", generated)
-    errors = await folder.typeFaults()
+    errors = await folder.typeErrors()
   }, 120_000)
   afterAll(async () => {
     folder.remove()

@@ -30,7 +30,7 @@ describe("npm run listen", { timeout: 120_000 }, () => {
   }, 240_000)
   afterAll(async () => {
     await receiver.stop()
-    await processes.clear()
+    await processes.stopAll()
   })
 
   const call = async <A>(method: string, path: string, tenant?: string, body?: object): Promise<A> => {
