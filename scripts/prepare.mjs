@@ -17,8 +17,9 @@ const requireNode = () => {
   throw new Error(`Node.js 20.19 or newer is required, this is ${process.versions.node}: see https://nodejs.org`)
 }
 
-/** Whether a file, or anything in a folder, has changed. Removing a file changes only the time of its folder. */
-export const changedSince = (time, path) => {
+// Checks folders too: removing a file changes only the time of its folder.
+const changedSince = (time, path) => {
+  // An editor may remove its temporary file while this looks at it.
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return true
   return (
@@ -27,11 +28,17 @@ export const changedSince = (time, path) => {
   )
 }
 
-/** Whether a source of the bundle has changed since a time in milliseconds. */
-export const sourcesChangedSince = (time) =>
-  ["src", "scripts/bundle.mjs"].some((name) => existsSync(inProject(name)) && changedSince(time, inProject(name)))
+/** An installation without sources has nothing to build. */
+const isNewerThan = (time, path) => existsSync(path) && changedSince(time, path)
 
-const isBuilt = () => existsSync(main) && hasPackagesMark(main) && !sourcesChangedSince(statSync(main).mtimeMs)
+/** Whether a source of the service has changed since a time in milliseconds. */
+export const sourcesChangedSince = (time) => isNewerThan(time, inProject("src"))
+
+const isBuilt = () => {
+  if (!existsSync(main) || !hasPackagesMark(main)) return false
+  const { mtimeMs } = statSync(main)
+  return !sourcesChangedSince(mtimeMs) && !isNewerThan(mtimeMs, inProject("scripts", "bundle.mjs"))
+}
 
 const clientManifest = inProject("dist", "client", "package.json")
 
@@ -61,15 +68,10 @@ const lock = async () => {
   }
 }
 
-/** The programs of the service, each with its bundle. `main` is the last, because its time tells when all were built. */
-export const programs = [
-  ["src/layers/pdf/worker.ts", inProject("dist", "pdf.js")],
-  ["src/main.ts", main]
-]
-
 const build = async () => {
   const { bundle } = await import("./bundle.mjs")
-  for (const [entry, outfile] of programs) await bundle(entry, outfile, { selfContained: true })
+  await bundle("src/layers/pdf/worker.ts", inProject("dist", "pdf.js"), { selfContained: true })
+  await bundle("src/main.ts", main, { selfContained: true })
 }
 
 const buildClient = async () => {
@@ -82,17 +84,25 @@ const buildClient = async () => {
 }
 
 /**
- * Installs the packages and builds the bundle unless they are up to date. `force` always builds. `client` builds the
- * client package too.
+ * Installs the packages and builds the bundle unless they are up to date. `force` always builds, `installOnly` never
+ * does. `client` builds the client package too.
  */
-export const prepare = async ({ quiet = false, dev = false, force = false, client = false } = {}) => {
+export const prepare = async ({
+  quiet = false,
+  dev = false,
+  force = false,
+  installOnly = false,
+  client = false
+} = {}) => {
   requireNode()
-  if (!force && isInstalled({ dev }) && isBuilt() && (!client || isClientBuilt())) return
+  const needsBuild = () => !installOnly && (force || !isBuilt())
+  const needsClient = () => client && (force || !isClientBuilt())
+  if (isInstalled({ dev }) && !needsBuild() && !needsClient()) return
   const { release, share } = await lock()
   try {
     if (!isInstalled({ dev })) await during("Installing packages", { quiet }, () => install({ dev, started: share }))
-    if (force || !isBuilt()) await during("Building", { quiet }, build)
-    if (client && (force || !isClientBuilt())) await during("Building the client", { quiet }, buildClient)
+    if (needsBuild()) await during("Building", { quiet }, build)
+    if (needsClient()) await during("Building the client", { quiet }, buildClient)
   } finally {
     release()
   }

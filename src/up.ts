@@ -1,4 +1,5 @@
 import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Redacted, Schedule, Scope } from "effect"
 import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
 import { waitUntilApiReady } from "./layers/local/ApiReadiness.ts"
@@ -7,7 +8,6 @@ import { type DataDir, lockDataDir } from "./layers/local/DataDir.ts"
 import { findNatsProgram, type NoNatsServer } from "./layers/local/nats/NatsPrograms.ts"
 import { startNats } from "./layers/local/nats/NatsServer.ts"
 import { localhost, PortTaken, requireFreePort } from "./layers/local/Ports.ts"
-import { projectRoot } from "./layers/local/ProjectRoot.ts"
 import { startPostgres } from "./layers/local/postgres/Postgres.ts"
 import { describeExit, type Program, runProgram } from "./layers/local/process/Child.ts"
 import { apiHeapOptions } from "./layers/local/process/HeapOptions.ts"
@@ -97,6 +97,9 @@ const welcomeText = (baseUrl: string, { folder, logFileOf }: DataDir) => {
   ].join("\n")
 }
 
+/** This program, which the child processes run too. */
+const main = fileURLToPath(import.meta.url)
+
 interface UpOptions {
   /** Restarts the API and the workers when their program is built again. */
   readonly watch: boolean
@@ -110,7 +113,6 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
       DATABASE_URL: yield* startDatabase(settings, dataDir),
       NATS_URL: yield* startBroker(settings, dataDir)
     }
-    const main = join(projectRoot, "dist", "main.js")
     const programOf = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
       name,
       command: process.execPath,

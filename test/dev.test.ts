@@ -20,7 +20,7 @@ const seconds = 90
 /** A copy of the project, so that the test can change its sources. */
 const copyProject = () => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-dev-"))
-  for (const name of ["src", "scripts", "package.json", "package-lock.json", "dist"])
+  for (const name of ["src", "scripts", "package.json", "package-lock.json"])
     cpSync(join(projectRoot, name), join(folder, name), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"), "dir")
   return folder
