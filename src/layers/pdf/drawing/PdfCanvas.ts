@@ -265,7 +265,8 @@ export class PdfCanvas {
   finish(footer: string): Promise<Uint8Array<ArrayBuffer>> {
     this.drawFooters(footer)
     const file = new GrowableBuffer()
-    file.append(this.pdf.read())
+    // Since Node 26, `read` returns one buffered chunk at a time.
+    for (let chunk = this.pdf.read(); chunk !== null; chunk = this.pdf.read()) file.append(chunk)
     return new Promise((resolve, reject) => {
       this.pdf.on("error", reject)
       // PDFKit still processes images with transparency when `end` returns.
