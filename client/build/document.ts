@@ -59,6 +59,8 @@ export interface Result {
 
 export interface Operation {
   readonly group: string
+  /** The tag of the group in the document. */
+  readonly tag: string | undefined
   readonly name: string
   readonly comment: string
   readonly method: string
@@ -145,6 +147,7 @@ const readOperation = (path: string, method: string, operation: OperationObject)
   if (query !== undefined && body !== undefined) throw new Error(`${typeName} has a query and a body`)
   return {
     group,
+    tag: operation.tags?.[0],
     name,
     comment: [operation.summary, operation.description].filter((text) => text !== undefined).join("\n\n"),
     method,

@@ -78,9 +78,10 @@ const printMethod = (operation: Operation) => {
 }
 
 const printGroup = (group: string) => {
-  const description = document.tags?.find(({ name }) => name === group)?.description ?? group
-  const methods = operations.filter((operation) => operation.group === group).map(printMethod)
-  return `${printComment(description, "  ")}\n  ${group}: {\n${methods.join(",\n\n")}\n  }`
+  const members = operations.filter((operation) => operation.group === group)
+  const tag = document.tags?.find(({ name }) => name === members[0]?.tag)
+  const comment = printComment(tag?.description ?? group, "  ")
+  return `${comment}\n  ${group}: {\n${members.map(printMethod).join(",\n\n")}\n  }`
 }
 
 /** A method for each operation. */
