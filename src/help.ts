@@ -9,6 +9,8 @@ const commands = [
   [`npm run worker -- ${workerNames.join("|")}`, "start one worker; run as many copies as needed"],
   ["npm run migrate", "apply the pending database migrations"],
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],
+  ["npm run demo", "fill a tenant with example data"],
+  ["npm run listen -- --forward-to <url>", "forward the events of a tenant to a receiver on this machine"],
   ["npm test", "type check, lint and run every test, with a separate database and broker"],
   ["npm run bench", "benchmark the service against reference servers"]
 ] as const
