@@ -8,11 +8,17 @@ const patternOf = (prefix: string) => `^${prefix}_[a-z0-9]{1,64}$`
 
 const withArticle = (kind: string) => `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`
 
+/** The suffix of all identifiers in examples, so that references in one example fit another. */
+const exampleSuffix = "01k9zq3v5t8w2x4y6a7b9c1d3e"
+
+export const exampleId = (prefix: string) => `${prefix}_${exampleSuffix}`
+
 export const id = <const Prefix extends string>(prefix: Prefix, kind: string) =>
   Schema.String.pipe(
     Schema.pattern(new RegExp(patternOf(prefix)), {
       ...rule("format", `must be ${withArticle(kind)} identifier (${prefix}_…)`, { pattern: patternOf(prefix) }),
-      description: `Identifies the ${kind}`
+      description: `Identifier of the ${kind}.`,
+      examples: [exampleId(prefix)]
     }),
     Schema.brand(prefix)
   ).annotations({ [PrefixId]: prefix })

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "./Errors.ts"
 import { maxInvoiceLines } from "./invoicing/Invoice.ts"
-import { oneOf, optional } from "./Schemas.ts"
+import { field, integer, oneOf, optional } from "./Schemas.ts"
 
 /** A quota counts per scope. An owner is a tenant or a client that images are attached to. */
 const scopes = ["tenant", "caller", "integration", "owner", "invoice"] as const
@@ -111,20 +111,26 @@ export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName> // Obj
 
 export const describeQuota = (name: QuotaName) => `maximum number of ${quotas[name].counts}`
 
+const Amount = integer(0, Number.MAX_SAFE_INTEGER)
+
 /** An item of `GET /limits`: a quota or a rate limit. */
 export const Limit = Schema.Struct({
-  name: Schema.String.annotations({ description: "Names the limit; messages of refused requests name it too" }),
-  description: Schema.String.annotations({ description: "What is counted" }),
-  scope: oneOf(...scopes).annotations({
-    description: "What the limit holds for: each tenant, caller, integration, invoice, or owner of images"
-  }),
-  max: Schema.NonNegativeInt.annotations({ description: "The most there can be; an operator can raise it" }),
+  name: field(
+    Schema.String,
+    "Name of the limit. The message of a request that exceeds it contains the name.",
+    "members"
+  ),
+  description: field(Schema.String, "What is counted.", describeQuota("members")),
+  scope: field(
+    oneOf(...scopes),
+    "What the limit applies to: each tenant, caller, integration or invoice, or each owner of images.",
+    quotas.members.scope
+  ),
+  max: field(Amount, "The maximum. The operator of the service can raise it.", quotas.members.default),
   used: optional(
-    Schema.NonNegativeInt.annotations({
-      description: "How much there is now, for the tenant and the caller of the request; left out for other scopes"
-    })
+    field(Amount, "How much of it the tenant or the caller of the request uses. Left out for other scopes.", 3)
   )
-}).annotations({ identifier: "Limit" })
+}).annotations({ identifier: "Limit", description: "A maximum that a tenant or a caller cannot exceed." })
 export type Limit = typeof Limit.Type
 
 export const toLimit = (name: QuotaName, max: number, used: number | undefined): Limit => ({

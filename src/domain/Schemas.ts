@@ -1,4 +1,4 @@
-import { ParseResult, Schema } from "effect"
+import { Option, ParseResult, Schema, SchemaAST } from "effect"
 import { isStorable } from "./StorableText.ts"
 
 /**
@@ -62,6 +62,27 @@ export const rule = (constraint: Constraint, message: string, jsonSchema: object
   message: () => message,
   jsonSchema
 })
+
+/**
+ * Adds the sentence and the example that the OpenAPI document shows for a field. A JSON Schema annotation hides other
+ * annotations, so that it gets them as well.
+ */
+export const field = <Self extends Schema.Schema<A, I, R>, A, I, R>(
+  schema: Schema.Annotable<Self, A, I, R>,
+  description: string,
+  example?: NoInfer<A>
+): Self => {
+  const documentation = { description, ...(example === undefined ? {} : { examples: [example] as const }) }
+  return schema.annotations({
+    ...documentation,
+    ...Option.match(SchemaAST.getJSONSchemaAnnotation(schema.ast), {
+      onNone: () => ({}),
+      onSome: (jsonSchema) => ({ jsonSchema: { ...jsonSchema, ...documentation } })
+    })
+  })
+}
+
+const descriptionOf = ({ ast }: Schema.Schema.All) => Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(ast))
 
 /** JSON Schema counts code points. The callers count only when the cheaper UTF-16 length does not decide. */
 const countCodePoints = (text: string) => {
@@ -137,14 +158,14 @@ export const decimal = (min: number, max: number, maxDecimals: number, decimalsO
 }
 
 /** An integer in a query string. */
-export const queryInteger = (min: number, max: number, description: string) =>
+export const queryInteger = (min: number, max: number) =>
   Schema.transformOrFail(Schema.String, integer(min, max), {
     decode: (digits, _, ast) =>
       /^-?\d{1,16}$/.test(digits)
         ? ParseResult.succeed(Number(digits))
         : ParseResult.fail(new ParseResult.Type(ast, digits)),
     encode: (value) => ParseResult.succeed(String(value))
-  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max, description }))
+  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max }))
 
 /** The HTTP server checks this maximum before it decodes any item. */
 export const maxItems =
@@ -181,13 +202,16 @@ export const oneOf = <const L extends readonly [string, ...Array<string>]>(...li
   })
 
 /** A boolean in a query string. */
-export const queryBoolean = (description: string) =>
-  Schema.transform(oneOf("true", "false"), Schema.Boolean, {
-    decode: (text) => text === "true",
-    encode: (value) => (value ? "true" : "false")
-  }).annotations({ jsonSchema: { type: "boolean", description } })
+export const QueryBoolean = Schema.transform(oneOf("true", "false"), Schema.Boolean, {
+  decode: (text) => text === "true",
+  encode: (value) => (value ? "true" : "false")
+}).annotations({ jsonSchema: { type: "boolean" } })
 
-export const Order = integer(0, Number.MAX_SAFE_INTEGER).annotations({ description: "Position among its siblings" })
+export const Order = field(
+  integer(0, Number.MAX_SAFE_INTEGER),
+  "Position in lists, ascending. Items without it come last.",
+  1
+)
 
 /** A timestamp in a response: ISO 8601 in UTC. The database layer returns timestamps in this form. */
 export const Timestamp = Schema.String.annotations({ jsonSchema: { type: "string", format: "date-time" } })
@@ -212,7 +236,10 @@ export const UtcDateTime = Schema.transformOrFail(Schema.String, Schema.String, 
   encode: ParseResult.succeed
 }).annotations({ jsonSchema: { type: "string", format: "date-time", pattern: "Z$" } })
 
-export const timestamps = { createdAt: Timestamp, updatedAt: Timestamp }
+export const timestamps = {
+  createdAt: field(Timestamp, "When it was created.", "2026-11-14T09:30:00.000Z"),
+  updatedAt: field(Timestamp, "When it last changed.", "2026-11-14T09:30:00.000Z")
+}
 
 /** An optional field. A response omits it instead of sending null. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
@@ -222,7 +249,7 @@ export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optio
  * description states it in words, because client generators treat a field with a JSON Schema `default` as required.
  */
 export const optionalWithDefault = <A, I, R>(schema: Schema.Schema<A, I, R>, fallback: NoInfer<A>) =>
-  optional(schema.annotations({ description: `${fallback} unless given` }))
+  optional(field(schema, [descriptionOf(schema), `Default: ${fallback}.`].filter(Boolean).join(" ")))
 
 /** Decoding a request body reports all errors at once and rejects unknown properties. */
 const strict = { parseOptions: { errors: "all", onExcessProperty: "error" } } as const
@@ -236,11 +263,18 @@ type Patchable<F> =
 const isOptional = (field: Schema.Struct.Field): field is Optional<Schema.Schema.All> =>
   Schema.isPropertySignature(field) && "from" in field
 
+/** The schema with null, which removes the value of an optional field. */
+const nullable = (schema: Schema.Schema.All) => {
+  const description = descriptionOf(schema)
+  const union = Schema.NullOr(schema)
+  return description === undefined ? union : field(union, `${description} null removes it.`)
+}
+
 /** The body of a PATCH: every field is optional, null clears an optional field, and an empty body is invalid. */
 export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
   const changeable = Object.entries(fields).map(([name, field]) => [
     name,
-    isOptional(field) ? optional(Schema.NullOr(field.from)) : optional(field as Schema.Schema.All)
+    isOptional(field) ? optional(nullable(field.from)) : optional(field as Schema.Schema.All)
   ])
   // Object.fromEntries loses the type of each field; the mapped type restores it.
   const struct = Schema.Struct(Object.fromEntries(changeable) as { readonly [K in keyof F]: Patchable<F[K]> })

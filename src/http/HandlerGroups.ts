@@ -37,9 +37,9 @@ export const handlerGroups = [
   integrations,
   events,
   deliveries,
-  webhooks,
   issues,
-  inbound
+  inbound,
+  webhooks
 ]
 
 export const Api = makeApi(handlerGroups.map(({ group }) => group))

@@ -28,7 +28,8 @@ describe("id", () => {
   it("documents its pattern and what it identifies", () => {
     assert.deepStrictEqual(jsonSchemaOf(id("inv", "invoice")), {
       type: "string",
-      description: "Identifies the invoice",
+      description: "Identifier of the invoice.",
+      examples: ["inv_01k9zq3v5t8w2x4y6a7b9c1d3e"],
       pattern: "^inv_[a-z0-9]{1,64}$"
     })
   })

@@ -3,6 +3,8 @@ import { assert, describe, it } from "vitest"
 import {
   applyPatch,
   body,
+  field,
+  integer,
   maxItems,
   maxProperties,
   nonEmptyArray,
@@ -10,7 +12,7 @@ import {
   optional,
   optionalWithDefault,
   patch,
-  queryBoolean,
+  QueryBoolean,
   queryInteger,
   rule,
   text,
@@ -19,12 +21,12 @@ import {
 import { decode, jsonSchemaOf, schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
 
 describe("queryInteger", () => {
-  const makeLimit = () => queryInteger(1, 200, "Page size")
+  const makeLimit = () => queryInteger(1, 200)
 
   it("reads an integer of up to 16 digits", () => {
     assert.strictEqual(decode(makeLimit(), "200"), 200)
-    assert.strictEqual(decode(queryInteger(-9, 9, ""), "-9"), -9)
-    assert.strictEqual(decode(queryInteger(0, Number.MAX_SAFE_INTEGER, ""), "9007199254740991"), 9007199254740991)
+    assert.strictEqual(decode(queryInteger(-9, 9), "-9"), -9)
+    assert.strictEqual(decode(queryInteger(0, Number.MAX_SAFE_INTEGER), "9007199254740991"), 9007199254740991)
     assert.strictEqual(Schema.encodeSync(makeLimit())(7), "7")
   })
 
@@ -39,24 +41,18 @@ describe("queryInteger", () => {
   })
 
   it("documents its bounds", () => {
-    assert.deepStrictEqual(jsonSchemaOf(makeLimit()), {
-      type: "integer",
-      minimum: 1,
-      maximum: 200,
-      description: "Page size"
-    })
+    assert.deepStrictEqual(jsonSchemaOf(makeLimit()), { type: "integer", minimum: 1, maximum: 200 })
   })
 })
 
-describe("queryBoolean", () => {
+describe("QueryBoolean", () => {
   it("reads and writes true and false, and nothing else", () => {
-    const Flag = queryBoolean("Whether")
-    assert.isTrue(decode(Flag, "true"))
-    assert.isFalse(decode(Flag, "false"))
-    assert.strictEqual(Schema.encodeSync(Flag)(true), "true")
-    assert.strictEqual(Schema.encodeSync(Flag)(false), "false")
-    assert.deepStrictEqual(schemaErrorsOf(Flag, "1"), ["body enum: must be one of true, false"])
-    assert.deepStrictEqual(jsonSchemaOf(Flag), { type: "boolean", description: "Whether" })
+    assert.isTrue(decode(QueryBoolean, "true"))
+    assert.isFalse(decode(QueryBoolean, "false"))
+    assert.strictEqual(Schema.encodeSync(QueryBoolean)(true), "true")
+    assert.strictEqual(Schema.encodeSync(QueryBoolean)(false), "false")
+    assert.deepStrictEqual(schemaErrorsOf(QueryBoolean, "1"), ["body enum: must be one of true, false"])
+    assert.deepStrictEqual(jsonSchemaOf(QueryBoolean), { type: "boolean" })
   })
 })
 
@@ -158,12 +154,33 @@ describe("optional", () => {
 
 describe("optionalWithDefault", () => {
   it("names the default in words and leaves it to the reader of the body to apply it", () => {
-    const Thing = body({ count: optionalWithDefault(Schema.Number, 3) })
-    assert.deepStrictEqual(decode(Thing, {}), {})
-    assert.deepInclude(jsonSchemaOf(Thing), {
-      properties: { count: { type: "number", description: "3 unless given" } },
+    const Wait = body({ days: optionalWithDefault(field(integer(0, 365), "Days to wait.", 14), 30) })
+    assert.deepStrictEqual(decode(Wait, {}), {})
+    assert.deepInclude(jsonSchemaOf(Wait), {
+      properties: {
+        days: { type: "integer", minimum: 0, maximum: 365, description: "Days to wait. Default: 30.", examples: [14] }
+      },
       required: []
     })
+  })
+})
+
+describe("field", () => {
+  it("adds a sentence and an example to every kind of schema, and keeps its bounds and errors", () => {
+    const Name = field(text(1, 5), "A name.", "Ada")
+    assert.deepStrictEqual(jsonSchemaOf(Name), {
+      type: "string",
+      minLength: 1,
+      maxLength: 5,
+      description: "A name.",
+      examples: ["Ada"]
+    })
+    assert.deepStrictEqual(schemaErrorsOf(Name, ""), ["body minLength: must have at least 1 character"])
+    const Count = field(integer(1, 9), "A count.")
+    assert.deepStrictEqual(jsonSchemaOf(Count), { type: "integer", minimum: 1, maximum: 9, description: "A count." })
+    assert.deepStrictEqual(schemaErrorsOf(Count, 1.5), ["body type: must be an integer"])
+    const When = field(UtcDateTime, "A time.", "2026-11-14T09:30:00.000Z")
+    assert.deepInclude(jsonSchemaOf(When), { description: "A time.", examples: ["2026-11-14T09:30:00.000Z"] })
   })
 })
 
@@ -174,6 +191,19 @@ describe("patch", () => {
     for (const change of [{ name: "a" }, { note: "b" }, { note: null }, { name: "a", note: null }])
       assert.deepStrictEqual<unknown>(decode(makeChange(), change), change)
     assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: null }), ["name type: must be a string"])
+  })
+
+  it("says in the sentence about an optional field that null removes it", () => {
+    const Change = patch({ note: optional(field(text(0, 5), "A note.")), name: field(text(1, 5), "A name.") })
+    assert.deepInclude(jsonSchemaOf(Change), {
+      properties: {
+        note: {
+          anyOf: [{ type: "string", maxLength: 5, description: "A note." }, { type: "null" }],
+          description: "A note. null removes it."
+        },
+        name: { type: "string", minLength: 1, maxLength: 5, description: "A name." }
+      }
+    })
   })
 
   it("rejects an empty body and reports all errors of another at once", () => {

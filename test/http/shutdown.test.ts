@@ -5,8 +5,9 @@ import { text } from "node:stream/consumers"
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Deferred, Effect, Schema } from "effect"
 import { assert, describe, it, vi } from "vitest"
-import { anyCaller, operation } from "../../src/http/api/Access.ts"
+import { anyCaller } from "../../src/http/api/Access.ts"
 import { data } from "../../src/http/api/Envelope.ts"
+import { operation } from "../../src/http/api/Operation.ts"
 import { handlerGroups } from "../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../src/http/server/Handlers.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
@@ -27,7 +28,7 @@ const makeGates = () => {
       HttpApiEndpoint.get("pass", "/gates/:name")
         .setPath(Schema.Struct({ name: Schema.String }))
         .addSuccess(data(Schema.String))
-        .annotateContext(operation("Pass a gate", anyCaller))
+        .annotateContext(operation("Pass a gate", anyCaller, { description: "For this test." }))
     ),
     Effect.void,
     () => ({

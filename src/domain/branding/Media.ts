@@ -1,31 +1,39 @@
 import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
-import { body, Order, optional, rule } from "../Schemas.ts"
+import { exampleId } from "../Ids.ts"
+import { body, field, Order, optional, rule } from "../Schemas.ts"
 import { AssetId, AssetKind, AssetStatus, imagePath } from "./Asset.ts"
 
 const slotPattern = "^[a-z][a-z0-9-]{0,62}$"
 
 /** The name of an attachment's slot. API users choose the names. */
-export const Slot = Schema.String.pipe(
-  Schema.pattern(
-    new RegExp(slotPattern),
-    rule("pattern", "must be lowercase letters, digits and hyphens, starting with a letter", { pattern: slotPattern })
-  )
+export const Slot = field(
+  Schema.String.pipe(
+    Schema.pattern(
+      new RegExp(slotPattern),
+      rule("pattern", "must be lowercase letters, digits and hyphens, starting with a letter", { pattern: slotPattern })
+    )
+  ),
+  "Name of the place for one image, chosen by you. Each slot holds at most one image.",
+  "logo"
 )
 
 /** An image attached to a tenant or a client. */
 export const MediaItem = Schema.Struct({
-  attachmentId: Schema.String,
-  slot: Schema.String,
-  order: Order,
-  assetId: Schema.String,
+  attachmentId: field(Schema.String, "Identifier of the attachment.", exampleId("att")),
+  slot: field(Schema.String, "Name of the slot that holds the image.", "logo"),
+  order: field(Order, "Position among the images, ascending.", 0),
+  assetId: field(Schema.String, "Identifier of the asset.", exampleId("ast")),
   kind: AssetKind,
   status: AssetStatus,
-  url: Schema.String
-}).annotations({ identifier: "MediaItem" })
+  url: field(Schema.String, "Path that serves the image.", imagePath(exampleId("ast")))
+}).annotations({ identifier: "MediaItem", description: "An image that is attached to a tenant or a client." })
 export type MediaItem = typeof MediaItem.Type
 
-export const AttachMedia = body({ assetId: AssetId, order: optional(Order) }).annotations({ identifier: "AttachMedia" })
+export const AttachMedia = body({
+  assetId: field(AssetId, "Identifier of a READY asset of the tenant."),
+  order: optional(field(Order, "Position among the images, ascending. Default: 0.", 0))
+}).annotations({ identifier: "AttachMedia", description: "The image to attach." })
 
 /** Sorts by `order`, then by slot name. */
 export const sortMedia = (items: ReadonlyArray<MediaItem>) =>

@@ -4,6 +4,7 @@ import { id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import {
   body,
+  field,
   integer,
   Order,
   oneOf,
@@ -18,7 +19,11 @@ import { Client, ClientId } from "./Client.ts"
 
 export const ContractId = id("ctr", "contract")
 
-export const ContractStatus = oneOf("DRAFT", "ACTIVE", "ENDED")
+export const ContractStatus = field(
+  oneOf("DRAFT", "ACTIVE", "ENDED"),
+  "DRAFT: being negotiated, cannot be invoiced. ACTIVE: in force. ENDED: over, can still be invoiced.",
+  "ACTIVE"
+)
 export type ContractStatus = typeof ContractStatus.Type
 
 /** Allowed status transitions. */
@@ -29,37 +34,49 @@ export const contractTransitions: Readonly<Record<ContractStatus, ReadonlyArray<
 }
 
 const writable = {
-  name: text(1, 255),
-  description: optional(text(0, 1024)),
+  name: field(text(1, 255), "Name of the contract, as invoices show it.", "Maintenance"),
+  description: optional(field(text(0, 1024), "Free text about what was agreed.", "Two inspections a year")),
   status: ContractStatus,
-  currencyCode: CurrencyCode,
-  startsAt: optional(UtcDateTime),
-  endsAt: optional(UtcDateTime),
-  paymentTermDays: integer(0, 365),
-  capMinor: optional(integer(0, Number.MAX_SAFE_INTEGER)),
+  currencyCode: field(CurrencyCode, "Currency of all its invoices, as an ISO 4217 code.", "EUR"),
+  startsAt: optional(field(UtcDateTime, "When the contract begins.", "2026-01-01T00:00:00.000Z")),
+  endsAt: optional(field(UtcDateTime, "When the contract ends, after `startsAt`.", "2026-12-31T00:00:00.000Z")),
+  paymentTermDays: field(integer(0, 365), "Days from the issue of an invoice until it is due.", 30),
+  capMinor: optional(
+    field(
+      integer(0, Number.MAX_SAFE_INTEGER),
+      "Most that all invoices of the contract together can bill, void ones excluded, in minor units.",
+      5_000_000
+    )
+  ),
   order: optional(Order)
 }
 
-export const Contract = Schema.Struct({ id: ContractId, client: ClientId, ...writable, ...timestamps }).annotations({
-  identifier: "Contract"
+const client = field(ClientId, "The client that the contract is with.")
+
+export const Contract = Schema.Struct({ id: ContractId, client, ...writable, ...timestamps }).annotations({
+  identifier: "Contract",
+  description: "An agreement with a client: its currency, its period, and how much it can bill."
 })
 export type Contract = typeof Contract.Type
 
 /** A contract whose client is expanded on request. */
 export const ExpandedContract = Schema.Struct({
   ...Contract.fields,
-  client: Schema.Union(ClientId, Client)
-}).annotations({ identifier: "ContractInFull" })
+  client: field(Schema.Union(ClientId, Client), "Identifier of the client, or the client itself if it is expanded.")
+}).annotations({ identifier: "ContractExpanded", description: "A contract, with its client if it was asked for." })
 
 const defaults = { status: "DRAFT", paymentTermDays: 30 } as const
 
 /** A contract cannot be created as ENDED. */
 export const CreateContract = body({
-  clientId: ClientId,
+  clientId: client,
   ...writable,
-  status: optionalWithDefault(oneOf("DRAFT", "ACTIVE"), defaults.status),
+  status: optionalWithDefault(
+    field(oneOf("DRAFT", "ACTIVE"), "DRAFT: being negotiated, cannot be invoiced. ACTIVE: in force.", "ACTIVE"),
+    defaults.status
+  ),
   paymentTermDays: optionalWithDefault(writable.paymentTermDays, defaults.paymentTermDays)
-}).annotations({ identifier: "CreateContract" })
+}).annotations({ identifier: "CreateContract", description: "A new contract with a client." })
 
 /** Applies the defaults to a create request. */
 export const applyContractDefaults = ({ clientId, ...fields }: typeof CreateContract.Type) => ({
@@ -68,7 +85,10 @@ export const applyContractDefaults = ({ clientId, ...fields }: typeof CreateCont
   client: clientId
 })
 
-export const PatchContract = patch(writable).annotations({ identifier: "PatchContract" })
+export const PatchContract = patch(writable).annotations({
+  identifier: "PatchContract",
+  description: "The fields of a contract to change."
+})
 
 type Terms = Pick<Contract, "status" | "startsAt" | "endsAt">
 

@@ -1,20 +1,23 @@
 import { Schema } from "effect"
 import { ClientId } from "../contracting/Client.ts"
 import { id } from "../Ids.ts"
-import { integer, optional, Timestamp } from "../Schemas.ts"
+import { field, integer, optional, Timestamp } from "../Schemas.ts"
 import { TenantId } from "../tenancy/Tenant.ts"
-import { type EventType, eventTypes } from "./EventCatalogue.ts"
+import { describeEvent, type EventType, eventTypes } from "./EventCatalogue.ts"
 
 export const EventId = id("evt", "event")
 
 const makeFields = <T extends Schema.Schema.Any, D extends Schema.Schema.AnyNoContext>(type: T, data: D) => ({
   id: EventId,
   type,
-  timestamp: Timestamp,
-  tenant: TenantId,
-  client: optional(ClientId),
-  /** Counts the events of one resource, so that a consumer can detect a missing event. */
-  sequence: integer(1, Number.MAX_SAFE_INTEGER),
+  timestamp: field(Timestamp, "When it happened.", "2026-11-14T09:30:00.000Z"),
+  tenant: field(TenantId, "The tenant in which it happened."),
+  client: optional(field(ClientId, "The client that the resource belongs to, if it belongs to one.")),
+  sequence: field(
+    integer(1, Number.MAX_SAFE_INTEGER),
+    "Counts the events of one resource, from 1. A gap means that you missed an event.",
+    1
+  ),
   data
 })
 
@@ -31,11 +34,17 @@ export const eventSchemaName = (type: EventType) => `Event.${type}`
 
 /** One schema per event type. */
 export const eventSchemas = eventTypes.map(({ schema, type }) =>
-  Schema.Struct(makeFields(Schema.Literal(type), schema)).annotations({ identifier: eventSchemaName(type) })
+  Schema.Struct(makeFields(field(Schema.Literal(type), "Type of the event."), schema)).annotations({
+    identifier: eventSchemaName(type),
+    description: describeEvent(type)
+  })
 )
 
 /** Something that happened to a resource, with the resource as the API showed it at that time. */
 export const Event = Schema.make<Event>(
   // TypeScript cannot infer the union from an array of schemas.
-  Schema.Union(...eventSchemas).annotations({ identifier: "Event" }).ast
+  Schema.Union(...eventSchemas).annotations({
+    identifier: "Event",
+    description: "Something that happened to a resource, with the resource as it was right after."
+  }).ast
 )

@@ -19,12 +19,29 @@ import { TrackedIssue } from "../tracker/TrackedIssue.ts"
 interface Entry {
   /** The schema of the resource in events. */
   readonly schema: Schema.Schema.AnyNoContext
-  readonly actions: ReadonlyArray<string>
+  readonly actions: ReadonlyArray<keyof typeof actionTexts>
   /** Schemas of the actions whose events contain more. */
   readonly schemaByAction?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
 const crudActions = ["created", "updated", "deleted"] as const
+
+/** What happened to the resource. Completes a sentence that begins with the resource. */
+const actionTexts = {
+  created: "was created",
+  updated: "was changed",
+  deleted: "was deleted",
+  finalized: "was finalized and has its number",
+  paid: "was marked as paid",
+  voided: "was voided",
+  reference_changed: "bills an issue that changed in the tracker",
+  ready: "was verified and can be shown",
+  failed: "was rejected: the uploaded file is not the declared image",
+  paused: "was paused",
+  resumed: "was resumed",
+  error: "was stopped by an error",
+  ping: "was pinged by a user"
+} as const
 
 /** All resources with events, and their actions. An event type is `<resource>.<action>`. */
 export const eventCatalogue = {
@@ -60,6 +77,13 @@ export const eventTypes = entries.flatMap(([resource, { actions, schema, schemaB
   actions.map((action) => ({ type: `${resource}.${action}` as EventType, schema: schemaByAction?.[action] ?? schema }))
 )
 
+/** A sentence about an event type: "An invoice was voided." */
+export const describeEvent = (type: EventType) => {
+  const [resource = "", action = ""] = type.split(".")
+  const article = /^[aeiou]/.test(resource) ? "An" : "A"
+  return `${article} ${resource.replaceAll("_", " ")} ${actionTexts[action as keyof typeof actionTexts]}.` // split widens the action
+}
+
 /** An event type, or `<resource>.*` for all types of a resource. */
 export type EventPattern = EventType | `${ResourceName}.*`
 
@@ -70,7 +94,8 @@ const patterns: ReadonlyArray<EventPattern> = [
 
 export const EventPattern = Schema.Literal(...patterns).annotations({
   identifier: "EventPattern",
-  description: "An event type, or all of one resource",
+  description: "An event type, or `<resource>.*` for all types of a resource.",
+  examples: ["invoice.*"],
   [ConstraintId]: "enum" satisfies Constraint,
   message: () => ({
     message: "must be an event type such as client.created, or client.* for all of them",

@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { fieldError } from "../Errors.ts"
-import { body, optional, text } from "../Schemas.ts"
+import { body, field, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 
 /** Providers that users authorize through OAuth. */
@@ -16,23 +16,35 @@ export const requireOAuthProvider = ({ provider }: { readonly provider: Provider
     : Either.left(fieldError("provider", "state", `is ${provider}, which needs no authorization`))
 
 export const BeginAuthorization = body({
-  origin: text(1, 300).annotations({ description: "Origin of the page that opens the popup; it must be a trusted one" })
-}).annotations({ identifier: "BeginAuthorization" })
+  origin: field(
+    text(1, 300),
+    "Origin of your page that opens the popup. The operator must have listed it as trusted.",
+    "https://app.example.com"
+  )
+}).annotations({ identifier: "BeginAuthorization", description: "Where the authorization starts." })
 
 export const BegunAuthorization = Schema.Struct({
-  authorizationUrl: Schema.String.annotations({ description: "To be opened in a popup within ten minutes, once" })
-}).annotations({ identifier: "BegunAuthorization" })
+  authorizationUrl: field(
+    Schema.String,
+    "Page of the provider to open in a popup. It works once, within ten minutes.",
+    "https://auth.example.com/authorize?client_id=contracting&state=k3Jx9fQ2"
+  )
+}).annotations({ identifier: "AuthorizationUrl", description: "Where the user authorizes the integration." })
 
 export const ConfirmAuthorization = body({
-  confirmation: text(1, 100).annotations({ description: "What the popup told the page that opened it" })
-}).annotations({ identifier: "ConfirmAuthorization" })
+  confirmation: field(
+    text(1, 100),
+    "The code that the popup posted to your page.",
+    "mG7pVq0w3nXzY5tR8sK2jLhB4cD6fAeU9iOoPl1QbNs"
+  )
+}).annotations({ identifier: "ConfirmAuthorization", description: "Proof that you started the authorization." })
 
 /** Query parameters of the OAuth redirect. */
 export const CallbackQuery = Schema.Struct({
-  code: optional(Schema.String),
-  state: optional(Schema.String),
-  error: optional(Schema.String),
-  error_description: optional(Schema.String)
+  code: optional(field(Schema.String, "Authorization code of the provider.", "0-4aXyq2bTz")),
+  state: optional(field(Schema.String, "State of the authorization URL. It works once.", "k3Jx9fQ2")),
+  error: optional(field(Schema.String, "Error code of the provider, if it gave no authorization code.")),
+  error_description: optional(field(Schema.String, "Error message of the provider."))
 })
 
 /** Messages that the callback page shows when an authorization fails, by error code. */

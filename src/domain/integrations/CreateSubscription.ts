@@ -3,15 +3,17 @@ import { ClientId } from "../contracting/Client.ts"
 import { fieldError } from "../Errors.ts"
 import { EventPattern } from "../events/EventCatalogue.ts"
 import { requireQuota } from "../Quotas.ts"
-import { body, optional, text } from "../Schemas.ts"
+import { body, field, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 import type { Subscription } from "./Subscription.ts"
 
 export const CreateSubscription = body({
   eventType: EventPattern,
-  clientId: optional(ClientId),
-  scopeKey: optional(text(1, 100).annotations({ description: "Follows from clientId; one that is given must agree" }))
-}).annotations({ identifier: "CreateSubscription" })
+  clientId: optional(field(ClientId, "Only events of this client. Without it, events of the whole tenant.")),
+  scopeKey: optional(
+    field(text(1, 100), "Can be left out: it follows from `clientId`, and a different value is rejected.")
+  )
+}).annotations({ identifier: "CreateSubscription", description: "The events that an integration is to get." })
 export type CreateSubscription = typeof CreateSubscription.Type
 
 /** The scope key of a subscription: the whole tenant, or subscription client. */

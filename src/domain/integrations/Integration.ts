@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import { type ErrorDetail, fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
-import { body, optional, patch, text, timestamps } from "../Schemas.ts"
+import { body, field, optional, patch, text, timestamps } from "../Schemas.ts"
 import { toStorableText } from "../StorableText.ts"
 import { isOAuthProvider } from "./Authorization.ts"
 import { IntegrationStatus } from "./IntegrationStatus.ts"
@@ -15,15 +15,21 @@ export const maxSiteIdLength = 100
 
 /** The settings of all providers. `configKeys` lists those of each provider. */
 const IntegrationConfig = body({
-  url: optional(text(1, 2000)),
-  folderId: optional(text(1, 200)),
-  siteId: optional(
-    text(1, maxSiteIdLength).annotations({
-      description: "The tracker's site; the authorization fills it in, and from then on it stays what it is"
-    })
+  url: optional(
+    field(text(1, 2000), "WEBHOOK: the URL that receives events, on a public host.", "https://books.example.com/hook")
   ),
-  jql: optional(text(1, 500))
-}).annotations({ identifier: "IntegrationConfig" })
+  folderId: optional(field(text(1, 200), "GOOGLE_DRIVE: the folder that receives the files.")),
+  siteId: optional(
+    field(
+      text(1, maxSiteIdLength),
+      "JIRA: identifier of the Jira site. The authorization fills it in, and then it cannot change."
+    )
+  ),
+  jql: optional(field(text(1, 500), "JIRA: a JQL filter of the issues to track."))
+}).annotations({
+  identifier: "IntegrationConfig",
+  description: "Settings of the provider. WEBHOOK needs `url`, GOOGLE_DRIVE needs `folderId`, NATS has none."
+})
 export type IntegrationConfig = typeof IntegrationConfig.Type
 
 const maxReasonLength = 1000
@@ -31,37 +37,56 @@ const maxReasonLength = 1000
 /** Makes a status reason storable. The text can come from a provider. */
 export const toStatusReason = (reason: string) => toStorableText(reason, maxReasonLength) || "No reason was given"
 
-const changeable = { name: text(1, 200), config: IntegrationConfig }
+const changeable = {
+  name: field(text(1, 200), "Name of the integration, chosen by you.", "Books"),
+  config: IntegrationConfig
+}
 
 export const Integration = Schema.Struct({
   id: IntegrationId,
   provider: Provider,
   name: changeable.name,
   status: IntegrationStatus,
-  statusReason: optional(text(1, maxReasonLength)),
-  isAuthorized: Schema.Boolean,
+  statusReason: optional(field(text(1, maxReasonLength), "Why the integration stopped, and what to do.")),
+  isAuthorized: field(
+    Schema.Boolean,
+    "Whether the provider lets the service in. Always true for WEBHOOK and NATS.",
+    true
+  ),
   config: changeable.config,
-  subscriptions: Schema.Array(Subscription),
+  subscriptions: field(Schema.Array(Subscription), "Which events it gets."),
   ...timestamps
-}).annotations({ identifier: "Integration" })
+}).annotations({ identifier: "Integration", description: "A connection to another system, with its subscriptions." })
 export type Integration = typeof Integration.Type
 
 /** The response to creation and rotation: only these contain the signing secret or the webhook URL. */
 export const IntegrationWithSecret = Schema.Struct({
   ...Integration.fields,
-  secret: optional(Schema.String.annotations({ description: "Signs deliveries; it is never shown again" })),
+  secret: optional(
+    field(
+      Schema.String,
+      "WEBHOOK: secret that signs deliveries. No other response shows it.",
+      "whsec_ZXhhbXBsZS1vbmx5LW5vdC1hLXJlYWwtc2VjcmV0"
+    )
+  ),
   webhookUrl: optional(
-    Schema.String.annotations({ description: "Takes the tracker's webhooks; it is never shown again" })
+    field(Schema.String, "JIRA: URL that takes webhooks of the tracker. No other response shows it.")
   )
-}).annotations({ identifier: "IntegrationWithSecret" })
+}).annotations({
+  identifier: "IntegrationWithSecret",
+  description: "An integration with its secret or its webhook URL, if the provider has one."
+})
 
 export const CreateIntegration = body({
   provider: Provider,
   name: changeable.name,
   config: optional(IntegrationConfig)
-}).annotations({ identifier: "CreateIntegration" })
+}).annotations({ identifier: "CreateIntegration", description: "A new integration." })
 
-export const PatchIntegration = patch(changeable).annotations({ identifier: "PatchIntegration" })
+export const PatchIntegration = patch(changeable).annotations({
+  identifier: "PatchIntegration",
+  description: "The fields of an integration to change. `config` replaces all settings."
+})
 
 interface ConfigKeys {
   readonly required: ReadonlyArray<keyof IntegrationConfig>

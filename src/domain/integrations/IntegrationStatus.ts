@@ -1,8 +1,13 @@
 import { Either } from "effect"
 import { fieldError } from "../Errors.ts"
-import { oneOf } from "../Schemas.ts"
+import { field, oneOf } from "../Schemas.ts"
 
-export const IntegrationStatus = oneOf("PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR")
+export const IntegrationStatus = field(
+  oneOf("PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"),
+  "PENDING_AUTH: waits for an OAuth authorization. ACTIVE: in use. PAUSED: events are kept until it is resumed. " +
+    "ERROR: stopped; `statusReason` says why, and events are kept until it is resumed.",
+  "ACTIVE"
+)
 export type IntegrationStatus = typeof IntegrationStatus.Type
 
 interface Transition {

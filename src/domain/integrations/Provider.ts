@@ -1,5 +1,10 @@
-import { oneOf } from "../Schemas.ts"
+import { field, oneOf } from "../Schemas.ts"
 
 /** The external service that an integration connects to. */
-export const Provider = oneOf("JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS")
+export const Provider = field(
+  oneOf("JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS"),
+  "The system it connects to. WEBHOOK: events to a URL of yours. NATS: events in a stream that you read. " +
+    "JIRA: issues that you can bill. GOOGLE_DRIVE: finalized invoices as files.",
+  "WEBHOOK"
+)
 export type Provider = typeof Provider.Type

@@ -7,6 +7,7 @@ import { lineTotal, maxMinor } from "../money/Money.ts"
 import {
   body,
   decimal,
+  field,
   integer,
   maxProperties,
   nonEmptyArray,
@@ -27,7 +28,11 @@ export const maxBillablesPerRequest = 1000
 
 const maxDecimals = 12
 
-const Quantity = decimal(-maxMinor, maxMinor, maxDecimals, (value) => toDecimal(value).scale)
+const Quantity = field(
+  decimal(-maxMinor, maxMinor, maxDecimals, (value) => toDecimal(value).scale),
+  `How many units are billed, with at most ${maxDecimals} decimals. Negative for a credit.`,
+  2.5
+)
 
 /** Maximum length of a metadata value, in characters. */
 export const maxMetadataValueLength = 500
@@ -49,32 +54,44 @@ const Metadata = Schema.Record({ key: Schema.String, value: text(0, maxMetadataV
 const MinorAmount = integer(-maxMinor, maxMinor)
 
 export const billableFields = {
-  name: text(1, 255),
+  name: field(text(1, 255), "Text of the line on the invoice.", "Pump inspection"),
   quantity: Quantity,
-  amountMinor: MinorAmount,
-  currencyCode: CurrencyCode,
-  referenceType: optional(text(1, 100)),
-  referenceId: optional(text(1, 100)),
-  description: optional(text(0, 1024)),
-  metadata: optional(Metadata),
+  amountMinor: field(MinorAmount, "Price of one unit, in minor units of the currency: 8800 is 88.00 EUR.", 8800),
+  currencyCode: field(CurrencyCode, "Currency of the line: that of the invoice.", "EUR"),
+  referenceType: optional(
+    field(
+      text(1, 100),
+      "Kind of the external item that the line bills. Together with `referenceId` it can be billed only once.",
+      "jira"
+    )
+  ),
+  referenceId: optional(field(text(1, 100), "Identifier of the external item that the line bills.", "NORTH-318")),
+  description: optional(field(text(0, 1024), "Second text of the line.", "Both pumps, with a report")),
+  metadata: optional(
+    field(Metadata, `Up to ${maxMetadataKeys} texts of your own, by keys of your own.`, { costCentre: "4711" })
+  ),
   order: optional(Order)
 }
 
 export const Billable = Schema.Struct({
   id: BillableId,
-  invoice: InvoiceId,
+  invoice: field(InvoiceId, "The invoice that has the line."),
   ...billableFields,
-  lineTotalMinor: MinorAmount,
+  lineTotalMinor: field(
+    MinorAmount,
+    "Quantity times price, rounded half away from zero to a whole minor unit.",
+    22_000
+  ),
   ...timestamps
-}).annotations({ identifier: "Billable" })
+}).annotations({ identifier: "Billable", description: "A line of an invoice." })
 export type Billable = typeof Billable.Type
 
 /** A new line. The quantity defaults to 1 and the currency to that of the invoice. */
 const NewBillable = body({
   ...billableFields,
   quantity: optionalWithDefault(Quantity, 1),
-  currencyCode: optional(CurrencyCode)
-})
+  currencyCode: optional(field(CurrencyCode, "Must be the currency of the invoice. Default: that currency.", "EUR"))
+}).annotations({ description: "A new line." })
 export type NewBillable = typeof NewBillable.Type
 
 /** Applies the defaults to a new line and computes its total, which is undefined beyond the exact range. */
@@ -90,10 +107,13 @@ export const toLine = ({ currencyCode, id }: Pick<Invoice, "id" | "currencyCode"
 }
 
 export const CreateBillables = body({
-  invoiceId: InvoiceId,
-  billables: nonEmptyArray(NewBillable, maxBillablesPerRequest)
-}).annotations({ identifier: "CreateBillables" })
-export const PatchBillable = patch(billableFields).annotations({ identifier: "PatchBillable" })
+  invoiceId: field(InvoiceId, "The draft invoice to add the lines to."),
+  billables: field(nonEmptyArray(NewBillable, maxBillablesPerRequest), "The new lines. All of them are added, or none.")
+}).annotations({ identifier: "CreateBillables", description: "New lines of one draft invoice." })
+export const PatchBillable = patch(billableFields).annotations({
+  identifier: "PatchBillable",
+  description: "The fields of a line to change."
+})
 
 type Terms = Pick<Billable, "currencyCode" | "referenceType" | "referenceId"> & {
   readonly lineTotalMinor: number | undefined

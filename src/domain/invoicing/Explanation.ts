@@ -2,33 +2,39 @@ import { Schema } from "effect"
 import { EncodedJson } from "../EncodedJson.ts"
 import { currencyDecimals } from "../money/Currency.ts"
 import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
+import { field } from "../Schemas.ts"
 import { Billable } from "./Billable.ts"
 import { Invoice } from "./Invoice.ts"
 
-const ExactDecimal = Schema.String.annotations({ description: "A number written out exactly, in decimals" })
 const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
 
 /** How the total of an invoice is computed: every product before and after rounding, and every sum. */
 export const Explanation = Schema.Struct({
   invoice: Invoice.fields.id,
   currencyCode: Invoice.fields.currencyCode,
-  decimals: Integer,
-  rounding: Schema.Literal("half away from zero, once for each line"),
-  lines: Schema.Array(
-    Schema.Struct({
-      billable: Billable.fields.id,
-      name: Billable.fields.name,
-      quantity: ExactDecimal,
-      amountMinor: Integer,
-      product: ExactDecimal,
-      roundedBy: ExactDecimal,
-      lineTotalMinor: Integer,
-      runningTotalMinor: Integer
-    })
+  decimals: field(Integer, "Decimals of the currency: 2 for EUR, 0 for JPY.", 2),
+  rounding: field(Schema.Literal("half away from zero, once for each line"), "How and how often amounts are rounded."),
+  lines: field(
+    Schema.Array(
+      Schema.Struct({
+        billable: Billable.fields.id,
+        name: Billable.fields.name,
+        quantity: field(Schema.String, "Quantity as an exact decimal.", "2.5"),
+        amountMinor: Billable.fields.amountMinor,
+        product: field(Schema.String, "Quantity times price as an exact decimal, before rounding.", "22000"),
+        roundedBy: field(Schema.String, "What rounding added to the product, as an exact decimal.", "0"),
+        lineTotalMinor: field(Integer, "The product after rounding, in minor units.", 22_000),
+        runningTotalMinor: field(Integer, "Sum of this line total and those before it, in minor units.", 22_000)
+      }).annotations({ description: "How the total of one line is computed." })
+    ),
+    "Every line, in its order on the invoice."
   ),
-  subtotalMinor: Integer,
-  totalMinor: Integer
-}).annotations({ identifier: "Explanation" })
+  subtotalMinor: field(Integer, "Sum of the line totals, in minor units.", 22_000),
+  totalMinor: field(Integer, "Amount to pay, in minor units.", 22_000)
+}).annotations({
+  identifier: "InvoiceExplanation",
+  description: "How the total of an invoice is computed: every product before and after rounding, and every sum."
+})
 
 type Explanation = typeof Explanation.Type
 type Line = Pick<Billable, "id" | "name" | "quantity" | "amountMinor">

@@ -1,28 +1,32 @@
 import { Schema } from "effect"
-import { body, optional, rule, text } from "../Schemas.ts"
+import { body, field, integer, optional, rule, text } from "../Schemas.ts"
 
 const placeholder = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
 
 const countSequences = (pattern: string) =>
   [...pattern.matchAll(placeholder)].filter(([, year]) => year === undefined).length
 
+export const defaultNumberPattern = "INV-{year}-{seq:6}"
+
 /**
  * The format of invoice numbers: fixed text, `{seq}` or `{seq:6}` for the counter, and `{year}`. A pattern with
  * `{year}` restarts the counter every year. The limit of 20 digits keeps a number within the length of `invoiceNumber`.
  */
-export const NumberPattern = text(5, 60).pipe(
-  Schema.filter(
-    // Stryker disable next-line StringLiteral: any replacement without braces does
-    (pattern) => countSequences(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(placeholder, "")),
-    rule(
-      "pattern",
-      "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces",
-      { examples: ["INV-{year}-{seq:6}"] }
+export const NumberPattern = field(
+  text(5, 60).pipe(
+    Schema.filter(
+      // Stryker disable next-line StringLiteral: any replacement without braces does
+      (pattern) => countSequences(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(placeholder, "")),
+      rule(
+        "pattern",
+        "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces"
+      )
     )
-  )
+  ),
+  "Format of invoice numbers: fixed text, `{seq}` or `{seq:6}` for the counter padded with zeros, and optionally " +
+    "`{year}`, which restarts the counter every year.",
+  defaultNumberPattern
 )
-
-export const defaultNumberPattern = "INV-{year}-{seq:6}"
 
 /** The period of a counter: the year if the pattern contains it, else `all`. */
 export const numberingPeriod = (pattern: string, issuedAt: string) =>
@@ -34,7 +38,7 @@ export const formatInvoiceNumber = (pattern: string, issuedAt: string, seq: numb
     year === undefined ? String(seq).padStart(Number(width), "0") : issuedAt.slice(0, 4)
   )
 
-const Count = Schema.NonNegativeInt
+const Count = integer(0, Number.MAX_SAFE_INTEGER)
 
 /**
  * Shows for each period that no number is missing or duplicated. `first` and `last` are existing numbers; a period
@@ -42,19 +46,34 @@ const Count = Schema.NonNegativeInt
  */
 export const InvoiceSeries = Schema.Struct({
   pattern: NumberPattern,
-  periods: Schema.Array(
-    Schema.Struct({
-      period: Schema.String,
-      first: optional(Schema.String),
-      last: optional(Schema.String),
-      count: Count,
-      voids: Count,
-      gaps: Schema.Array(Schema.Struct({ from: Count, to: Count }))
-    })
+  periods: field(
+    Schema.Array(
+      Schema.Struct({
+        period: field(Schema.String, "The year, or `all` if the pattern has no `{year}`.", "2026"),
+        first: optional(field(Schema.String, "Number of the first invoice of the period.", "INV-2026-000001")),
+        last: optional(field(Schema.String, "Number of the last invoice of the period.", "INV-2026-000042")),
+        count: field(Count, "How many invoices have a number of the period, void ones included.", 42),
+        voids: field(Count, "How many of them are void.", 1),
+        gaps: field(
+          Schema.Array(
+            Schema.Struct({
+              from: field(Count, "First missing value of the counter."),
+              to: field(Count, "Last missing value of the counter.")
+            }).annotations({ description: "A range of missing numbers." })
+          ),
+          "Ranges of missing numbers. Always empty, unless someone changed the database by hand.",
+          []
+        )
+      }).annotations({ description: "The numbers of one period." })
+    ),
+    "The numbers given so far, by period."
   )
-}).annotations({ identifier: "InvoiceSeries" })
+}).annotations({ identifier: "InvoiceSeries", description: "The format of invoice numbers, and those given so far." })
 
 /** The identifier of a tenant's series in events. It differs from the tenant's, because each has its own sequence. */
 export const seriesIdOf = (tenant: string) => tenant.replace(/^tnt_/, "ser_")
 
-export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({ identifier: "PatchInvoiceSeries" })
+export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({
+  identifier: "PatchInvoiceSeries",
+  description: "The new format of invoice numbers."
+})

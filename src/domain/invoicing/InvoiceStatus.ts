@@ -1,9 +1,13 @@
 import { Either } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
-import { oneOf } from "../Schemas.ts"
+import { field, oneOf } from "../Schemas.ts"
 import type { Role } from "../tenancy/Roles.ts"
 
-export const InvoiceStatus = oneOf("DRAFT", "FINALIZED", "PAID", "VOID")
+export const InvoiceStatus = field(
+  oneOf("DRAFT", "FINALIZED", "PAID", "VOID"),
+  "DRAFT: its lines can change. FINALIZED: numbered and frozen. PAID: paid in full. VOID: cancelled for good.",
+  "FINALIZED"
+)
 export type InvoiceStatus = typeof InvoiceStatus.Type
 
 interface Transition {

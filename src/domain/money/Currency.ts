@@ -13,7 +13,9 @@ const decimals: ReadonlyMap<string, number> = new Map([
 
 export const CurrencyCode = Schema.String.pipe(
   Schema.filter((code) => decimals.has(code), {
-    ...rule("currency", "must be an ISO 4217 currency code such as EUR", { pattern: "^[A-Z]{3}$", examples: ["EUR"] })
+    ...rule("currency", "must be an ISO 4217 currency code such as EUR", { pattern: "^[A-Z]{3}$" }),
+    description: "Currency of the amounts, as an ISO 4217 code.",
+    examples: ["EUR"]
   })
 )
 

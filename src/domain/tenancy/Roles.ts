@@ -1,9 +1,13 @@
-import { oneOf } from "../Schemas.ts"
+import { field, oneOf } from "../Schemas.ts"
 
 /** In ascending order. Each role includes the permissions of the roles before it. */
 export const roles = ["VIEWER", "MEMBER", "ADMIN", "OWNER"] as const
 
-export const Role = oneOf(...roles)
+export const Role = field(
+  oneOf(...roles),
+  `Permissions of the member in the tenant, ascending: ${roles.join(", ")}. Each role includes those before it.`,
+  "MEMBER"
+)
 export type Role = typeof Role.Type
 
 export const hasRole = (actual: Role, required: Role) => roles.indexOf(actual) >= roles.indexOf(required)

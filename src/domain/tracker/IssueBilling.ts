@@ -1,5 +1,6 @@
 import { Either, Schema } from "effect"
 import { fieldError, requireNoErrors, ValidationError } from "../Errors.ts"
+import { exampleId } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
 import {
   billableFields,
@@ -7,7 +8,7 @@ import {
   maxMetadataValueLength,
   type NewBillable
 } from "../invoicing/Billable.ts"
-import { body, nonEmptyArray, optional, optionalWithDefault, text } from "../Schemas.ts"
+import { body, field, nonEmptyArray, optional, optionalWithDefault, text } from "../Schemas.ts"
 import { maxIssueTextLength, type TrackedIssue, TrackedIssueId } from "./TrackedIssue.ts"
 
 /** The `referenceType` of lines made from Jira issues. Their `referenceId` is the issue key. */
@@ -35,20 +36,27 @@ export const canBeSameSite = (one: string | undefined, other: string | undefined
 const IssueKeys = nonEmptyArray(text(1, 100), maxBillablesPerRequest)
 
 const IssueFilter = body({
-  projectKey: optional(text(1, 100)),
-  state: optional(text(1, maxIssueTextLength.state))
-}).annotations({ identifier: "IssueFilter" })
+  projectKey: optional(field(text(1, 100), "Only issues of this project of the tracker.", "NORTH")),
+  state: optional(field(text(1, maxIssueTextLength.state), "Only issues in this state.", "Done"))
+}).annotations({ identifier: "IssueFilter", description: "Selects all matching issues that are not billed yet." })
 
 export const CreateBillablesFromIssues = body({
-  integrationId: IntegrationId,
-  issueKeys: optional(IssueKeys.annotations({ description: "These issues; one that is billed already is refused" })),
-  filter: optional(IssueFilter.annotations({ description: "All such issues that are not billed yet" })),
+  integrationId: field(IntegrationId, "The integration that tracks the issues."),
+  issueKeys: optional(field(IssueKeys, "Keys of the issues to bill. Give either these or `filter`.", ["NORTH-318"])),
+  filter: optional(IssueFilter),
   amountMinor: billableFields.amountMinor,
   quantity: optionalWithDefault(billableFields.quantity, 1),
   name: optional(
-    billableFields.name.annotations({ description: "Of every line; the issue's key and title unless given" })
+    field(billableFields.name, "Text of every line. Default: key and title of the issue.", "Pump inspection")
   )
-}).annotations({ identifier: "CreateBillablesFromIssues" })
+}).annotations({
+  identifier: "CreateBillablesFromIssues",
+  description: "Which issues to bill, and at what price. Give either `issueKeys` or `filter`.",
+  // A composed example would have both.
+  examples: [
+    { integrationId: IntegrationId.make(exampleId("int")), issueKeys: ["NORTH-318"], amountMinor: 8800, quantity: 2.5 }
+  ]
+})
 export type CreateBillablesFromIssues = typeof CreateBillablesFromIssues.Type
 
 /** Fails unless the request selects its issues by exactly one of `issueKeys` and `filter`. */

@@ -8,4 +8,7 @@ export const ReferenceChanged = Schema.Struct({
   ...Billable.fields,
   before: optional(TrackedIssue),
   after: TrackedIssue
-}).annotations({ identifier: "BillableReferenceChanged" })
+}).annotations({
+  identifier: "BillableReferenceChanged",
+  description: "A line of an invoice, and the issue that it bills before and after the change."
+})

@@ -1,4 +1,3 @@
-import { OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import type { Role } from "../../domain/tenancy/Roles.ts"
 
@@ -42,10 +41,6 @@ export const inPathTenant = (role: Role, options: { readonly hidden?: boolean } 
   role,
   hidden: options.hidden ?? false
 })
-
-/** Annotations that every operation has: its summary and its access rule. */
-export const operation = (summary: string, access: AccessRule) =>
-  Context.make(EndpointAccess, access).pipe(Context.add(OpenApi.Summary, summary))
 
 /** Whether the handler reads the body as a stream, instead of decoded. */
 export class StreamedUpload extends Context.Reference<StreamedUpload>()("http/StreamedUpload", {

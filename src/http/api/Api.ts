@@ -2,13 +2,31 @@ import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
 import { ApiError } from "../../domain/Errors.ts"
 import { eventSchemas } from "../../domain/events/Event.ts"
 
+const introduction = `Contracting and invoicing for many businesses: clients, contracts, projects and invoices, with an event for every change.
+
+## First steps
+
+1. Create a tenant. You are its OWNER. Send its \`id\` as the header \`tenant-id\` from then on.
+2. Create a client, then an ACTIVE contract with the client.
+3. Create an invoice under the contract, add billables, and finalize it. Download it as PDF.
+
+## Conventions
+
+- A success has its result in \`data\`. An error has \`error\` and \`message\`. A 400 lists every invalid field in \`details\`.
+- Amounts are whole minor units of their currency: 8800 in EUR is 88.00 EUR. Times are ISO 8601 in UTC.
+- Lists come in pages. Follow the URL in the header \`Link\` until there is none.
+- With an \`Idempotency-Key\`, a POST that you repeat is done once.
+- \`ETag\` is the version of a resource. Send it as \`If-Match\` to change only the version that you know.
+- A 429 or 503 has \`Retry-After\`: repeat the request after that many seconds.
+- Every write records an event. Read the event feed, or have events delivered to an integration.`
+
 const base = HttpApi.make("contracting")
   .addError(ApiError)
   .annotate(HttpApi.AdditionalSchemas, eventSchemas)
   .annotate(OpenApi.Title, "Contracting service")
   .annotate(OpenApi.Version, "0.1.0")
   .annotate(OpenApi.Servers, [{ url: "/" }])
-  .annotate(OpenApi.Description, "Contracting and invoicing for many tenants: every request works inside one of them.")
+  .annotate(OpenApi.Description, introduction)
 
 type ContractingApi<G extends HttpApiGroup.HttpApiGroup.Any> = HttpApi.HttpApi<"contracting", G, ApiError, never>
 

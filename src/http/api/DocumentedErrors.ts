@@ -9,10 +9,13 @@ export interface OperationTraits {
   readonly access: AccessRule
   readonly hasPayload: boolean
   readonly hasQuery: boolean
+  readonly hasPathParameter: boolean
   /** Whether the response is an array rather than one resource. */
   readonly returnsList: boolean
   /** Whether it changes an existing resource, and so accepts If-Match. */
   readonly acceptsIfMatch: boolean
+  /** Whether its body is a file. */
+  readonly isUpload: boolean
   /** Whether it is a GET with side effects. */
   readonly isUnsafeGet: boolean
 }

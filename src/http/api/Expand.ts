@@ -18,7 +18,7 @@ export const expandParameter = <const Names extends ReadonlyArray<string>>(...na
     rule("enum", message, {
       type: "string",
       examples: [names.join(",")],
-      description: `Relations to show in full: ${names.join(", ")}, with commas between them`
+      description: `Relations to include in the response, separated by commas: ${names.join(", ")}.`
     })
   )
 }

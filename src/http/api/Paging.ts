@@ -1,6 +1,6 @@
 import { ParseResult, Schema } from "effect"
 import { type PagePosition, pageLimit } from "../../domain/Paging.ts"
-import { optional, queryInteger } from "../../domain/Schemas.ts"
+import { field, optional, queryInteger } from "../../domain/Schemas.ts"
 
 const EncodedPosition = Schema.parseJson(
   Schema.Tuple(Schema.NullOr(Schema.NonNegativeInt), Schema.String.pipe(Schema.pattern(/^[a-z]+_[a-z0-9]{1,64}$/)))
@@ -19,13 +19,13 @@ const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema
       onSuccess: ([order, id]) => ({ order: order ?? undefined, id })
     }),
   encode: (position) => ParseResult.succeed(encodeCursor(position))
-}).annotations({
-  jsonSchema: { type: "string", description: "Where the page starts: the cursor in the Link header before" }
-})
+}).annotations({ jsonSchema: { type: "string" } })
+
+const maxItems = `Most items of the page, up to ${pageLimit.max}. Default: ${pageLimit.default}.`
 
 export const pageQueryFields = {
-  limit: optional(queryInteger(1, pageLimit.max, `Items a page (${pageLimit.default} unless given)`)),
-  cursor: optional(Cursor)
+  limit: optional(field(queryInteger(1, pageLimit.max), maxItems)),
+  cursor: optional(field(Cursor, "Start of the page: the cursor in the `Link` header of the page before."))
 }
 
 export const PageQuery = Schema.Struct(pageQueryFields)

@@ -16,8 +16,9 @@ import {
   UnsupportedMediaType,
   ValidationError
 } from "../../../src/domain/Errors.ts"
-import { inTenant, operation } from "../../../src/http/api/Access.ts"
+import { inTenant } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
+import { operation } from "../../../src/http/api/Operation.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { HandlerResult } from "../../../src/http/server/response/HandlerResult.ts"
@@ -83,13 +84,13 @@ const failing = handleGroup(
       HttpApiEndpoint.get("defect", "/defects/:name")
         .setPath(path)
         .addSuccess(data(Schema.String))
-        .annotateContext(operation("Die", inTenant("VIEWER")))
+        .annotateContext(operation("Die", inTenant("VIEWER"), { description: "For this test." }))
     )
     .add(
       HttpApiEndpoint.get("failure", "/failures/:name")
         .setPath(path)
         .addSuccess(HttpApiSchema.NoContent)
-        .annotateContext(operation("Fail", inTenant("VIEWER")))
+        .annotateContext(operation("Fail", inTenant("VIEWER"), { description: "For this test." }))
     ),
   Effect.void,
   () => ({
@@ -190,16 +191,16 @@ describe("The service at start", () => {
   })
 
   it("rejects an operation without a handler", async () => {
-    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
+    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER"), { description: "For this test." }))
     const odd = handleGroup(group.add(annotated), Effect.void, () => ({}) as never)
     assert.include(await errorOf(startService({}, [...handlerGroups, odd])), "odd.get")
   })
 
   it("rejects two operations with the same method and path", async () => {
-    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER")))
+    const annotated = endpoint.annotateContext(operation("Odd", inTenant("VIEWER"), { description: "For this test." }))
     const twin = HttpApiEndpoint.get("twin", "/odd")
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Twin", inTenant("VIEWER")))
+      .annotateContext(operation("Twin", inTenant("VIEWER"), { description: "For this test." }))
     const odd = handleGroup(group.add(annotated).add(twin), Effect.void, () => ({
       get: () => Effect.void,
       twin: () => Effect.void

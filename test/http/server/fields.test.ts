@@ -2,8 +2,9 @@ import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { body, integer, maxItems, oneOf, optional, text } from "../../../src/domain/Schemas.ts"
-import { anyCaller, MaxBodyBytes, operation } from "../../../src/http/api/Access.ts"
+import { anyCaller, MaxBodyBytes } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
+import { operation } from "../../../src/http/api/Operation.ts"
 import { PageQuery } from "../../../src/http/api/Paging.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
@@ -19,7 +20,7 @@ const probes = handleGroup(
       .setUrlParams(PageQuery)
       .setPayload(body({ lines: Schema.Array(Line).pipe(maxItems(50_000)), open: optional(Schema.Boolean) }))
       .addSuccess(data(Schema.String))
-      .annotateContext(operation("Probe", anyCaller))
+      .annotateContext(operation("Probe", anyCaller, { description: "For this test." }))
       .annotate(MaxBodyBytes, 4 * 1024 * 1024)
   ),
   Effect.void,

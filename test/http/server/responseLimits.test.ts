@@ -2,8 +2,9 @@ import { connect } from "node:net"
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, Scope } from "effect"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
-import { anyCaller, operation } from "../../../src/http/api/Access.ts"
+import { anyCaller } from "../../../src/http/api/Access.ts"
 import { data } from "../../../src/http/api/Envelope.ts"
+import { operation } from "../../../src/http/api/Operation.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { RequestMetrics } from "../../../src/http/server/pages/RequestMetrics.ts"
@@ -149,7 +150,7 @@ const largeResponse = handleGroup(
   HttpApiGroup.make("long").add(
     HttpApiEndpoint.get("read", "/long")
       .addSuccess(data(Schema.String))
-      .annotateContext(operation("Read a large response", anyCaller))
+      .annotateContext(operation("Read a large response", anyCaller, { description: "For this test." }))
   ),
   Effect.void,
   () => ({ read: () => Effect.succeed("x".repeat(body.length)) })

@@ -11,6 +11,12 @@ interface Exchange {
   readonly text: string
 }
 
+type Listed = OpenApiDocument["paths"][string][string]["responses"][string]
+
+/** The response of an operation. Those that many operations share are references to the components. */
+export const resolveResponse = ({ components }: OpenApiDocument, listed: Listed | undefined) =>
+  listed !== undefined && "$ref" in listed ? components.responses[listed.$ref.split("/").at(-1) ?? ""] : listed
+
 const matcher = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`)
 
 /** Makes a check that a response has a status and a body that the OpenAPI document describes. */
@@ -21,8 +27,8 @@ export const makeConformanceCheck = (document: OpenApiDocument) => {
   const compiled = new Map<string, ValidateFunction>()
   const templates = Object.keys(document.paths).map((template) => ({ template, pattern: matcher(template) }))
 
-  const validatorOf = (template: string, method: string, status: number) => {
-    const pointer = ["paths", template, method, "responses", String(status), "content", "application/json", "schema"]
+  const validatorOf = (response: ReadonlyArray<string>) => {
+    const pointer = [...response, "content", "application/json", "schema"]
     const $ref = `api#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
     const known = compiled.get($ref) ?? ajv.compile({ $ref })
     compiled.set($ref, known)
@@ -38,8 +44,14 @@ export const makeConformanceCheck = (document: OpenApiDocument) => {
     }
     const what = `${method} ${path} answered ${status} ${text.slice(0, 300)}`
     if (status === 304) return assert.strictEqual(text, "", what)
-    const response = operation.responses[String(status)]
-    assert.isDefined(response, `${what}, which the document does not name`)
+    const listed = operation.responses[String(status)]
+    assert.isDefined(listed, `${what}, which the document does not name`)
+    const shared = listed !== undefined && "$ref" in listed ? listed.$ref.split("/").at(-1) : undefined
+    const pointer =
+      shared === undefined
+        ? ["paths", found.template, method.toLowerCase(), "responses", String(status)]
+        : ["components", "responses", shared]
+    const response = resolveResponse(document, listed)
     if (response?.content === undefined) return assert.strictEqual(text, "", what)
     const isFile = !("application/json" in Object(response?.content))
     if (isFile) {
@@ -49,7 +61,7 @@ export const makeConformanceCheck = (document: OpenApiDocument) => {
       return assert.isTrue(types.includes(type) || types.includes(`${kind}/*`), what)
     }
     assert.strictEqual(contentType, "application/json", what)
-    const validate = validatorOf(found.template, method.toLowerCase(), status)
+    const validate = validatorOf(pointer)
     assert.isTrue(validate(JSON.parse(text)), `${what}: ${ajv.errorsText(validate.errors)}`)
   }
 }

@@ -1,44 +1,77 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { Address, AddressId, CreateAddress, PatchAddress } from "../../../../domain/contracting/Address.ts"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
-import { optional } from "../../../../domain/Schemas.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { field, optional } from "../../../../domain/Schemas.ts"
+import { inTenant } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ addressId: AddressId })
 
 export class AddressesApi extends HttpApiGroup.make("addresses")
-  .annotate(OpenApi.Description, "Postal addresses of clients, and of the tenant itself")
+  .annotateContext(
+    tag(
+      "Addresses",
+      "Clients",
+      "Postal addresses of clients, and of the tenant itself. Invoices print the first address of each."
+    )
+  )
   .add(
     HttpApiEndpoint.get("list", "/addresses")
-      .setUrlParams(Schema.Struct({ ...pageQueryFields, clientId: optional(ClientId) }))
+      .setUrlParams(
+        Schema.Struct({ ...pageQueryFields, clientId: optional(field(ClientId, "Only addresses of this client.")) })
+      )
       .addSuccess(data(Schema.Array(Address)))
-      .annotateContext(operation("List addresses", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List addresses", inTenant("VIEWER"), {
+          description:
+            "Lists addresses of the tenant, sorted by `order`, then by identifier, one page at a time. With " +
+            "`clientId`, only those of one client."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("create", "/addresses")
       .setPayload(CreateAddress)
       .addSuccess(data(Address), created)
-      .annotateContext(operation("Create an address", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Create an address", inTenant("MEMBER"), {
+          description:
+            "Adds an address to a client, or to the tenant itself if you leave out `clientId`. Invoices " +
+            "print the first address of each, by `order`.",
+          rejects: ["a `clientId` that does not exist in the tenant (404)"],
+          events: ["address.created"]
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/addresses/:addressId")
       .setPath(path)
       .addSuccess(data(Address))
-      .annotateContext(operation("Get one address", inTenant("VIEWER")))
+      .annotateContext(operation("Get an address", inTenant("VIEWER"), { description: "Returns one address." }))
   )
   .add(
     HttpApiEndpoint.patch("patch", "/addresses/:addressId")
       .setPath(path)
       .setPayload(PatchAddress)
       .addSuccess(data(Address))
-      .annotateContext(operation("Change an address", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Update an address", inTenant("MEMBER"), {
+          description: "Changes the given fields of an address.",
+          events: ["address.updated"]
+        })
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", "/addresses/:addressId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Delete an address", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Delete an address", inTenant("MEMBER"), {
+          description: "Deletes an address.",
+          events: ["address.deleted"]
+        })
+      )
   ) {}

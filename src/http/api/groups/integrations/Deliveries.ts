@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import {
   Delivery,
@@ -10,16 +10,24 @@ import {
   RedeliveryResult
 } from "../../../../domain/delivery/Delivery.ts"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { optional, UtcDateTime } from "../../../../domain/Schemas.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { field, optional, UtcDateTime } from "../../../../domain/Schemas.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 const integrationPath = Schema.Struct({ integrationId: IntegrationId })
 const path = Schema.Struct({ integrationId: IntegrationId, deliveryId: DeliveryId })
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries")
-  .annotate(OpenApi.Description, "What became of the events an integration is told of, and telling them again")
+  .annotateContext(
+    tag(
+      "Deliveries",
+      "Integrations and events",
+      "The deliveries of events to an integration, with a log of every attempt. A delivery that fails is " +
+        "retried for days, with growing pauses. Events of one resource arrive in order."
+    )
+  )
   .add(
     HttpApiEndpoint.get("list", "/integrations/:integrationId/deliveries")
       .setPath(integrationPath)
@@ -28,29 +36,54 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
           ...pageQueryFields,
           status: optional(DeliveryStatus),
           eventType: optional(EventTypeFilter),
-          since: optional(UtcDateTime),
-          until: optional(UtcDateTime)
+          since: optional(field(UtcDateTime, "Only those created at or after this time.", "2026-11-14T00:00:00.000Z")),
+          until: optional(field(UtcDateTime, "Only those created at or before this time.", "2026-11-15T00:00:00.000Z"))
         })
       )
       .addSuccess(data(Schema.Array(Delivery)))
-      .annotateContext(operation("List the deliveries to an integration", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List deliveries", inTenant("VIEWER"), {
+          description:
+            "Lists the deliveries to an integration, oldest first, one page at a time. Filters by status, " +
+            "event type and time."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId/deliveries/:deliveryId")
       .setPath(path)
       .addSuccess(data(DeliveryWithAttempts))
-      .annotateContext(operation("Get one delivery with its attempts", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get a delivery with its attempts", inTenant("VIEWER"), {
+          description: "Returns one delivery, with the log of its attempts."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("redeliver", "/integrations/:integrationId/deliveries/:deliveryId/redeliver")
       .setPath(path)
       .addSuccess(data(DeliveryWithAttempts))
-      .annotateContext(operation("Send a delivery again, now", inTenant("ADMIN")))
+      .annotateContext(
+        operation("Redeliver one delivery", inTenant("ADMIN"), {
+          description:
+            "Sends a delivery again, whatever its status. One that waits for its next attempt is sent at once."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("redeliverAll", "/integrations/:integrationId/redeliver")
       .setPath(integrationPath)
       .setPayload(Redelivery)
       .addSuccess(data(RedeliveryResult))
-      .annotateContext(operation("Send every finished delivery of a time again", inTenant("ADMIN")))
+      .annotateContext(
+        operation("Redeliver all deliveries of a period", inTenant("ADMIN"), {
+          description:
+            "Sends all finished deliveries of a period again, in order. A large number is queued in the " +
+            "background: `isComplete` is false then.",
+          rejects: [
+            "an `until` before `since` (`min`)",
+            "a request while 10 others of the integration are not complete (`state`)"
+          ]
+        })
+      )
   ) {}

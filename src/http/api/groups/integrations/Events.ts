@@ -1,25 +1,53 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import { Event, EventId } from "../../../../domain/events/Event.ts"
 import { EventPattern } from "../../../../domain/events/EventCatalogue.ts"
-import { optional } from "../../../../domain/Schemas.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { field, optional } from "../../../../domain/Schemas.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
+import { eventsTag } from "../../openApi/Webhooks.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 export class EventsApi extends HttpApiGroup.make("events")
-  .annotate(OpenApi.Description, "What happened, in an order that can be read on from")
+  .annotateContext(
+    tag(
+      eventsTag,
+      "Integrations and events",
+      "Everything that happens in a tenant: every write records an event. Read them here as a feed, or have " +
+        "them delivered to an integration. The `webhooks` of this document describe each event type."
+    )
+  )
   .add(
     HttpApiEndpoint.get("feed", "/events")
       .setUrlParams(
-        Schema.Struct({ after: optional(EventId), type: optional(EventPattern), limit: pageQueryFields.limit })
+        Schema.Struct({
+          after: optional(field(EventId, "Only events after this one.")),
+          type: optional(EventPattern).annotations({
+            description: "Only events of this type, or of all types of a resource."
+          }),
+          limit: pageQueryFields.limit
+        })
       )
       .addSuccess(data(Schema.Array(Event)))
-      .annotateContext(operation("Read on in the feed of events", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Read the event feed", inTenant("VIEWER"), {
+          exampleEvent: "invoice.finalized",
+          description:
+            "Lists events in the order in which they were published, oldest first. To read on, send the `id` " +
+            "of the last event you have as `after`.",
+          rejects: ["an `after` that is not in the feed, or no longer (`exists`)"]
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/events/:eventId")
       .setPath(Schema.Struct({ eventId: EventId }))
       .addSuccess(data(Event))
-      .annotateContext(operation("Get one event", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get an event", inTenant("VIEWER"), {
+          exampleEvent: "invoice.finalized",
+          description: "Returns one event."
+        })
+      )
   ) {}

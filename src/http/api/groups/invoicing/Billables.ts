@@ -1,28 +1,54 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { Billable, BillableId, CreateBillables, PatchBillable } from "../../../../domain/invoicing/Billable.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
-import { optional } from "../../../../domain/Schemas.ts"
+import { field, optional } from "../../../../domain/Schemas.ts"
 import { CreateBillablesFromIssues } from "../../../../domain/tracker/IssueBilling.ts"
-import { inTenant, MaxBodyBytes, operation } from "../../Access.ts"
+import { inTenant, MaxBodyBytes } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ billableId: BillableId })
 
 export class BillablesApi extends HttpApiGroup.make("billables")
-  .annotate(OpenApi.Description, "The lines of invoices, changed only while the invoice is a draft")
+  .annotateContext(
+    tag("Billables", "Invoices", "The lines of invoices. They can change while their invoice is a draft.")
+  )
   .add(
     HttpApiEndpoint.get("list", "/billables")
-      .setUrlParams(Schema.Struct({ ...pageQueryFields, invoiceId: optional(InvoiceId) }))
+      .setUrlParams(
+        Schema.Struct({ ...pageQueryFields, invoiceId: optional(field(InvoiceId, "Only lines of this invoice.")) })
+      )
       .addSuccess(data(Schema.Array(Billable)))
-      .annotateContext(operation("List billables", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List billables", inTenant("VIEWER"), {
+          description:
+            "Lists lines of invoices, sorted by `order`, then by identifier, one page at a time. With " +
+            "`invoiceId`, only those of one invoice."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("create", "/billables")
       .setPayload(CreateBillables)
       .addSuccess(data(Schema.Array(Billable)), created)
-      .annotateContext(operation("Add lines to a draft invoice, all or none", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Add lines to a draft invoice", inTenant("MEMBER"), {
+          description:
+            "Adds up to 1000 lines to a draft and updates its totals, all or nothing. A line costs quantity " +
+            "times price, rounded once, half away from zero.",
+          rejects: [
+            "an invoice that is not a DRAFT (`state`)",
+            "a line in another currency than the invoice (`currency`)",
+            "a reference that another invoice bills already (`unique`), or half a reference (`required`)",
+            "an amount beyond the cap of the contract (`max`)",
+            "more lines than an invoice can have (`quota`)",
+            "an `invoiceId` that does not exist in the tenant (404)"
+          ],
+          events: ["billable.created", "invoice.updated"]
+        })
+      )
       .annotate(MaxBodyBytes, 4 * 1024 * 1024)
   )
   .add(
@@ -31,25 +57,57 @@ export class BillablesApi extends HttpApiGroup.make("billables")
       .setPayload(CreateBillablesFromIssues)
       .addSuccess(data(Schema.Array(Billable)), created)
       .annotateContext(
-        operation("Add lines for issues of a tracker to a draft invoice, all or none", inTenant("MEMBER"))
+        operation("Bill issues of a tracker", inTenant("MEMBER"), {
+          description:
+            "Adds one line for each selected issue to a draft, all or nothing. `issueKeys` names issues, and " +
+            "`filter` selects all matching issues that are not billed yet. Every line refers to its issue, " +
+            "which can be billed only once.",
+          rejects: [
+            "both or none of `issueKeys` and `filter` (`unknown`, `required`)",
+            "an issue that does not exist (`exists`) or is billed already (`unique`)",
+            "a filter that matches no unbilled issue (`minItems`), or more than 1000 (`maxItems`)",
+            "an invoice that is not a DRAFT (`state`)",
+            "an amount beyond the cap of the contract (`max`)"
+          ],
+          events: ["billable.created", "invoice.updated"]
+        })
       )
   )
   .add(
     HttpApiEndpoint.get("get", "/billables/:billableId")
       .setPath(path)
       .addSuccess(data(Billable))
-      .annotateContext(operation("Get one billable", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get a billable", inTenant("VIEWER"), { description: "Returns one line of an invoice." })
+      )
   )
   .add(
     HttpApiEndpoint.patch("patch", "/billables/:billableId")
       .setPath(path)
       .setPayload(PatchBillable)
       .addSuccess(data(Billable))
-      .annotateContext(operation("Change a line of a draft invoice", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Update a line of a draft invoice", inTenant("MEMBER"), {
+          description: "Changes the given fields of a line and updates the totals of its invoice.",
+          rejects: [
+            "a line of an invoice that is not a DRAFT (`state`)",
+            "another currency than that of the invoice (`currency`)",
+            "a reference that another invoice bills already (`unique`)",
+            "an amount beyond the cap of the contract (`max`)"
+          ],
+          events: ["billable.updated", "invoice.updated"]
+        })
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", "/billables/:billableId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Delete a line of a draft invoice", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Delete a line of a draft invoice", inTenant("MEMBER"), {
+          description: "Deletes a line and updates the totals of its invoice. What it refers to can be billed again.",
+          rejects: ["a line of an invoice that is not a DRAFT (`state`)"],
+          events: ["billable.deleted", "invoice.updated"]
+        })
+      )
   ) {}

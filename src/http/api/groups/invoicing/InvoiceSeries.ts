@@ -1,14 +1,23 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/InvoiceNumber.ts"
-import { inTenant, LongRead, operation } from "../../Access.ts"
+import { inTenant, LongRead } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 
 export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
-  .annotate(OpenApi.Description, "How invoices are numbered, and the proof that no number is missing")
+  .annotateContext(
+    tag("Invoice series", "Invoices", "How the tenant numbers its invoices, and the proof that no number is missing.")
+  )
   .add(
     HttpApiEndpoint.get("get", "/invoice-series")
       .addSuccess(data(InvoiceSeries))
-      .annotateContext(operation("Show the numbers given so far, period by period", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get the invoice series", inTenant("VIEWER"), {
+          description:
+            "Shows the format of invoice numbers, and for each period the first and last number, how many " +
+            "there are, how many are void, and any gap."
+        })
+      )
       // Reads every number of the tenant, which is slow for a tenant with many invoices.
       .annotate(LongRead, true)
   )
@@ -16,5 +25,10 @@ export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
     HttpApiEndpoint.patch("patch", "/invoice-series")
       .setPayload(PatchInvoiceSeries)
       .addSuccess(data(InvoiceSeries))
-      .annotateContext(operation("Change what invoice numbers look like from the next one on", inTenant("ADMIN")))
+      .annotateContext(
+        operation("Change the format of invoice numbers", inTenant("ADMIN"), {
+          description: "Sets the format of the numbers to come. Numbers that invoices have stay as they are.",
+          events: ["invoice_series.updated"]
+        })
+      )
   ) {}

@@ -1,87 +1,180 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
-import { optional, queryBoolean } from "../../../../domain/Schemas.ts"
-import { External, inTenant, LongRead, operation } from "../../Access.ts"
+import { field, optional, QueryBoolean } from "../../../../domain/Schemas.ts"
+import { External, inTenant, LongRead } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ invoiceId: InvoiceId })
 
+/** How the example of a new invoice differs from that of a finalized one. */
+const emptyDraft = {
+  status: "DRAFT",
+  invoiceNumber: undefined,
+  subtotalMinor: 0,
+  totalMinor: 0,
+  billableCount: 0,
+  issuedAt: undefined
+}
+
 export class InvoicesApi extends HttpApiGroup.make("invoices")
-  .annotate(OpenApi.Description, "What clients owe: drafted, finalized under a number, paid or void")
+  .annotateContext(
+    tag(
+      "Invoices",
+      "Invoices",
+      "What clients owe under a contract. A DRAFT collects lines, FINALIZED gives it a number and freezes " +
+        "it, then it is PAID or VOID."
+    )
+  )
   .add(
     HttpApiEndpoint.get("list", "/invoices")
       .setUrlParams(
         Schema.Struct({
           ...pageQueryFields,
-          contractId: optional(ContractId),
+          contractId: optional(field(ContractId, "Only invoices of this contract.")),
           status: optional(InvoiceStatus),
-          overdue: optional(queryBoolean("Finalized, due, and not paid yet"))
+          overdue: optional(field(QueryBoolean, "Whether the invoice is FINALIZED and past its due date."))
         })
       )
       .addSuccess(data(Schema.Array(Invoice)))
-      .annotateContext(operation("List invoices", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List invoices", inTenant("VIEWER"), {
+          description:
+            "Lists invoices of the tenant by identifier, which is by age, one page at a time. Filters by " +
+            "contract, status, and whether payment is overdue."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("create", "/invoices")
       .setPayload(CreateInvoice)
       .addSuccess(data(Invoice), created)
-      .annotateContext(operation("Create a draft invoice", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Create a draft invoice", inTenant("MEMBER"), {
+          description:
+            "Creates an empty draft under a contract, in the currency of the contract. Add its lines as billables.",
+          rejects: [
+            "a contract that is a DRAFT (`state`)",
+            "another currency than that of the contract (`currency`)",
+            "a `contractId` that does not exist in the tenant (404)"
+          ],
+          events: ["invoice.created"],
+          example: emptyDraft
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/invoices/:invoiceId")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Get one invoice", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get an invoice", inTenant("VIEWER"), {
+          description:
+            "Returns one invoice with its totals. Its lines are billables: list them with `GET /billables?invoiceId=`."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.patch("patch", "/invoices/:invoiceId")
       .setPath(path)
       .setPayload(PatchInvoice)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Change a draft invoice", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Update a draft invoice", inTenant("MEMBER"), {
+          description: "Changes the given fields of a draft.",
+          rejects: ["an invoice that is not a DRAFT (`state`)"],
+          events: ["invoice.updated"],
+          example: emptyDraft
+        })
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", "/invoices/:invoiceId")
       .setPath(path)
       .addSuccess(HttpApiSchema.NoContent)
-      .annotateContext(operation("Delete a draft invoice with its lines", inTenant("MEMBER")))
+      .annotateContext(
+        operation("Delete a draft invoice", inTenant("MEMBER"), {
+          description: "Deletes a draft with its lines. What they refer to can be billed again.",
+          rejects: ["an invoice that is not a DRAFT (`state`)"],
+          events: ["billable.deleted", "invoice.deleted"]
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("finalize", "/invoices/:invoiceId/finalize")
       .setPath(path)
       .addSuccess(data(Invoice))
       .annotateContext(
-        operation("Finalize an invoice: number it and freeze it", inTenant(invoiceTransitions.finalize.role))
+        operation("Finalize an invoice", inTenant(invoiceTransitions.finalize.role), {
+          description:
+            "Gives a draft its number and its date of issue, and freezes it: number, parties, lines and " +
+            "totals never change again. Numbers of a series have no gaps. The due date is `dueAt`, or the " +
+            "payment term of the contract after the issue.",
+          rejects: [
+            "an invoice that is not a DRAFT (`state`)",
+            "an invoice without lines, or with a negative total (`min`)",
+            "a `dueAt` before the issue (`min`)"
+          ],
+          events: [`invoice.${invoiceTransitions.finalize.event}`]
+        })
       )
   )
   .add(
     HttpApiEndpoint.post("pay", "/invoices/:invoiceId/pay")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Mark an invoice as paid", inTenant(invoiceTransitions.pay.role)))
+      .annotateContext(
+        operation("Mark an invoice as paid", inTenant(invoiceTransitions.pay.role), {
+          description: "Marks a finalized invoice as paid now.",
+          rejects: ["an invoice that is not FINALIZED (`state`)"],
+          events: [`invoice.${invoiceTransitions.pay.event}`],
+          example: { status: "PAID", paidAt: "2026-12-01T10:00:00.000Z" }
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("void", "/invoices/:invoiceId/void")
       .setPath(path)
       .addSuccess(data(Invoice))
-      .annotateContext(operation("Void an invoice, for good", inTenant(invoiceTransitions.void.role)))
+      .annotateContext(
+        operation("Void an invoice", inTenant(invoiceTransitions.void.role), {
+          description:
+            "Cancels a draft or a finalized invoice. It keeps its number, what its lines refer to can be " +
+            "billed again, and nothing reverts it.",
+          rejects: ["an invoice that is PAID or VOID (`state`)"],
+          events: [`invoice.${invoiceTransitions.void.event}`],
+          example: { status: "VOID" }
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("explain", "/invoices/:invoiceId/explain")
       .setPath(path)
       .addSuccess(data(Explanation))
-      .annotateContext(operation("Show how an invoice's total comes about", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Explain the total of an invoice", inTenant("VIEWER"), {
+          description:
+            "Shows how the total is computed: for each line the exact product of quantity and price, what " +
+            "rounding changed, and the running total."
+        })
+      )
       .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("pdf", "/invoices/:invoiceId/pdf")
       .setPath(path)
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/pdf" }))
-      .annotateContext(operation("Get an invoice as a PDF document", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Download an invoice as PDF", inTenant("VIEWER"), {
+          description:
+            "Returns the invoice as a PDF. A finalized invoice is rendered once and stays the same file. A " +
+            "draft is rendered for each request, with a mark."
+        })
+      )
       .annotate(External, true)
   ) {}

@@ -1,21 +1,28 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { optional, UtcDateTime } from "../../../../domain/Schemas.ts"
+import { field, optional, UtcDateTime } from "../../../../domain/Schemas.ts"
 import {
   InboundStatus,
   InboundWebhook,
   InboundWebhookId,
   InboundWebhookWithBody
 } from "../../../../domain/tracker/InboundWebhook.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ integrationId: IntegrationId, webhookId: InboundWebhookId })
 
 export class InboundApi extends HttpApiGroup.make("inbound")
-  .annotate(OpenApi.Description, "The webhooks a tracker sent, what became of each, and working one again")
+  .annotateContext(
+    tag(
+      "Inbound webhooks",
+      "Issue trackers",
+      "The webhooks that a tracker sent to an integration, with their processing status."
+    )
+  )
   .add(
     HttpApiEndpoint.get("list", "/integrations/:integrationId/inbound")
       .setPath(Schema.Struct({ integrationId: IntegrationId }))
@@ -23,27 +30,40 @@ export class InboundApi extends HttpApiGroup.make("inbound")
         Schema.Struct({
           ...pageQueryFields,
           status: optional(InboundStatus),
-          since: optional(UtcDateTime),
-          until: optional(UtcDateTime)
+          since: optional(field(UtcDateTime, "Only those received at or after this time.", "2026-11-14T00:00:00.000Z")),
+          until: optional(field(UtcDateTime, "Only those received at or before this time.", "2026-11-15T00:00:00.000Z"))
         })
       )
       .addSuccess(data(Schema.Array(InboundWebhook)))
-      .annotateContext(operation("List the webhooks that came in for an integration", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List inbound webhooks", inTenant("VIEWER"), {
+          description:
+            "Lists the webhooks that an integration received, oldest first, one page at a time. Filters by " +
+            "status and time."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId/inbound/:webhookId")
       .setPath(path)
       .addSuccess(data(InboundWebhookWithBody))
-      .annotateContext(operation("Get one webhook with its body", inTenant("VIEWER")))
+      .annotateContext(
+        operation("Get an inbound webhook with its body", inTenant("VIEWER"), {
+          description: "Returns one webhook, with its body while it is kept."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.post("replay", "/integrations/:integrationId/inbound/:webhookId/replay")
       .setPath(path)
       .addSuccess(data(InboundWebhookWithBody))
       .annotateContext(
-        operation(
-          "Work a webhook again; what is older still changes nothing newer, and without its body it is refused",
-          inTenant("ADMIN")
-        )
+        operation("Replay an inbound webhook", inTenant("ADMIN"), {
+          description:
+            "Processes a webhook again, as if it had just arrived. It changes nothing that a newer webhook " +
+            "has set. Events of the issue follow when it is processed.",
+          rejects: ["a webhook whose body is no longer kept (`state`)"],
+          example: { status: "RECEIVED", attempts: 0, processedAt: undefined }
+        })
       )
   ) {}

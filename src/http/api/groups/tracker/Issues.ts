@@ -1,32 +1,46 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import { IntegrationId } from "../../../../domain/integrations/Integration.ts"
-import { optional, queryBoolean, text } from "../../../../domain/Schemas.ts"
+import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
 import { maxIssueTextLength, TrackedIssue, TrackedIssueId } from "../../../../domain/tracker/TrackedIssue.ts"
-import { inTenant, operation } from "../../Access.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
+import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
 export class IssuesApi extends HttpApiGroup.make("issues")
-  .annotate(OpenApi.Description, "The issues of a tracker, as far as its webhooks told of them")
+  .annotateContext(
+    tag(
+      "Issues",
+      "Issue trackers",
+      "The issues of a tracker, as its webhooks describe them. Bill them with `POST " +
+        "/invoices/{invoiceId}/billables/from-issues`."
+    )
+  )
   .add(
     HttpApiEndpoint.get("list", "/integrations/:integrationId/issues")
       .setPath(Schema.Struct({ integrationId: IntegrationId }))
       .setUrlParams(
         Schema.Struct({
           ...pageQueryFields,
-          projectKey: optional(text(1, 100)),
-          key: optional(text(1, 100)),
-          state: optional(text(1, maxIssueTextLength.state)),
-          deleted: optional(queryBoolean("Whether the tracker deleted it"))
+          projectKey: optional(field(text(1, 100), "Only issues of this project.", "NORTH")),
+          key: optional(field(text(1, 100), "Only issues with this key.", "NORTH-318")),
+          state: optional(field(text(1, maxIssueTextLength.state), "Only issues in this state.", "Done")),
+          deleted: optional(field(QueryBoolean, "Whether the issue was deleted in the tracker."))
         })
       )
       .addSuccess(data(Schema.Array(TrackedIssue)))
-      .annotateContext(operation("List the issues an integration tracks", inTenant("VIEWER")))
+      .annotateContext(
+        operation("List tracked issues", inTenant("VIEWER"), {
+          description:
+            "Lists the issues that an integration tracks, oldest first, one page at a time. Filters by " +
+            "project, key, state, and whether the issue is deleted."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/integrations/:integrationId/issues/:issueId")
       .setPath(Schema.Struct({ integrationId: IntegrationId, issueId: TrackedIssueId }))
       .addSuccess(data(TrackedIssue))
-      .annotateContext(operation("Get one tracked issue", inTenant("VIEWER")))
+      .annotateContext(operation("Get a tracked issue", inTenant("VIEWER"), { description: "Returns one issue." }))
   ) {}
