@@ -8,6 +8,7 @@ export const quick = [
   "test/neighbours/*.test.ts",
   "test/scripts/*.test.ts",
   "test/bench/ratio.test.ts",
+  "test/http/openApiTexts.test.ts",
   "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
   "test/layers/auth/{coalescer,tokenCache}.test.ts",
