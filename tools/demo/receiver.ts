@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import { text } from "node:stream/consumers"
 import { type ContractingClient, type Integration, ValidationError } from "../../dist/client/index.js"
-import { until } from "../../examples/walkthrough/steps.ts"
+import { pollUntil } from "../../examples/walkthrough/steps.ts"
 import { UsageError } from "../common/connection.ts"
 import { ensure } from "./ensure.ts"
 
@@ -59,7 +59,7 @@ export const ensureWebhooks = async (api: ContractingClient, receiver: Receiver)
 
 /** Waits until the receiver got as many events as this run has caused, and the service has recorded what came of them. */
 export const waitForDeliveries = (api: ContractingClient, { id }: Integration, receiver: Receiver, count: number) =>
-  until(`the receiver gets ${count} events`, 60, async () => {
+  pollUntil(`the receiver gets ${count} events`, 60, async () => {
     if (receiver.received.size < count) return undefined
     const deliveries = await api.deliveries.list(id).toArray()
     const isRecorded = deliveries.every(({ error, status }) => status === "DELIVERED" || error !== undefined)

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { type ContractingClient, type Integration, ValidationError } from "../../dist/client/index.js"
-import { until } from "../../examples/walkthrough/steps.ts"
+import { pollUntil } from "../../examples/walkthrough/steps.ts"
 import { UsageError } from "../common/connection.ts"
 import type { EnsuredContract } from "./contracting.ts"
 import { billedIssues, issues } from "./data.ts"
@@ -101,7 +101,7 @@ const ensureIssues = async (api: ContractingClient, integration: Integration) =>
     await api.webhooks.receive(endpointKey, bodyOf(issue), {
       headers: { "x-atlassian-webhook-identifier": `demo-${issue.id}` }
     })
-  await until("the issues are there", 60, async () => ((await list()).length >= issues.length ? true : undefined))
+  await pollUntil("the issues are there", 60, async () => ((await list()).length >= issues.length ? true : undefined))
 }
 
 /** A draft with lines for issues. */
