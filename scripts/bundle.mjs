@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { build, stop } from "esbuild"
+import { docsViewer } from "./docsViewer.mjs"
 import { packagesMark } from "./packagesMark.mjs"
 import { inProject, root } from "./project.mjs"
 
@@ -47,11 +48,13 @@ const mirrorFolder = (source, names, target) => {
 }
 
 /** Copies the files that the bundle reads at run time. */
-export const copyRuntimeFiles = (folder) => {
+export const copyRuntimeFiles = async (folder) => {
   const migrations = inProject("src/layers/postgres/migrations")
   mirrorFolder(migrations, readdirSync(migrations), join(folder, "migrations"))
   const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
   mirrorFolder(fonts, ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"], join(folder, "fonts"))
+  const viewer = await docsViewer()
+  replaceFile(join(folder, "docs-viewer.js.gz"), (path) => copyFileSync(viewer, path))
 }
 
 /** Bundles our sources into one file; `selfContained` includes the packages. */
@@ -69,7 +72,7 @@ export const bundle = async (entry, outfile, { selfContained = false } = {}) => 
   // Otherwise esbuild's helper process lives as long as this one.
   await stop()
   mkdirSync(dirname(outfile), { recursive: true })
-  copyRuntimeFiles(dirname(outfile))
+  await copyRuntimeFiles(dirname(outfile))
   for (const { contents, path } of outputFiles) {
     replaceFile(path, (temporary) => {
       writeFileSync(temporary, contents)

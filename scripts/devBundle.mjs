@@ -70,7 +70,7 @@ export const openDevBundle = async () => {
   return async () => {
     const { outputFiles } = await rebuild()
     await bundlePackages([...found].sort())
-    copyRuntimeFiles(folder)
+    await copyRuntimeFiles(folder)
     // `main` last: `up --watch` restarts everything when it is replaced.
     const inOrder = [...outputFiles].sort((file) => (basename(file.path) === basename(devMain) ? 1 : -1))
     for (const { contents, path } of inOrder) replaceFile(path, (temporary) => writeFileSync(temporary, contents))

@@ -19,9 +19,11 @@ import { makeOpenApiDocument } from "./api/OpenApi.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
 import type { HandlerGroup } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
+import { makeDevelopmentTokenRoutes } from "./server/pages/DevelopmentToken.ts"
 import { makeDocsRoutes } from "./server/pages/Docs.ts"
 import { makeHealth } from "./server/pages/Health.ts"
 import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
+import { makeStartPageRoute } from "./server/pages/StartPage.ts"
 import { makeRoutes } from "./server/request/Routes.ts"
 import { listen } from "./server/Server.ts"
 
@@ -36,7 +38,10 @@ const serve = Effect.fnUntraced(function* <E, R>(
   const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS } = yield* Settings
   const isProduction = NODE_ENV === "production"
   const health = yield* makeHealth
-  const plainRoutes = [...health.routes, ...(yield* makeDocsRoutes(makeOpenApiDocument(api)))]
+  const tokenRoutes = yield* makeDevelopmentTokenRoutes
+  const docsRoutes = yield* makeDocsRoutes(makeOpenApiDocument(api), { hasTokenButton: tokenRoutes.length > 0 })
+  const pages = [...health.routes, ...docsRoutes, ...tokenRoutes]
+  const plainRoutes = [...pages, makeStartPageRoute(pages)]
   yield* serveMetrics(health.routes)
   const routes = yield* makeRoutes(api, groups)
   const hasMetrics = METRICS_PORT === undefined && !isProduction

@@ -11,20 +11,14 @@ export const metricsRoute = Effect.gen(function* () {
   const { registry } = yield* MetricsRegistry
   const refreshBacklogs = [(yield* DeliveryMetrics).refreshBacklog, (yield* IntakeMetrics).refreshBacklog]
   const headers = { "content-type": registry.contentType }
-  return {
-    path: "/metrics",
-    response: Effect.map(
-      Effect.zipRight(
-        Effect.all(refreshBacklogs, { concurrency: "unbounded", discard: true }),
-        Effect.promise(() => registry.metrics())
-      ),
-      (body) => ({
-        status: 200,
-        headers,
-        body
-      })
-    )
-  } satisfies PlainRoute
+  const response = Effect.map(
+    Effect.zipRight(
+      Effect.all(refreshBacklogs, { concurrency: "unbounded", discard: true }),
+      Effect.promise(() => registry.metrics())
+    ),
+    (body) => ({ status: 200, headers, body })
+  )
+  return { path: "/metrics", respond: () => response } satisfies PlainRoute
 })
 
 /**

@@ -52,10 +52,10 @@ export const withRequestSpan =
     })
   }
 
-/** A public route outside of the API, such as health or documentation. */
+/** A public GET route outside of the API, such as health or documentation. */
 export interface PlainRoute {
   readonly path: `/${string}`
-  readonly response: Effect.Effect<HttpResponse, ApiError>
+  readonly respond: (request: IncomingMessage) => Effect.Effect<HttpResponse, ApiError>
 }
 
 interface RouteTarget {
@@ -106,8 +106,8 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isUnsafeGet) router.on("HEAD", route.path, target)
   }
-  for (const { response, path } of plainRoutes) {
-    router.on(["GET", "HEAD"], path, { name: path, run: () => response })
+  for (const { path, respond } of plainRoutes) {
+    router.on(["GET", "HEAD"], path, { name: path, run: ({ request }) => respond(request) })
   }
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }

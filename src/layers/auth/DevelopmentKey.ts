@@ -2,13 +2,17 @@ import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
 import { loadOrCreateKeyFile } from "../config/KeyFile.ts"
-import { Settings } from "../config/Settings.ts"
+import { Settings, type SettingsShape } from "../config/Settings.ts"
 
 /** Issuer and audience of development tokens. No real issuer can have this name. */
 export const developmentIssuer = {
   issuer: "urn:contracting:development",
   audience: "urn:contracting:development"
 } as const
+
+/** Whether this process accepts development tokens: it has no other issuer. Production needs one. */
+export const acceptsDevelopmentTokens = ({ AUTH_ISSUER, AUTH_JWKS_URL, NODE_ENV }: SettingsShape) =>
+  AUTH_ISSUER === undefined && AUTH_JWKS_URL === undefined && NODE_ENV !== "production"
 
 const algorithm = "ES256"
 

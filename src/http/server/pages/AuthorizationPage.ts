@@ -1,6 +1,6 @@
-import { hash } from "node:crypto"
 import { authorizationErrorMessages } from "../../../domain/integrations/Authorization.ts"
 import type { AuthorizationResult } from "../../../layers/integrations/authorization/Authorizations.ts"
+import { cspHashOf } from "./HtmlPage.ts"
 
 /** Constant, so that the Content-Security-Policy can allow it by hash. The request's values are JSON in the page. */
 const script = `
@@ -16,8 +16,6 @@ if (message && message.confirmation && !window.opener) {
 const style = `
 body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh auto; padding: 0 1rem; text-align: center }
 `
-
-const cspHashOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`
 
 /** No caching, no framing, no referrer. `unsafe-none` keeps `window.opener`, which the script needs. */
 export const authorizationPageHeaders = {
@@ -63,9 +61,9 @@ const messageOf = ({ oauthState, confirmation, fault }: AuthorizationResult) =>
         code: fault
       }
 
-const successText = "Thank you. You can close this window and go back to where you began."
+const successText = "Thank you. You can close this window and return to the page that opened it."
 const noOpenerText =
-  "This window has lost the one it was opened from, so that nothing was authorized. Please close it and begin again there."
+  "This window lost its connection to the page that opened it, so nothing was authorized. Please close it and start again."
 
 /** The last page of the OAuth popup: it posts the outcome to its opener and closes itself. */
 export const authorizationPage = (outcome: AuthorizationResult) => {

@@ -39,10 +39,10 @@ export const makeHealth = Effect.gen(function* () {
 
   const stoppingResponse = jsonResponse(503, JSON.stringify({ ready: false, stopping: true }), noStore)
   const routes = [
-    { path: "/healthz", response: Effect.succeed(jsonResponse(200, JSON.stringify({ alive: true }), noStore)) },
+    { path: "/healthz", respond: () => Effect.succeed(jsonResponse(200, JSON.stringify({ alive: true }), noStore)) },
     {
       path: "/readyz",
-      response: Effect.suspend(() => (isStopping ? Effect.succeed(stoppingResponse) : cachedReadiness))
+      respond: () => (isStopping ? Effect.succeed(stoppingResponse) : cachedReadiness)
     }
   ] satisfies ReadonlyArray<PlainRoute>
 

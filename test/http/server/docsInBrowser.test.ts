@@ -1,0 +1,81 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
+import { type Service, startService } from "../../support/servers/service.ts"
+
+const program = findBrowser()
+
+if (program === undefined) console.warn(`The tests of the pages in a browser are skipped: ${withoutBrowser}`)
+
+describe.skipIf(program === undefined)(
+  program === undefined ? `The pages in a browser (skipped: ${withoutBrowser})` : "In a browser",
+  { timeout: 120_000 },
+  () => {
+    let browser: Browser
+    let context: BrowserContext
+    let page: Page
+    let service: Service
+    /** Errors in the console, exceptions, and requests to other origins. */
+    let problems: Array<string>
+    beforeAll(async () => {
+      service = await startService()
+      await service.newTenant("alice")
+      // Chromium cannot set up its sandbox as root, the user of many containers.
+      browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] })
+    })
+    beforeEach(async () => {
+      context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+      context.setDefaultTimeout(60_000)
+      page = await context.newPage()
+      problems = []
+      page.on("console", (entry) => entry.type() === "error" && problems.push(entry.text()))
+      page.on("pageerror", (error) => problems.push(String(error)))
+      page.on("request", (request) => {
+        const { origin, protocol } = new URL(request.url())
+        if (protocol !== "data:" && protocol !== "blob:" && origin !== service.url) problems.push(request.url())
+      })
+    })
+    afterEach(() => context.close())
+    afterAll(async () => {
+      await browser?.close()
+      await service?.stop()
+    })
+
+    const tryButton = () => page.getByRole("button", { name: "Test Request (get /api/v1/tenants)", exact: true })
+    const openOperation = async () => {
+      await page.goto(`${service.url}/docs#tag/tenants/GET/api/v1/tenants`)
+      await tryButton().waitFor()
+    }
+
+    it("the documentation page shows operations with samples, without errors or requests to other hosts", async () => {
+      await openOperation()
+      await page.getByText("curl ").first().waitFor()
+      await page.getByRole("button", { name: "Shell Curl" }).first().click()
+      await page.getByRole("option", { name: "TypeScript" }).first().click()
+      await page.getByText("createClient").first().waitFor()
+      assert.deepStrictEqual(problems, [])
+    })
+
+    it("one click fills in a token, and a request from the page succeeds", async () => {
+      await openOperation()
+      await page.getByRole("button", { name: "Use a development token" }).click()
+      await page.getByText("Token filled in").waitFor()
+      const response = page.waitForResponse((response) => response.url().startsWith(`${service.url}/api/v1/tenants`))
+      await tryButton().click()
+      await page.getByRole("button", { name: /^Send get request/ }).click()
+      const { data } = await (await response).json()
+      assert.lengthOf(data, 1)
+      assert.deepStrictEqual(problems, [])
+    })
+
+    it("the start page leads to the documentation and to the health", async () => {
+      await page.goto(service.url)
+      await page.getByRole("link", { name: "API documentation" }).click()
+      await page.getByRole("button", { name: "Use a development token" }).waitFor()
+      assert.deepStrictEqual([page.url(), problems], [`${service.url}/docs`, []])
+      await page.goBack()
+      await page.getByRole("link", { name: "Health" }).click()
+      await page.getByText(`"ready":true`).waitFor()
+    })
+  }
+)
