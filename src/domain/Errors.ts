@@ -1,6 +1,7 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Either, Schema } from "effect"
-import { type Constraint, field } from "./Schemas.ts"
+import type { Constraint } from "./Constraints.ts"
+import { field } from "./Schemas.ts"
 
 const validationMessage = "Request validation failed"
 

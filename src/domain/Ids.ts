@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { butIs } from "./RejectedValue.ts"
 import { rule } from "./Schemas.ts"
 
 const PrefixId: unique symbol = Symbol.for("domain/Prefix")
@@ -16,7 +17,7 @@ export const exampleId = (prefix: string) => `${prefix}_${exampleSuffix}`
 export const id = <const Prefix extends string>(prefix: Prefix, kind: string) =>
   Schema.String.pipe(
     Schema.pattern(new RegExp(patternOf(prefix)), {
-      ...rule("format", `must be ${withArticle(kind)} identifier (${prefix}_…)`, { pattern: patternOf(prefix) }),
+      ...rule("format", butIs(`must be ${withArticle(kind)} identifier (${prefix}_…)`), { pattern: patternOf(prefix) }),
       description: `Identifier of the ${kind}.`,
       examples: [exampleId(prefix)]
     }),

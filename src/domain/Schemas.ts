@@ -1,37 +1,21 @@
 import { Option, ParseResult, Schema, SchemaAST } from "effect"
+import type { Constraint } from "./Constraints.ts"
+import { butIs } from "./RejectedValue.ts"
 import { isStorable } from "./StorableText.ts"
 
-/**
- * Machine-readable code of a validation error. A schema names the code of its rule in the `ConstraintId` annotation.
- * `quota` is a limit of the service that `GET /limits` lists. `maxItems` limits a list in one request.
- */
-export type Constraint =
-  | "required"
-  | "type"
-  | "minLength"
-  | "maxLength"
-  | "pattern"
-  | "min"
-  | "max"
-  | "minItems"
-  | "maxItems"
-  | "enum"
-  | "format"
-  | "unknown"
-  | "exists"
-  | "state"
-  | "currency"
-  | "unique"
-  | "inUse"
-  | "quota"
-
+/** The annotation in which a schema names the code of its rule. */
 export const ConstraintId: unique symbol = Symbol.for("domain/Constraint")
+
+/** The text of an error, which can depend on the rejected value. */
+type Message<A> = string | ((value: A) => string)
+
+const toText = <A>(message: Message<A>, value: A) => (typeof message === "string" ? message : message(value))
 
 /** A validation rule with the error it reports. */
 interface Check<A> {
   readonly test: (value: A) => boolean
   readonly constraint: Constraint
-  readonly message: string
+  readonly message: Message<A>
   /** The same rule in JSON Schema. */
   readonly jsonSchema?: object
 }
@@ -50,16 +34,18 @@ export const combineChecks = <A>(...checks: ReadonlyArray<Check<A>>) => {
     },
     annotations: {
       [ConstraintId]: (value: unknown): Constraint => findViolated(value)?.constraint ?? "type",
-      message: ({ actual }: ParseResult.ParseIssue) => findViolated(actual)?.message ?? "is not allowed",
+      // The same type check as in `findViolated`.
+      message: ({ actual }: ParseResult.ParseIssue) =>
+        toText(findViolated(actual)?.message ?? "is not allowed", actual as A),
       jsonSchema: Object.assign({}, ...checks.map(({ jsonSchema }) => jsonSchema))
     }
   }
 }
 
 /** Annotations of a refinement: error code, error message and JSON Schema. */
-export const rule = (constraint: Constraint, message: string, jsonSchema: object = {}) => ({
+export const rule = (constraint: Constraint, message: Message<unknown>, jsonSchema: object = {}) => ({
   [ConstraintId]: constraint,
-  message: () => message,
+  message: ({ actual }: Pick<ParseResult.ParseIssue, "actual">) => toText(message, actual),
   jsonSchema
 })
 
@@ -102,19 +88,26 @@ const storableCheck: Check<string> = {
 
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
+/** Counting is bounded: a body can hold many texts that are far too long. */
+const maxCountedLength = 10_000
+const describeLength = (text: string) => {
+  if (text === "") return "is empty"
+  return text.length > maxCountedLength ? `has more than ${maxCountedLength / 2}` : `has ${countCodePoints(text)}`
+}
+
 export const text = (min: number, max: number) => {
   const { annotations, test } = combineChecks<string>(
     storableCheck,
     {
       test: (value) => hasMinLength(value, min),
       constraint: "minLength",
-      message: `must have at least ${characters(min)}`,
+      message: (value) => `must have at least ${characters(min)}, but ${describeLength(value)}`,
       ...(min > 0 ? { jsonSchema: { minLength: min } } : {})
     },
     {
       test: (value) => hasMaxLength(value, max),
       constraint: "maxLength",
-      message: `must have at most ${characters(max)}`,
+      message: (value) => `must have at most ${characters(max)}, but ${describeLength(value)}`,
       jsonSchema: { maxLength: max }
     }
   )
@@ -125,16 +118,21 @@ const rangeChecks = (min: number, max: number): ReadonlyArray<Check<number>> => 
   {
     test: (value) => value >= min,
     constraint: "min",
-    message: `must be at least ${min}`,
+    message: butIs(`must be at least ${min}`),
     jsonSchema: { minimum: min }
   },
-  { test: (value) => value <= max, constraint: "max", message: `must be at most ${max}`, jsonSchema: { maximum: max } }
+  {
+    test: (value) => value <= max,
+    constraint: "max",
+    message: butIs(`must be at most ${max}`),
+    jsonSchema: { maximum: max }
+  }
 ]
 
 const integerCheck: Check<number> = {
   test: Number.isInteger,
   constraint: "type",
-  message: "must be an integer",
+  message: butIs("must be an integer"),
   jsonSchema: { type: "integer" }
 }
 
@@ -146,12 +144,12 @@ export const integer = (min: number, max: number) => {
 /** A number with at most `maxDecimals` decimals, counted in its shortest decimal notation. */
 export const decimal = (min: number, max: number, maxDecimals: number, decimalsOf: (value: number) => number) => {
   const { annotations, test } = combineChecks<number>(
-    { test: Number.isFinite, constraint: "type", message: "must be a number" },
+    { test: Number.isFinite, constraint: "type", message: butIs("must be a number") },
     ...rangeChecks(min, max),
     {
       test: (value) => decimalsOf(value) <= maxDecimals,
       constraint: "format",
-      message: `must have at most ${maxDecimals} decimals`
+      message: butIs(`must have at most ${maxDecimals} decimals`)
     }
   )
   return Schema.Number.pipe(Schema.filter(test, annotations))
@@ -165,7 +163,7 @@ export const queryInteger = (min: number, max: number) =>
         ? ParseResult.succeed(Number(digits))
         : ParseResult.fail(new ParseResult.Type(ast, digits)),
     encode: (value) => ParseResult.succeed(String(value))
-  }).annotations(rule("type", "must be an integer", { type: "integer", minimum: min, maximum: max }))
+  }).annotations(rule("type", butIs("must be an integer"), { type: "integer", minimum: min, maximum: max }))
 
 /** The HTTP server checks this maximum before it decodes any item. */
 export const maxItems =
@@ -174,13 +172,18 @@ export const maxItems =
     items.pipe(
       Schema.filter(
         ({ length }) => length <= max,
-        rule("maxItems", `must have at most ${max} items`, { maxItems: max })
+        rule("maxItems", (items) => `must have at most ${max} items, but has ${Object(items).length}`, {
+          maxItems: max
+        })
       )
     )
 
 export const nonEmptyArray = <A, I, R>(item: Schema.Schema<A, I, R>, max: number) =>
   Schema.Array(item).pipe(
-    Schema.filter(({ length }) => length >= 1, rule("minItems", "must have at least 1 item", { minItems: 1 })),
+    Schema.filter(
+      ({ length }) => length >= 1,
+      rule("minItems", "must have at least 1 item, but is empty", { minItems: 1 })
+    ),
     maxItems(max)
   )
 
@@ -191,14 +194,16 @@ export const maxProperties =
     record.pipe(
       Schema.filter(
         (value) => Object.keys(value).length <= max,
-        rule("maxItems", `must have at most ${max} keys`, { maxProperties: max })
+        rule("maxItems", (record) => `must have at most ${max} keys, but has ${Object.keys(Object(record)).length}`, {
+          maxProperties: max
+        })
       )
     )
 
 export const oneOf = <const L extends readonly [string, ...Array<string>]>(...literals: L) =>
   Schema.Literal(...literals).annotations({
     [ConstraintId]: "enum" satisfies Constraint,
-    message: () => ({ message: `must be one of ${literals.join(", ")}`, override: true })
+    message: ({ actual }) => ({ message: butIs(`must be one of ${literals.join(", ")}`)(actual), override: true })
   })
 
 /** A boolean in a query string. */
@@ -217,7 +222,7 @@ export const Order = field(
 export const Timestamp = Schema.String.annotations({ jsonSchema: { type: "string", format: "date-time" } })
 
 const isoUtcPattern = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/
-const dateTimeMessage = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+const dateTimeMessage = butIs("must be a date and time in UTC such as 2026-11-14T09:30:00Z")
 
 /** `Date` accepts the 30th of February as a day in March. Comparing the result with the input rejects such dates. */
 const parseDateTime = (text: string) => {
@@ -230,7 +235,7 @@ export const UtcDateTime = Schema.transformOrFail(Schema.String, Schema.String, 
   decode: (text, _, ast) => {
     const moment = parseDateTime(text)
     return moment === undefined
-      ? ParseResult.fail(new ParseResult.Type(ast, text, dateTimeMessage))
+      ? ParseResult.fail(new ParseResult.Type(ast, text, dateTimeMessage(text)))
       : ParseResult.succeed(moment.toISOString())
   },
   encode: ParseResult.succeed
@@ -283,7 +288,7 @@ export const patch = <F extends Schema.Struct.Fields>(fields: F) => {
     .pipe(
       Schema.filter(
         (change) => Object.keys(change).length > 0,
-        rule("required", "must name at least one field to change", { minProperties: 1 })
+        rule("required", "must contain at least one field to change", { minProperties: 1 })
       )
     )
 }

@@ -37,6 +37,6 @@ describe("The typed clients of docs/api.md", () => {
       folder.run("generatedClient.ts", env)
     ])
     assert.strictEqual(effect, "Northwind is gone\n")
-    assert.match(generated, /field: 'order',\s+message: 'must be at least 0'/)
+    assert.match(generated, /field: 'order',\s+message: 'must be at least 0, but is -1'/)
   })
 })

@@ -15,13 +15,13 @@ describe("id", () => {
 
   it("names the kind with its article in the error", () => {
     assert.deepStrictEqual(schemaErrorsOf(id("inv", "invoice"), "x"), [
-      "body format: must be an invoice identifier (inv_…)"
+      'body format: must be an invoice identifier (inv_…), but is "x"'
     ])
     assert.deepStrictEqual(schemaErrorsOf(id("prj", "project"), "x"), [
-      "body format: must be a project identifier (prj_…)"
+      'body format: must be a project identifier (prj_…), but is "x"'
     ])
     assert.deepStrictEqual(schemaErrorsOf(id("bil", "billable"), "x"), [
-      "body format: must be a billable identifier (bil_…)"
+      'body format: must be a billable identifier (bil_…), but is "x"'
     ])
   })
 

@@ -32,12 +32,16 @@ describe("queryInteger", () => {
 
   it("rejects everything else", () => {
     for (const value of ["", "x", "1x", "x1", "1.5", "1e1", " 1", "--1", "12345678901234567"])
-      assert.deepStrictEqual(schemaErrorsOf(makeLimit(), value), ["body type: must be an integer"], value)
+      assert.deepStrictEqual(
+        schemaErrorsOf(makeLimit(), value),
+        [`body type: must be an integer, but is "${value}"`],
+        value
+      )
   })
 
   it("rejects an integer out of range", () => {
-    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "0"), ["body min: must be at least 1"])
-    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "201"), ["body max: must be at most 200"])
+    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "0"), ["body min: must be at least 1, but is 0"])
+    assert.deepStrictEqual(schemaErrorsOf(makeLimit(), "201"), ["body max: must be at most 200, but is 201"])
   })
 
   it("documents its bounds", () => {
@@ -51,7 +55,7 @@ describe("QueryBoolean", () => {
     assert.isFalse(decode(QueryBoolean, "false"))
     assert.strictEqual(Schema.encodeSync(QueryBoolean)(true), "true")
     assert.strictEqual(Schema.encodeSync(QueryBoolean)(false), "false")
-    assert.deepStrictEqual(schemaErrorsOf(QueryBoolean, "1"), ["body enum: must be one of true, false"])
+    assert.deepStrictEqual(schemaErrorsOf(QueryBoolean, "1"), [`body enum: must be one of true, false, but is "1"`])
     assert.deepStrictEqual(jsonSchemaOf(QueryBoolean), { type: "boolean" })
   })
 })
@@ -60,18 +64,20 @@ describe("maxItems, nonEmptyArray and maxProperties", () => {
   it("bound the size of a list and of a record", () => {
     const Few = Schema.Array(Schema.Number).pipe(maxItems(2))
     assert.isUndefined(schemaErrorsOf(Few, [1, 2]))
-    assert.deepStrictEqual(schemaErrorsOf(Few, [1, 2, 3]), ["body maxItems: must have at most 2 items"])
+    assert.deepStrictEqual(schemaErrorsOf(Few, [1, 2, 3]), ["body maxItems: must have at most 2 items, but has 3"])
     assert.deepInclude(jsonSchemaOf(Few), { maxItems: 2 })
 
     const Some = nonEmptyArray(Schema.Number, 2)
     assert.isUndefined(schemaErrorsOf(Some, [1]))
-    assert.deepStrictEqual(schemaErrorsOf(Some, []), ["body minItems: must have at least 1 item"])
-    assert.deepStrictEqual(schemaErrorsOf(Some, [1, 2, 3]), ["body maxItems: must have at most 2 items"])
+    assert.deepStrictEqual(schemaErrorsOf(Some, []), ["body minItems: must have at least 1 item, but is empty"])
+    assert.deepStrictEqual(schemaErrorsOf(Some, [1, 2, 3]), ["body maxItems: must have at most 2 items, but has 3"])
     assert.deepInclude(jsonSchemaOf(Some), { minItems: 1, maxItems: 2 })
 
     const Small = Schema.Record({ key: Schema.String, value: Schema.Number }).pipe(maxProperties(1))
     assert.isUndefined(schemaErrorsOf(Small, { a: 1 }))
-    assert.deepStrictEqual(schemaErrorsOf(Small, { a: 1, b: 2 }), ["body maxItems: must have at most 1 keys"])
+    assert.deepStrictEqual(schemaErrorsOf(Small, { a: 1, b: 2 }), [
+      "body maxItems: must have at most 1 keys, but has 2"
+    ])
     assert.deepInclude(jsonSchemaOf(Small), { maxProperties: 1 })
   })
 })
@@ -81,16 +87,18 @@ describe("oneOf", () => {
     const Answer = oneOf("YES", "NO")
     assert.isUndefined(schemaErrorsOf(Answer, "NO"))
     for (const value of ["yes", 1, null])
-      assert.deepStrictEqual(schemaErrorsOf(Answer, value), ["body enum: must be one of YES, NO"])
+      assert.deepStrictEqual(schemaErrorsOf(Answer, value), [
+        `body enum: must be one of YES, NO, but is ${JSON.stringify(value)}`
+      ])
     const decoded = Schema.decodeUnknownEither(Answer)("yes")
-    assert.strictEqual(Either.isLeft(decoded) ? decoded.left.message : "", "must be one of YES, NO")
+    assert.strictEqual(Either.isLeft(decoded) ? decoded.left.message : "", `must be one of YES, NO, but is "yes"`)
   })
 })
 
 describe("rule", () => {
   it("has an empty JSON Schema by default", () => {
     assert.deepStrictEqual(rule("format", "must be fine").jsonSchema, {})
-    assert.strictEqual(rule("format", "must be fine").message(), "must be fine")
+    assert.strictEqual(rule("format", "must be fine").message({ actual: "bad" }), "must be fine")
   })
 })
 
@@ -124,7 +132,7 @@ describe("UtcDateTime", () => {
     "soon"
   ])("rejects %s", (text) => {
     assert.deepStrictEqual(schemaErrorsOf(UtcDateTime, text), [
-      "body format: must be a date and time in UTC such as 2026-11-14T09:30:00Z"
+      `body format: must be a date and time in UTC such as 2026-11-14T09:30:00Z, but is "${text}"`
     ])
   })
 
@@ -139,7 +147,7 @@ describe("body", () => {
     assert.deepStrictEqual(schemaErrorsOf(Thing, { name: 1, colour: "red" })?.toSorted(), [
       "colour unknown: is not a known property",
       "count required: is required",
-      "name type: must be a string"
+      "name type: must be a string, but is a number"
     ])
   })
 })
@@ -148,7 +156,7 @@ describe("optional", () => {
   it("accepts a missing field and no undefined one", () => {
     const Thing = body({ note: optional(Schema.String) })
     assert.deepStrictEqual(decode(Thing, {}), {})
-    assert.deepStrictEqual(schemaErrorsOf(Thing, { note: undefined }), ["note type: must be a string"])
+    assert.deepStrictEqual(schemaErrorsOf(Thing, { note: undefined }), ["note type: must be a string, but is missing"])
   })
 })
 
@@ -190,7 +198,7 @@ describe("patch", () => {
   it("makes every field optional, and lets null clear an optional field", () => {
     for (const change of [{ name: "a" }, { note: "b" }, { note: null }, { name: "a", note: null }])
       assert.deepStrictEqual<unknown>(decode(makeChange(), change), change)
-    assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: null }), ["name type: must be a string"])
+    assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: null }), ["name type: must be a string, but is null"])
   })
 
   it("says in the sentence about an optional field that null removes it", () => {
@@ -207,10 +215,12 @@ describe("patch", () => {
   })
 
   it("rejects an empty body and reports all errors of another at once", () => {
-    assert.deepStrictEqual(schemaErrorsOf(makeChange(), {}), ["body required: must name at least one field to change"])
+    assert.deepStrictEqual(schemaErrorsOf(makeChange(), {}), [
+      "body required: must contain at least one field to change"
+    ])
     assert.deepStrictEqual(schemaErrorsOf(makeChange(), { name: 1, colour: "red" })?.toSorted(), [
       "colour unknown: is not a known property",
-      "name type: must be a string"
+      "name type: must be a string, but is a number"
     ])
     assert.deepInclude(jsonSchemaOf(makeChange()), { minProperties: 1 })
   })

@@ -31,10 +31,22 @@ describe("text", () => {
   })
 
   it("names the violated bound", () => {
-    assert.deepStrictEqual(schemaErrorsOf(text(1, 3), ""), ["body minLength: must have at least 1 character"])
-    assert.deepStrictEqual(schemaErrorsOf(text(2, 3), "a"), ["body minLength: must have at least 2 characters"])
-    assert.deepStrictEqual(schemaErrorsOf(text(0, 3), "abcd"), ["body maxLength: must have at most 3 characters"])
-    assert.deepStrictEqual(schemaErrorsOf(text(0, 1), "ab"), ["body maxLength: must have at most 1 character"])
+    assert.deepStrictEqual(schemaErrorsOf(text(1, 3), ""), [
+      "body minLength: must have at least 1 character, but is empty"
+    ])
+    assert.deepStrictEqual(schemaErrorsOf(text(2, 3), "a"), [
+      "body minLength: must have at least 2 characters, but has 1"
+    ])
+    assert.deepStrictEqual(schemaErrorsOf(text(0, 3), "abcd"), [
+      "body maxLength: must have at most 3 characters, but has 4"
+    ])
+    assert.deepStrictEqual(schemaErrorsOf(text(0, 1), "ab"), [
+      "body maxLength: must have at most 1 character, but has 2"
+    ])
+    const tooLong = (length: string) => [`body maxLength: must have at most 1 character, but has ${length}`]
+    assert.deepStrictEqual(schemaErrorsOf(text(0, 1), "\u{1F600}".repeat(2)), tooLong("2"))
+    assert.deepStrictEqual(schemaErrorsOf(text(0, 1), "a".repeat(10_000)), tooLong("10000"))
+    assert.deepStrictEqual(schemaErrorsOf(text(0, 1), "a".repeat(10_001)), tooLong("more than 5000"))
   })
 
   it("rejects what PostgreSQL cannot store, before anything else", () => {
@@ -54,9 +66,9 @@ describe("integer", () => {
   it("accepts the integers from min to max", () => {
     const Range = integer(-2, 3)
     for (const value of [-2, 0, 3]) assert.isUndefined(schemaErrorsOf(Range, value))
-    assert.deepStrictEqual(schemaErrorsOf(Range, -3), ["body min: must be at least -2"])
-    assert.deepStrictEqual(schemaErrorsOf(Range, 4), ["body max: must be at most 3"])
-    assert.deepStrictEqual(schemaErrorsOf(Range, 1.5), ["body type: must be an integer"])
+    assert.deepStrictEqual(schemaErrorsOf(Range, -3), ["body min: must be at least -2, but is -3"])
+    assert.deepStrictEqual(schemaErrorsOf(Range, 4), ["body max: must be at most 3, but is 4"])
+    assert.deepStrictEqual(schemaErrorsOf(Range, 1.5), ["body type: must be an integer, but is 1.5"])
     assert.deepStrictEqual(jsonSchemaOf(Range), { type: "integer", minimum: -2, maximum: 3 })
   })
 })
@@ -67,15 +79,17 @@ describe("decimal", () => {
 
   it("accepts numbers from min to max with few enough decimals", () => {
     for (const value of [-1, 0.25, 2]) assert.isUndefined(schemaErrorsOf(makeRange(), value))
-    assert.deepStrictEqual(schemaErrorsOf(makeRange(), -1.01), ["body min: must be at least -1"])
-    assert.deepStrictEqual(schemaErrorsOf(makeRange(), 2.01), ["body max: must be at most 2"])
-    assert.deepStrictEqual(schemaErrorsOf(makeRange(), 0.125), ["body format: must have at most 2 decimals"])
+    assert.deepStrictEqual(schemaErrorsOf(makeRange(), -1.01), ["body min: must be at least -1, but is -1.01"])
+    assert.deepStrictEqual(schemaErrorsOf(makeRange(), 2.01), ["body max: must be at most 2, but is 2.01"])
+    assert.deepStrictEqual(schemaErrorsOf(makeRange(), 0.125), [
+      "body format: must have at most 2 decimals, but is 0.125"
+    ])
     assert.deepStrictEqual(jsonSchemaOf(makeRange()), { type: "number", minimum: -1, maximum: 2 })
   })
 
   it("rejects what is not a finite number", () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
-      assert.deepStrictEqual(schemaErrorsOf(makeRange(), value), ["body type: must be a number"])
+      assert.deepStrictEqual(schemaErrorsOf(makeRange(), value), [`body type: must be a number, but is ${value}`])
   })
 })
 

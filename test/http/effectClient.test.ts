@@ -120,7 +120,13 @@ describe("An Effect HttpApiClient", () => {
         const ended = yield* Effect.flip(
           api.contracts.patch({ path: { contractId: contract.id }, payload: { status: "ENDED" } })
         )
-        const details = [{ field: "status", constraint: "state", message: "cannot go from DRAFT to ENDED" }]
+        const details = [
+          {
+            field: "status",
+            constraint: "state",
+            message: "cannot change from DRAFT to ENDED: DRAFT can only change to ACTIVE"
+          }
+        ]
         assert.deepStrictEqual(ended, new ValidationError({ message: "Request validation failed", details }))
       })
     ))

@@ -41,7 +41,10 @@ describe("The Idempotency-Key header", () => {
     await post("conflict", { name: "One" })
     const other = await post("conflict", { name: "Two" })
     assert.strictEqual(other.status, 409)
-    assert.strictEqual(other.text, `{"error":"Conflict","message":"The Idempotency-Key was used for another request"}`)
+    assert.strictEqual(
+      other.text,
+      `{"error":"Conflict","message":"This Idempotency-Key was already used for another request; send a new key"}`
+    )
     assert.strictEqual(await countClients("Two"), 0)
   })
 

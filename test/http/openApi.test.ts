@@ -195,7 +195,7 @@ describe("The OpenAPI document", () => {
         assertValidationError(response, [
           "tenant-id",
           "required",
-          "names the tenant to work in; this operation needs the header"
+          "is required: send the identifier of the tenant in this header"
         ])
       }
     }

@@ -181,7 +181,7 @@ describe("References between resources", () => {
       const unknown = await send(`${prefix}_${"0".repeat(26)}`)
       for (const response of [foreign, unknown]) {
         if (parents.has(`${operation.name} ${field}`)) assertFailure(response, 404, notFoundText)
-        else assertValidationError(response, [field, "exists", "names nothing in this tenant"])
+        else assertValidationError(response, [field, "exists", "does not exist in this tenant"])
       }
       const own = await send(ours.idOf(prefix))
       // An existing resource may be in a state that allows no reference.

@@ -119,5 +119,5 @@ export const toAsset = ({ id: assetId, ...asset }: StoredAsset, url: string | un
 /** Fails for an asset whose bytes are verified: they never change. */
 export const requireUploadable = ({ status }: Pick<StoredAsset, "status">): Either.Either<void, ValidationError> =>
   status === "READY"
-    ? Either.left(fieldError("status", "state", "is READY; its bytes cannot change. Make another asset"))
+    ? Either.left(fieldError("status", "state", "is READY, so its image cannot change; create another asset"))
     : Either.void

@@ -118,7 +118,7 @@ const rejectUnsupported = (bytes: Buffer) => {
   if (bytes.length === 0) return rejectFile("is empty")
   const name = sniffFileType(bytes)
   return rejectFile(
-    name === undefined ? "is no PNG, JPEG, WebP or GIF" : `is ${name}; only PNG, JPEG, WebP and GIF are taken`
+    name === undefined ? "is not a PNG, JPEG, WebP or GIF" : `is ${name}; only PNG, JPEG, WebP and GIF are accepted`
   )
 }
 
@@ -129,21 +129,22 @@ const isZeroPadding = (bytes: Buffer, type: ImageType) => type !== "image/webp" 
 export const requireContainer = (bytes: Buffer, declared: ImageType): Either.Either<ImageEnd, RejectionReason> => {
   const type = detectType(bytes)
   if (type === undefined) return rejectUnsupported(bytes)
-  if (type !== declared) return rejectFile(`says it is ${typeNames[declared]} but holds ${typeNames[type]}`)
+  if (type !== declared) return rejectFile(`is declared as ${typeNames[declared]} but contains ${typeNames[type]}`)
   const found = findImageEnd[type](bytes)
-  if (found === undefined || found.end > bytes.length) return rejectFile(`is cut off after ${bytes.length} bytes`)
+  if (found === undefined || found.end > bytes.length)
+    return rejectFile(`is incomplete: it ends after ${bytes.length} bytes`)
   return isZeroPadding(bytes.subarray(found.end), type) || found.end === bytes.length
     ? Either.right(found)
-    : rejectFile(`goes on for ${bytes.length - found.end} bytes after its picture has ended`)
+    : rejectFile(`has ${bytes.length - found.end} bytes after the end of the image`)
 }
 
 export const requireImageSize = (image: ImageSize): Either.Either<ImageSize, RejectionReason> => {
   const { frames, height, width } = image
   const size = `is ${width} × ${height} pixels`
-  if (width * height > maxPixels) return rejectFile(`${size}; at most ${maxPixels / 1_000_000} megapixels are taken`)
-  if (Math.max(width, height) > maxSide) return rejectFile(`${size}; at most ${maxSide} a side are taken`)
-  if (frames > maxFrames) return rejectFile(`holds ${frames} frames; at most ${maxFrames} are taken`)
+  if (width * height > maxPixels) return rejectFile(`${size}; at most ${maxPixels / 1_000_000} megapixels are accepted`)
+  if (Math.max(width, height) > maxSide) return rejectFile(`${size}; at most ${maxSide} per side are accepted`)
+  if (frames > maxFrames) return rejectFile(`has ${frames} frames; at most ${maxFrames} are accepted`)
   return Either.right(image)
 }
 
-export const damagedImage: RejectionReason = "is damaged or cut off"
+export const damagedImage: RejectionReason = "is damaged or incomplete"

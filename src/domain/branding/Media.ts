@@ -1,6 +1,7 @@
 import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
 import { exampleId } from "../Ids.ts"
+import { butIs } from "../RejectedValue.ts"
 import { body, field, Order, optional, rule } from "../Schemas.ts"
 import { AssetId, AssetKind, AssetStatus, imagePath } from "./Asset.ts"
 
@@ -11,7 +12,9 @@ export const Slot = field(
   Schema.String.pipe(
     Schema.pattern(
       new RegExp(slotPattern),
-      rule("pattern", "must be lowercase letters, digits and hyphens, starting with a letter", { pattern: slotPattern })
+      rule("pattern", butIs("must be lowercase letters, digits and hyphens, starting with a letter"), {
+        pattern: slotPattern
+      })
     )
   ),
   "Name of the place for one image, chosen by you. Each slot holds at most one image.",
@@ -56,7 +59,7 @@ type AttachableAsset = Pick<MediaItem, "kind" | "status">
 export const requireAttachable = (
   asset: AttachableAsset | undefined
 ): Either.Either<AttachableAsset, ValidationError> => {
-  if (asset === undefined) return Either.left(fieldError("assetId", "exists", "names nothing in this tenant"))
+  if (asset === undefined) return Either.left(fieldError("assetId", "exists", "does not exist in this tenant"))
   return asset.status === "READY"
     ? Either.right(asset)
     : Either.left(fieldError("assetId", "state", `is ${asset.status}; only a READY asset can be attached`))

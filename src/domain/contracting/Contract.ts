@@ -95,12 +95,23 @@ type Terms = Pick<Contract, "status" | "startsAt" | "endsAt">
 const periodErrors = ({ endsAt, startsAt }: Terms): ReadonlyArray<ErrorDetail> =>
   startsAt === undefined || endsAt === undefined || endsAt > startsAt
     ? []
-    : [{ field: "endsAt", constraint: "min", message: "must be after startsAt" }]
+    : [{ field: "endsAt", constraint: "min", message: `must be after startsAt, ${startsAt}, but is ${endsAt}` }]
+
+const describeTransitions = (from: ContractStatus) => {
+  const allowed = contractTransitions[from]
+  return allowed.length === 0 ? "is final" : `can only change to ${allowed.join(" or ")}`
+}
 
 const transitionErrors = (from: ContractStatus, to: ContractStatus): ReadonlyArray<ErrorDetail> =>
   from === to || contractTransitions[from].includes(to)
     ? []
-    : [{ field: "status", constraint: "state", message: `cannot go from ${from} to ${to}` }]
+    : [
+        {
+          field: "status",
+          constraint: "state",
+          message: `cannot change from ${from} to ${to}: ${from} ${describeTransitions(from)}`
+        }
+      ]
 
 /** Validation errors of a new contract, or of a change from `before` to `after`. */
 export const contractErrors = (after: Terms, before: Terms = after): ReadonlyArray<ErrorDetail> => [

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
-import { formatAmount, sumMinor } from "../money/Money.ts"
+import { formatAmount, maxMinor, sumMinor } from "../money/Money.ts"
 
 /** What a contract has billed, and how much it may bill. */
 export interface BilledContract {
@@ -16,9 +16,9 @@ const capExceededError = (
   billedMinor: number | undefined
 ) => {
   const toText = (minor: number) => `${formatAmount(minor, currencyCode)} ${currencyCode}`
-  const cap = capMinor === null ? "what can be told exactly" : `its capMinor, ${toText(capMinor)}`
-  const billed = billedMinor === undefined ? "more" : toText(billedMinor)
-  return fieldError(field, "max", `would bill ${billed} under contract ${id}, beyond ${cap}`)
+  const billed = billedMinor === undefined ? `more than ${toText(maxMinor)}` : toText(billedMinor)
+  const cap = capMinor === null ? "" : `, above its capMinor of ${toText(capMinor)}`
+  return fieldError(field, "max", `would bring the billed amount of contract ${id} to ${billed}${cap}`)
 }
 
 /**

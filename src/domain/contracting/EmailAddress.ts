@@ -9,19 +9,20 @@ const label = /^[a-z0-9]+(-+[a-z0-9]+)*$/i
 const endsInTopLevelDomain = /\.[a-z]{2,}$/i
 
 const localPartError = (local: string) => {
-  if (local === "") return "has nothing before the @"
-  if (local.startsWith(".") || local.endsWith(".")) return "must not have a dot at an end of the part before the @"
+  if (local === "") return "must have a name before the @"
+  if (local.startsWith(".") || local.endsWith("."))
+    return "must not have a dot at the start or end of the part before the @"
   if (local.includes("..")) return "must not have two dots in a row before the @"
   return local.split(".").every((part) => atom.test(part))
     ? undefined
-    : "has a character before the @ that addresses cannot have"
+    : "has a character before the @ that is not allowed in an email address"
 }
 
 const domainError = (domain: string) => {
   const labels = domain.split(".")
-  if (labels.length < 2) return "needs a domain with a dot after the @"
+  if (labels.length < 2) return "must have a domain with a dot after the @"
   if (!labels.every((part) => label.test(part)))
-    return "needs a domain of letters, digits and inner hyphens after the @"
+    return "must have a domain of letters, digits and inner hyphens after the @"
   return endsInTopLevelDomain.test(domain) ? undefined : "must end in a top-level domain of at least two letters"
 }
 

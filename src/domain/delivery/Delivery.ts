@@ -2,6 +2,7 @@ import { Either, Schema } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
 import { id } from "../Ids.ts"
 import { IntegrationId } from "../integrations/Integration.ts"
+import { butIs } from "../RejectedValue.ts"
 import { body, field, integer, oneOf, optional, rule, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
 
 export const DeliveryId = id("dlv", "delivery")
@@ -77,7 +78,7 @@ export const EventTypeFilter = field(
   Schema.String.pipe(
     Schema.pattern(
       new RegExp(filterPattern),
-      rule("pattern", "must be a type of events such as client.created, or client.* for all of a resource", {
+      rule("pattern", butIs("must be an event type such as client.created, or client.* for all events of a resource"), {
         pattern: filterPattern
       })
     )
@@ -98,7 +99,9 @@ export type Redelivery = typeof Redelivery.Type
 
 /** Fails if the period of a redelivery ends before it starts. */
 export const requirePeriod = ({ since, until = since }: Redelivery): Either.Either<void, ValidationError> =>
-  until < since ? Either.left(fieldError("until", "min", "must not be before since")) : Either.void
+  until < since
+    ? Either.left(fieldError("until", "min", `must not be before since, ${since}, but is ${until}`))
+    : Either.void
 
 export const RedeliveryResult = Schema.Struct({
   redelivered: field(integer(0, Number.MAX_SAFE_INTEGER), "How many deliveries are queued again so far.", 12),
@@ -120,6 +123,6 @@ export const requireRedeliveryCapacity = (open: number) =>
         fieldError(
           "integrationId",
           "state",
-          `has ${open} redeliveries that are not complete yet; try again when one is`
+          `has ${open} redeliveries in progress, which is the maximum; try again when one is complete`
         )
       )

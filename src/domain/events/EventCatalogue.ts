@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Asset } from "../branding/Asset.ts"
+import type { Constraint } from "../Constraints.ts"
 import { Address } from "../contracting/Address.ts"
 import { Client } from "../contracting/Client.ts"
 import { Contact } from "../contracting/Contact.ts"
@@ -10,7 +11,8 @@ import { Integration } from "../integrations/Integration.ts"
 import { Billable } from "../invoicing/Billable.ts"
 import { Invoice } from "../invoicing/Invoice.ts"
 import { InvoiceSeries } from "../invoicing/InvoiceNumber.ts"
-import { type Constraint, ConstraintId } from "../Schemas.ts"
+import { butIs } from "../RejectedValue.ts"
+import { ConstraintId } from "../Schemas.ts"
 import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
 import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
@@ -97,8 +99,8 @@ export const EventPattern = Schema.Literal(...patterns).annotations({
   description: "An event type, or `<resource>.*` for all types of a resource.",
   examples: ["invoice.*"],
   [ConstraintId]: "enum" satisfies Constraint,
-  message: () => ({
-    message: "must be an event type such as client.created, or client.* for all of them",
+  message: ({ actual }) => ({
+    message: butIs("must be an event type such as client.created, or client.* for all events of a resource")(actual),
     override: true
   })
 })

@@ -49,15 +49,16 @@ export const CallbackQuery = Schema.Struct({
 
 /** Messages that the callback page shows when an authorization fails, by error code. */
 export const authorizationErrorMessages = {
-  invalid_state: "This authorization is unknown, has expired or was used already. Please begin again.",
+  invalid_state: "This authorization is unknown, has expired or was already used. Please start again.",
   access_denied: "The authorization was declined.",
-  provider_error: "The provider could not complete the authorization. Please begin again.",
-  provider_unavailable: "The provider did not answer in time. Please begin again in a while.",
-  insufficient_scope: "Not everything that is needed was allowed. Please begin again and leave every box ticked.",
-  site_not_chosen: "The account reaches several sites. Please name one in the settings of the integration first.",
-  site_not_reached: "The account does not reach the site that the settings of the integration name.",
-  site_changed: "The settings of the integration name another site by now. Please begin again.",
-  integration_gone: "The integration is not there any more."
+  provider_error: "The provider could not complete the authorization. Please start again.",
+  provider_unavailable: "The provider did not answer in time. Please start again later.",
+  insufficient_scope: "A required permission was not granted. Please start again and grant all permissions.",
+  site_not_chosen:
+    "The account has access to several sites. Please set siteId in the settings of the integration first.",
+  site_not_reached: "The account has no access to the site in the settings of the integration.",
+  site_changed: "The site in the settings of the integration has changed. Please start again.",
+  integration_gone: "The integration does not exist any more."
 } as const
 
 export type AuthorizationErrorCode = keyof typeof authorizationErrorMessages

@@ -3,6 +3,7 @@ import { ClientId } from "../contracting/Client.ts"
 import { fieldError } from "../Errors.ts"
 import { EventPattern } from "../events/EventCatalogue.ts"
 import { requireQuota } from "../Quotas.ts"
+import { describeValue } from "../RejectedValue.ts"
 import { body, field, optional, text } from "../Schemas.ts"
 import type { Provider } from "./Provider.ts"
 import type { Subscription } from "./Subscription.ts"
@@ -24,13 +25,13 @@ export const resolveScopeKey = ({ clientId, scopeKey }: CreateSubscription) => {
   const scope = scopeOf(clientId)
   return scopeKey === undefined || scopeKey === scope
     ? Either.right(scope)
-    : Either.left(fieldError("scopeKey", "enum", `must be ${scope}, as clientId says, or be left out`))
+    : Either.left(fieldError("scopeKey", "enum", `must be ${scope} or be omitted, but is ${describeValue(scopeKey)}`))
 }
 
 /** Fails for event types that the provider does not support. */
 export const requireSupportedEvent = (provider: Provider, eventType: string) =>
   provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
-    ? Either.left(fieldError("eventType", "enum", "must be invoice.finalized: only invoices become files in a drive"))
+    ? Either.left(fieldError("eventType", "enum", `must be invoice.finalized for GOOGLE_DRIVE, but is ${eventType}`))
     : Either.void
 
 type NewSubscription = Omit<Subscription, "id">
@@ -42,7 +43,7 @@ export const requireNewSubscription = (
   max: number
 ) => {
   if (existing.some((subscription) => subscription.eventType === eventType && subscription.scopeKey === scopeKey)) {
-    return Either.left(fieldError("eventType", "unique", `is subscribed to already for ${scopeKey}`))
+    return Either.left(fieldError("eventType", "unique", `is already subscribed for ${scopeKey}`))
   }
   return requireQuota("subscriptions", { max, used: existing.length, field: "eventType" })
 }

@@ -112,7 +112,8 @@ export const configErrors = (provider: Provider, config: IntegrationConfig): Rea
     ...given
       .filter((key) => !known.includes(key))
       .map(
-        (key) => ({ field: `config.${key}`, constraint: "unknown", message: `means nothing to ${provider}` }) as const
+        (key) =>
+          ({ field: `config.${key}`, constraint: "unknown", message: `is not supported for ${provider}` }) as const
       )
   ]
 }
@@ -125,7 +126,7 @@ export const applyConfigChange = ({ config, status }: Integration, requested: In
   const { siteId } = config
   if (status === "PENDING_AUTH" || siteId === undefined) return Either.right(requested)
   if (requested.siteId === undefined || requested.siteId === siteId) return Either.right({ ...requested, siteId })
-  const message = `is ${siteId} since the integration was authorized; make another integration for another site`
+  const message = `is ${siteId} since the authorization and cannot change; create another integration for another site`
   return Either.left(fieldError("config.siteId", "state", message))
 }
 
@@ -133,14 +134,18 @@ export const applyConfigChange = ({ config, status }: Integration, requested: In
 export const requireSameSite = ({ config }: Integration, siteId: string | undefined) =>
   siteId === undefined || config.siteId === undefined || config.siteId === siteId
     ? Either.void
-    : Either.left(fieldError("config.siteId", "state", "was changed since the authorization began; authorize again"))
+    : Either.left(fieldError("config.siteId", "state", "has changed since the authorization began; authorize again"))
 
 /** Fails when the server lacks settings of the provider. `missing` names them. */
 export const requireProviderConfigured = (provider: Provider, missing: ReadonlyArray<string>) =>
   missing.length === 0
     ? Either.void
     : Either.left(
-        fieldError("provider", "state", `this server is not configured for ${provider}: it lacks ${missing.join(", ")}`)
+        fieldError(
+          "provider",
+          "state",
+          `is ${provider}, which this server is not configured for: the operator must set ${missing.join(", ")}`
+        )
       )
 
 /** Status, authorization and subscriptions of a new integration. */
@@ -159,7 +164,7 @@ export const requireAuthorized = ({ isAuthorized }: Integration) =>
 export const requirePingable = ({ provider }: Integration) =>
   provider === "WEBHOOK" || provider === "NATS"
     ? Either.void
-    : Either.left(fieldError("provider", "state", `is ${provider}; only WEBHOOK and NATS can be pinged`))
+    : Either.left(fieldError("provider", "state", `is ${provider}; only WEBHOOK and NATS integrations can be pinged`))
 
 /** Whether deliveries to the provider are signed with a secret of the integration. */
 export const hasSigningSecret = (provider: Provider) => provider === "WEBHOOK"
@@ -171,4 +176,4 @@ export const isTracker = (provider: Provider) => provider === "JIRA"
 export const requireRotatableSecret = ({ provider }: Integration) =>
   hasSigningSecret(provider) || isTracker(provider)
     ? Either.void
-    : Either.left(fieldError("provider", "state", `is ${provider}, which has no secret`))
+    : Either.left(fieldError("provider", "state", `is ${provider}, which has no secret to rotate`))

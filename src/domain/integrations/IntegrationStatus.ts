@@ -39,5 +39,7 @@ export const requireIntegrationTransition = (status: IntegrationStatus, name: In
   const { from, to } = integrationTransitions[name]
   return canTransitionIntegration(status, name)
     ? Either.void
-    : Either.left(fieldError("status", "state", `is ${status}; only ${from.join(" or ")} can become ${to}`))
+    : Either.left(
+        fieldError("status", "state", `is ${status}; only an integration that is ${from.join(" or ")} can become ${to}`)
+      )
 }

@@ -126,18 +126,23 @@ export const hasTotal = <L extends Terms>(line: L): line is L & { readonly lineT
 /** Validation errors of a line on an invoice in this currency. */
 export const lineErrors = (line: Terms, currencyCode: string): ReadonlyArray<ErrorDetail> => {
   const { currencyCode: lineCurrency, referenceId, referenceType } = line
-  const missing = referenceId === undefined ? "referenceId" : "referenceType"
+  const [missing, given] =
+    referenceId === undefined ? ["referenceId", "referenceType"] : ["referenceType", "referenceId"]
   return [
     ...(lineCurrency === currencyCode
       ? []
       : [
-          { field: "currencyCode", constraint: "currency", message: `must be the invoice's, ${currencyCode}` } as const
+          {
+            field: "currencyCode",
+            constraint: "currency",
+            message: `must be ${currencyCode}, the currency of the invoice, but is ${lineCurrency}`
+          } as const
         ]),
     ...((referenceType === undefined) === (referenceId === undefined)
       ? []
-      : [{ field: missing, constraint: "required", message: "referenceType and referenceId come together" } as const]),
+      : [{ field: missing, constraint: "required", message: `is required together with ${given}` } as const]),
     ...(hasTotal(line)
       ? []
-      : [{ field: "quantity", constraint: "max", message: `times amountMinor must stay within ±${maxMinor}` } as const])
+      : [{ field: "quantity", constraint: "max", message: `times amountMinor must be within ±${maxMinor}` } as const])
   ]
 }

@@ -16,8 +16,16 @@ export const draftOf = (
   { contractId: _, currencyCode, ...fields }: typeof CreateInvoice.Type
 ): Either.Either<DraftFields, ValidationError> => {
   if (contract.status === "DRAFT")
-    return Either.left(fieldError("contractId", "state", "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"))
+    return Either.left(
+      fieldError("contractId", "state", "is a DRAFT contract; only ACTIVE and ENDED contracts can be invoiced")
+    )
   if (currencyCode !== undefined && currencyCode !== contract.currencyCode)
-    return Either.left(fieldError("currencyCode", "currency", `must be the contract's, ${contract.currencyCode}`))
+    return Either.left(
+      fieldError(
+        "currencyCode",
+        "currency",
+        `must be ${contract.currencyCode}, the currency of the contract, but is ${currencyCode}`
+      )
+    )
   return Either.right({ ...emptyDraft, ...fields, contract: contract.id, currencyCode: contract.currencyCode })
 }

@@ -13,9 +13,15 @@ export const requireFinalizable = ({
 }: FinalizableFields): Either.Either<void, ValidationError> =>
   Either.flatMap(requireInvoiceTransition(status, "finalize"), () => {
     if (billableCount === 0)
-      return Either.left(fieldError("billableCount", "min", "must be at least 1 to be finalized"))
+      return Either.left(fieldError("billableCount", "min", "is 0; add at least one billable before finalizing"))
     return totalMinor < 0
-      ? Either.left(fieldError("totalMinor", "min", "must not be negative to be finalized"))
+      ? Either.left(
+          fieldError(
+            "totalMinor",
+            "min",
+            `is ${totalMinor}; only an invoice with a total of at least 0 can be finalized`
+          )
+        )
       : Either.void
   })
 
@@ -31,6 +37,6 @@ export const dueDateOf = (
 ): Either.Either<string, ValidationError> => {
   const due = dueAt ?? addDays(issuedAt, paymentTermDays)
   return due < issuedAt
-    ? Either.left(fieldError("dueAt", "min", "must not be before the invoice is issued"))
+    ? Either.left(fieldError("dueAt", "min", `must not be before the date of issue, ${issuedAt}, but is ${due}`))
     : Either.right(due)
 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { butIs } from "../RejectedValue.ts"
 import { body, field, integer, optional, rule, text } from "../Schemas.ts"
 
 const placeholder = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
@@ -19,7 +20,9 @@ export const NumberPattern = field(
       (pattern) => countSequences(pattern) === 1 && !/[{}]/.test(pattern.replaceAll(placeholder, "")),
       rule(
         "pattern",
-        "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces"
+        butIs(
+          "must contain {seq} or {seq:1} to {seq:20} once, {year} if numbers restart every year, and no other braces"
+        )
       )
     )
   ),

@@ -37,9 +37,13 @@ export const requireInvoiceTransition = (
   name: InvoiceTransition
 ): Either.Either<void, ValidationError> => {
   const { event, from }: Transition = invoiceTransitions[name]
-  return from.includes(status) ? Either.void : failWithStatus(status, `only ${from.join(" or ")} can be ${event}`)
+  return from.includes(status)
+    ? Either.void
+    : failWithStatus(status, `only a ${from.join(" or ")} invoice can be ${event}`)
 }
 
 /** Fails unless the invoice and its lines can be changed or deleted. */
 export const requireEditableInvoice = (status: InvoiceStatus): Either.Either<void, ValidationError> =>
-  status === "DRAFT" ? Either.void : failWithStatus(status, "only a DRAFT and its lines can be changed or deleted")
+  status === "DRAFT"
+    ? Either.void
+    : failWithStatus(status, "only a DRAFT invoice and its billables can be changed or deleted")

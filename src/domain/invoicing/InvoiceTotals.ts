@@ -20,7 +20,8 @@ export const totalsAfter = (
   maxLines: number
 ): Either.Either<Totals, ValidationError> => {
   const total = sumMinor(totalMinor, ...amounts)
-  if (total === undefined) return Either.left(fieldError(field, "max", `would take the total beyond ±${maxMinor}`))
+  if (total === undefined)
+    return Either.left(fieldError(field, "max", `would bring the total of the invoice beyond ±${maxMinor}`))
   return Either.map(
     requireQuota("invoiceLines", { max: maxLines, used: billableCount, adding: lineDelta, field }),
     () => ({ subtotalMinor: total, totalMinor: total, billableCount: billableCount + lineDelta })

@@ -49,7 +49,7 @@ export class ReferenceIndex {
       this.add(line)
       if (use === undefined) return []
       const { invoice } = use
-      const message = invoice === undefined ? "is on a line before" : `is billed already, on invoice ${invoice}`
+      const message = invoice === undefined ? "is used by an earlier line" : `is already billed on invoice ${invoice}`
       return [{ field: fieldOf(index), constraint: "unique", message }]
     })
   }

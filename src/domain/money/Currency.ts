@@ -1,5 +1,6 @@
 import { data } from "currency-codes"
 import { Schema } from "effect"
+import { butIs } from "../RejectedValue.ts"
 import { rule } from "../Schemas.ts"
 
 /** ISO 4217 codes that are no money: precious metals, units of account, and the codes for testing and for "none". */
@@ -13,7 +14,7 @@ const decimals: ReadonlyMap<string, number> = new Map([
 
 export const CurrencyCode = Schema.String.pipe(
   Schema.filter((code) => decimals.has(code), {
-    ...rule("currency", "must be an ISO 4217 currency code such as EUR", { pattern: "^[A-Z]{3}$" }),
+    ...rule("currency", butIs("must be an ISO 4217 currency code such as EUR"), { pattern: "^[A-Z]{3}$" }),
     description: "Currency of the amounts, as an ISO 4217 code.",
     examples: ["EUR"]
   })

@@ -13,4 +13,4 @@ export const losesOwner = (before: Role, after: Role | undefined) => before === 
 export const requireOtherOwner = (ownerCount: number): Either.Either<void, ValidationError> =>
   ownerCount > 1
     ? Either.void
-    : Either.left(fieldError("role", "state", "is the last OWNER of the tenant; make someone else an OWNER first"))
+    : Either.left(fieldError("role", "state", "is OWNER, and no other member is; make another member an OWNER first"))

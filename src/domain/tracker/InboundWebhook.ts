@@ -61,5 +61,5 @@ export type InboundWebhookWithBody = typeof InboundWebhookWithBody.Type
 /** Fails when the body of the webhook is no longer stored. */
 export const requireReplayable = ({ body }: InboundWebhookWithBody) =>
   body === undefined
-    ? Either.left(fieldError("body", "state", "is not kept any more, so there is nothing to be worked again"))
+    ? Either.left(fieldError("body", "state", "is no longer stored, so the webhook cannot be replayed"))
     : Either.void

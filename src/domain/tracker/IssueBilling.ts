@@ -8,6 +8,7 @@ import {
   maxMetadataValueLength,
   type NewBillable
 } from "../invoicing/Billable.ts"
+import { describeValue } from "../RejectedValue.ts"
 import { body, field, nonEmptyArray, optional, optionalWithDefault, text } from "../Schemas.ts"
 import { maxIssueTextLength, type TrackedIssue, TrackedIssueId } from "./TrackedIssue.ts"
 
@@ -65,9 +66,9 @@ export const requireSelection = ({
   issueKeys
 }: Pick<CreateBillablesFromIssues, "filter" | "issueKeys">): Either.Either<void, ValidationError> => {
   if (issueKeys === undefined && filter === undefined)
-    return Either.left(fieldError("issueKeys", "required", "is required, unless filter is given"))
+    return Either.left(fieldError("issueKeys", "required", "is required unless filter is given"))
   return issueKeys !== undefined && filter !== undefined
-    ? Either.left(fieldError("filter", "unknown", "means nothing beside issueKeys"))
+    ? Either.left(fieldError("filter", "unknown", "cannot be combined with issueKeys; send one of them"))
     : Either.void
 }
 
@@ -79,7 +80,13 @@ export const requireAllFound = <Issue>(
   const missing = keys.flatMap((key, index) =>
     found.has(key)
       ? []
-      : [{ field: `issueKeys[${index}]`, constraint: "exists", message: "names no issue that is there" } as const]
+      : [
+          {
+            field: `issueKeys[${index}]`,
+            constraint: "exists",
+            message: `does not exist: the integration has no issue ${describeValue(key)}`
+          } as const
+        ]
   )
   return Either.map(requireNoErrors(missing), () => keys.flatMap((key) => found.get(key) ?? []))
 }
@@ -88,9 +95,11 @@ export const requireAllFound = <Issue>(
 export const requireBillableCount = <Issue>(
   found: ReadonlyArray<Issue>
 ): Either.Either<ReadonlyArray<Issue>, ValidationError> => {
-  if (found.length === 0) return Either.left(fieldError("filter", "minItems", "leaves no issue that is not billed yet"))
+  if (found.length === 0) return Either.left(fieldError("filter", "minItems", "matches no unbilled issue"))
   return found.length > maxBillablesPerRequest
-    ? Either.left(fieldError("filter", "maxItems", `leaves more than ${maxBillablesPerRequest} issues`))
+    ? Either.left(
+        fieldError("filter", "maxItems", `matches more than ${maxBillablesPerRequest} unbilled issues; narrow it down`)
+      )
     : Either.right(found)
 }
 

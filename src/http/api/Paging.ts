@@ -15,7 +15,12 @@ const Cursor = Schema.transformOrFail(Schema.String, Schema.Any as Schema.Schema
   strict: true,
   decode: (text, _, ast) =>
     ParseResult.mapBoth(decodePosition(Buffer.from(text, "base64url").toString()), {
-      onFailure: () => new ParseResult.Type(ast, text, "is not a cursor of this list; take it from the Link header"),
+      onFailure: () =>
+        new ParseResult.Type(
+          ast,
+          text,
+          "is not a cursor of this list; use the one in the Link header of the previous page"
+        ),
       onSuccess: ([order, id]) => ({ order: order ?? undefined, id })
     }),
   encode: (position) => ParseResult.succeed(encodeCursor(position))

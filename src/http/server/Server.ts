@@ -5,8 +5,8 @@ import type { Duplex } from "node:stream"
 import { Effect, type Scope } from "effect"
 
 const responseByErrorCode = new Map<string, readonly [status: number, error: string, message: string]>([
-  ["HPE_HEADER_OVERFLOW", [431, "RequestHeaderFieldsTooLarge", "The address and the headers are too long"]],
-  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "PayloadTooLarge", "The chunks of the body say too much"]],
+  ["HPE_HEADER_OVERFLOW", [431, "RequestHeaderFieldsTooLarge", "The URL and the headers are too long"]],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", [413, "PayloadTooLarge", "The chunk extensions of the body are too long"]],
   ["ERR_HTTP_REQUEST_TIMEOUT", [408, "RequestTimeout", "The request took too long to arrive"]]
 ])
 const malformedRequest = [400, "ValidationError", "The request is not valid HTTP"] as const

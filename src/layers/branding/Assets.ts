@@ -28,7 +28,7 @@ import { verifyImage } from "./ImageVerifier.ts"
 const notUploaded = fieldError(
   "content",
   "required",
-  "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
+  "is not uploaded yet; send the image with PUT /assets/{assetId}/content first"
 )
 
 /** One image at a time: a decoder takes a core and up to 200 MB. */
@@ -49,7 +49,7 @@ interface ServedImage {
   readonly etag: string
 }
 
-const replacedMessage = "was replaced while it was looked at; complete it again"
+const replacedMessage = "was replaced during its verification; complete the asset again"
 
 /** The cleanup checks this again under the lock, because a client can have resumed the upload. */
 const isStale = ({ status, updatedAt }: StoredAsset) =>
@@ -158,7 +158,7 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
         const digest = yield* digestOf(id)
         yield* assets.deleteLocked(current)
         if (digest !== undefined) yield* blobs.release(digest)
-      }).pipe(inTransaction(sql))
+      }).pipe(inTransaction(sql), assets.withUseCount(id))
 
     return {
       create: (fields: typeof CreateAsset.Type) =>

@@ -27,7 +27,7 @@ interface EventRow {
   readonly text: string
 }
 
-const notInFeed = fieldError("after", "exists", "names no event of this feed; it may have been purged")
+const notInFeed = fieldError("after", "exists", "does not exist in this feed; it may have expired")
 
 /** Reads single events and the feed, which has the order that the relay assigned. */
 export class Events extends Effect.Service<Events>()("layers/Events", {

@@ -44,7 +44,7 @@ export class Subscriptions extends Effect.Service<Subscriptions>()("layers/Subsc
       ).pipe(
         Effect.filterOrFail(
           (rows) => rows.length === 1,
-          () => fieldError("clientId", "exists", "names nothing in this tenant")
+          () => fieldError("clientId", "exists", "does not exist in this tenant")
         )
       )
 

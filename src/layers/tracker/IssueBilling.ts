@@ -42,7 +42,7 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
         yield* requireSelection(request)
         const { filter = {}, integrationId, issueKeys } = request
         const site = yield* Effect.catchTag(issues.getSiteId(integrationId), "NotFound", () =>
-          Effect.fail(fieldError("integrationId", "exists", "names nothing in this tenant"))
+          Effect.fail(fieldError("integrationId", "exists", "does not exist in this tenant"))
         )
         const selected = yield* issueKeys === undefined
           ? findByFilter(integrationId, filter)

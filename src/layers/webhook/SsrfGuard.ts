@@ -2,6 +2,7 @@ import { Resolver as Dns } from "node:dns/promises"
 import { isIP } from "node:net"
 import { Context, Data, Effect, Either } from "effect"
 import { fieldError } from "../../domain/Errors.ts"
+import { shorten } from "../../domain/RejectedValue.ts"
 import { isInRanges, parseAddress, parseRange } from "../config/AddressRange.ts"
 import { Settings } from "../config/Settings.ts"
 
@@ -32,7 +33,7 @@ const allowedPorts = new Set(["", "443", "8443"])
 
 /** The error of a protocol or port that only addresses in `DELIVERY_ALLOW` may use. */
 export const findProtocolOrPortError = ({ port, protocol }: Destination) => {
-  if (protocol !== "https:") return "must start with https:// since what is sent is confidential"
+  if (protocol !== "https:") return "must start with https://, because deliveries are confidential"
   return allowedPorts.has(port) ? undefined : `must use port 443 or 8443, not ${port}`
 }
 
@@ -40,14 +41,14 @@ const isInternalName = (host: string) => /(^|\.)(localhost|local|internal)$/.tes
 
 const findHostError = (host: string) => {
   if (isIP(host) !== 0) return undefined
-  if (host.endsWith(".")) return "must not have a dot at the end of its host: leave it out"
-  return isInternalName(host) ? `must have a public host such as hooks.example.com, which ${host} is not` : undefined
+  if (host.endsWith(".")) return "must not have a dot at the end of its host"
+  return isInternalName(host) ? `must have a public host such as hooks.example.com, but is ${shorten(host)}` : undefined
 }
 
 const findUrlError = (url: URL) => {
   if (!/^https?:$/.test(url.protocol)) return "must start with https://"
   if (url.username !== "" || url.password !== "") {
-    return "must not contain a user name or password: check the signature to know who sends"
+    return "must not contain a user name or password; verify the signature of deliveries instead"
   }
   return findHostError(hostOf(url))
 }
@@ -55,7 +56,7 @@ const findUrlError = (url: URL) => {
 /** Parses a URL and checks every rule that needs no DNS lookup. */
 export const parseWebhookUrl = (text: string): Either.Either<URL, UrlRejected> => {
   if (!URL.canParse(text)) {
-    return Either.left(new UrlRejected({ reason: "must be complete, such as https://hooks.example.com/incoming" }))
+    return Either.left(new UrlRejected({ reason: "must be a complete URL such as https://hooks.example.com/incoming" }))
   }
   const url = new URL(text)
   const reason = findUrlError(url)
@@ -82,12 +83,12 @@ export class Resolver extends Context.Reference<Resolver>()("layers/webhook/Reso
   defaultValue: () => resolveByDns
 }) {}
 
-const unresolvedHostError = (host: string) => `must have a host that can be found: no address is known for ${host}`
+const unresolvedHostError = (host: string) => `must have a host that resolves: DNS has no address for ${shorten(host)}`
 
 const privateAddressError = (host: string) =>
   isIP(host) === 0
-    ? `must lead to public addresses only, and ${host} has one that is not`
-    : `must lead to a public address, which ${host} is not`
+    ? `must lead to public addresses only, but ${shorten(host)} has one that is not`
+    : `must lead to a public address, but ${host} is not one`
 
 const makeSsrfGuard = Effect.gen(function* () {
   const { DELIVERY_ALLOW } = yield* Settings

@@ -9,6 +9,7 @@ import {
   toAsset
 } from "../../../src/domain/branding/Asset.ts"
 import { type MediaItem, requireAttachable, Slot, sortMedia, toMediaItem } from "../../../src/domain/branding/Media.ts"
+import { butIs } from "../../../src/domain/RejectedValue.ts"
 import { messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
@@ -82,19 +83,19 @@ describe("Slot", () => {
     for (const slot of ["a", "a-1", `a${"b".repeat(62)}`]) assert.isTrue(Schema.is(Slot)(slot), slot)
     for (const slot of ["", "1a", "-a", "A", "a_b", `a${"b".repeat(63)}`])
       assert.deepStrictEqual(schemaErrorsOf(Slot, slot), [
-        "body pattern: must be lowercase letters, digits and hyphens, starting with a letter"
+        butIs("body pattern: must be lowercase letters, digits and hyphens, starting with a letter")(slot)
       ])
   })
 })
 
 describe("requireAttachable and requireUploadable", () => {
   it("say what an asset lacks", () => {
-    assert.deepStrictEqual(messagesOf(requireAttachable(undefined)), ["assetId exists: names nothing in this tenant"])
+    assert.deepStrictEqual(messagesOf(requireAttachable(undefined)), ["assetId exists: does not exist in this tenant"])
     assert.deepStrictEqual(messagesOf(requireAttachable({ kind: "BRANDING_LOGO", status: "PENDING" })), [
       "assetId state: is PENDING; only a READY asset can be attached"
     ])
     assert.deepStrictEqual(messagesOf(requireUploadable({ status: "READY" })), [
-      "status state: is READY; its bytes cannot change. Make another asset"
+      "status state: is READY, so its image cannot change; create another asset"
     ])
   })
 })

@@ -25,10 +25,10 @@ describe("requireContainer", () => {
   it("rejects an image that is not of its declared type", () => {
     for (const { type, bytes } of corpus)
       for (const declared of types) assert.strictEqual(rejectionOf(bytes, declared) === null, declared === type)
-    assert.strictEqual(rejectionOf(plainJpeg, "image/png"), "says it is a PNG but holds a JPEG")
-    assert.strictEqual(rejectionOf(plainPng, "image/gif"), "says it is a GIF but holds a PNG")
-    assert.strictEqual(rejectionOf(plainGif, "image/webp"), "says it is a WebP but holds a GIF")
-    assert.strictEqual(rejectionOf(plainWebp, "image/jpeg"), "says it is a JPEG but holds a WebP")
+    assert.strictEqual(rejectionOf(plainJpeg, "image/png"), "is declared as a PNG but contains a JPEG")
+    assert.strictEqual(rejectionOf(plainPng, "image/gif"), "is declared as a GIF but contains a PNG")
+    assert.strictEqual(rejectionOf(plainGif, "image/webp"), "is declared as a WebP but contains a GIF")
+    assert.strictEqual(rejectionOf(plainWebp, "image/jpeg"), "is declared as a JPEG but contains a WebP")
   })
 
   const unsupported: ReadonlyArray<readonly [string, Uint8Array]> = [
@@ -46,14 +46,14 @@ describe("requireContainer", () => {
   ]
   for (const [name, bytes] of unsupported)
     it(`rejects ${name} that starts with ${JSON.stringify(Buffer.from(bytes).toString("latin1", 0, 12))}`, () => {
-      assert.strictEqual(rejectionOf(bytes, "image/png"), `is ${name}; only PNG, JPEG, WebP and GIF are taken`)
+      assert.strictEqual(rejectionOf(bytes, "image/png"), `is ${name}; only PNG, JPEG, WebP and GIF are accepted`)
     })
 
   it("rejects an empty file and unknown bytes", () => {
     assert.strictEqual(rejectionOf(new Uint8Array(), "image/png"), "is empty")
-    assert.strictEqual(rejectionOf(Buffer.from([0, 1, 2, 3]), "image/png"), "is no PNG, JPEG, WebP or GIF")
+    assert.strictEqual(rejectionOf(Buffer.from([0, 1, 2, 3]), "image/png"), "is not a PNG, JPEG, WebP or GIF")
     const wave = bytesOf("RIFF\x24\0\0\0WAVEfmt \x10\0\0\0")
-    assert.strictEqual(rejectionOf(wave, "image/webp"), "is no PNG, JPEG, WebP or GIF")
+    assert.strictEqual(rejectionOf(wave, "image/webp"), "is not a PNG, JPEG, WebP or GIF")
   })
 
   const framed = corpus.filter(({ type }) => type !== "image/jpeg")
@@ -62,7 +62,10 @@ describe("requireContainer", () => {
     for (const { name, type, bytes } of framed) {
       for (let length = 0; length < bytes.length; length++)
         if (rejectionOf(bytes.subarray(0, length), type) === null) assert.fail(`${name} after ${length} bytes`)
-      assert.strictEqual(rejectionOf(bytes.subarray(0, -1), type), `is cut off after ${bytes.length - 1} bytes`)
+      assert.strictEqual(
+        rejectionOf(bytes.subarray(0, -1), type),
+        `is incomplete: it ends after ${bytes.length - 1} bytes`
+      )
     }
   })
 
@@ -79,7 +82,7 @@ describe("requireContainer", () => {
       ])
         assert.strictEqual(
           rejectionOf(Buffer.concat([bytes, bytesOf(more)]), type),
-          `goes on for ${more.length} bytes after its picture has ended`
+          `has ${more.length} bytes after the end of the image`
         )
   })
 
@@ -109,7 +112,7 @@ describe("requireContainer", () => {
     const screen = "GIF89a\x01\0\x01\0\0\0\0"
     for (const pattern of ["\x21\xfe\0", "\x2c\0\0\0\0\x01\0\x01\0\0\x02\x01\x44\0"]) {
       const bytes = Buffer.concat([bytesOf(screen), Buffer.alloc(4_000_000, pattern, "latin1")])
-      assert.strictEqual(rejectionOf(bytes, "image/gif"), `is cut off after ${bytes.length} bytes`)
+      assert.strictEqual(rejectionOf(bytes, "image/gif"), `is incomplete: it ends after ${bytes.length} bytes`)
     }
   })
 })
@@ -121,17 +124,17 @@ describe("requireImageSize", () => {
   it("accepts up to 40 megapixels", () => {
     assert.isNull(rejectionOfSize(20_000, 2_000))
     assert.isNull(rejectionOfSize(6_324, 6_324))
-    assert.strictEqual(rejectionOfSize(6_325, 6_325), "is 6325 × 6325 pixels; at most 40 megapixels are taken")
+    assert.strictEqual(rejectionOfSize(6_325, 6_325), "is 6325 × 6325 pixels; at most 40 megapixels are accepted")
   })
 
   it("accepts up to 20 000 pixels a side", () => {
     assert.isNull(rejectionOfSize(1, 20_000))
-    assert.strictEqual(rejectionOfSize(20_001, 1), "is 20001 × 1 pixels; at most 20000 a side are taken")
-    assert.strictEqual(rejectionOfSize(1, 20_001), "is 1 × 20001 pixels; at most 20000 a side are taken")
+    assert.strictEqual(rejectionOfSize(20_001, 1), "is 20001 × 1 pixels; at most 20000 per side are accepted")
+    assert.strictEqual(rejectionOfSize(1, 20_001), "is 1 × 20001 pixels; at most 20000 per side are accepted")
   })
 
   it("accepts up to 500 frames", () => {
     assert.isNull(rejectionOfSize(1, 1, 500))
-    assert.strictEqual(rejectionOfSize(1, 1, 501), "holds 501 frames; at most 500 are taken")
+    assert.strictEqual(rejectionOfSize(1, 1, 501), "has 501 frames; at most 500 are accepted")
   })
 })

@@ -37,9 +37,15 @@ describe("CreateContract", () => {
       schemaErrorsOf(CreateContract, { clientId, name: "Pumps", currencyCode: "EUR", status })
     assert.isUndefined(errorsFor("DRAFT"))
     assert.isUndefined(errorsFor("ACTIVE"))
-    assert.deepStrictEqual(errorsFor("ENDED"), ["status enum: must be one of DRAFT, ACTIVE"])
+    assert.deepStrictEqual(errorsFor("ENDED"), ['status enum: must be one of DRAFT, ACTIVE, but is "ENDED"'])
   })
 })
+
+const transitionsFrom = {
+  DRAFT: "DRAFT can only change to ACTIVE",
+  ACTIVE: "ACTIVE can only change to ENDED",
+  ENDED: "ENDED is final"
+}
 
 describe("contractErrors", () => {
   it("allows a status to stay, to become ACTIVE after DRAFT and ENDED after ACTIVE, and nothing else", () => {
@@ -48,10 +54,8 @@ describe("contractErrors", () => {
       for (const [nextRank, after] of statuses.entries()) {
         const isAllowed = nextRank === rank || nextRank === rank + 1
         const errors = contractErrors({ status: after }, { status: before })
-        assert.deepStrictEqual(
-          errors,
-          isAllowed ? [] : [{ field: "status", constraint: "state", message: `cannot go from ${before} to ${after}` }]
-        )
+        const message = `cannot change from ${before} to ${after}: ${transitionsFrom[before]}`
+        assert.deepStrictEqual(errors, isAllowed ? [] : [{ field: "status", constraint: "state", message }])
       }
   })
 
@@ -66,7 +70,7 @@ describe("contractErrors", () => {
     assert.deepStrictEqual(contractErrors({ status, startsAt: earlier, endsAt: later }), [])
     for (const startsAt of [earlier, later])
       assert.deepStrictEqual(contractErrors({ status, startsAt, endsAt: earlier }), [
-        { field: "endsAt", constraint: "min", message: "must be after startsAt" }
+        { field: "endsAt", constraint: "min", message: `must be after startsAt, ${startsAt}, but is ${earlier}` }
       ])
   })
 })
@@ -77,7 +81,10 @@ describe("requireValidContract", () => {
     assertPasses(requireValidContract(contract, { status: "DRAFT" }), contract)
     assert.deepStrictEqual(
       messagesOf(requireValidContract({ status: "DRAFT", startsAt: later, endsAt: earlier }, { status: "ENDED" })),
-      ["status state: cannot go from ENDED to DRAFT", "endsAt min: must be after startsAt"]
+      [
+        "status state: cannot change from ENDED to DRAFT: ENDED is final",
+        `endsAt min: must be after startsAt, ${later}, but is ${earlier}`
+      ]
     )
   })
 })

@@ -38,13 +38,19 @@ describe("The cap of a contract", () => {
   it("names the contract, the sum and the cap in the error", () => {
     const decision = billedAfter(contract, [50_00], "billables")
     const message = Either.isLeft(decision) ? decision.left.details?.[0]?.message : ""
-    assert.strictEqual(message, "would bill 110.00 EUR under contract ctr_1, beyond its capMinor, 100.00 EUR")
+    assert.strictEqual(
+      message,
+      "would bring the billed amount of contract ctr_1 to 110.00 EUR, above its capMinor of 100.00 EUR"
+    )
   })
 
   it("is not named in the error of a contract without one", () => {
     const uncapped = { ...contract, capMinor: null, billedMinor: Number.MAX_SAFE_INTEGER }
     const decision = billedAfter(uncapped, [1], "billables")
     const message = Either.isLeft(decision) ? decision.left.details?.[0]?.message : ""
-    assert.strictEqual(message, "would bill more under contract ctr_1, beyond what can be told exactly")
+    assert.strictEqual(
+      message,
+      "would bring the billed amount of contract ctr_1 to more than 90,071,992,547,409.91 EUR"
+    )
   })
 })

@@ -1,20 +1,23 @@
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { EventTypeFilter, requirePeriod, requireRedeliveryCapacity } from "../../../src/domain/delivery/Delivery.ts"
+import { butIs } from "../../../src/domain/RejectedValue.ts"
 import { messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 describe("requirePeriod", () => {
   it("says that a period does not end before it starts", () => {
     const decision = requirePeriod({ since: "2026-01-02T00:00:00.000Z", until: "2026-01-01T00:00:00.000Z" })
-    assert.deepStrictEqual(messagesOf(decision), ["until min: must not be before since"])
+    assert.deepStrictEqual(messagesOf(decision), [
+      "until min: must not be before since, 2026-01-02T00:00:00.000Z, but is 2026-01-01T00:00:00.000Z"
+    ])
   })
 })
 
 describe("requireRedeliveryCapacity", () => {
   it("says how many redeliveries are incomplete", () => {
     assert.deepStrictEqual(messagesOf(requireRedeliveryCapacity(12)), [
-      "integrationId state: has 12 redeliveries that are not complete yet; try again when one is"
+      "integrationId state: has 12 redeliveries in progress, which is the maximum; try again when one is complete"
     ])
   })
 })
@@ -27,7 +30,9 @@ describe("EventTypeFilter", () => {
 
   it.each(["client", "*", "client.**", "Client.created", "client.created.", "_a.b", ""])("rejects %s", (filter) => {
     assert.deepStrictEqual(schemaErrorsOf(EventTypeFilter, filter), [
-      "body pattern: must be a type of events such as client.created, or client.* for all of a resource"
+      butIs("body pattern: must be an event type such as client.created, or client.* for all events of a resource")(
+        filter
+      )
     ])
   })
 })

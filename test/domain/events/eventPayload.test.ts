@@ -62,7 +62,7 @@ describe("expandEventPattern", () => {
 describe("EventPattern", () => {
   it("says what an event type looks like", () => {
     assert.deepStrictEqual(schemaErrorsOf(EventPattern, "client"), [
-      "body enum: must be an event type such as client.created, or client.* for all of them"
+      `body enum: must be an event type such as client.created, or client.* for all events of a resource, but is "client"`
     ])
     const decoded = Schema.decodeUnknownEither(EventPattern)("client")
     assert.match(Either.isLeft(decoded) ? decoded.left.message : "", /^must be an event type/)

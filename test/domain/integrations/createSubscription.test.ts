@@ -21,7 +21,7 @@ describe("resolveScopeKey", () => {
     assertPasses(resolveScopeKey({ eventType, scopeKey: "tenant" }), "tenant")
     assertPasses(resolveScopeKey({ eventType, clientId, scopeKey: "client:clnt_1" }), "client:clnt_1")
     assert.deepStrictEqual(messagesOf(resolveScopeKey({ eventType, clientId, scopeKey: "tenant" })), [
-      "scopeKey enum: must be client:clnt_1, as clientId says, or be left out"
+      'scopeKey enum: must be client:clnt_1 or be omitted, but is "tenant"'
     ])
   })
 })
@@ -35,7 +35,7 @@ describe("requireSupportedEvent", () => {
   it("accepts only invoice.finalized for GOOGLE_DRIVE", () => {
     assert.isUndefined(errorsOf(requireSupportedEvent("GOOGLE_DRIVE", "invoice.finalized")))
     assert.deepStrictEqual(messagesOf(requireSupportedEvent("GOOGLE_DRIVE", "invoice.*")), [
-      "eventType enum: must be invoice.finalized: only invoices become files in a drive"
+      "eventType enum: must be invoice.finalized for GOOGLE_DRIVE, but is invoice.*"
     ])
   })
 })
@@ -51,7 +51,7 @@ describe("requireNewSubscription", () => {
   it("rejects a duplicate of any existing subscription", () => {
     const others = [{ id: SubscriptionId.make("sub_2"), eventType: "client.*", scopeKey: "tenant" }, ...existing]
     assert.deepStrictEqual(messagesOf(requireNewSubscription(others, { eventType, scopeKey: "tenant" }, 9)), [
-      "eventType unique: is subscribed to already for tenant"
+      "eventType unique: is already subscribed for tenant"
     ])
   })
 

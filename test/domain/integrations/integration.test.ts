@@ -45,7 +45,7 @@ describe("configErrors", () => {
   it.each<[provider: (typeof providers)[number], config: object, errors: ReadonlyArray<string>]>([
     ["JIRA", {}, []],
     ["JIRA", { siteId: "one", jql: "project = A" }, []],
-    ["JIRA", { url: "https://a.example" }, ["config.url unknown: means nothing to JIRA"]],
+    ["JIRA", { url: "https://a.example" }, ["config.url unknown: is not supported for JIRA"]],
     ["GOOGLE_DRIVE", { folderId: "1" }, []],
     ["GOOGLE_DRIVE", {}, ["config.folderId required: is required"]],
     ["WEBHOOK", { url: "https://a.example" }, []],
@@ -55,12 +55,12 @@ describe("configErrors", () => {
       { folderId: "1", jql: "" },
       [
         "config.url required: is required",
-        "config.folderId unknown: means nothing to WEBHOOK",
-        "config.jql unknown: means nothing to WEBHOOK"
+        "config.folderId unknown: is not supported for WEBHOOK",
+        "config.jql unknown: is not supported for WEBHOOK"
       ]
     ],
     ["NATS", {}, []],
-    ["NATS", { url: "https://a.example" }, ["config.url unknown: means nothing to NATS"]]
+    ["NATS", { url: "https://a.example" }, ["config.url unknown: is not supported for NATS"]]
   ])("reports for %s with %j: %j", (provider, config, errors) => {
     assert.deepStrictEqual(
       configErrors(provider, config).map(({ constraint, field, message }) => `${field} ${constraint}: ${message}`),
@@ -80,7 +80,7 @@ describe("applyConfigChange", () => {
     assertPasses(applyConfigChange(integration, { jql: "project = A" }), { jql: "project = A", siteId: "one" })
     assertPasses(applyConfigChange(integration, { siteId: "one" }), { siteId: "one" })
     assert.deepStrictEqual(messagesOf(applyConfigChange(integration, { siteId: "other" })), [
-      "config.siteId state: is one since the integration was authorized; make another integration for another site"
+      "config.siteId state: is one since the authorization and cannot change; create another integration for another site"
     ])
   })
 })
@@ -91,7 +91,7 @@ describe("requireSameSite", () => {
     assert.isUndefined(messagesOf(requireSameSite(integration, undefined)))
     assert.isUndefined(messagesOf(requireSameSite({ ...integration, config: {} }, "one")))
     assert.deepStrictEqual(messagesOf(requireSameSite(integration, "other")), [
-      "config.siteId state: was changed since the authorization began; authorize again"
+      "config.siteId state: has changed since the authorization began; authorize again"
     ])
   })
 })
@@ -100,7 +100,7 @@ describe("requireProviderConfigured", () => {
   it("names the settings that the server lacks", () => {
     assert.isUndefined(messagesOf(requireProviderConfigured("JIRA", [])))
     assert.deepStrictEqual(messagesOf(requireProviderConfigured("JIRA", ["JIRA_ID", "JIRA_SECRET"])), [
-      "provider state: this server is not configured for JIRA: it lacks JIRA_ID, JIRA_SECRET"
+      "provider state: is JIRA, which this server is not configured for: the operator must set JIRA_ID, JIRA_SECRET"
     ])
   })
 })
@@ -131,7 +131,7 @@ describe("requirePingable", () => {
       assert.isUndefined(messagesOf(requirePingable({ ...integration, provider })))
     for (const provider of ["JIRA", "GOOGLE_DRIVE"] as const)
       assert.deepStrictEqual(messagesOf(requirePingable({ ...integration, provider })), [
-        `provider state: is ${provider}; only WEBHOOK and NATS can be pinged`
+        `provider state: is ${provider}; only WEBHOOK and NATS integrations can be pinged`
       ])
   })
 })
@@ -144,7 +144,7 @@ describe("requireRotatableSecret", () => {
       assert.isUndefined(messagesOf(requireRotatableSecret({ ...integration, provider })))
     for (const provider of ["NATS", "GOOGLE_DRIVE"] as const)
       assert.deepStrictEqual(messagesOf(requireRotatableSecret({ ...integration, provider })), [
-        `provider state: is ${provider}, which has no secret`
+        `provider state: is ${provider}, which has no secret to rotate`
       ])
   })
 })

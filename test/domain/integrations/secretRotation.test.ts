@@ -33,7 +33,7 @@ describe("requireOAuthProvider", () => {
 describe("requireIntegrationTransition", () => {
   it("names the current status and those that allow the transition", () => {
     assert.deepStrictEqual(messagesOf(requireIntegrationTransition("PENDING_AUTH", "resume")), [
-      "status state: is PENDING_AUTH; only PAUSED or ERROR can become ACTIVE"
+      "status state: is PENDING_AUTH; only an integration that is PAUSED or ERROR can become ACTIVE"
     ])
   })
 })

@@ -52,22 +52,22 @@ describe("lineErrors", () => {
 
   it("rejects another currency", () => {
     assert.deepStrictEqual(errorsOfLine({ ...line, currencyCode: "USD" }), [
-      "currencyCode currency: must be the invoice's, EUR"
+      "currencyCode currency: must be EUR, the currency of the invoice, but is USD"
     ])
   })
 
   it("names the missing part of a reference", () => {
     assert.deepStrictEqual(errorsOfLine({ ...line, referenceType: "order" }), [
-      "referenceId required: referenceType and referenceId come together"
+      "referenceId required: is required together with referenceType"
     ])
     assert.deepStrictEqual(errorsOfLine({ ...line, referenceId: "7" }), [
-      "referenceType required: referenceType and referenceId come together"
+      "referenceType required: is required together with referenceId"
     ])
   })
 
   it("rejects a total beyond the exact range", () => {
     assert.deepStrictEqual(errorsOfLine({ ...line, lineTotalMinor: undefined }), [
-      "quantity max: times amountMinor must stay within ±9007199254740991"
+      "quantity max: times amountMinor must be within ±9007199254740991"
     ])
   })
 
@@ -84,7 +84,7 @@ describe("CreateBillables", () => {
   it("accepts up to 12 decimals in a quantity", () => {
     assert.isUndefined(errorsOfRequest({ quantity: 0.123456789012 }))
     assert.deepStrictEqual(errorsOfRequest({ quantity: 1e-13 }), [
-      "billables[0].quantity format: must have at most 12 decimals"
+      "billables[0].quantity format: must have at most 12 decimals, but is 1e-13"
     ])
   })
 
@@ -94,7 +94,7 @@ describe("CreateBillables", () => {
     assert.isUndefined(errorsOfRequest(metadataOf(keys(50))))
     assert.isUndefined(errorsOfRequest(metadataOf(["k".repeat(40), "k"])))
     assert.deepStrictEqual(errorsOfRequest(metadataOf(keys(51))), [
-      "billables[0].metadata maxItems: must have at most 50 keys"
+      "billables[0].metadata maxItems: must have at most 50 keys, but has 51"
     ])
     for (const key of ["", "k".repeat(41)])
       assert.deepStrictEqual(errorsOfRequest(metadataOf(["fine", key])), [
@@ -109,10 +109,10 @@ describe("CreateBillables", () => {
     })
     assert.lengthOf(decode(CreateBillables, request(maxBillablesPerRequest)).billables, 1000)
     assert.deepStrictEqual(schemaErrorsOf(CreateBillables, request(0)), [
-      "billables minItems: must have at least 1 item"
+      "billables minItems: must have at least 1 item, but is empty"
     ])
     assert.deepStrictEqual(schemaErrorsOf(CreateBillables, request(1001)), [
-      "billables maxItems: must have at most 1000 items"
+      "billables maxItems: must have at most 1000 items, but has 1001"
     ])
   })
 })
@@ -120,6 +120,6 @@ describe("CreateBillables", () => {
 describe("PatchBillable", () => {
   it("clears an optional field with null, but no required field", () => {
     assert.deepStrictEqual(decode(PatchBillable, { description: null }), { description: null })
-    assert.deepStrictEqual(schemaErrorsOf(PatchBillable, { name: null }), ["name type: must be a string"])
+    assert.deepStrictEqual(schemaErrorsOf(PatchBillable, { name: null }), ["name type: must be a string, but is null"])
   })
 })

@@ -46,8 +46,8 @@ describe("NumberPattern", () => {
     "{seq}-}"
   ])("rejects %s", (pattern) => {
     assert.deepStrictEqual(schemaErrorsOf(NumberPattern, pattern), [
-      "body pattern: must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, " +
-        "and no other braces"
+      "body pattern: must contain {seq} or {seq:1} to {seq:20} once, {year} if numbers restart every year, " +
+        `and no other braces, but is "${pattern}"`
     ])
   })
 

@@ -28,13 +28,13 @@ describe("ReferenceIndex", () => {
 
   it("rejects a line whose reference is already on an invoice", () => {
     assert.deepStrictEqual(errorsOn([jira("A-1")], [jira("A-2"), jira("A-1")]), [
-      "billables[1].referenceId unique: is billed already, on invoice inv_1"
+      "billables[1].referenceId unique: is already billed on invoice inv_1"
     ])
   })
 
   it("rejects the second of two lines with the same reference", () => {
     assert.deepStrictEqual(errorsOn([], [jira("A-1"), jira("A-1")]), [
-      "billables[1].referenceId unique: is on a line before"
+      "billables[1].referenceId unique: is used by an earlier line"
     ])
   })
 

@@ -10,8 +10,8 @@ describe("ReferenceIndex", () => {
     index.add(lineOf("other"), "inv_2")
     const errors = index.addRequest([lineOf("one"), lineOf("other"), lineOf("third")], (n) => `lines[${n}]`)
     assert.deepStrictEqual(errors, [
-      { field: "lines[0]", constraint: "unique", message: "is billed already, on invoice inv_1" },
-      { field: "lines[1]", constraint: "unique", message: "is billed already, on invoice inv_2" }
+      { field: "lines[0]", constraint: "unique", message: "is already billed on invoice inv_1" },
+      { field: "lines[1]", constraint: "unique", message: "is already billed on invoice inv_2" }
     ])
   })
 })

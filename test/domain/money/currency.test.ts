@@ -17,7 +17,7 @@ describe("CurrencyCode", () => {
   it("tells what a currency code looks like", () => {
     for (const value of ["eur", "EURO", "ZZZ", ""])
       assert.deepStrictEqual(schemaErrorsOf(CurrencyCode, value), [
-        "body currency: must be an ISO 4217 currency code such as EUR"
+        `body currency: must be an ISO 4217 currency code such as EUR, but is "${value}"`
       ])
   })
 })

@@ -49,7 +49,7 @@ describe("hasRole", () => {
 describe("requireOtherOwner", () => {
   it("says what to do first", () => {
     assert.deepStrictEqual(messagesOf(requireOtherOwner(1)), [
-      "role state: is the last OWNER of the tenant; make someone else an OWNER first"
+      "role state: is OWNER, and no other member is; make another member an OWNER first"
     ])
   })
 })

@@ -101,7 +101,7 @@ describe("issueToLine", () => {
 
 describe("toIssueErrors", () => {
   it("renames the reference of a line to the key in the request, and nothing else", () => {
-    const detail = { constraint: "unique", message: "is billed already" } as const
+    const detail = { constraint: "unique", message: "is already billed" } as const
     const fields = ["billables[12].referenceId", "billables[0].name", "xbillables[0].referenceId", "filter"]
     const renamed = toIssueErrors(validationError(...fields.map((field) => ({ ...detail, field }))))
     assert.strictEqual(renamed.message, "Request validation failed")
@@ -125,20 +125,16 @@ describe("toIssueErrors", () => {
 
 describe("requireSelection, requireAllFound and requireBillableCount", () => {
   it("say what to select", () => {
-    assert.deepStrictEqual(messagesOf(requireSelection({})), [
-      "issueKeys required: is required, unless filter is given"
-    ])
+    assert.deepStrictEqual(messagesOf(requireSelection({})), ["issueKeys required: is required unless filter is given"])
     assert.deepStrictEqual(messagesOf(requireSelection({ issueKeys: ["A-1"], filter: {} })), [
-      "filter unknown: means nothing beside issueKeys"
+      "filter unknown: cannot be combined with issueKeys; send one of them"
     ])
     assert.deepStrictEqual(messagesOf(requireAllFound(["A-1"], new Map())), [
-      "issueKeys[0] exists: names no issue that is there"
+      'issueKeys[0] exists: does not exist: the integration has no issue "A-1"'
     ])
-    assert.deepStrictEqual(messagesOf(requireBillableCount([])), [
-      "filter minItems: leaves no issue that is not billed yet"
-    ])
+    assert.deepStrictEqual(messagesOf(requireBillableCount([])), ["filter minItems: matches no unbilled issue"])
     assert.deepStrictEqual(messagesOf(requireBillableCount(Array.from({ length: maxBillablesPerRequest + 1 }))), [
-      "filter maxItems: leaves more than 1000 issues"
+      "filter maxItems: matches more than 1000 unbilled issues; narrow it down"
     ])
   })
 })
@@ -160,7 +156,7 @@ describe("requireReplayable", () => {
   it("fails once the body is no longer stored", () => {
     assert.isUndefined(messagesOf(requireReplayable({ ...inbound, body: "" })))
     assert.deepStrictEqual(messagesOf(requireReplayable(inbound)), [
-      "body state: is not kept any more, so there is nothing to be worked again"
+      "body state: is no longer stored, so the webhook cannot be replayed"
     ])
   })
 })

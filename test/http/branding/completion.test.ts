@@ -35,7 +35,7 @@ describe("POST /assets/{assetId}/complete", () => {
     return response
   }
 
-  const replacedError = ["content", "format", "was replaced while it was looked at; complete it again"] as const
+  const replacedError = ["content", "format", "was replaced during its verification; complete the asset again"] as const
 
   it("responds with 404 if the asset is deleted meanwhile", async () => {
     const { digest, id } = await upload()

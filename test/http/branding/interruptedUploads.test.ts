@@ -118,7 +118,7 @@ describe("Image uploads", { timeout: 60_000 }, () => {
     assertValidationError(await assets.complete(assetId), [
       "content",
       "required",
-      "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
+      "is not uploaded yet; send the image with PUT /assets/{assetId}/content first"
     ])
     assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 404)
   }

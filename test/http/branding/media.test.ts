@@ -152,7 +152,7 @@ describe("Media", () => {
         "state",
         `is ${status}; only a READY asset can be attached`
       ]
-      const unknown: ExpectedError = ["assetId", "exists", "names nothing in this tenant"]
+      const unknown: ExpectedError = ["assetId", "exists", "does not exist in this tenant"]
       const { assetId: deleted } = await assets.createReady()
       await assets.remove(deleted)
       for (const [assetId, error] of [
@@ -193,7 +193,7 @@ describe("Media", () => {
       const { assetId } = await assets.createReady()
       await attach("logo", { assetId })
       const before = (await assets.record(assetId)).text
-      assertValidationError(await assets.remove(assetId), ["id", "inUse", "is still referred to by attachments"])
+      assertValidationError(await assets.remove(assetId), ["id", "inUse", "is still used by 1 media slot"])
       assert.strictEqual((await assets.record(assetId)).text, before)
       assert.strictEqual((await service.call("GET", `/api/v1/assets/${assetId}`)).status, 200)
       await detach("logo")

@@ -16,9 +16,9 @@ import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts
 const notUploaded: ExpectedError = [
   "content",
   "required",
-  "has not been uploaded yet; PUT the bytes to /assets/{assetId}/content"
+  "is not uploaded yet; send the image with PUT /assets/{assetId}/content first"
 ]
-const isReady: ExpectedError = ["status", "state", "is READY; its bytes cannot change. Make another asset"]
+const isReady: ExpectedError = ["status", "state", "is READY, so its image cannot change; create another asset"]
 const isEmpty: ExpectedError = ["body", "required", "is empty; send the bytes of the image"]
 const invalidImage = (why: string): ExpectedError => ["content", "format", why]
 const tooLargeText = `{"error":"PayloadTooLarge","message":"The body may have at most ${maxImageBytes} bytes"}`
@@ -27,10 +27,10 @@ const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).diges
 
 /** Bytes that do not match the declared asset, and the error. */
 const invalidUploads: ReadonlyArray<readonly [what: string, fields: object, bytes: Uint8Array, why: string]> = [
-  ["a GIF declared as a PNG", {}, gif, "says it is a PNG but holds a GIF"],
-  ["a PNG declared as a GIF", { contentType: "image/gif" }, png(), "says it is a GIF but holds a PNG"],
-  ["an SVG", {}, svgWithScript, "is an SVG; only PNG, JPEG, WebP and GIF are taken"],
-  ["an HTML page", {}, htmlWithScript, "is an HTML or XML document; only PNG, JPEG, WebP and GIF are taken"],
+  ["a GIF declared as a PNG", {}, gif, "is declared as a PNG but contains a GIF"],
+  ["a PNG declared as a GIF", { contentType: "image/gif" }, png(), "is declared as a GIF but contains a PNG"],
+  ["an SVG", {}, svgWithScript, "is an SVG; only PNG, JPEG, WebP and GIF are accepted"],
+  ["an HTML page", {}, htmlWithScript, "is an HTML or XML document; only PNG, JPEG, WebP and GIF are accepted"],
   [
     "a PNG of fewer bytes than declared",
     { sizeBytes: 101 },
@@ -43,18 +43,18 @@ const invalidUploads: ReadonlyArray<readonly [what: string, fields: object, byte
     png({ bytes: 101 }),
     "has 101 bytes and was declared to have 100"
   ],
-  ["half a PNG", {}, png({ bytes: 1000 }).subarray(0, 500), "is cut off after 500 bytes"],
+  ["half a PNG", {}, png({ bytes: 1000 }).subarray(0, 500), "is incomplete: it ends after 500 bytes"],
   [
     "a PNG and a script",
     {},
     Buffer.concat([png(), htmlWithScript]),
-    `goes on for ${htmlWithScript.length} bytes after its picture has ended`
+    `has ${htmlWithScript.length} bytes after the end of the image`
   ],
   [
     "a PNG of too many pixels",
     {},
     png({ width: 20_000, height: 2001 }),
-    "is 20000 × 2001 pixels; at most 40 megapixels are taken"
+    "is 20000 × 2001 pixels; at most 40 megapixels are accepted"
   ]
 ]
 
@@ -160,7 +160,10 @@ describe("Uploading an image", () => {
   it("is FAILED after a rejected completion, and valid bytes can be completed under the same Idempotency-Key", async () => {
     const { assetId } = await assets().upload(gif)
     const key = { "idempotency-key": `complete-${assetId}` }
-    assertValidationError(await assets().complete(assetId, key), invalidImage("says it is a PNG but holds a GIF"))
+    assertValidationError(
+      await assets().complete(assetId, key),
+      invalidImage("is declared as a PNG but contains a GIF")
+    )
     assert.strictEqual(await statusOf(assetId), "FAILED")
     await assets().put(assetId, png())
     const completed = await assets().complete(assetId, key)

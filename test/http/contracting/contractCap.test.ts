@@ -27,7 +27,7 @@ describe("A contract", () => {
   const beyondCap = (contract: string, amount: string, field = "billables"): ExpectedError => [
     field,
     "max",
-    `would bill ${amount} EUR under contract ${contract}, beyond its capMinor, 1,000.00 EUR`
+    `would bring the billed amount of contract ${contract} to ${amount} EUR, above its capMinor of 1,000.00 EUR`
   ]
 
   it("can be billed up to its cap over all of its invoices, and no further", async () => {
@@ -122,7 +122,7 @@ describe("A contract", () => {
     assertValidationError(await tryAdd(second.id, { amountMinor: 2 }), [
       "billables",
       "max",
-      `would bill more under contract ${contractId}, beyond what can be told exactly`
+      `would bring the billed amount of contract ${contractId} to more than 90,071,992,547,409.91 EUR`
     ])
     await add(second.id, { amountMinor: 1 })
     assert.strictEqual(await billed(), maxAmount)
@@ -140,7 +140,7 @@ describe("A contract", () => {
     assertValidationError(await tryAdd((await makeDraft()).id, { amountMinor: 2_000_000 }), [
       "billables",
       "max",
-      `would bill 2,000,000 JPY under contract ${contractId}, beyond its capMinor, 1,234,567 JPY`
+      `would bring the billed amount of contract ${contractId} to 2,000,000 JPY, above its capMinor of 1,234,567 JPY`
     ])
   })
 
@@ -148,7 +148,7 @@ describe("A contract", () => {
     const { add, makeDraft, change, tryAdd } = await makeContract()
     const { id } = await makeDraft()
     await add(id, { amountMinor: 50_000 })
-    const tooLow = ["capMinor", "min", "is less than what is used up already"] as const
+    const tooLow = ["capMinor", "min", "must not be less than the amount that is already billed"] as const
     assertValidationError(await change({ capMinor: 49_999 }), tooLow)
     assertValidationError(await change({ capMinor: 0 }), tooLow)
     assert.strictEqual((await change({ capMinor: 50_000 })).status, 200)
@@ -160,7 +160,7 @@ describe("A contract", () => {
 
   it("can change its currency until it has an invoice", async () => {
     const { makeDraft, call, change, transition } = await makeContract()
-    const inUse = ["currencyCode", "inUse", "is still referred to by invoices"] as const
+    const inUse = ["currencyCode", "inUse", "is still used by 1 invoice"] as const
     assert.strictEqual((await change({ currencyCode: "USD" })).status, 200)
     const { currencyCode, id } = await makeDraft()
     assert.strictEqual(currencyCode, "USD")
@@ -174,7 +174,7 @@ describe("A contract", () => {
 
   it("cannot be deleted while it has invoices, including void ones", async () => {
     const { makeDraft, call, contractId, transition } = await makeContract()
-    const inUse = ["id", "inUse", "is still referred to by invoices"] as const
+    const inUse = ["id", "inUse", "is still used by 1 invoice"] as const
     const { id } = await makeDraft()
     assertValidationError(await call("DELETE", `/contracts/${contractId}`), inUse)
     await call("DELETE", `/invoices/${id}`)
@@ -243,7 +243,7 @@ describe("A contract", () => {
         ])
         if (deleted.status === 204) assertFailure(created, 404, notFoundText)
         else {
-          assertValidationError(deleted, ["id", "inUse", "is still referred to by invoices"])
+          assertValidationError(deleted, ["id", "inUse", "is still used by 1 invoice"])
           assert.strictEqual(created.status, 201)
         }
       }
@@ -259,7 +259,7 @@ describe("A contract", () => {
         const { currencyCode } = (await call("GET", `/contracts/${contractId}`)).body.data
         assert.strictEqual(currencyCode, changed.status === 200 ? "USD" : "EUR")
         if (created.status === 201) assert.strictEqual(created.body.data.currencyCode, currencyCode)
-        else assertValidationError(created, ["currencyCode", "exists", "names nothing in this tenant"])
+        else assertValidationError(created, ["currencyCode", "exists", "does not exist in this tenant"])
       }
     })
   })

@@ -51,8 +51,8 @@ const dependents: ReadonlyArray<readonly [kind: ResourceKind, dependent: Resourc
   ["contracts", "projects"]
 ]
 
-/** The field of a dependent with the id of its parent. */
-const fieldOf = (parent: ResourceKind) => parent.slice(0, -1)
+/** The singular of a kind, which is also the field of a dependent with the id of its parent. */
+const singularOf = (kind: ResourceKind) => kind.replace(/(?<=ss)es$|s$/, "")
 
 const filters = kinds.flatMap((kind) => {
   const parent = parents[kind]
@@ -82,7 +82,11 @@ describe("Contracting resources", () => {
     assert.strictEqual(status, 200)
     return body.data.map(({ id }: ResourceBody) => id)
   }
-  const inUse = (dependents: string): ExpectedError => ["id", "inUse", `is still referred to by ${dependents}`]
+  const inUse = (dependent: ResourceKind, count = 1): ExpectedError => [
+    "id",
+    "inUse",
+    `is still used by ${count === 1 ? `1 ${singularOf(dependent)}` : `${count} ${dependent}`}`
+  ]
 
   it("are created, changed and deleted from the client to the project", async () => {
     const client = await make("clients", { name: "Northwind" })
@@ -144,7 +148,7 @@ describe("Contracting resources", () => {
 
   it.each(dependents)("reject the deletion of %s that have %s", async (kind, dependent) => {
     const child = await make(dependent)
-    const id = String(child[fieldOf(kind)])
+    const id = String(child[singularOf(kind)])
     const before = await call("GET", `/${kind}/${id}`)
     assertValidationError(await call("DELETE", `/${kind}/${id}`), inUse(dependent))
     assert.strictEqual((await call("GET", `/${kind}/${id}`)).text, before.text)
@@ -207,7 +211,7 @@ describe("Contracting resources", () => {
       assertValidationError(await call("PATCH", path, {}), [
         "body",
         "required",
-        "must name at least one field to change"
+        "must contain at least one field to change"
       ])
       assert.strictEqual((await call("GET", path)).text, before.text)
     })
@@ -247,7 +251,7 @@ describe("Contracting resources", () => {
 
     it(`of kind ${kind} are an empty list for a ${field} that is unknown or of another tenant`, async () => {
       const otherTenant = resourceMaker(service, await service.newTenant())
-      const foreign = String((await otherTenant.make(kind))[fieldOf(parent)])
+      const foreign = String((await otherTenant.make(kind))[singularOf(parent)])
       const unknown = `${foreign.split("_", 1)}_${"0".repeat(26)}`
       for (const id of [foreign, unknown]) assert.deepStrictEqual(await idsIn(`/${kind}?${field}=${id}`), [])
     })

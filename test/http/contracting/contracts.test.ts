@@ -10,10 +10,17 @@ const states = ["DRAFT", "ACTIVE", "ENDED"] as const
 type State = (typeof states)[number]
 
 /** The transitions that lead to a state, and those allowed from it. */
-const lifecycle: Readonly<Record<State, { readonly path: ReadonlyArray<State>; readonly to: ReadonlyArray<State> }>> = {
-  DRAFT: { path: [], to: ["DRAFT", "ACTIVE"] },
-  ACTIVE: { path: ["ACTIVE"], to: ["ACTIVE", "ENDED"] },
-  ENDED: { path: ["ACTIVE", "ENDED"], to: ["ENDED"] }
+interface StateRules {
+  readonly path: ReadonlyArray<State>
+  readonly to: ReadonlyArray<State>
+  /** What the error of another transition says. */
+  readonly rule: string
+}
+
+const lifecycle: Readonly<Record<State, StateRules>> = {
+  DRAFT: { path: [], to: ["DRAFT", "ACTIVE"], rule: "can only change to ACTIVE" },
+  ACTIVE: { path: ["ACTIVE"], to: ["ACTIVE", "ENDED"], rule: "can only change to ENDED" },
+  ENDED: { path: ["ACTIVE", "ENDED"], to: ["ENDED"], rule: "is final" }
 }
 
 const invalidTimestamp = "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
@@ -67,7 +74,12 @@ describe("Contracts", () => {
           const id = await makeIn(from)
           const response = await change(id, { status: to, name: "Renamed" })
           if (isAllowed) assert.deepInclude(response.body.data, { id, status: to, name: "Renamed" })
-          else assertValidationError(response, ["status", "state", `cannot go from ${from} to ${to}`])
+          else
+            assertValidationError(response, [
+              "status",
+              "state",
+              `cannot change from ${from} to ${to}: ${from} ${lifecycle[from].rule}`
+            ])
           assert.deepInclude(
             await read(id),
             isAllowed ? { status: to, name: "Renamed" } : { status: from, name: "Pumps" }
@@ -206,7 +218,7 @@ describe("Contracts", () => {
       const id = await make({ ...period, status: "ACTIVE" })
       assertValidationError(
         await change(id, { status: "DRAFT", endsAt: day(1) }),
-        ["status", "state", "cannot go from ACTIVE to DRAFT"],
+        ["status", "state", "cannot change from ACTIVE to DRAFT: ACTIVE can only change to ENDED"],
         endsTooEarly
       )
     })

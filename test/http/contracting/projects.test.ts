@@ -124,7 +124,7 @@ describe("Projects", () => {
       const missing: ExpectedError = [
         "tenant-id",
         "required",
-        "names the tenant to work in; this operation needs the header"
+        "is required: send the identifier of the tenant in this header"
       ]
       const body = { name: "Renamed" }
       assertValidationError(await service.api("PATCH", `/projects/${project.id}`, { as: "owner", body }), missing)

@@ -45,10 +45,10 @@ describe("An OAuth integration", () => {
       ["config.jql", "maxLength", "must have at most 500 characters"]
     ],
     [{ ...minimalJira, config: { siteId: "" } }, ["config.siteId", "minLength", "must have at least 1 character"]],
-    [{ ...minimalJira, config: { folderId: "f" } }, ["config.folderId", "unknown", "means nothing to JIRA"]],
+    [{ ...minimalJira, config: { folderId: "f" } }, ["config.folderId", "unknown", "is not supported for JIRA"]],
     [
       { ...minimalWebhook, config: { ...minimalWebhook.config, jql: "q" } },
-      ["config.jql", "unknown", "means nothing to WEBHOOK"]
+      ["config.jql", "unknown", "is not supported for WEBHOOK"]
     ]
   ])("is not created from %j", async (body, ...expectedErrors) => {
     assertValidationError(await integrations().create(body), ...expectedErrors)
@@ -112,7 +112,11 @@ describe("An OAuth integration", () => {
     "null"
   ])("cannot be authorized from the untrusted origin %s", async (origin) => {
     const { id } = await integrations().mustCreate(minimalDrive)
-    assertValidationError(await integrations().begin(id, origin), ["origin", "enum", "is not a trusted origin"])
+    assertValidationError(await integrations().begin(id, origin), [
+      "origin",
+      "enum",
+      "must be an origin that the operator lists in OAUTH_TRUSTED_ORIGINS"
+    ])
   })
 
   it.each([minimalWebhook, minimalNats])("cannot be of $provider, which needs no authorization", async (fields) => {
@@ -131,7 +135,7 @@ describe("An OAuth integration", () => {
     assertValidationError(await integrations().begin(id), [
       "status",
       "state",
-      "is PAUSED; only PENDING_AUTH or ERROR or ACTIVE can become ACTIVE"
+      "is PAUSED; only an integration that is PENDING_AUTH or ERROR or ACTIVE can become ACTIVE"
     ])
   })
 
@@ -167,7 +171,7 @@ describe("A service without the settings of a provider", () => {
     const service = await startService(environment as Readonly<Record<string, string>>) // the rows differ in their keys
     try {
       const integrations = integrationClient(service, await service.newTenant())
-      const message = `this server is not configured for ${fields.provider}: it lacks ${missing}`
+      const message = `is ${fields.provider}, which this server is not configured for: the operator must set ${missing}`
       assertValidationError(await integrations.create(fields), ["provider", "state", message])
     } finally {
       await service.stop()

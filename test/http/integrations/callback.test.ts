@@ -258,7 +258,7 @@ describe("GET /integrations/oauth/callback", () => {
     )
     const { isAuthorized, status, statusReason } = await integrations().read(id)
     assert.deepStrictEqual([isAuthorized, status], [false, "PENDING_AUTH"])
-    assert.include(statusReason, "Not everything that is needed was allowed")
+    assert.include(statusReason, "A required permission was not granted")
   })
 
   it("keeps the existing grant when a new authorization fails", async () => {

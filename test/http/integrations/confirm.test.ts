@@ -10,7 +10,7 @@ import { eventsOf } from "../../support/fixtures/integrationRows.ts"
 import { addMember } from "../../support/fixtures/members.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 
-const unknownConfirmation = ["confirmation", "exists", "is unknown, expired or used already"] as const
+const unknownConfirmation = ["confirmation", "exists", "is unknown, expired or already used; authorize again"] as const
 
 describe("POST /integrations/{integrationId}/confirm", () => {
   const fixture = useFixture(startServiceWithProvider)

@@ -85,7 +85,7 @@ describe("Deliveries of an integration", () => {
     assertValidationError(
       await call("GET", "/deliveries?eventType=*&status=LOST"),
       ["status", "enum", "must be one of WAITING, PENDING, DELIVERED, EXHAUSTED"],
-      ["eventType", "pattern", "must be a type of events such as client.created, or client.* for all of a resource"]
+      ["eventType", "pattern", "must be an event type such as client.created, or client.* for all events of a resource"]
     )
   })
 
@@ -162,7 +162,7 @@ describe("Deliveries of an integration", () => {
     assertValidationError(await send("third"), [
       "integrationId",
       "state",
-      "has 10 redeliveries that are not complete yet; try again when one is"
+      "has 10 redeliveries in progress, which is the maximum; try again when one is complete"
     ])
     const removed = await fixture().service.api("DELETE", `/integrations/${integration}`, asOwner())
     assert.strictEqual(removed.status, 204)

@@ -64,7 +64,7 @@ describe("GET /events", () => {
     assertValidationError(await read(tenant, `?after=${event?.id}`), [
       "after",
       "exists",
-      "names no event of this feed; it may have been purged"
+      "does not exist in this feed; it may have expired"
     ])
     await assignFeedPositions(fixture().pool, tenant)
     assert.deepStrictEqual((await read(tenant, "")).body.data[2], one.body.data)
@@ -115,7 +115,7 @@ describe("GET /events", () => {
       assertValidationError(await read(tenant, `?type=${type}`), [
         "type",
         "enum",
-        "must be an event type such as client.created, or client.* for all of them"
+        "must be an event type such as client.created, or client.* for all events of a resource"
       ])
     }
   })
@@ -140,7 +140,7 @@ describe("GET /events", () => {
     assertValidationError(await read(own.tenant, `?after=${foreign}`), [
       "after",
       "exists",
-      "names no event of this feed; it may have been purged"
+      "does not exist in this feed; it may have expired"
     ])
     assertFailure(await read(own.tenant, `/${foreign}`), 404, notFoundText)
     assertFailure(await read(own.tenant, "/evt_unknown"), 404, notFoundText)

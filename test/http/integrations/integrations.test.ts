@@ -48,7 +48,7 @@ describe("Integrations", () => {
       [
         "provider",
         "state",
-        "this server is not configured for JIRA: it lacks JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"
+        "is JIRA, which this server is not configured for: the operator must set JIRA_CLIENT_ID, JIRA_CLIENT_SECRET, PUBLIC_URL"
       ]
     ],
     [
@@ -56,7 +56,7 @@ describe("Integrations", () => {
       [
         "provider",
         "state",
-        "this server is not configured for GOOGLE_DRIVE: it lacks GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"
+        "is GOOGLE_DRIVE, which this server is not configured for: the operator must set GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, PUBLIC_URL"
       ]
     ],
     [
@@ -77,9 +77,9 @@ describe("Integrations", () => {
     [
       { ...minimalWebhook, config: { folderId: "f" } },
       ["config.url", "required", "is required"],
-      ["config.folderId", "unknown", "means nothing to WEBHOOK"]
+      ["config.folderId", "unknown", "is not supported for WEBHOOK"]
     ],
-    [{ ...minimalNats, config: minimalWebhook.config }, ["config.url", "unknown", "means nothing to NATS"]],
+    [{ ...minimalNats, config: minimalWebhook.config }, ["config.url", "unknown", "is not supported for NATS"]],
     [{ ...minimalNats, name: "" }, ["name", "minLength", "must have at least 1 character"]],
     [{ ...minimalNats, name: "n".repeat(201) }, ["name", "maxLength", "must have at most 200 characters"]],
     [{ ...minimalNats, status: "PAUSED" }, ["status", "unknown", "is not a known property"]]
@@ -116,7 +116,7 @@ describe("Integrations", () => {
     assertValidationError(await integrations().patch(nats.id, { config }), [
       "config.url",
       "unknown",
-      "means nothing to NATS"
+      "is not supported for NATS"
     ])
   })
 

@@ -144,6 +144,10 @@ describe("The secret of an integration", () => {
       "must be an integer"
     ])
     const nats = await integrations().mustCreate(minimalNats)
-    assertValidationError(await integrations().rotate(nats.id), ["provider", "state", "is NATS, which has no secret"])
+    assertValidationError(await integrations().rotate(nats.id), [
+      "provider",
+      "state",
+      "is NATS, which has no secret to rotate"
+    ])
   })
 })

@@ -53,7 +53,7 @@ describe("The site of a Jira integration", () => {
     const expectedError = [
       "config.siteId",
       "state",
-      "is site-1 since the integration was authorized; make another integration for another site"
+      "is site-1 since the authorization and cannot change; create another integration for another site"
     ] as const
     assertValidationError(await integrations().patch(id, { config: { siteId: "other" } }), expectedError)
     assert.strictEqual((await integrations().patch(id, { config: { jql: "project = B" } })).status, 200)
@@ -83,7 +83,7 @@ describe("The site of a Jira integration", () => {
     assertValidationError(await integrations().confirm(id, confirmation), [
       "config.siteId",
       "state",
-      "was changed since the authorization began; authorize again"
+      "has changed since the authorization began; authorize again"
     ])
     assert.deepInclude(await integrations().read(id), { isAuthorized: false, config: { siteId: "b" } })
     assert.strictEqual((await integrations().confirm(id, await integrations().pendingConfirmation(id))).status, 200)

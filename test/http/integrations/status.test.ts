@@ -14,12 +14,17 @@ import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts
 const statuses = ["PENDING_AUTH", "ACTIVE", "PAUSED", "ERROR"] as const
 
 const transitions = {
-  pause: { from: ["ACTIVE"], to: "PAUSED", event: "integration.paused", rule: "only ACTIVE can become PAUSED" },
+  pause: {
+    from: ["ACTIVE"],
+    to: "PAUSED",
+    event: "integration.paused",
+    rule: "only an integration that is ACTIVE can become PAUSED"
+  },
   resume: {
     from: ["PAUSED", "ERROR"],
     to: "ACTIVE",
     event: "integration.resumed",
-    rule: "only PAUSED or ERROR can become ACTIVE"
+    rule: "only an integration that is PAUSED or ERROR can become ACTIVE"
   }
 } as const
 
@@ -145,7 +150,7 @@ describe("An integration", () => {
     assertValidationError(await integrations().transition(id, "ping"), [
       "provider",
       "state",
-      `is ${provider}; only WEBHOOK and NATS can be pinged`
+      `is ${provider}; only WEBHOOK and NATS integrations can be pinged`
     ])
   })
 
@@ -155,7 +160,7 @@ describe("An integration", () => {
     assertValidationError(await integrations().rotate(id), [
       "provider",
       "state",
-      "is GOOGLE_DRIVE, which has no secret"
+      "is GOOGLE_DRIVE, which has no secret to rotate"
     ])
   })
 })

@@ -7,7 +7,7 @@ import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 
-const invalidEventType = "must be an event type such as client.created, or client.* for all of them"
+const invalidEventType = "must be an event type such as client.created, or client.* for all events of a resource"
 
 describe("Subscriptions of an integration", () => {
   const fixture = useFixture(startServiceWithTenant)
@@ -90,7 +90,7 @@ describe("Subscriptions of an integration", () => {
       assertValidationError(await integrations().subscribe(id, { eventType: "client.*", clientId }), [
         "clientId",
         "exists",
-        "names nothing in this tenant"
+        "does not exist in this tenant"
       ])
     }
     for (const [scopeKey, clientId, scope] of [
@@ -101,7 +101,7 @@ describe("Subscriptions of an integration", () => {
       assertValidationError(await integrations().subscribe(id, { eventType: "client.*", scopeKey, clientId }), [
         "scopeKey",
         "enum",
-        `must be ${scope}, as clientId says, or be left out`
+        `must be ${scope} or be omitted`
       ])
     }
     assert.deepStrictEqual([await readSubscriptions(id), await rowsOf(id)], [[], []])
@@ -114,7 +114,7 @@ describe("Subscriptions of an integration", () => {
     const [rejected, ...others] = responses.filter(({ status }) => status !== 201)
     assert.lengthOf(others, 6)
     for (const response of [rejected ?? assert.fail("all requests succeeded"), ...others]) {
-      assertValidationError(response, ["eventType", "unique", `is subscribed to already for client:${client}`])
+      assertValidationError(response, ["eventType", "unique", `is already subscribed for client:${client}`])
     }
     assert.lengthOf(await readSubscriptions(id), 1)
     assert.deepStrictEqual(await rowsOf(id), await readSubscriptions(id))
@@ -169,7 +169,7 @@ describe("Subscriptions of an integration", () => {
     const { id } = await integrations().mustCreate(minimalNats)
     const { id: subscription } = await integrations().mustSubscribe(id, { eventType: "client.*", clientId: other })
     const remove = () => fixture().service.api("DELETE", `/clients/${other}`, { as: "owner", tenant: fixture().tenant })
-    assertValidationError(await remove(), ["id", "inUse", "is still referred to by subscriptions"])
+    assertValidationError(await remove(), ["id", "inUse", "is still used by 1 subscription"])
     await integrations().unsubscribe(id, subscription)
     assert.strictEqual((await remove()).status, 204)
   })

@@ -80,29 +80,28 @@ describe("A line of a draft invoice", () => {
     assert.deepStrictEqual((await call("GET", path)).body, body)
   })
 
-  const together = "referenceType and referenceId come together"
   it.each<[change: object, ...expectedErrors: ReadonlyArray<ExpectedError>]>([
-    [{}, ["body", "required", "must name at least one field to change"]],
+    [{}, ["body", "required", "must contain at least one field to change"]],
     [{ name: null }, ["name", "type", "must be a string"]],
     [{ quantity: null }, ["quantity", "type", "must be a number"]],
     [{ amountMinor: null }, ["amountMinor", "type", "must be a number"]],
     [{ currencyCode: null }, ["currencyCode", "type", "must be a string"]],
-    [{ referenceType: null }, ["referenceType", "required", together]],
-    [{ referenceId: null }, ["referenceId", "required", together]],
-    [{ currencyCode: "USD" }, ["currencyCode", "currency", "must be the invoice's, EUR"]],
+    [{ referenceType: null }, ["referenceType", "required", "is required together with referenceId"]],
+    [{ referenceId: null }, ["referenceId", "required", "is required together with referenceType"]],
+    [{ currencyCode: "USD" }, ["currencyCode", "currency", "must be EUR, the currency of the invoice, but is USD"]],
+    [{ quantity: maxInteger, amountMinor: 2 }, ["quantity", "max", `times amountMinor must be within ±${maxInteger}`]],
     [
-      { quantity: maxInteger, amountMinor: 2 },
-      ["quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
+      { quantity: 1, amountMinor: maxInteger },
+      ["quantity", "max", `would bring the total of the invoice beyond ±${maxInteger}`]
     ],
-    [{ quantity: 1, amountMinor: maxInteger }, ["quantity", "max", `would take the total beyond ±${maxInteger}`]],
     [{ lineTotalMinor: 1 }, ["lineTotalMinor", "unknown", "is not a known property"]],
     [{ invoiceId: "inv_a" }, ["invoiceId", "unknown", "is not a known property"]],
     [{ invoice: "inv_a" }, ["invoice", "unknown", "is not a known property"]],
     [
       { currencyCode: "JPY", referenceId: null, quantity: maxInteger },
-      ["currencyCode", "currency", "must be the invoice's, EUR"],
-      ["referenceId", "required", together],
-      ["quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
+      ["currencyCode", "currency", "must be EUR, the currency of the invoice, but is JPY"],
+      ["referenceId", "required", "is required together with referenceType"],
+      ["quantity", "max", `times amountMinor must be within ±${maxInteger}`]
     ]
   ])("rejects the change %j", async (body, ...expectedErrors) => {
     const { change, tenant } = await createDraft()
@@ -138,7 +137,7 @@ describe("A line of a draft invoice", () => {
     assertValidationError(await call("DELETE", `/billables/${less?.id}`), [
       "id",
       "max",
-      `would take the total beyond ±${maxInteger}`
+      `would bring the total of the invoice beyond ±${maxInteger}`
     ])
     assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
   })

@@ -195,7 +195,7 @@ describe("The limits of a billable", () => {
     )
     assertValidationError(
       await tryAdd(id, ...many({ currencyCode: "KWD" })),
-      ...first("currencyCode", "currency", "must be the invoice's, EUR")
+      ...first("currencyCode", "currency", "must be EUR, the currency of the invoice, but is KWD")
     )
   })
 

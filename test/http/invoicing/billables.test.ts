@@ -143,7 +143,7 @@ describe("POST /billables", () => {
   })
 
   it("accepts 1 to 1000 lines", async () => {
-    await assertRejected([], ["billables", "minItems", "must have at least 1 item"])
+    await assertRejected([], ["billables", "minItems", "must have at least 1 item, but is empty"])
     await assertRejected(
       times(1001, () => ({})),
       ["billables", "maxItems", "must have at most 1000 items"]
@@ -178,12 +178,12 @@ describe("POST /billables", () => {
     }
     await assertRejected(
       times(20, (n) => bad[n] ?? {}),
-      ["billables[3].referenceId", "required", "referenceType and referenceId come together"],
-      ["billables[4].referenceType", "required", "referenceType and referenceId come together"],
-      ["billables[17].currencyCode", "currency", "must be the invoice's, EUR"],
-      ["billables[18].currencyCode", "currency", "must be the invoice's, EUR"],
-      ["billables[18].referenceType", "required", "referenceType and referenceId come together"],
-      ["billables[18].quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
+      ["billables[3].referenceId", "required", "is required together with referenceType"],
+      ["billables[4].referenceType", "required", "is required together with referenceId"],
+      ["billables[17].currencyCode", "currency", "must be EUR, the currency of the invoice, but is USD"],
+      ["billables[18].currencyCode", "currency", "must be EUR, the currency of the invoice, but is JPY"],
+      ["billables[18].referenceType", "required", "is required together with referenceId"],
+      ["billables[18].quantity", "max", `times amountMinor must be within ±${maxInteger}`]
     )
   })
 
@@ -221,14 +221,14 @@ describe("POST /billables", () => {
       assert.strictEqual(line?.lineTotalMinor, 9007199254731984)
       await assertRejected(
         [{ quantity: 1.000000000001, amountMinor: -maxInteger }],
-        ["billables[0].quantity", "max", `times amountMinor must stay within ±${maxInteger}`]
+        ["billables[0].quantity", "max", `times amountMinor must be within ±${maxInteger}`]
       )
     })
 
     it("of an invoice total", async () => {
       const { add, draft, read, tryAdd } = invoices
       const { id } = await draft()
-      const limitError = ["billables", "max", `would take the total beyond ±${maxInteger}`] as const
+      const limitError = ["billables", "max", `would bring the total of the invoice beyond ±${maxInteger}`] as const
       await add(id, { amountMinor: maxInteger }, { amountMinor: maxInteger }, { amountMinor: -maxInteger })
       assert.strictEqual((await read(id)).totalMinor, maxInteger)
       assertValidationError(await tryAdd(id, { amountMinor: 1 }), limitError)

@@ -9,7 +9,7 @@ const work = (referenceId: string, referenceType = "work") => ({ referenceType, 
 const billedOn = (invoice: string, field = "billables[0].referenceId"): ExpectedError => [
   field,
   "unique",
-  `is billed already, on invoice ${invoice}`
+  `is already billed on invoice ${invoice}`
 ]
 
 const shuffle = <A>(all: ReadonlyArray<A>) =>
@@ -41,7 +41,7 @@ describe("A billed reference", () => {
   it("is rejected on a second line of the same request", async () => {
     const { draft, read, tryAdd } = await createClient()
     const { id } = await draft()
-    const duplicate = ["unique", "is on a line before"] as const
+    const duplicate = ["unique", "is used by an earlier line"] as const
     assertValidationError(
       await tryAdd(id, work("1"), work("2"), {}, work("1"), work("2"), work("1")),
       ["billables[3].referenceId", ...duplicate],
@@ -246,7 +246,7 @@ describe("A billed reference", () => {
           const place = Number(/^billables\[(\d+)\]\.referenceId$/.exec(field)?.[1])
           assert.deepStrictEqual(
             [constraint, message],
-            ["unique", `is billed already, on invoice ${invoiceOf.get(wanted[place]?.referenceId)}`]
+            ["unique", `is already billed on invoice ${invoiceOf.get(wanted[place]?.referenceId)}`]
           )
         }
       }

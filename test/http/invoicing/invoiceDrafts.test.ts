@@ -38,7 +38,7 @@ describe("A draft invoice", () => {
     assertValidationError(await call("POST", "/invoices", { contractId, currencyCode: "USD" }), [
       "currencyCode",
       "currency",
-      "must be the contract's, EUR"
+      "must be EUR, the currency of the contract, but is USD"
     ])
     assertValidationError(await call("POST", "/invoices", { contractId, currencyCode: "XXX" }), [
       "currencyCode",
@@ -56,7 +56,7 @@ describe("A draft invoice", () => {
     assertValidationError(await createInvoice(), [
       "contractId",
       "state",
-      "is a DRAFT; only ACTIVE and ENDED contracts can be invoiced"
+      "is a DRAFT contract; only ACTIVE and ENDED contracts can be invoiced"
     ])
     for (const status of ["ACTIVE", "ENDED"]) {
       assert.strictEqual((await setStatus(status)).status, 200)
@@ -114,7 +114,7 @@ describe("A draft invoice", () => {
     assertValidationError(await call("PATCH", `/invoices/${made.id}`, {}), [
       "body",
       "required",
-      "must name at least one field to change"
+      "must contain at least one field to change"
     ])
   })
 

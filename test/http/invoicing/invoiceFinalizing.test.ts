@@ -34,11 +34,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     const { id } = await draft({ dueAt: "2020-01-01T00:00:00Z" })
     await add(id, {})
     const before = await read(id)
-    assertValidationError(await tryTransition(id, "finalize"), [
-      "dueAt",
-      "min",
-      "must not be before the invoice is issued"
-    ])
+    assertValidationError(await tryTransition(id, "finalize"), ["dueAt", "min", "must not be before the date of issue"])
     assert.deepStrictEqual(await read(id), before)
     assert.strictEqual((await call("PATCH", `/invoices/${id}`, { dueAt: null })).status, 200)
     assert.match(String((await transition(id, "finalize"))["invoiceNumber"]), /^INV-\d{4}-000001$/)
@@ -47,7 +43,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
   it("rejects an invoice without lines", async () => {
     const { add, call, draft, transition, tryTransition } = await createClient()
     const { id } = await draft()
-    const empty = ["billableCount", "min", "must be at least 1 to be finalized"] as const
+    const empty = ["billableCount", "min", "is 0; add at least one billable before finalizing"] as const
     assertValidationError(await tryTransition(id, "finalize"), empty)
     const [line] = await add(id, {})
     await call("DELETE", `/billables/${line?.id}`)
@@ -63,7 +59,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     assertValidationError(await tryTransition(id, "finalize"), [
       "totalMinor",
       "min",
-      "must not be negative to be finalized"
+      "is -1; only an invoice with a total of at least 0 can be finalized"
     ])
     await add(id, { amountMinor: 1 })
     assert.deepInclude(await transition(id, "finalize"), { status: "FINALIZED", totalMinor: 0 })

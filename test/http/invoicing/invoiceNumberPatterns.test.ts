@@ -12,7 +12,7 @@ import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 const badPattern: ExpectedError = [
   "pattern",
   "pattern",
-  "must hold {seq}, or {seq:1} to {seq:20}, once, {year} if numbers begin anew each year, and no other braces"
+  "must contain {seq} or {seq:1} to {seq:20} once, {year} if numbers restart every year, and no other braces"
 ]
 
 describe("The pattern of invoice numbers", () => {

@@ -62,7 +62,7 @@ describe("Invoice numbers", () => {
       const rejected = responses.filter(({ status }) => status !== 200)
       assert.strictEqual(rejected.length, 9)
       for (const response of rejected) {
-        assertValidationError(response, ["status", "state", "is FINALIZED; only DRAFT can be finalized"])
+        assertValidationError(response, ["status", "state", "is FINALIZED; only a DRAFT invoice can be finalized"])
       }
       assert.strictEqual((await issueNext()).invoiceNumber, "N-2")
     })
@@ -132,32 +132,32 @@ describe("Invoice numbers", () => {
       "an invoice without a line": [
         0,
         ({ draft }) => draft({ lines: [] }),
-        ["billableCount", "min", "must be at least 1 to be finalized"]
+        ["billableCount", "min", "is 0; add at least one billable before finalizing"]
       ],
       "an invoice with a negative total": [
         0,
         ({ draft }) => draft({ lines: [100, -101] }),
-        ["totalMinor", "min", "must not be negative to be finalized"]
+        ["totalMinor", "min", "is -1; only an invoice with a total of at least 0 can be finalized"]
       ],
       "an invoice with a due date in the past": [
         0,
         ({ draft }) => draft({ dueAt: "2020-01-01T00:00:00Z" }),
-        ["dueAt", "min", "must not be before the invoice is issued"]
+        ["dueAt", "min", "must not be before the date of issue"]
       ],
       "an invoice that is finalized": [
         1,
         (invoiceSeries) => createInvoiceIn(invoiceSeries, "finalize"),
-        ["status", "state", "is FINALIZED; only DRAFT can be finalized"]
+        ["status", "state", "is FINALIZED; only a DRAFT invoice can be finalized"]
       ],
       "an invoice that is paid": [
         1,
         (invoiceSeries) => createInvoiceIn(invoiceSeries, "finalize", "pay"),
-        ["status", "state", "is PAID; only DRAFT can be finalized"]
+        ["status", "state", "is PAID; only a DRAFT invoice can be finalized"]
       ],
       "an invoice that is void": [
         0,
         (invoiceSeries) => createInvoiceIn(invoiceSeries, "void"),
-        ["status", "state", "is VOID; only DRAFT can be finalized"]
+        ["status", "state", "is VOID; only a DRAFT invoice can be finalized"]
       ]
     }
     for (const [reason, [issued, createInvoice, expectedError]] of Object.entries(rejections)) {
@@ -179,7 +179,7 @@ describe("Invoice numbers", () => {
       const { invoiceNumber, issuedAt } = await issueNext()
       const year = issuedAt.slice(0, 4)
       await setPattern(`INV-${year}-{seq:6}`)
-      assertValidationError(await finalize(await draft()), ["invoiceNumber", "unique", "is taken"])
+      assertValidationError(await finalize(await draft()), ["invoiceNumber", "unique", "is already taken"])
       assert.strictEqual((await trySetPattern("N-{seq}")).status, 200)
       assert.deepStrictEqual(await issueNumbers(1), ["N-1"])
       assert.deepStrictEqual((await series()).periods, [

@@ -131,7 +131,7 @@ describe("Invoice numbers", { timeout: 120_000 }, () => {
     const attempt = async (id: string) => {
       const { body, status, text } = await finalize(id)
       if (status === 0 || status === 503) return
-      if (status === 400) assert.include(text, "is FINALIZED; only DRAFT can be finalized")
+      if (status === 400) assert.include(text, "is FINALIZED; only a DRAFT invoice can be finalized")
       else {
         assert.isFalse(numbers.has(id), `${id} was finalized twice`)
         numbers.set(id, body.data.invoiceNumber)

@@ -19,7 +19,7 @@ interface Action {
 
 const onlyDrafts = {
   from: ["DRAFT"],
-  rule: "only a DRAFT and its lines can be changed or deleted"
+  rule: "only a DRAFT invoice and its billables can be changed or deleted"
 } satisfies Partial<Action>
 
 const actions: Readonly<Record<string, Action>> = {
@@ -33,19 +33,19 @@ const actions: Readonly<Record<string, Action>> = {
     request: ({ id }) => ["POST", `/invoices/${id}/finalize`],
     from: ["DRAFT"],
     expectedStatus: 200,
-    rule: "only DRAFT can be finalized"
+    rule: "only a DRAFT invoice can be finalized"
   },
   paid: {
     request: ({ id }) => ["POST", `/invoices/${id}/pay`],
     from: ["FINALIZED"],
     expectedStatus: 200,
-    rule: "only FINALIZED can be paid"
+    rule: "only a FINALIZED invoice can be paid"
   },
   voided: {
     request: ({ id }) => ["POST", `/invoices/${id}/void`],
     from: ["DRAFT", "FINALIZED"],
     expectedStatus: 200,
-    rule: "only DRAFT or FINALIZED can be voided"
+    rule: "only a DRAFT or FINALIZED invoice can be voided"
   },
   "extended by a line": {
     request: ({ id }) => ["POST", "/billables", { invoiceId: id, billables: [lineOf()] }],
@@ -90,8 +90,8 @@ describe("An invoice", () => {
     const { id } = await draft()
     await add(id, {})
     for (const [transition, status, rule] of [
-      ["finalize", "FINALIZED", "only DRAFT can be finalized"],
-      ["pay", "PAID", "only FINALIZED can be paid"]
+      ["finalize", "FINALIZED", "only a DRAFT invoice can be finalized"],
+      ["pay", "PAID", "only a FINALIZED invoice can be paid"]
     ] as const) {
       const responses = await Promise.all(Array.from({ length: 10 }, () => tryTransition(id, transition)))
       assert.lengthOf(

@@ -34,7 +34,7 @@ describe("makeBoundedDecoder", () => {
     const { Counted, decoded } = makeCountedInteger()
     const schema = body({ items: Schema.Array(body({ n: Counted })).pipe(maxItems(3)) })
     assert.deepStrictEqual(await decode(schema, { items: repeat(4, { n: 1 }) }), [
-      ["items", "maxItems", "must have at most 3 items"]
+      ["items", "maxItems", "must have at most 3 items, but has 4"]
     ])
     assert.strictEqual(decoded(), 0)
     assert.deepStrictEqual(await decode(schema, { items: repeat(3, { n: 1 }) }), { items: repeat(3, { n: 1 }) })
@@ -47,7 +47,7 @@ describe("makeBoundedDecoder", () => {
       record: optional(Schema.Record({ key: Schema.String, value: Counted }).pipe(maxProperties(2)))
     })
     assert.deepStrictEqual(await decode(schema, { record: makeRecord(3, 1) }), [
-      ["record", "maxItems", "must have at most 2 keys"]
+      ["record", "maxItems", "must have at most 2 keys, but has 3"]
     ])
     assert.strictEqual(decoded(), 0)
     assert.deepStrictEqual(await decode(schema, { record: makeRecord(2, 1) }), { record: makeRecord(2, 1) })
@@ -89,9 +89,9 @@ describe("makeBoundedDecoder", () => {
     const schema = body({ n: integer(0, 1), nested: body({ m: integer(0, 1) }) })
     assert.deepStrictEqual(await decode(schema, { n: 2, x: 1, nested: { m: "1", y: 1 } }), [
       ["x", "unknown", "is not a known property"],
-      ["n", "max", "must be at most 1"],
+      ["n", "max", "must be at most 1, but is 2"],
       ["nested.y", "unknown", "is not a known property"],
-      ["nested.m", "type", "must be a number"]
+      ["nested.m", "type", "must be a number, but is a string"]
     ])
   })
 
@@ -100,8 +100,8 @@ describe("makeBoundedDecoder", () => {
     const rows = repeat(250, repeat(250, 1))
     assert.deepStrictEqual(await decode(schema, { rows }), { rows })
     assert.deepStrictEqual(await decode(schema, { rows: [[1], repeat(501, 1), 1] }), [
-      ["rows[1]", "maxItems", "must have at most 500 items"],
-      ["rows[2]", "type", "must be an array"]
+      ["rows[1]", "maxItems", "must have at most 500 items, but has 501"],
+      ["rows[2]", "type", "must be an array, but is a number"]
     ])
   })
 

@@ -137,7 +137,7 @@ describe("Field validation", () => {
   })
 
   it.each<[string, ...Array<ExpectedError>]>([
-    ["{}", ["body", "required", "must name at least one field to change"]],
+    ["{}", ["body", "required", "must contain at least one field to change"]],
     [`{"name":null}`, notString("name")],
     [`{"name":null,"order":-1}`, notString("name"), tooSmall],
     [`{"name":""}`, shortName],
@@ -155,7 +155,7 @@ describe("Field validation", () => {
     assertValidationError(
       await probe("?limit=0&cursor=!", `{"lines":[{"amount":0,"kind":"A"},{"amount":11,"kind":"C","x":1}],"open":1}`),
       ["limit", "min", "must be at least 1"],
-      ["cursor", "format", "is not a cursor of this list; take it from the Link header"],
+      ["cursor", "format", "is not a cursor of this list; use the one in the Link header of the previous page"],
       unknown("lines[1].x"),
       ["lines[1].amount", "max", "must be at most 10"],
       ["lines[1].kind", "enum", "must be one of A, B"],

@@ -12,7 +12,7 @@ const verify = (bytes: Uint8Array, declared: ImageType) => Effect.runPromise(ver
 const rejectionOf = async (bytes: Uint8Array, declared: ImageType) =>
   Either.getOrNull(Either.flip(await verify(bytes, declared)))
 
-const damaged = "is damaged or cut off"
+const damaged = "is damaged or incomplete"
 
 describe("verifyImage", () => {
   for (const { name, type, bytes, expected, frames } of corpus)
@@ -63,7 +63,10 @@ describe("verifyImage", () => {
       { type: "IEND", body: Buffer.alloc(0) }
     ])
     assert.strictEqual(bomb.length, 70)
-    assert.strictEqual(await rejectionOf(bomb, "image/png"), "is 60000 × 60000 pixels; at most 40 megapixels are taken")
+    assert.strictEqual(
+      await rejectionOf(bomb, "image/png"),
+      "is 60000 × 60000 pixels; at most 40 megapixels are accepted"
+    )
   })
 
   it("rejects a picture without a size", async () => {
@@ -75,7 +78,7 @@ describe("verifyImage", () => {
     assert.isNull(await rejectionOf(animated(plainPng, 500), "image/png"))
     assert.strictEqual(
       await rejectionOf(animated(plainPng, 501), "image/png"),
-      "holds 501 frames; at most 500 are taken"
+      "has 501 frames; at most 500 are accepted"
     )
   })
 

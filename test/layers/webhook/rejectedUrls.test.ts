@@ -1,15 +1,15 @@
 import { afterAll, assert, describe, it } from "vitest"
 import { countConnectionAttempts, makeWebhookClient } from "./webhookClient.ts"
 
-const notPublic = /^must lead to a public address, which \S+ is not$/
-const hasPrivate = /^must lead to public addresses only, and \S+ has one that is not$/
-const privateName = /^must have a public host such as hooks\.example\.com, which \S+ is not$/
+const notPublic = /^must lead to a public address, but \S+ is not one$/
+const hasPrivate = /^must lead to public addresses only, but \S+ has one that is not$/
+const privateName = /^must have a public host such as hooks\.example\.com, but is \S+$/
 const notHttps = /^must start with https:\/\//
 const badPort = /^must use port 443 or 8443, not \d+$/
-const noAddress = /^must have a host that can be found: no address is known for \S+$/
+const noAddress = /^must have a host that resolves: DNS has no address for \S+$/
 const userinfo = /^must not contain a user name or password/
 const lastDot = /^must not have a dot at the end/
-const incomplete = /^must be complete, such as https:/
+const incomplete = /^must be a complete URL such as https:/
 
 /** Hosts that are addresses in any notation. */
 const literals = [

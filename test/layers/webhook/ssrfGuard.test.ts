@@ -16,7 +16,7 @@ describe("A webhook delivery", () => {
     assert.isFalse(delivered)
     assert.strictEqual(
       error,
-      "The URL must lead to public addresses only, and changing.example.com has one that is not"
+      "The URL must lead to public addresses only, but changing.example.com has one that is not"
     )
     assert.strictEqual(connectionAttempts(), 0)
   })

@@ -273,23 +273,23 @@ describe("Jira intake", () => {
     it("rejects unknown, deleted, repeated and billed issues with their index", async () => {
       const { integrationId, invoice, project } = await createIssues()
       const key = (n: number) => `${project}-${n}`
-      const message = "names no issue that is there"
+      const missing = (n: number) => `does not exist: the integration has no issue "${key(n)}"`
       assertValidationError(
         await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(3), key(9)] }),
-        ["issueKeys[1]", "exists", message],
-        ["issueKeys[2]", "exists", message]
+        ["issueKeys[1]", "exists", missing(3)],
+        ["issueKeys[2]", "exists", missing(9)]
       )
       assertValidationError(await fromIssues(invoice, { integrationId, issueKeys: [key(1), key(1)] }), [
         "issueKeys[1]",
         "unique",
-        "is on a line before"
+        "is used by an earlier line"
       ])
       assert.strictEqual((await fromIssues(invoice, { integrationId, issueKeys: [key(1)], name: "Work" })).status, 201)
       const second = (await invoiceClient(service, tenant).draft()).id
       assertValidationError(await fromIssues(second, { integrationId, issueKeys: [key(2), key(1)] }), [
         "issueKeys[1]",
         "unique",
-        `is billed already, on invoice ${invoice}`
+        `is already billed on invoice ${invoice}`
       ])
       assert.isEmpty(await read(`/billables?invoiceId=${second}`))
     })
@@ -310,22 +310,22 @@ describe("Jira intake", () => {
       assertValidationError(await fromIssues(invoice, { integrationId, filter }), [
         "filter",
         "minItems",
-        "leaves no issue that is not billed yet"
+        "matches no unbilled issue"
       ])
       assertValidationError(await fromIssues(invoice, { integrationId }), [
         "issueKeys",
         "required",
-        "is required, unless filter is given"
+        "is required unless filter is given"
       ])
       assertValidationError(await fromIssues(invoice, { integrationId, filter, issueKeys: ["A-1"] }), [
         "filter",
         "unknown",
-        "means nothing beside issueKeys"
+        "cannot be combined with issueKeys; send one of them"
       ])
       assertValidationError(await fromIssues(invoice, { integrationId, issueKeys: [] }), [
         "issueKeys",
         "minItems",
-        "must have at least 1 item"
+        "must have at least 1 item, but is empty"
       ])
     })
 

@@ -22,9 +22,9 @@ describe("An issue that moves to another key in Jira", () => {
 
   it("is not billed again, and the error names its invoice", async () => {
     const { billAgain, invoice } = await billAndMove()
-    assertValidationError(await billAgain(), ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`])
+    assertValidationError(await billAgain(), ["issueKeys[0]", "unique", `is already billed on invoice ${invoice}`])
     const filter = { filter: { projectKey: "XYZ" } }
-    assertValidationError(await billAgain(filter), ["filter", "minItems", "leaves no issue that is not billed yet"])
+    assertValidationError(await billAgain(filter), ["filter", "minItems", "matches no unbilled issue"])
   })
 
   it("still emits billable.reference_changed when it changes", async () => {
@@ -43,6 +43,6 @@ describe("An issue that moves to another key in Jira", () => {
     const winner = responses.find(({ status }) => status === 201)?.body.data[0].invoice
     for (const response of responses)
       if (response.status === 400)
-        assertValidationError(response, ["issueKeys[0]", "unique", `is billed already, on invoice ${winner}`])
+        assertValidationError(response, ["issueKeys[0]", "unique", `is already billed on invoice ${winner}`])
   })
 })

@@ -26,7 +26,7 @@ describe("Issues with the same key on two Jira sites", () => {
       ]
     )
     const alreadyBilled = (invoice: string) =>
-      ["issueKeys[0]", "unique", `is billed already, on invoice ${invoice}`] as const
+      ["issueKeys[0]", "unique", `is already billed on invoice ${invoice}`] as const
     assertValidationError(await bill(await draft(), one.id), alreadyBilled(invoices[0]))
     assertValidationError(await bill(await draft(), two.id), alreadyBilled(invoices[1]))
     const again = await connectJira("one")
@@ -41,7 +41,7 @@ describe("Issues with the same key on two Jira sites", () => {
     assertValidationError(await bill(await draft(), one.id, choice), [
       "filter",
       "minItems",
-      "leaves no issue that is not billed yet"
+      "matches no unbilled issue"
     ])
     assert.strictEqual((await bill(await draft(), two.id, choice)).status, 201)
   })
@@ -64,7 +64,7 @@ describe("Issues with the same key on two Jira sites", () => {
       assertValidationError(await bill(await draft(), id), [
         "issueKeys[0]",
         "unique",
-        `is billed already, on invoice ${invoice}`
+        `is already billed on invoice ${invoice}`
       ])
   })
 

@@ -58,7 +58,7 @@ describe("The cleanup of inbound webhooks", () => {
     const [old, recent] = [await insert(8, "FAILED"), await insert(6, "FAILED")]
     await runJanitorOnce(service)
     const refused = await call("POST", `/inbound/${old}/replay`)
-    assertValidationError(refused, ["body", "state", "is not kept any more, so there is nothing to be worked again"])
+    assertValidationError(refused, ["body", "state", "is no longer stored, so the webhook cannot be replayed"])
     assert.strictEqual((await read(old)).status, "FAILED")
     const replayed = await call("POST", `/inbound/${recent}/replay`)
     assert.deepInclude(replayed.body.data, { status: "RECEIVED", body: "{}" })

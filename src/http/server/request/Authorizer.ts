@@ -8,6 +8,7 @@ import {
   type TooManyRequests,
   Unauthorized
 } from "../../../domain/Errors.ts"
+import { butIs } from "../../../domain/RejectedValue.ts"
 import {
   CurrentMember,
   CurrentTenant,
@@ -47,11 +48,13 @@ export const bearerTokenOf = (header: string | undefined) => /^Bearer +([\w~+/.=
 const decodeTenantId = Schema.decodeUnknownOption(TenantId)
 const decodeEndpointKey = Schema.decodeUnknownOption(EndpointKey)
 
+const notTenantId = butIs("must be a tenant identifier (tnt_…)")
+
 const requireTenantInHeader = (headers: IncomingHttpHeaders) =>
   headers["tenant-id"] === undefined
-    ? Effect.fail(fieldError("tenant-id", "required", "names the tenant to work in; this operation needs the header"))
+    ? Effect.fail(fieldError("tenant-id", "required", "is required: send the identifier of the tenant in this header"))
     : Option.match(decodeTenantId(headers["tenant-id"]), {
-        onNone: () => Effect.fail(fieldError("tenant-id", "format", "must be a tenant identifier (tnt_…)")),
+        onNone: () => Effect.fail(fieldError("tenant-id", "format", notTenantId(headers["tenant-id"]))),
         onSome: Effect.succeed
       })
 

@@ -24,7 +24,7 @@ const fingerprintOf = (request: IncomingMessage, bytes: Buffer) =>
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
-const keyReused = new Conflict({ message: "The Idempotency-Key was used for another request" })
+const keyReused = new Conflict({ message: "This Idempotency-Key was already used for another request; send a new key" })
 const invalidKey = fieldError("Idempotency-Key", "format", "must be 1 to 255 printable ASCII characters without spaces")
 
 const scopeOf = (key: string, route: string, { principal, tenant }: Identity): IdempotencyKeyScope => ({

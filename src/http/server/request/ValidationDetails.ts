@@ -1,6 +1,8 @@
 import { type ParseResult, SchemaAST } from "effect"
+import type { Constraint } from "../../../domain/Constraints.ts"
 import type { ErrorDetail } from "../../../domain/Errors.ts"
-import { type Constraint, ConstraintId } from "../../../domain/Schemas.ts"
+import { jsonTypeOf } from "../../../domain/RejectedValue.ts"
+import { ConstraintId } from "../../../domain/Schemas.ts"
 
 type Issue = ParseResult.ParseIssue
 
@@ -43,9 +45,9 @@ const collectUnion = (issues: ReadonlyArray<Issue>, field: string) => {
   return first === undefined ? [] : collect(first, field)
 }
 
-const typeDetail = ({ ast, message }: ParseResult.Type, field: string): ErrorDetail =>
+const typeDetail = ({ actual, ast, message }: ParseResult.Type, field: string): ErrorDetail =>
   message === undefined
-    ? { field, constraint: "type", message: `must be ${typeNameOf(ast)}` }
+    ? { field, constraint: "type", message: `must be ${typeNameOf(ast)}, but is ${jsonTypeOf(actual)}` }
     : { field, constraint: "format", message }
 
 const collectComposite = (issue: ParseResult.Composite, field: string): ReadonlyArray<ErrorDetail> => {

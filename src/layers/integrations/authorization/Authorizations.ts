@@ -8,6 +8,7 @@ import {
   requireSameSite
 } from "../../../domain/integrations/Integration.ts"
 import { requireIntegrationTransition } from "../../../domain/integrations/IntegrationStatus.ts"
+import { describeValue } from "../../../domain/RejectedValue.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { hasRole } from "../../../domain/tenancy/Roles.ts"
 import { Memberships } from "../../auth/Memberships.ts"
@@ -46,6 +47,13 @@ const services = Effect.all({
   store: GrantStore,
   states: OAuthStates
 })
+
+const untrustedOrigin = (origin: string) =>
+  fieldError(
+    "origin",
+    "enum",
+    `must be an origin that the operator lists in OAUTH_TRUSTED_ORIGINS, but is ${describeValue(origin)}`
+  )
 
 /** OAuth authorizations: a member starts one, consents at the provider, and the same member completes it. */
 export class Authorizations extends Effect.Service<Authorizations>()("layers/Authorizations", {
@@ -139,8 +147,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
         const provider = yield* requireOAuthProvider(value)
         yield* requireProviderConfigured(provider, apps.missingSettings(provider))
         yield* requireIntegrationTransition(value.status, "authorize")
-        if (!trustedOrigins.has(origin))
-          return yield* Effect.fail(fieldError("origin", "enum", "is not a trusted origin"))
+        if (!trustedOrigins.has(origin)) return yield* Effect.fail(untrustedOrigin(origin))
         const { challenge, state } = yield* states.begin(id, provider, origin)
         return { authorizationUrl: buildAuthorizationUrl(apps.of(provider), state, challenge) }
       }),

@@ -78,7 +78,7 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
         return yield* Effect.fail(
           others.length > 0
             ? new Forbidden()
-            : fieldError("confirmation", "exists", "is unknown, expired or used already")
+            : fieldError("confirmation", "exists", "is unknown, expired or already used; authorize again")
         )
       }),
 

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { fieldError, NotFound, type ValidationError } from "../../../domain/Errors.ts"
 import { errorCodeOf } from "../connection/TransientErrors.ts"
 import { columnOf, type TableShape } from "./Columns.ts"
+import { InUseError } from "./InUseError.ts"
 
 const toCamelCase = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -29,12 +30,14 @@ const toApiError = (shape: TableShape, { cause }: SqlError): ValidationError | N
       if (table === shape.table)
         return isParentReference(shape, field)
           ? new NotFound()
-          : fieldError(field, "exists", "names nothing in this tenant")
-      return fieldError(constraint.endsWith("_id_fkey") ? "id" : field, "inUse", `is still referred to by ${table}`)
+          : fieldError(field, "exists", "does not exist in this tenant")
+      return new InUseError(constraint.endsWith("_id_fkey") ? "id" : field, table)
     case "23505":
-      return fieldError(field, "unique", "is taken")
+      return fieldError(field, "unique", "is already taken")
     case "23514":
-      return constraint.endsWith("_min") ? fieldError(field, "min", "is less than what is used up already") : undefined
+      return constraint.endsWith("_min")
+        ? fieldError(field, "min", "must not be less than the amount that is already billed")
+        : undefined
     default:
       return undefined
   }

@@ -20,6 +20,7 @@ import {
 } from "./Columns.ts"
 import { mapConstraintErrors } from "./ConstraintErrors.ts"
 import { insertEvent, insertEventsOfType } from "./EventLog.ts"
+import { makeUseCounter } from "./InUseError.ts"
 import type { ResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
 
@@ -119,6 +120,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
   const toResponseBody = spec.toResponseBody ?? toEventData
   const prefix = prefixOf(spec.entity.fields.id)
   const withConstraintErrors = mapConstraintErrors(shape)
+  const withUseCount = makeUseCounter(sql, spec.name)
   const insertChangeEvent = insertEvent(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
@@ -213,7 +215,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
         Effect.flatMap(({ change, value }) => Effect.as(applyLocked(change, { commit: true }), value)),
         inTransaction(sql)
       )
-    })
+    }).pipe(withUseCount(id))
 
   /** Updates a resource with a function of its current version. */
   const updateWith = <E, R>(id: string, change: (value: A) => Effect.Effect<Omit<A, keyof GeneratedFields>, E, R>) =>
@@ -227,6 +229,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     remove: (id: string) => Effect.asVoid(withOptimisticRetry(id, buildDelete)),
     requireIfMatch,
     lockForWrite,
+    withUseCount,
     /** Updates a locked version, with an event named after the action. */
     updateLocked: (
       version: Versioned<A>,

@@ -1,0 +1,52 @@
+import type pg from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { userNames } from "../../../src/layers/postgres/repository/InUseError.ts"
+import { assertValidationError } from "../../support/assertions/failures.ts"
+import { resourceMaker } from "../../support/fixtures/resources.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+
+/** Resources that others keep from being deleted, by the column that references them. */
+const parents = { clients: "client_id", contacts: "contact_id", contracts: "contract_id", assets: "asset_id" }
+
+describe("A resource that others use", () => {
+  let service: Service
+  let pool: pg.Pool
+  beforeAll(async () => {
+    service = await startService()
+    pool = openPool(service.database.url)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await service.stop()
+  })
+
+  it.each([
+    [2, "2 contacts"],
+    [100, "100 contacts"],
+    [101, "more than 100 contacts"],
+    [300, "more than 100 contacts"]
+  ])("used by %i others cannot be deleted, and the error names %s", async (count, users) => {
+    const tenant = await service.newTenant()
+    const { id } = await resourceMaker(service, tenant).make("clients")
+    await pool.query(
+      `insert into contacts (tenant_id, id, client_id, name, created_at, updated_at, sequence)
+       select $1, 'con_' || n, $2, 'Contact', now(), now(), 1 from generate_series(1, $3::int) n`,
+      [tenant, id, count]
+    )
+    const response = await service.api("DELETE", `/clients/${id}`, { as: "owner", tenant })
+    assertValidationError(response, ["id", "inUse", `is still used by ${users}`])
+  })
+
+  it("is named in the error by the resource that uses it, never by a table", async () => {
+    const { rows } = await pool.query<{ parent: string; child: string; columns: ReadonlyArray<string> }>(
+      `select confrelid::regclass::text as parent, conrelid::regclass::text as child,
+         array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any (conkey)) as columns
+       from pg_constraint where contype = 'f' and confdeltype = 'a' and confrelid::regclass::text = any ($1)`,
+      [Object.keys(parents)]
+    )
+    assert.sameMembers([...new Set(rows.map(({ child }) => child))], Object.keys(userNames))
+    for (const { child, columns, parent } of rows)
+      assert.include(columns, parents[parent as keyof typeof parents], `${child} → ${parent}`) // selected by these keys
+  })
+})
