@@ -112,7 +112,9 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }
     const url = request.url ?? "/"
-    const found = url.split("?", 1)[0]?.includes(";") ? undefined : router.find(request.method ?? "", url)
+    // The router reads the asterisk of `OPTIONS *` as `/`, and cuts a path at a semicolon.
+    const isUnroutable = url === "*" || url.split("?", 1)[0]?.includes(";")
+    const found = isUnroutable ? undefined : router.find(request.method ?? "", url)
     return found === undefined ? { target: unknownRoute, params: {} } : { target: found.handler, params: found.params }
   }
 }

@@ -31,7 +31,6 @@ describe("The HTTP server", () => {
     sendRaw(service.url, { path, headers })
 
   it.each([
-    "/",
     "/api",
     "/api/v1",
     "/api/v1/",
@@ -145,7 +144,7 @@ describe("The HTTP server", () => {
     const missing: ExpectedError = [
       "tenant-id",
       "required",
-      "names the tenant to work in; this operation needs the header"
+      "is required: send the identifier of the tenant in this header"
     ]
     for (const [method, path] of [
       ["GET", "/api/v1/clients"],
