@@ -59,7 +59,7 @@ describe("walk of examples/walkthrough", { timeout: 60_000 }, () => {
     })
     const { message, step } = await walkAndFail()
     assert.strictEqual(step, "pdf")
-    assert.include(message, "The drive is full")
+    assert.include(message, "Google Drive is full")
   })
 
   it("fails in the webhook step when the body does not match its signature", async () => {

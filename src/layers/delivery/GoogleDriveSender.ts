@@ -96,7 +96,7 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
         Effect.flatMap(Fiber.join),
         Effect.timeoutFail({
           duration: pdfTimeout,
-          onTimeout: () => new DriveError({ message: "The PDF is still being drawn; the next attempt sends it" })
+          onTimeout: () => new DriveError({ message: "The PDF is still being rendered; the next attempt sends it" })
         }),
         Effect.flatMap(pdfs.readAll)
       )
@@ -130,7 +130,8 @@ export class GoogleDriveSender extends Effect.Service<GoogleDriveSender>()("laye
           : upload(delivery).pipe(
               Effect.timeoutFail({
                 duration: attemptTimeout,
-                onTimeout: () => new DriveError({ message: `It took longer than ${Duration.format(attemptTimeout)}` })
+                onTimeout: () =>
+                  new DriveError({ message: `The upload took longer than ${Duration.format(attemptTimeout)}` })
               }),
               Effect.match({
                 onFailure: toFailedResult,

@@ -19,21 +19,21 @@ const GoogleError = Schema.Struct({
 const decodeError = Schema.decodeUnknownOption(GoogleError)
 
 const permissionStop =
-  "The drive does not let us write into the folder: give the account that authorized it that right or choose another folder, then resume"
+  "Google Drive does not allow writing to the folder: give the authorized account access or choose another folder, then resume"
 
 /** Errors that no retry resolves, by Google's `reason`. */
 const stopByReason: Readonly<Record<string, string>> = {
-  storageQuotaExceeded: "The drive is full: make room in it, then resume",
-  teamDriveFileLimitExceeded: "The shared drive holds as many files as it can: make room in it, then resume",
-  teamDriveHierarchyTooDeep: "The folder lies too deep in the shared drive: choose another, then resume",
-  numChildrenInNonRootLimitExceeded: "The folder holds as many files as it can: choose another, then resume",
+  storageQuotaExceeded: "Google Drive is full: free some space, then resume",
+  teamDriveFileLimitExceeded: "The shared drive has reached its file limit: delete files, then resume",
+  teamDriveHierarchyTooDeep: "The folder is nested too deeply in the shared drive: choose another, then resume",
+  numChildrenInNonRootLimitExceeded: "The folder has reached its file limit: choose another, then resume",
   insufficientFilePermissions: permissionStop,
   insufficientParentPermissions: permissionStop,
   insufficientPermissions: permissionStop,
   appNotAuthorizedToFile: permissionStop,
   cannotAddParent: permissionStop,
-  domainPolicy: "The drive's organisation does not admit this service: have its administrator do so, then resume",
-  notFound: "The folder is not in the drive, or is kept from us: choose another, then resume"
+  domainPolicy: "The policy of the organisation blocks this service: ask its administrator to allow it, then resume",
+  notFound: "The folder does not exist, or the authorized account cannot see it: choose another, then resume"
 }
 
 /** The daily quota does not recover within minutes. */
@@ -44,8 +44,8 @@ const reasonOf = ({ json }: ProviderResponse) =>
 
 const describeError = ({ json, status }: ProviderResponse) =>
   Option.match(decodeError(json), {
-    onNone: () => `The drive answered ${status}`,
-    onSome: ({ error: { message } }) => `The drive answered ${status}${message === undefined ? "" : `: ${message}`}`
+    onNone: () => `Google Drive answered ${status}`,
+    onSome: ({ error: { message } }) => `Google Drive answered ${status}${message === undefined ? "" : `: ${message}`}`
   })
 
 const stopOf = (reply: ProviderResponse) => {

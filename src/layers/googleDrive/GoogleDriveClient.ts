@@ -23,9 +23,7 @@ const FileMetadata = Schema.Struct({
 
 const decodeReply = <A, I>(schema: Schema.Schema<A, I>, reply: ProviderResponse) =>
   Schema.decodeUnknown(schema)(reply.json).pipe(
-    Effect.mapError(
-      () => new DriveError({ message: "The drive answered something that is not to be understood", reply })
-    )
+    Effect.mapError(() => new DriveError({ message: "Google Drive sent an unexpected response", reply }))
   )
 
 const metadataOf = (file: DriveFile) => ({

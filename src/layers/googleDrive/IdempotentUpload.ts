@@ -15,7 +15,7 @@ const hasProperties = (expected: DriveFile["appProperties"], actual: Readonly<Re
   Object.entries(expected).every(([name, value]) => actual[name] === value)
 
 const makeConflict = (reply?: ProviderResponse) =>
-  new DriveError({ message: "Another file is in the place of this one", ...(reply === undefined ? {} : { reply }) })
+  new DriveError({ message: "Another file has the identifier of this one", ...(reply === undefined ? {} : { reply }) })
 
 /**
  * Uploads a file exactly once across retries: it saves the file id before the upload. An existing file with the same

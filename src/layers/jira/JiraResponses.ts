@@ -63,7 +63,7 @@ const describeError = ({ json, status }: ProviderResponse) => {
     (): typeof ErrorResponse.Type => ({})
   )
   const details = [...errorMessages, ...(message === undefined ? [] : [message])].join("; ").slice(0, 500)
-  return details === "" ? `The tracker answered ${status}` : `The tracker answered ${status}: ${details}`
+  return details === "" ? `Jira answered ${status}` : `Jira answered ${status}: ${details}`
 }
 
 /** Maps an error response to a transient or a permanent error. */
@@ -80,8 +80,8 @@ export const parseRegistration = ({ json }: ProviderResponse): number | JiraReje
     onNone: () => [],
     onSome: ({ webhookRegistrationResult }) => webhookRegistrationResult
   })
-  const details = result?.errors?.join("; ").slice(0, 500) || "it did not say why"
-  return result?.createdWebhookId ?? new JiraRejection({ message: `The tracker registered no webhook: ${details}` })
+  const details = result?.errors?.join("; ").slice(0, 500) || "it gave no reason"
+  return result?.createdWebhookId ?? new JiraRejection({ message: `Jira registered no webhook: ${details}` })
 }
 
 const decodePage = Schema.decodeUnknownOption(WebhookPage)

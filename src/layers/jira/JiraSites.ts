@@ -41,7 +41,7 @@ export const selectJiraSite = (sites: ReadonlyArray<JiraSite>, wanted: string | 
   const [first, ...others] = wanted === undefined ? sites : sites.filter(({ id }) => id === wanted)
   if (first === undefined) {
     const what = wanted === undefined ? "any site" : "the site in config.siteId"
-    const reason = `The account does not reach ${what}${sites.length === 0 ? "" : `, but ${formatSites(sites)}`}`
+    const reason = `The account has no access to ${what}${sites.length === 0 ? "" : `, only to ${formatSites(sites)}`}`
     return Effect.fail(new NoJiraSite({ fault: "site_not_reached", reason }))
   }
   return others.length === 0
@@ -49,7 +49,7 @@ export const selectJiraSite = (sites: ReadonlyArray<JiraSite>, wanted: string | 
     : Effect.fail(
         new NoJiraSite({
           fault: "site_not_chosen",
-          reason: `The account reaches several sites: set config.siteId to one of ${formatSites(sites)} and authorize again`
+          reason: `The account has access to several sites: set config.siteId to one of ${formatSites(sites)} and authorize again`
         })
       )
 }

@@ -55,9 +55,7 @@ export const makeJiraWebhookClient = (session: AuthorizedSession, api: string, s
       for (let page = 0; page < maxPages; page++) {
         const listed = parseWebhookPage(yield* request("GET", `${webhooksUrl}?startAt=${found.length}&maxResults=100`))
         if (listed === undefined)
-          return yield* Effect.fail(
-            new JiraUnavailable({ message: "The tracker listed its webhooks in an unknown form" })
-          )
+          return yield* Effect.fail(new JiraUnavailable({ message: "Jira sent an unexpected list of webhooks" }))
         found.push(...listed.webhooks)
         if (listed.isLast || listed.webhooks.length === 0) break
       }

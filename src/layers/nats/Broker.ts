@@ -33,8 +33,8 @@ export const jetStreamErrorCodes = {
 
 const messages: Readonly<Record<string, string>> = {
   [ErrorCode.Timeout]: "The message broker did not answer in time",
-  [ErrorCode.NoResponders]: "The message broker keeps no stream for it",
-  [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker takes"
+  [ErrorCode.NoResponders]: "The message broker has no stream for the message",
+  [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker accepts"
 }
 
 const describeCause = (cause: unknown) => {
@@ -163,7 +163,7 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
     const connection = Effect.suspend(() => {
       if (NATS_URL === undefined) return Effect.fail(new BrokerError({ cause: "No message broker is configured" }))
       if (current === undefined || !isConnected)
-        return Effect.fail(new BrokerError({ cause: "The message broker is away" }))
+        return Effect.fail(new BrokerError({ cause: "The message broker is not available" }))
       return Effect.succeed(current)
     })
 

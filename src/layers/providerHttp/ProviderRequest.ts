@@ -40,7 +40,7 @@ const readText = async (body: Dispatcher.ResponseData["body"], host: string) => 
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > maxResponseBytes) throw new NoResponse({ message: `${host} answered with more than anybody would read` })
+    if (size > maxResponseBytes) throw new NoResponse({ message: `${host} answered with a response that is too large` })
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -4,10 +4,9 @@ import { UrlRejected } from "./SsrfGuard.ts"
 type MessageFormatter = (host: string) => string
 
 const unreachable: MessageFormatter = (host) => `${host} cannot be reached`
-const closed: MessageFormatter = (host) => `${host} closed the connection before it had answered`
-const untrusted: MessageFormatter = (host) =>
-  `The certificate of ${host} is not trusted: have it issued by a known authority`
-const notHttp: MessageFormatter = (host) => `${host} answered something that is not HTTP`
+const closed: MessageFormatter = (host) => `${host} closed the connection before it answered`
+const untrusted: MessageFormatter = (host) => `The certificate of ${host} is not trusted: use one of a known authority`
+const notHttp: MessageFormatter = (host) => `${host} did not answer with HTTP`
 
 const byCode: Readonly<Record<string, MessageFormatter>> = {
   ECONNREFUSED: (host) => `${host} refuses connections`,
@@ -15,7 +14,7 @@ const byCode: Readonly<Record<string, MessageFormatter>> = {
   ENETUNREACH: unreachable,
   EADDRNOTAVAIL: unreachable,
   ETIMEDOUT: unreachable,
-  UND_ERR_CONNECT_TIMEOUT: (host) => `${host} did not take the connection in time`,
+  UND_ERR_CONNECT_TIMEOUT: (host) => `${host} did not accept the connection in time`,
   ECONNRESET: closed,
   EPIPE: closed,
   UND_ERR_SOCKET: closed,
@@ -33,8 +32,8 @@ const byCode: Readonly<Record<string, MessageFormatter>> = {
 
 const byCodePrefix: ReadonlyArray<readonly [string, MessageFormatter]> = [
   ["HPE_", notHttp],
-  ["ERR_SSL_", (host) => `${host} does not speak TLS as it should`],
-  ["EPROTO", (host) => `${host} does not speak TLS as it should`]
+  ["ERR_SSL_", (host) => `${host} failed the TLS handshake`],
+  ["EPROTO", (host) => `${host} failed the TLS handshake`]
 ]
 
 const codeOf = (cause: unknown) => {

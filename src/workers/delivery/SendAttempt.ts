@@ -13,7 +13,11 @@ const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: Clai
   encodeEventPayload({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
 
 /** The result of an attempt that failed with a defect. The log has the cause; the receiver's owner must not see it. */
-const internalFailure: SendResult = { delivered: false, latencyMs: 0, error: "The service could not send it" }
+const internalFailure: SendResult = {
+  delivered: false,
+  latencyMs: 0,
+  error: "An internal error prevented the delivery"
+}
 
 /** The time of the next attempt. With `stop` it is now: the integration fails, and a person resumes it. */
 const nextAttemptAt = (

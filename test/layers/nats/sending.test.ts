@@ -139,7 +139,7 @@ describe("NatsSender", () => {
       )
       assert.deepInclude(result, {
         delivered: false,
-        error: "The message is larger than the message broker takes"
+        error: "The message is larger than the message broker accepts"
       })
       yield* withSender(assertDelivered(event("evt_2")))
     })
@@ -155,7 +155,7 @@ describe("NatsSender without a reachable broker", () => {
       assert.deepStrictEqual(
         results.map(({ delivered, error }) => [delivered, error]),
         [
-          [false, "The message broker is away"],
+          [false, "The message broker is not available"],
           [false, "No message broker is configured"]
         ]
       )
@@ -174,7 +174,7 @@ describe("NatsSender without a reachable broker", () => {
       yield* Effect.promise(() => proxy.disconnect())
       yield* withSender(awaitAway)
       const { delivered, error } = yield* withSender(send(event("evt_2")))
-      assert.deepStrictEqual([delivered, error], [false, "The message broker is away"])
+      assert.deepStrictEqual([delivered, error], [false, "The message broker is not available"])
       yield* Effect.promise(() => proxy.restore())
       yield* withSender(Effect.zipRight(awaitConnected, assertDelivered(event("evt_2"))))
       const messages = yield* pullMessages(yield* connectAsConsumer(url, integration), integration, 2)
@@ -240,7 +240,7 @@ describe("NatsSender after the broker lost its data", () => {
       const service = yield* connectAsService(url)
       yield* Effect.promise(async () => (await service.jetstreamManager()).streams.delete("contracting-integrations"))
       const { error } = yield* withSender(send(event("evt_2")))
-      assert.strictEqual(error, "The message broker keeps no stream for it")
+      assert.strictEqual(error, "The message broker has no stream for the message")
       yield* withSender(assertDelivered(event("evt_2")))
       const messages = yield* pullMessages(yield* connectAsConsumer(url, integration), integration, 1)
       assert.deepStrictEqual(bodies(messages), ['{"id":"evt_2"}'])

@@ -90,7 +90,7 @@ describe("A webhook delivery over TLS", () => {
         (await trustingClient.send({ url: `https://other.example.com:${port}/` })).error
       ],
       [
-        "The certificate of hooks.example.com is not trusted: have it issued by a known authority",
+        "The certificate of hooks.example.com is not trusted: use one of a known authority",
         "The certificate of other.example.com is for another host"
       ]
     )
@@ -101,7 +101,7 @@ describe("A webhook delivery over TLS", () => {
     const { port } = await startReceiver()
     const { send } = useWebhookClient({ allow: "127.0.0.0/8" })
     const { error } = await send({ url: `https://127.0.0.1:${port}/` })
-    assert.strictEqual(error, "127.0.0.1 does not speak TLS as it should")
+    assert.strictEqual(error, "127.0.0.1 failed the TLS handshake")
   })
 })
 

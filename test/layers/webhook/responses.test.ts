@@ -137,22 +137,22 @@ describe("A webhook delivery to a receiver that", () => {
     const { send } = useWebhookClient({ allow, resolve: resolveByDns })
     const { delivered, error } = await send({ url: "https://nobody.invalid/" })
     assert.isFalse(delivered)
-    assert.strictEqual(error, "The URL must have a host that can be found: no address is known for nobody.invalid")
+    assert.strictEqual(error, "The URL must have a host that resolves: DNS has no address for nobody.invalid")
   })
 
   it.each([
-    [
-      "resets the connection",
-      (socket: Socket) => socket.resetAndDestroy(),
-      "closed the connection before it had answered"
-    ],
-    ["closes the connection", (socket: Socket) => socket.end(), "closed the connection before it had answered"],
+    ["resets the connection", (socket: Socket) => socket.resetAndDestroy(), "closed the connection before it answered"],
+    ["closes the connection", (socket: Socket) => socket.end(), "closed the connection before it answered"],
     [
       "closes the connection in its body",
       (s: Socket) => s.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab"),
       "closed the"
     ],
-    ["speaks another protocol", (socket: Socket) => socket.end("220 mail.example.com ESMTP\r\n"), "is not HTTP"],
+    [
+      "speaks another protocol",
+      (socket: Socket) => socket.end("220 mail.example.com ESMTP\r\n"),
+      "did not answer with HTTP"
+    ],
     [
       "sends oversized headers",
       (s: Socket) => s.end(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(99_999)}\r\n\r\n`),

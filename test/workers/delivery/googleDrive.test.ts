@@ -231,9 +231,9 @@ describe("A Google Drive integration", () => {
   const permanentErrors: ReadonlyArray<readonly [number, string, RegExp]> = [
     [403, "storageQuotaExceeded", /full/],
     [403, "teamDriveFileLimitExceeded", /shared drive/],
-    [403, "numChildrenInNonRootLimitExceeded", /folder holds/],
-    [403, "insufficientFilePermissions", /does not let us write/],
-    [403, "appNotAuthorizedToFile", /does not let us write/],
+    [403, "numChildrenInNonRootLimitExceeded", /folder has reached/],
+    [403, "insufficientFilePermissions", /does not allow writing/],
+    [403, "appNotAuthorizedToFile", /does not allow writing/],
     [403, "domainPolicy", /organisation/]
   ]
   it.each(permanentErrors)(

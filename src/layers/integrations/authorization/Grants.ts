@@ -94,7 +94,7 @@ export class Grants extends Effect.Service<Grants>()("layers/Grants", {
       return yield* Effect.fail(
         isLost
           ? new GrantLost({ reason })
-          : new ProviderUnavailable({ message: "The provider was authorized anew meanwhile" })
+          : new ProviderUnavailable({ message: "The integration was authorized again meanwhile" })
       )
     })
 

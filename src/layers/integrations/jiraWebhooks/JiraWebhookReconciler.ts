@@ -19,7 +19,7 @@ const maxConcurrent = 8
 /** Well below the lease term, so that no other process starts the same work. */
 const timeout = "45 seconds"
 
-const noSite = new JiraRejection({ message: "The authorization names no site of the tracker: authorize it again" })
+const noSite = new JiraRejection({ message: "The authorization has no Jira site: authorize again" })
 
 /** Reconciles the webhooks registered in Jira with the authorized Jira integrations. A lease admits one process. */
 export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>()("layers/JiraWebhookReconciler", {
@@ -43,7 +43,7 @@ export class JiraWebhookReconciler extends Effect.Service<JiraWebhookReconciler>
       }).pipe(
         Effect.timeoutFail({
           duration: timeout,
-          onTimeout: () => new JiraUnavailable({ message: "The tracker took too long" })
+          onTimeout: () => new JiraUnavailable({ message: "Jira did not answer in time" })
         })
       )
 

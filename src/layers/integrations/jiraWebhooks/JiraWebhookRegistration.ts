@@ -92,7 +92,7 @@ export const makeJiraWebhookRegistration = (webhooks: JiraWebhooks, urlOf: (key:
       Effect.gen(function* () {
         const own = yield* webhooks.findEndpoint(state.connection)
         if (own === undefined)
-          return yield* Effect.fail(new JiraRejection({ message: "There is no address for the tracker's webhooks" }))
+          return yield* Effect.fail(new JiraRejection({ message: "The integration has no webhook URL" }))
         const unsaved = yield* findUnsaved(client, state, own)
         if (unsaved !== undefined) {
           return yield* save(client, state, unsaved.id, own, unsaved.expiresAt ?? now + webhookLifetimeMs)

@@ -255,7 +255,7 @@ describe("The Jira webhook of an integration", () => {
     await runRounds(3)
     const { reason, status } = await statusOf(integration)
     assert.strictEqual(status, "ERROR")
-    assert.match(reason, /The tracker answered 400: No x/)
+    assert.match(reason, /Jira answered 400: No x/)
   })
 
   it("is registered with the renewed token if Jira rejects the old token", async () => {
