@@ -3,6 +3,9 @@ import { Either, Schema } from "effect"
 import type { Constraint } from "./Constraints.ts"
 import { field } from "./Schemas.ts"
 
+/** Maximum number of details in one error response. */
+export const maxDetails = 100
+
 const validationMessage = "Request validation failed"
 
 /** The `_tag` of an error. In the response body it is the field `error`. */
@@ -41,7 +44,7 @@ export class ValidationError extends Schema.Class<ValidationError>("ValidationEr
   },
   HttpApiSchema.annotations({
     status: 400,
-    description: "The request is invalid. `details` has one item for each invalid field, at most 100."
+    description: `The request is invalid. \`details\` has one item for each invalid field, at most ${maxDetails}.`
   })
 ) {}
 
@@ -130,9 +133,6 @@ export const ApiError = Schema.Union(
   ServiceUnavailable
 )
 export type ApiError = typeof ApiError.Type
-
-/** Maximum number of details in one error response. */
-export const maxDetails = 100
 
 /** Builds the 400 error of an invalid request, with one detail per field. */
 export const validationError = (...details: ReadonlyArray<ErrorDetail>) =>

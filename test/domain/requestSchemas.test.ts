@@ -183,10 +183,10 @@ describe("field", () => {
       description: "A name.",
       examples: ["Ada"]
     })
-    assert.deepStrictEqual(schemaErrorsOf(Name, ""), ["body minLength: must have at least 1 character"])
+    assert.deepStrictEqual(schemaErrorsOf(Name, ""), ["body minLength: must have at least 1 character, but is empty"])
     const Count = field(integer(1, 9), "A count.")
     assert.deepStrictEqual(jsonSchemaOf(Count), { type: "integer", minimum: 1, maximum: 9, description: "A count." })
-    assert.deepStrictEqual(schemaErrorsOf(Count, 1.5), ["body type: must be an integer"])
+    assert.deepStrictEqual(schemaErrorsOf(Count, 1.5), ["body type: must be an integer, but is 1.5"])
     const When = field(UtcDateTime, "A time.", "2026-11-14T09:30:00.000Z")
     assert.deepInclude(jsonSchemaOf(When), { description: "A time.", examples: ["2026-11-14T09:30:00.000Z"] })
   })

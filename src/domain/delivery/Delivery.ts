@@ -62,6 +62,9 @@ export const DeliveryAttempt = Schema.Struct({
 }).annotations({ identifier: "DeliveryAttempt", description: "One attempt to send a delivery." })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type
 
+/** The time that a receiver of a webhook has to respond. */
+export const receiverTimeoutMs = 15_000
+
 /** Maximum number of attempts in the attempt log of a delivery. */
 export const maxShownAttempts = 100
 

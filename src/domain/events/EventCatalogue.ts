@@ -83,7 +83,8 @@ export const eventTypes = entries.flatMap(([resource, { actions, schema, schemaB
 export const describeEvent = (type: EventType) => {
   const [resource = "", action = ""] = type.split(".")
   const article = /^[aeiou]/.test(resource) ? "An" : "A"
-  return `${article} ${resource.replaceAll("_", " ")} ${actionTexts[action as keyof typeof actionTexts]}.` // split widens the action
+  const actionText = actionTexts[action as keyof typeof actionTexts] // split widens the action
+  return `${article} ${resource.replaceAll("_", " ")} ${actionText}.`
 }
 
 /** An event type, or `<resource>.*` for all types of a resource. */

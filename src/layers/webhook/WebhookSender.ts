@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto"
 import { Effect, Either, identity } from "effect"
 import type { Dispatcher } from "undici"
+import { receiverTimeoutMs } from "../../domain/delivery/Delivery.ts"
 import type { SendResult } from "../../domain/delivery/SendResult.ts"
 import { makeFairSemaphore, type PermitRejection } from "../concurrency/FairSemaphore.ts"
 import { describeNetworkError, describeStatusError } from "./NetworkErrors.ts"
@@ -82,8 +83,6 @@ const describeFailure = (failure: RequestFailed | PermitRejection, host: string)
     ? describeNetworkError(failure.cause, host)
     : `Earlier deliveries to ${host} take too long`
 
-const defaultTimeoutMs = 15_000
-
 /** Fails an attempt in the queue when too little of its timeout would remain for the response. */
 const maxQueueWaitOf = (timeoutMs: number) => timeoutMs / 3
 
@@ -96,12 +95,12 @@ const make = Effect.gen(function* () {
     maxPerKey: maxConnectionsPerOrigin,
     maxQueuedPerKey: Number.POSITIVE_INFINITY,
     maxQueued: Number.POSITIVE_INFINITY,
-    timeout: defaultTimeoutMs
+    timeout: receiverTimeoutMs
   }
   const originSemaphore = makeFairSemaphore(limits, identity)
 
   const post = (attempt: WebhookDelivery, url: URL) => {
-    const { tenant, timeoutMs = defaultTimeoutMs } = attempt
+    const { tenant, timeoutMs = receiverTimeoutMs } = attempt
     const host = url.hostname
     const response = new ResponseCapture()
     let startedAt = performance.now()

@@ -1,4 +1,5 @@
 import { JSONSchema } from "effect"
+import { exampleId } from "../../../domain/Ids.ts"
 import { TenantId } from "../../../domain/tenancy/Tenant.ts"
 import type { OperationTraits } from "../DocumentedErrors.ts"
 import { idempotencyKeyPattern } from "../Idempotency.ts"
@@ -61,7 +62,9 @@ const requestIdHeader = requiredHeader(
 /** Headers of a success response. */
 export const successHeaders = (traits: OperationTraits, status: string) => ({
   "x-request-id": requestIdHeader,
-  ...(status === "201" ? { Location: requiredHeader("URL of the new resource.", "/api/v1/clients/clnt_01k9zq") } : {}),
+  ...(status === "201"
+    ? { Location: requiredHeader("URL of the new resource.", `/api/v1/clients/${exampleId("clnt")}`) }
+    : {}),
   ...(traits.returnsList && traits.hasQuery
     ? {
         Link: optionalHeader(

@@ -1,5 +1,7 @@
+import { receiverTimeoutMs } from "../../../domain/delivery/Delivery.ts"
 import { eventSchemaName } from "../../../domain/events/Event.ts"
 import { describeEvent, type EventType, eventTypes } from "../../../domain/events/EventCatalogue.ts"
+import { exampleId } from "../../../domain/Ids.ts"
 import { integrationTransitions } from "../../../domain/integrations/IntegrationStatus.ts"
 import { invoiceTransitions } from "../../../domain/invoicing/InvoiceStatus.ts"
 import type { ExampleOf } from "./Examples.ts"
@@ -17,7 +19,7 @@ const receiverHeader = (name: string, description: string, example: string) => (
 
 /** Headers of Standard Webhooks, which every delivery has. */
 const deliveryHeaders = [
-  receiverHeader("webhook-id", "Identifier of the event, the same for each attempt.", "evt_01k9zq3v5t8w2x4y6a7b9c1d3e"),
+  receiverHeader("webhook-id", "Identifier of the event, the same for each attempt.", exampleId("evt")),
   receiverHeader("webhook-timestamp", "When the attempt was sent, in seconds since 1970.", "1794648600"),
   receiverHeader(
     "webhook-signature",
@@ -43,8 +45,8 @@ export const eventExample = (type: EventType, exampleOf: ExampleOf) => {
 
 const description =
   "Sent to each WEBHOOK integration with a matching subscription. `data` is the resource as the API showed it at that " +
-  "time. A receiver has 15 seconds to respond with a 2XX. Until it does, the delivery is retried. The same event can " +
-  "arrive twice, so remember its `id`."
+  `time. A receiver has ${receiverTimeoutMs / 1000} seconds to respond with a 2XX. Until it does, the delivery is ` +
+  "retried. The same event can arrive twice, so remember its `id`."
 
 /** The `webhooks` of the OpenAPI document: the request that an integration receives, for each event type. */
 export const makeOpenApiWebhooks = (exampleOf: ExampleOf) =>

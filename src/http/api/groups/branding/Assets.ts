@@ -77,7 +77,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       .annotateContext(
         operation("Upload the file of an asset", inTenant("MEMBER"), {
           description:
-            "Receives the file of a declared image, and replaces the file before it. Send at most 5 MiB as " +
+            `Receives the file of a declared image, and replaces the file before it. Send at most ${maxImageBytes} bytes as ` +
             "`application/octet-stream`. The file is checked when you complete the asset.",
           rejects: [
             "an empty file (`required`)",

@@ -6,6 +6,7 @@ import {
   DeliveryStatus,
   DeliveryWithAttempts,
   EventTypeFilter,
+  maxOpenRedeliveries,
   Redelivery,
   RedeliveryResult
 } from "../../../../domain/delivery/Delivery.ts"
@@ -82,7 +83,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
             "background: `isComplete` is false then.",
           rejects: [
             "an `until` before `since` (`min`)",
-            "a request while 10 others of the integration are not complete (`state`)"
+            `a request while ${maxOpenRedeliveries} others of the integration are not complete (\`state\`)`
           ]
         })
       )

@@ -64,7 +64,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
             "URL of a JIRA integration, and no other response shows them. JIRA and GOOGLE_DRIVE integrations " +
             "then need an authorization.",
           rejects: [
-            "settings that the provider lacks or does not support (`required`, `unknown`)",
+            "missing settings, or settings that the provider does not support (`required`, `unknown`)",
             "a `url` that is not public HTTPS (`format`)",
             "a provider that the service is not configured for (`state`)",
             "one integration more than a tenant can have (`quota`)"
@@ -94,7 +94,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
         operation("Update an integration", inTenant("ADMIN"), {
           description: "Changes the name or the settings. `config` replaces all settings.",
           rejects: [
-            "settings that the provider lacks or does not support (`required`, `unknown`)",
+            "missing settings, or settings that the provider does not support (`required`, `unknown`)",
             "a `url` that is not public HTTPS (`format`)",
             "another Jira site once the integration is authorized (`state`)"
           ],
@@ -286,7 +286,7 @@ export class IntegrationsApi extends HttpApiGroup.make("integrations")
       .addSuccess(HttpApiSchema.NoContent)
       .annotateContext(
         operation("Delete a subscription", inTenant("ADMIN"), {
-          description: "Deletes a subscription. Events that are queued already are still delivered.",
+          description: "Deletes a subscription. Deliveries that are queued already are still sent.",
           events: ["integration.updated"]
         })
       )

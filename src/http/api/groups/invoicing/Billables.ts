@@ -1,6 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
-import { Billable, BillableId, CreateBillables, PatchBillable } from "../../../../domain/invoicing/Billable.ts"
+import {
+  Billable,
+  BillableId,
+  CreateBillables,
+  maxBillablesPerRequest,
+  PatchBillable
+} from "../../../../domain/invoicing/Billable.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
 import { CreateBillablesFromIssues } from "../../../../domain/tracker/IssueBilling.ts"
@@ -36,7 +42,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
       .annotateContext(
         operation("Add lines to a draft invoice", inTenant("MEMBER"), {
           description:
-            "Adds up to 1000 lines to a draft and updates its totals, all or nothing. A line costs quantity " +
+            `Adds up to ${maxBillablesPerRequest} lines to a draft and updates its totals, all or nothing. A line costs quantity ` +
             "times price, rounded once, half away from zero.",
           rejects: [
             "an invoice that is not a DRAFT (`state`)",
@@ -65,7 +71,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
           rejects: [
             "both or none of `issueKeys` and `filter` (`unknown`, `required`)",
             "an issue that does not exist (`exists`) or is billed already (`unique`)",
-            "a filter that matches no unbilled issue (`minItems`), or more than 1000 (`maxItems`)",
+            `a filter that matches no unbilled issue (\`minItems\`), or more than ${maxBillablesPerRequest} (\`maxItems\`)`,
             "an invoice that is not a DRAFT (`state`)",
             "an amount beyond the cap of the contract (`max`)"
           ],
