@@ -91,9 +91,9 @@ describe("The events that the OpenAPI document lists", () => {
   const changeImages = async (service: Service) => {
     const { tenant } = fixture()
     const assets = assetClient(service, tenant)
-    const failed = await assets.uploaded(Buffer.from("no image"))
+    const failed = await assets.upload(Buffer.from("no image"))
     assert.strictEqual((await assets.complete(failed.assetId)).status, 400)
-    const { assetId } = await assets.ready()
+    const { assetId } = await assets.createReady()
     const { id } = await resourceMaker(service, tenant).make("clients")
     for (const owner of [`/tenants/${tenant}`, `/clients/${id}`]) {
       await send(service, "PUT", `${owner}/media/logo`, { assetId })
@@ -126,7 +126,7 @@ describe("The events that the OpenAPI document lists", () => {
   const changeIssues = async (service: Service) => {
     const { pool, tenant } = fixture()
     const jira = jiraSender(service)
-    const { id, key } = await jira.made(tenant)
+    const { id, key } = await jira.createIntegration(tenant)
     assert.strictEqual((await jira.send(key, makeWebhookBody("created"), { as: "owner" })).status, 200)
     const webhook = await insertInboundWebhook(pool, tenant, id)
     await send(service, "POST", `/integrations/${id}/inbound/${webhook}/replay`)
