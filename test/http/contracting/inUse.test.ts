@@ -1,6 +1,6 @@
 import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { userNames } from "../../../src/layers/postgres/repository/InUseError.ts"
+import { userNames } from "../../../src/layers/postgres/repository/InUseErrors.ts"
 import { assertValidationError } from "../../support/assertions/failures.ts"
 import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { openPool } from "../../support/servers/database.ts"

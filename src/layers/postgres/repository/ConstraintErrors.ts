@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { fieldError, NotFound, type ValidationError } from "../../../domain/Errors.ts"
 import { errorCodeOf } from "../connection/TransientErrors.ts"
 import { columnOf, type TableShape } from "./Columns.ts"
-import { InUseError } from "./InUseError.ts"
+import { inUseError } from "./InUseErrors.ts"
 
 const toCamelCase = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -31,7 +31,7 @@ const toApiError = (shape: TableShape, { cause }: SqlError): ValidationError | N
         return isParentReference(shape, field)
           ? new NotFound()
           : fieldError(field, "exists", "does not exist in this tenant")
-      return new InUseError(constraint.endsWith("_id_fkey") ? "id" : field, table)
+      return inUseError(constraint.endsWith("_id_fkey") ? "id" : field, table)
     case "23505":
       return fieldError(field, "unique", "is already taken")
     case "23514":

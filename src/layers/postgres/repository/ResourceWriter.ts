@@ -20,7 +20,7 @@ import {
 } from "./Columns.ts"
 import { mapConstraintErrors } from "./ConstraintErrors.ts"
 import { insertEvent, insertEventsOfType } from "./EventLog.ts"
-import { makeUseCounter } from "./InUseError.ts"
+import { makeUseCounter } from "./InUseErrors.ts"
 import type { ResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
 

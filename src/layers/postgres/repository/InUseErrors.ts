@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { ValidationError, validationError } from "../../../domain/Errors.ts"
+import { fieldError, ValidationError } from "../../../domain/Errors.ts"
 import type { ResourceName } from "../../../domain/events/EventCatalogue.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 
@@ -26,17 +26,22 @@ const describeUsers = (table: string, count: number) => {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** Rows of a table still reference the resource. Its message has no count, because the failed transaction cannot count. */
-export class InUseError extends ValidationError {
+interface Use {
   readonly field: string
   readonly table: string
-
-  constructor(field: string, table: string, count = 0) {
-    super(validationError({ field, constraint: "inUse", message: `is still used by ${describeUsers(table, count)}` }))
-    this.field = field
-    this.table = table
-  }
 }
+
+/** What the errors of this module were made of. */
+const uses = new WeakMap<object, Use>()
+
+/** Rows of a table still reference the resource. Without a count, because a failed transaction cannot count. */
+export const inUseError = (field: string, table: string, count = 0) => {
+  const error = fieldError(field, "inUse", `is still used by ${describeUsers(table, count)}`)
+  uses.set(error, { field, table })
+  return error
+}
+
+const findUse = (error: unknown) => (error instanceof ValidationError ? uses.get(error) : undefined)
 
 /** Adds the number of users to the error of a write. Wrap the whole transaction: a failed one accepts no statement. */
 export const makeUseCounter = (sql: SqlClient.SqlClient, name: ResourceName) => (id: string) => {
@@ -55,10 +60,9 @@ export const makeUseCounter = (sql: SqlClient.SqlClient, name: ResourceName) => 
     )
 
   return <A, E, R>(write: Effect.Effect<A, E, R>) =>
-    Effect.catchIf(
-      write,
-      (error): error is E & InUseError => error instanceof InUseError,
-      ({ field, table }) =>
-        Effect.flatMap(countUsers(table), (count) => Effect.fail(new InUseError(field, table, count)))
-    )
+    Effect.catchAll(write, (error): Effect.Effect<never, E | ValidationError, CurrentTenant> => {
+      const use = findUse(error)
+      if (use === undefined) return Effect.fail(error)
+      return Effect.flatMap(countUsers(use.table), (count) => Effect.fail(inUseError(use.field, use.table, count)))
+    })
 }
