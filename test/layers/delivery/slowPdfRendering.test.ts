@@ -52,7 +52,7 @@ describe("The Google Drive delivery of an invoice whose PDF renders longer than 
       yield* TestClock.adjust("15 seconds")
       const { delivered, error } = yield* Fiber.join(attempt)
       assert.isFalse(delivered)
-      assert.include(error, "still being drawn")
+      assert.include(error, "still being rendered")
       assert.strictEqual(renderedCount(), 0)
       yield* TestClock.adjust("25 seconds")
       assert.strictEqual(renderedCount(), 1)
