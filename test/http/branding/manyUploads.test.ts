@@ -23,16 +23,6 @@ const digestOf = (parts: ReadonlyArray<Buffer>) => {
   return hash.digest("base64url")
 }
 
-const mapConcurrently = async <A, B>(items: ReadonlyArray<A>, concurrency: number, map: (item: A) => Promise<B>) => {
-  const queue = items.entries()
-  const results: Array<B> = []
-  const work = async () => {
-    for (const [n, item] of queue) results[n] = await map(item)
-  }
-  await Promise.all(Array.from({ length: concurrency }, work))
-  return results
-}
-
 describe("PUT /assets/{assetId}/content", () => {
   let processes: ApiProcesses
   beforeAll(async () => {
@@ -87,10 +77,11 @@ describe("PUT /assets/{assetId}/content", () => {
     async ({ annotate }) => {
       const { call, pid, put } = await startApi()
       const filling = randomBytes(maxImageBytes - 200)
-      const images = await mapConcurrently(Array.from({ length: count }), 8, async () => ({
-        id: String((await call("POST", "/assets", minimalAsset)).assetId),
-        parts: pngAround(filling)
-      }))
+      const images: Array<{ id: string; parts: ReadonlyArray<Buffer> }> = []
+      while (images.length < count) {
+        const { assetId } = await call("POST", "/assets", minimalAsset)
+        images.push({ id: assetId, parts: pngAround(filling) })
+      }
       const digests = new Map(images.map(({ id, parts }) => [id, digestOf(parts)]))
       const [first = assert.fail(), ...others] = images
       assert.strictEqual((await put(first.id, first.parts)).status, 200)
