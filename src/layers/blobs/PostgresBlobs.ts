@@ -17,7 +17,7 @@ const readLimits = (connections: number) => {
   }
 }
 
-const toUnavailable = (refused: PermitRejection) => new BlobStoreUnavailable({ cause: refused })
+const toUnavailable = (rejection: PermitRejection) => new BlobStoreUnavailable({ cause: rejection })
 
 /**
  * Stores blobs as rows of chunks. A short statement writes or reads each chunk. One database backup contains

@@ -29,7 +29,7 @@ const isNotFound = (cause: unknown) => cause instanceof Error && cause.name === 
 const make = Effect.gen(function* () {
   const client = yield* connectS3
   const { BLOB_STORE_BUCKET, BLOB_STORE_PREFIX } = yield* Settings
-  const bufferSemaphore = makeFairSemaphore(bufferLimits, (refused) => new BlobStoreUnavailable({ cause: refused }))
+  const bufferSemaphore = makeFairSemaphore(bufferLimits, (rejection) => new BlobStoreUnavailable({ cause: rejection }))
 
   const locate = ({ place, tenant }: BlobLocation) => ({
     Bucket: BLOB_STORE_BUCKET,

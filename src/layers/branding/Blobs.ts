@@ -80,14 +80,14 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
       promote: ({ digest, place, sizeBytes }: StagedUpload, kind: "image" | "document") =>
         Effect.flatMap(CurrentTenant, (tenant) =>
           Effect.orDie(sql<{ adopted: boolean }>`
-            with made as (
+            with created as (
               insert into blobs (tenant_id, digest, place, size_bytes, is_image)
               values (${tenant}, ${digest}, ${place}, ${sizeBytes}, ${kind === "image"})
               on conflict (tenant_id, digest) do update set digest = excluded.digest returning place
             ), noted as (
-              delete from uploads where tenant_id = ${tenant} and place = ${place} and place = (select place from made)
+              delete from uploads where tenant_id = ${tenant} and place = ${place} and place = (select place from created)
             )
-            select place = ${place} as adopted from made`)
+            select place = ${place} as adopted from created`)
         ).pipe(Effect.map(([row]) => row?.adopted === true)),
 
       /**

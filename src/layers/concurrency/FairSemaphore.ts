@@ -167,9 +167,9 @@ class FairQueues {
   #usage(key: string) {
     const known = this.#usages.get(key)
     if (known !== undefined) return known
-    const made = { key, holding: 0, queued: 0, servedAt: 0 }
-    this.#usages.set(key, made)
-    return made
+    const added = { key, holding: 0, queued: 0, servedAt: 0 }
+    this.#usages.set(key, added)
+    return added
   }
 
   #removeIdle(usages: ReadonlyArray<KeyUsage>) {
@@ -268,7 +268,7 @@ class FairQueues {
  * A bulkhead: shares a bounded number of permits fairly by key, with bounded queues and a timeout. Work without a
  * permit fails with the error of `toError`.
  */
-export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (refused: PermitRejection) => X) => {
+export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (rejection: PermitRejection) => X) => {
   const queues = new FairQueues(limits)
 
   const waitFor = (ticket: Ticket) =>

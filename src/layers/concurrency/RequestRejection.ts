@@ -2,5 +2,5 @@ import { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import type { PermitRejection } from "./FairSemaphore.ts"
 
 /** The response to a request without a permit: 429 when the queue of one of its own keys is full, 503 otherwise. */
-export const toRequestError = (refused: PermitRejection) =>
-  refused._tag === "QueueFull" && refused.scope === "key" ? new TooManyRequests() : new ServiceUnavailable()
+export const toRequestError = (rejection: PermitRejection) =>
+  rejection._tag === "QueueFull" && rejection.scope === "key" ? new TooManyRequests() : new ServiceUnavailable()

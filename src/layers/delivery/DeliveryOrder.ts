@@ -65,11 +65,11 @@ export const tryLockOrderingShared = (sql: SqlClient.SqlClient) => (integrations
 
 /** Locks deliveries, given as rows of tenant and id. The fixed order prevents deadlocks. */
 const lockDeliveries = (sql: SqlClient.SqlClient, rows: Fragment) => sql`
-  with held as materialized (
+  with locked as materialized (
     select 1 from (${rows}) wanted (tenant, id)
     join deliveries d on d.tenant_id = wanted.tenant and d.id = wanted.id order by d.id for no key update of d
   )
-  select count(*) from held`
+  select count(*) from locked`
 
 /** The PENDING delivery of an ordering key, if there is one. */
 const pendingOf = `select d.ctid as row, d.id, d.lease from deliveries d where ${hasOrderingKey} and d.status = 'PENDING' limit 1`

@@ -10,7 +10,7 @@ const decodeSites = Schema.decodeUnknownOption(Schema.Array(JiraSite))
 
 /** The accessible sites and `config.siteId` do not identify exactly one site. */
 export class NoJiraSite extends Data.TaggedError("NoJiraSite")<{
-  readonly fault: "site_not_chosen" | "site_not_reached"
+  readonly errorCode: "site_not_chosen" | "site_not_reached"
   readonly reason: string
 }> {}
 
@@ -42,13 +42,13 @@ export const selectJiraSite = (sites: ReadonlyArray<JiraSite>, wanted: string | 
   if (first === undefined) {
     const what = wanted === undefined ? "any site" : "the site in config.siteId"
     const reason = `The account has no access to ${what}${sites.length === 0 ? "" : `, only to ${formatSites(sites)}`}`
-    return Effect.fail(new NoJiraSite({ fault: "site_not_reached", reason }))
+    return Effect.fail(new NoJiraSite({ errorCode: "site_not_reached", reason }))
   }
   return others.length === 0
     ? Effect.succeed(first)
     : Effect.fail(
         new NoJiraSite({
-          fault: "site_not_chosen",
+          errorCode: "site_not_chosen",
           reason: `The account has access to several sites: set config.siteId to one of ${formatSites(sites)} and authorize again`
         })
       )

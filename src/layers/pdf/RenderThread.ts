@@ -35,7 +35,7 @@ export const makeRenderThread = (program: URL) => {
           resume(outcome)
         }
         const onMessage = (result: RenderResult) =>
-          settle("pdf" in result ? Effect.succeed(result.pdf) : Effect.dieMessage(result.fault))
+          settle("pdf" in result ? Effect.succeed(result.pdf) : Effect.dieMessage(result.error))
         const onError = (cause: unknown) => settle(Effect.die(cause))
         const onExit = () => settle(Effect.dieMessage("The drawing thread ended"))
         worker.on("message", onMessage).on("error", onError).on("exit", onExit)

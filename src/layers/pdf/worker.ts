@@ -16,6 +16,6 @@ parentPort?.on("message", (document: InvoiceDocument) => {
     .then((images) => drawInvoice(fonts, document, images))
     .then(
       (pdf) => reply({ pdf }, pdf.buffer),
-      (error: unknown) => reply({ fault: String(error) })
+      (error: unknown) => reply({ error: String(error) })
     )
 })

@@ -36,11 +36,15 @@ export class IntakeMetrics extends Effect.Service<IntakeMetrics>()("layers/Intak
       return counter
     }
     const received = makeCounter("webhooks_received_total", "Received inbound webhooks by outcome", receipts)
-    const worked = makeCounter("webhooks_worked_total", "Processed inbound webhooks by outcome", processingResults)
+    const processed = makeCounter(
+      "webhooks_processed_total",
+      "Processed inbound webhooks by outcome",
+      processingResults
+    )
 
     return {
       countReceived: (outcome: Receipt) => received.inc({ outcome }),
-      countProcessed: (outcome: ProcessingResult) => worked.inc({ outcome }),
+      countProcessed: (outcome: ProcessingResult) => processed.inc({ outcome }),
       /** Refreshes the backlog gauges. */
       refreshBacklog: yield* makeBacklogGauges(registry, backlog, queryBacklog(sql))
     }

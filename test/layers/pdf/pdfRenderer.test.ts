@@ -15,7 +15,7 @@ const program = new URL(
     if (command === "exit") process.exit(1)
     if (command === "throw") throw new Error("thrown in the thread")
     if (command === "spin") for (;;);
-    if (command === "fail") parentPort.postMessage({ fault: "failed in the thread" })
+    if (command === "fail") parentPort.postMessage({ error: "failed in the thread" })
     if (command === "draw") parentPort.postMessage({ pdf: new Uint8Array([1, 2, 3]) })
   })
 `)}`

@@ -48,17 +48,17 @@ const toEmbeddedJson = (value: unknown) =>
   JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "")
 
 /** The message to the opener. It holds no credential: the confirmation needs an authenticated call of its own. */
-const messageOf = ({ oauthState, confirmation, fault }: AuthorizationResult) =>
+const messageOf = ({ oauthState, confirmation, errorCode }: AuthorizationResult) =>
   oauthState === undefined
     ? undefined
     : {
         type: "integration.oauth",
         v: 1,
-        status: fault === undefined ? "success" : "error",
+        status: errorCode === undefined ? "success" : "error",
         integrationId: oauthState.integration,
         provider: oauthState.provider,
         confirmation,
-        code: fault
+        code: errorCode
       }
 
 const successText = "Thank you. You can close this window and return to the page that opened it."
@@ -67,7 +67,7 @@ const noOpenerText =
 
 /** The last page of the OAuth popup: it posts the outcome to its opener and closes itself. */
 export const authorizationPage = (outcome: AuthorizationResult) => {
-  const outcomeText = outcome.fault === undefined ? successText : authorizationErrorMessages[outcome.fault]
+  const outcomeText = outcome.errorCode === undefined ? successText : authorizationErrorMessages[outcome.errorCode]
   const data = toEmbeddedJson({ origin: outcome.oauthState?.origin, message: messageOf(outcome) })
   return `<!doctype html>
 <html lang="en">

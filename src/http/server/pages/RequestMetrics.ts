@@ -8,9 +8,9 @@ import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
 export type RejectionReason = KeyedReason | "full" | "timeout"
 
-const reasonOf = (refused: PermitRejection, keyedReason: KeyedReason): RejectionReason => {
-  if (refused._tag === "QueueTimeout") return "timeout"
-  return refused.scope === "key" ? keyedReason : "full"
+const reasonOf = (rejection: PermitRejection, keyedReason: KeyedReason): RejectionReason => {
+  if (rejection._tag === "QueueTimeout") return "timeout"
+  return rejection.scope === "key" ? keyedReason : "full"
 }
 
 /** Metrics of the requests that this process serves. */
@@ -56,9 +56,9 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     return {
       countRejection,
       /** Counts a rejection and returns its error. `keyedReason` is the reason if the limit is one per key. */
-      reject: (refused: PermitRejection, keyedReason: KeyedReason = "queue") => {
-        countRejection(reasonOf(refused, keyedReason))
-        return toRequestError(refused)
+      reject: (rejection: PermitRejection, keyedReason: KeyedReason = "queue") => {
+        countRejection(reasonOf(rejection, keyedReason))
+        return toRequestError(rejection)
       },
       registerQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
       requestStarted: () => inFlight.inc(),

@@ -87,7 +87,7 @@ export const makeAdmission = Effect.gen(function* () {
     timeout: queueTimeout
   }
   const makeSemaphore = (limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) =>
-    makeFairSemaphore({ ...limits, ...queueLimits }, (refused) => metrics.reject(refused))
+    makeFairSemaphore({ ...limits, ...queueLimits }, (rejection) => metrics.reject(rejection))
   const maxPerKey = maxPermitsPerKey(DATABASE_POOL)
   const database = makeSemaphore({
     permits: requestsPerConnection * DATABASE_POOL,

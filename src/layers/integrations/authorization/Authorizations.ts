@@ -30,7 +30,7 @@ type Person = Principal["Type"]
 /** The result of an OAuth callback, for the callback page. Without a consumed state the page has no window to notify. */
 export interface AuthorizationResult {
   readonly oauthState?: OAuthState
-  readonly fault?: AuthorizationFailed["fault"]
+  readonly errorCode?: AuthorizationFailed["errorCode"]
   /** Code with which the person who started the authorization must confirm the grant. */
   readonly confirmation?: string
 }
@@ -131,11 +131,11 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
       }).pipe(
         Effect.provideService(CurrentTenant, oauthState.tenant),
         Effect.catchTags({
-          NotFound: () => Effect.succeed<AuthorizationResult>({ oauthState, fault: "integration_gone" }),
-          AuthorizationFailed: ({ fault, reason }) =>
+          NotFound: () => Effect.succeed<AuthorizationResult>({ oauthState, errorCode: "integration_gone" }),
+          AuthorizationFailed: ({ errorCode, reason }) =>
             Effect.as(transitions.recordFailure(oauthState.tenant, oauthState.integration, reason), {
               oauthState,
-              fault
+              errorCode
             } satisfies AuthorizationResult)
         })
       )
@@ -156,7 +156,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
       complete: (query: Query, person: Person | undefined): Effect.Effect<AuthorizationResult, ApiError> =>
         Effect.gen(function* () {
           const oauthState = yield* consumeState(query.state, person)
-          if (oauthState === undefined) return { fault: "invalid_state" } satisfies AuthorizationResult
+          if (oauthState === undefined) return { errorCode: "invalid_state" } satisfies AuthorizationResult
           if (person !== undefined) yield* requireAdmin(oauthState, person)
           return yield* exchangeAndStore(oauthState, query, person)
         }),

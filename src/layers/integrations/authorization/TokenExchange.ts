@@ -9,16 +9,16 @@ import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthState } from "./OAuthStates.ts"
 import type { OAuthGrant } from "./PendingGrants.ts"
 
-/** A failed authorization: `fault` goes to the callback page, `reason` into the status of the integration. */
+/** A failed authorization: `errorCode` goes to the callback page, `reason` into the status of the integration. */
 export class AuthorizationFailed extends Data.TaggedError("AuthorizationFailed")<{
-  readonly fault: AuthorizationErrorCode
+  readonly errorCode: AuthorizationErrorCode
   readonly reason: string
 }> {}
 
 export const authorizationFailed = (
-  fault: AuthorizationErrorCode,
-  reason: string = authorizationErrorMessages[fault]
-) => new AuthorizationFailed({ fault, reason })
+  errorCode: AuthorizationErrorCode,
+  reason: string = authorizationErrorMessages[errorCode]
+) => new AuthorizationFailed({ errorCode, reason })
 
 /** Requires a refresh token: without one the access ends within the hour. */
 const isSufficient = ({ scopes }: OAuthApp, granted: TokenSet) => {
@@ -35,7 +35,7 @@ export class TokenExchange extends Effect.Service<TokenExchange>()("layers/Token
 
     const resolveSite = (granted: TokenSet, { siteId }: IntegrationConfig) =>
       Effect.flatMap(listJiraSites(JIRA_API_URL, granted.accessToken), (sites) => selectJiraSite(sites, siteId)).pipe(
-        Effect.catchTag("NoJiraSite", ({ fault, reason }) => Effect.fail(authorizationFailed(fault, reason)))
+        Effect.catchTag("NoJiraSite", ({ errorCode, reason }) => Effect.fail(authorizationFailed(errorCode, reason)))
       )
 
     const exchangeCode = Effect.fnUntraced(function* (

@@ -54,21 +54,21 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       const tenant = yield* CurrentTenant
       const at = new Date().toISOString()
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
-      const made = all.map((fields) => {
+      const created = all.map((fields) => {
         const id = makeId(prefix)
         const { rowJson, json } = encode({ id, createdAt: at, updatedAt: at }, fields, common)
         return { id, row: rowJson, shown: json }
       })
-      const items = made.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
-      const rows = `[${made.map(({ row }) => row).join(",")}]`
+      const items = created.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
+      const rows = `[${created.map(({ row }) => row).join(",")}]`
       const events = recordAll({ tenant, client, at, type: eventType("created") }, items)
       const ctes = sql`
-        made as (
+        created as (
           insert into ${table} (${columns})
           select ${columns} from json_populate_recordset(null::${table}, ${rows}::json)
           order by ${sql.literal(sortColumns)}
         ), logged as (${events})`
-      return { ctes, values: new EncodedJson<ReadonlyArray<A>>(`[${made.map(({ shown }) => shown).join(",")}]`) }
+      return { ctes, values: new EncodedJson<ReadonlyArray<A>>(`[${created.map(({ shown }) => shown).join(",")}]`) }
     }),
 
     /** The CTEs that delete locked resources as part of another write. */
