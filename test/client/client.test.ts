@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
+import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
+import { withCodeSamples } from "../../src/http/server/pages/CodeSamples.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { type ClientProject, makeClientProject } from "../support/servers/clientProject.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
@@ -60,6 +62,17 @@ await api.tenants.create({ name: "Harbour Works" }).catch((error: unknown) => {
 })
 `
 
+/** The samples of the documentation page, each as a program, and the variables that they leave to the reader. */
+const writeSamples = (project: ClientProject, document: OpenApiDocument) => {
+  const variables = new Set(["baseUrl", "token", "tenantId"])
+  for (const [path, operations] of Object.entries(withCodeSamples(document).paths)) {
+    for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g)) variables.add(name)
+    for (const [method, { "x-codeSamples": samples }] of Object.entries(operations))
+      for (const { source } of samples) project.write(`sample-${method}${path.replaceAll(/\W+/g, "-")}.ts`, source)
+  }
+  project.write("variables.d.ts", [...variables].map((name) => `declare const ${name}: string\n`).join(""))
+}
+
 describe("The client package, installed from its tarball in an empty project", { timeout: 60_000 }, () => {
   let service: Service
   let project: ClientProject
@@ -70,6 +83,7 @@ describe("The client package, installed from its tarball in an empty project", {
     project.write("receiver.ts", blocks.find(isReceiver) ?? "")
     project.write("limits.ts", limitsProgram)
     project.write("invalid.ts", invalidHeader + mistakes.map(({ line }) => line).join("\n"))
+    writeSamples(project, service.document)
     errors = await project.compile()
   }, 240_000)
   afterAll(async () => {
@@ -90,7 +104,7 @@ describe("The client package, installed from its tarball in an empty project", {
     return printed
   }
 
-  it("compiles in strict mode, with its own declarations checked", () => {
+  it("compiles in strict mode, with its own declarations, its guide and the samples of the documentation page", () => {
     assert.deepStrictEqual(
       errors.filter((line) => !line.startsWith("invalid.ts(")),
       []

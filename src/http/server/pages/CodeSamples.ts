@@ -5,7 +5,12 @@ type Operation = OpenApiDocument["paths"][string][string]
 /** The parts of an operation that a sample shows. The types of the document leave them open. */
 interface SampledOperation {
   readonly operationId: string
-  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly parameters: ReadonlyArray<{
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+    readonly schema: { readonly examples?: ReadonlyArray<unknown> }
+  }>
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly example?: unknown; readonly examples?: object }>>
   }
@@ -17,13 +22,23 @@ interface DataSchema {
   readonly properties?: { readonly data?: { readonly type?: string } }
 }
 
-/** The first example of the body, or the name of a variable. */
+/** The first example of a JSON body. A binary body is the content of a file. */
 const bodyOf = ({ requestBody }: SampledOperation) => {
   if (requestBody === undefined) return []
   const media = requestBody.content["application/json"]
-  const [named] = Object.values(media?.examples ?? {})
-  const example: unknown = media?.example ?? named?.value
-  return [example === undefined ? "body" : JSON.stringify(example, null, 2)]
+  if (media === undefined) return [`await readFile("logo.png")`]
+  const [named] = Object.values(media.examples ?? {})
+  return [JSON.stringify(media.example ?? named?.value, null, 2)]
+}
+
+/** The headers that only the caller knows. The client sends the others itself. */
+const headersOf = ({ parameters }: SampledOperation) => {
+  const required = parameters.filter(
+    (header) => header.in === "header" && header.required && header.name !== "tenant-id"
+  )
+  if (required.length === 0) return []
+  const headers = Object.fromEntries(required.map(({ name, schema }) => [name, schema.examples?.[0]]))
+  return [JSON.stringify({ headers }, null, 2)]
 }
 
 const returnsList = ({ responses }: SampledOperation) =>
@@ -31,17 +46,21 @@ const returnsList = ({ responses }: SampledOperation) =>
 
 const callOf = (operation: SampledOperation) => {
   const ids = operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name)
-  const call = `api.${operation.operationId}(${[...ids, ...bodyOf(operation)].join(", ")})`
+  const call = `api.${operation.operationId}(${[...ids, ...bodyOf(operation), ...headersOf(operation)].join(", ")})`
   if (returnsList(operation)) return `for await (const item of ${call}) console.log(item)`
   return "204" in operation.responses ? `await ${call}` : `const result = await ${call}`
 }
 
-const sampleOf = (operation: SampledOperation) => `import { createClient } from "contracting-client"
+const sampleOf = (operation: SampledOperation) => {
+  const call = callOf(operation)
+  const imports = call.includes("readFile(") ? `import { readFile } from "node:fs/promises"\n` : ""
+  return `${imports}import { createClient } from "contracting-client"
 
 const api = createClient({ baseUrl, token, tenantId })
 
-${callOf(operation)}
+${call}
 `
+}
 
 const addSample = (operation: Operation) => ({
   ...operation,
