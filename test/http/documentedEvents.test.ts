@@ -8,18 +8,9 @@ import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { insertInboundWebhook, insertIssues } from "../support/fixtures/issueRows.ts"
 import { makeWebhookBody } from "../support/fixtures/jiraWebhookBody.ts"
 import { jiraSender } from "../support/fixtures/jiraWebhooks.ts"
-import { type ResourceKind, resourceMaker } from "../support/fixtures/resources.ts"
+import { kindsInTenants, resourceMaker } from "../support/fixtures/resources.ts"
 import { useFixture } from "../support/fixtures/useFixture.ts"
 import type { Service } from "../support/servers/service.ts"
-
-const crudResources: ReadonlyArray<ResourceKind> = [
-  "addresses",
-  "contacts",
-  "emails",
-  "contracts",
-  "projects",
-  "clients"
-]
 
 describe("The events that the OpenAPI document lists", () => {
   const fixture = useFixture(startServiceWithProvider)
@@ -65,7 +56,7 @@ describe("The events that the OpenAPI document lists", () => {
   }
 
   const changeContracting = async (service: Service) => {
-    for (const kind of crudResources) {
+    for (const kind of kindsInTenants) {
       const { id } = await resourceMaker(service, fixture().tenant).make(kind)
       await send(service, "PATCH", `/${kind}/${id}`, { order: 3 })
       await send(service, "DELETE", `/${kind}/${id}`, undefined, 204)

@@ -37,6 +37,9 @@ const numbers: Partial<Record<ResourceKind, Bounds>> = {
   projects: { order: [0, 9007199254740991] }
 }
 
+/** First segments of paths. The other resources have their limits here. */
+const testedElsewhere = new Set(["members", "invoices", "billables", "invoice-series", "integrations", "webhooks"])
+
 const wide = "\u{1F600}"
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)
 
@@ -229,8 +232,7 @@ describe("The limits", () => {
       const [kind = ""] = path.replace("/api/v1/", "").split("/", 1)
       return Object.entries(resolved(body).properties ?? {}).flatMap(([field, property]) => {
         const { maximum, maxLength } = resolved(property)
-        const isTested = kind === "assets" || existing.has(kind as ResourceKind)
-        return isTested && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
+        return !testedElsewhere.has(kind) && (maxLength ?? maximum) !== undefined ? [`${method} ${kind} ${field}`] : []
       })
     })
     assert.sameMembers(bounded, [

@@ -6,7 +6,14 @@ import {
   notFoundText
 } from "../../support/assertions/failures.ts"
 import { type JsonSchema, operationsOf } from "../../support/assertions/operations.ts"
-import { parents, type ResourceBody, type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import {
+  parents,
+  type ResourceBody,
+  type ResourceKind,
+  resourceKinds,
+  resourceMaker,
+  singularOf
+} from "../../support/fixtures/resources.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
 const notString = (field: string): ExpectedError => [field, "type", "must be a string"]
@@ -40,7 +47,6 @@ const fields: Readonly<
   },
   projects: { optional: { description: "d", order: 5 }, required: [notString("name")] }
 }
-const kinds = Object.keys(fields) as ReadonlyArray<ResourceKind>
 
 /** Resources and the dependents that prevent their deletion. */
 const dependents: ReadonlyArray<readonly [kind: ResourceKind, dependent: ResourceKind]> = [
@@ -51,10 +57,7 @@ const dependents: ReadonlyArray<readonly [kind: ResourceKind, dependent: Resourc
   ["contracts", "projects"]
 ]
 
-/** The singular of a kind, which is also the field of a dependent with the id of its parent. */
-const singularOf = (kind: ResourceKind) => kind.replace(/(?<=ss)es$|s$/, "")
-
-const filters = kinds.flatMap((kind) => {
+const filters = resourceKinds.flatMap((kind) => {
   const parent = parents[kind]
   return parent === undefined ? [] : [{ kind, field: parent.field, parent: parent.kind }]
 })
@@ -176,7 +179,7 @@ describe("Contracting resources", () => {
     }
   )
 
-  for (const kind of kinds) {
+  for (const kind of resourceKinds) {
     const { optional, required } = fields[kind]
 
     it(`of kind ${kind} remove optional fields by null, one by one and all at once`, async () => {

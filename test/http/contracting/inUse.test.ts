@@ -2,12 +2,22 @@ import type pg from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { userNames } from "../../../src/layers/postgres/repository/InUseErrors.ts"
 import { assertValidationError } from "../../support/assertions/failures.ts"
+import { operationsOf } from "../../support/assertions/operations.ts"
 import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
 /** Resources that others keep from being deleted, by the column that references them. */
 const parents = { clients: "client_id", contacts: "contact_id", contracts: "contract_id", assets: "asset_id" }
+
+/** What the description of the deletion calls a user, if not by its plural. */
+const documentedNames: Readonly<Record<string, string>> = { attachments: "attached" }
+
+interface ForeignKey {
+  readonly parent: keyof typeof parents
+  readonly child: string
+  readonly columns: ReadonlyArray<string>
+}
 
 describe("A resource that others use", () => {
   let service: Service
@@ -38,15 +48,27 @@ describe("A resource that others use", () => {
     assertValidationError(response, ["id", "inUse", `is still used by ${users}`])
   })
 
-  it("is named in the error by the resource that uses it, never by a table", async () => {
-    const { rows } = await pool.query<{ parent: string; child: string; columns: ReadonlyArray<string> }>(
+  const readForeignKeys = async () => {
+    const { rows } = await pool.query<ForeignKey>(
       `select confrelid::regclass::text as parent, conrelid::regclass::text as child,
          array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any (conkey)) as columns
        from pg_constraint where contype = 'f' and confdeltype = 'a' and confrelid::regclass::text = any ($1)`,
       [Object.keys(parents)]
     )
+    return rows
+  }
+
+  it("is named in the error by the resource that uses it, never by a table", async () => {
+    const rows = await readForeignKeys()
     assert.sameMembers([...new Set(rows.map(({ child }) => child))], Object.keys(userNames))
-    for (const { child, columns, parent } of rows)
-      assert.include(columns, parents[parent as keyof typeof parents], `${child} → ${parent}`) // selected by these keys
+    for (const { child, columns, parent } of rows) assert.include(columns, parents[parent], `${child} → ${parent}`)
+  })
+
+  it("has a description of its deletion that names all of them", async () => {
+    const operations = operationsOf(service.document).filter(({ method }) => method === "DELETE")
+    for (const { child, parent } of await readForeignKeys()) {
+      const { description = "" } = operations.find(({ path }) => path.startsWith(`/api/v1/${parent}/{`)) ?? {}
+      assert.include(description, documentedNames[child] ?? userNames[child]?.[1] ?? child, `${parent}: ${description}`)
+    }
   })
 })

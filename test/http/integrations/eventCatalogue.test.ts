@@ -15,19 +15,10 @@ import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
 import { makeWebhookBody, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
 import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
-import { type ResourceKind, resourceMaker } from "../../support/fixtures/resources.ts"
+import { kindsInTenants, resourceMaker } from "../../support/fixtures/resources.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
-
-const crudResources = [
-  "addresses",
-  "contacts",
-  "emails",
-  "contracts",
-  "projects",
-  "clients"
-] as const satisfies ReadonlyArray<ResourceKind>
 
 describe("Events of every resource lifecycle", () => {
   let service: Service
@@ -62,7 +53,7 @@ describe("Events of every resource lifecycle", () => {
   }
 
   const recordCrudEvents = async () => {
-    for (const kind of crudResources) {
+    for (const kind of kindsInTenants) {
       const { id } = await resourceMaker(service, tenant).make(kind)
       await send("PATCH", `/${kind}/${id}`, 200, { order: 3 })
       await send("DELETE", `/${kind}/${id}`, 204)

@@ -30,6 +30,7 @@ export interface Operation {
   readonly name: string
   readonly method: string
   readonly path: string
+  readonly description: string
   /** The source of the tenant. */
   readonly tenant: "header" | "path" | "none"
   readonly needsToken: boolean
@@ -40,6 +41,7 @@ export interface Operation {
 
 /** The part of an operation that the type of the document does not describe. */
 interface Described {
+  readonly description: string
   readonly parameters: ReadonlyArray<Parameter>
   readonly security: ReadonlyArray<object>
   readonly responses: Readonly<Record<string, unknown>>
@@ -59,6 +61,7 @@ export const operationsOf = (document: OpenApiDocument): ReadonlyArray<Operation
         name: `${method.toUpperCase()} ${path}`,
         method: method.toUpperCase(),
         path,
+        description: described.description,
         tenant: tenantOf(path, described),
         needsToken: described.security.length > 0,
         pathParameters: described.parameters.filter((parameter) => parameter.in === "path"),
