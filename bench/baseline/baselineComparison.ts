@@ -12,8 +12,9 @@ import { type BenchEnvironment, startBuild } from "../servers.ts"
 import { rotate } from "../support/alternation.ts"
 import { computeRatio, formatRatio } from "../support/ratio.ts"
 
-const warmUpSeconds = 4
-const roundsPerStart = 4
+// The compilers of V8 are busy with a new process for about ten seconds.
+const warmUpSeconds = 12
+const roundsPerStart = 8
 
 /** CPU milliseconds per request in one row: one value for each start of the builds. */
 interface CostComparison {

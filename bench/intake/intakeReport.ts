@@ -25,7 +25,7 @@ const latencyColumns: ReadonlyArray<Column<IntakeLatency>> = [
   { title: "sent", cell: ({ count }) => String(count) },
   ...makePercentileColumns(1),
   { title: "non-2xx", cell: ({ failures }) => String(failures) },
-  { title: "not worked at the end", cell: ({ unprocessed }) => unprocessed.toFixed(0) }
+  { title: "not processed at the end", cell: ({ unprocessed }) => unprocessed.toFixed(0) }
 ]
 
 const summarizeRounds = (target: string, rounds: ReadonlyArray<IntakeLatency>): IntakeLatency => ({
@@ -83,7 +83,7 @@ const backlogColumns: ReadonlyArray<Column<BacklogResult>> = [
     cell: ({ issueCount, queued }) =>
       `${queued.toLocaleString("en")} of ${issueCount === 1 ? "one issue" : `${issueCount.toLocaleString("en")} issues`}`
   },
-  { title: "worked/s", cell: ({ perSecond }) => perSecond.toFixed(0) }
+  { title: "processed/s", cell: ({ perSecond }) => perSecond.toFixed(0) }
 ]
 
 export const formatBacklogTable = (rounds: ReadonlyArray<BacklogResult>) =>

@@ -110,22 +110,24 @@ const consume = (processIssues: IssueProcessor) =>
 
 /**
  * Processes webhooks that the broker does not bring: lost messages, earlier failures, and paused integrations that
- * resumed.
+ * resumed. Returns false when there is nothing to do at the moment. A search returns only a few issues per integration,
+ * so the number of issues that it found does not tell.
  */
+export const processOverdue = (processIssues: IssueProcessor) =>
+  Effect.gen(function* () {
+    const { findOverdueIssues } = yield* InboundProcessor
+    const { processedCount } = yield* processIssues(yield* findOverdueIssues(maxPolled))
+    return processedCount > 0
+  })
+
 const poll = (processIssues: IssueProcessor) =>
-  Effect.map(InboundProcessor, (intake) =>
-    Effect.gen(function* () {
-      const found = yield* intake.findOverdueIssues(maxPolled)
-      const { isAnyLeft } = yield* processIssues(found)
-      if (found.length < maxPolled && !isAnyLeft) yield* Effect.sleep(pollMillis)
-    })
-  )
+  Effect.if(processOverdue(processIssues), { onTrue: () => Effect.void, onFalse: () => Effect.sleep(pollMillis) })
 
 export const IntakeLive = Layer.scopedDiscard(
   Effect.gen(function* () {
     const processIssues = yield* makeIssueProcessor
     yield* consume(processIssues)
-    yield* Effect.forkScoped(runForever("Webhook poll", yield* poll(processIssues)))
+    yield* Effect.forkScoped(runForever("Webhook poll", poll(processIssues)))
   })
 ).pipe(
   Layer.provide([InboundProcessor.Default, InboundStream.Default, IntakeMetrics.Default]),

@@ -10,10 +10,7 @@ const maxTransactions = 3
 
 const namesOf = (keys: ReadonlyArray<IssueRef>) => new Set(keys.map(issueRefKey))
 
-/**
- * Processes the pending webhooks of issues in batches. The result tells whether webhooks are left and which issues are
- * finished.
- */
+/** Processes the pending webhooks of issues in batches. The result has their number and the issues that are finished. */
 export const makeIssueProcessor = Effect.gen(function* () {
   const intake = yield* InboundProcessor
   const metrics = yield* IntakeMetrics
@@ -39,10 +36,10 @@ export const makeIssueProcessor = Effect.gen(function* () {
       }
     )
     if (results.length > 0) yield* wake
-    for (const result of results) result.results.forEach(metrics.countProcessed)
-    const left = results.flatMap((result) => result.left)
-    const unfinished = namesOf([...left, ...results.flatMap(({ busy }) => busy)])
-    return { isAnyLeft: left.length > 0, isFinished: (key: IssueRef) => !unfinished.has(issueRefKey(key)) }
+    const processed = results.flatMap((result) => result.results)
+    processed.forEach(metrics.countProcessed)
+    const unfinished = namesOf(results.flatMap(({ busy, left }) => [...left, ...busy]))
+    return { processedCount: processed.length, isFinished: (key: IssueRef) => !unfinished.has(issueRefKey(key)) }
   })
 })
 
