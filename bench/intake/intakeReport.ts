@@ -69,7 +69,7 @@ export const formatThroughputTable = (rounds: ReadonlyArray<IntakeThroughput>) =
     distinct(rounds, ({ target }) => target).map((target) => {
       const own = rounds.filter((round) => round.target === target)
       return {
-        target: target === "service" ? "service, with nothing to work" : describeTarget(String(target)),
+        target: target === "service" ? "service, with nothing to process" : describeTarget(String(target)),
         perSecond: median(own.map(({ perSecond }) => perSecond)),
         failures: sum(own.map(({ failures }) => failures))
       }
