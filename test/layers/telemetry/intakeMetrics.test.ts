@@ -93,7 +93,7 @@ describe("The inbound webhook metrics", () => {
     const readWorkerMetrics = () => readMetrics(`http://127.0.0.1:${port}/metrics`)
     await eventually(async () => {
       const metrics = await readWorkerMetrics()
-      return metrics("webhooks_processed_total", "STALE") === 1 && metrics("webhooks_worked_total", "FAILED") === 1
+      return metrics("webhooks_processed_total", "STALE") === 1 && metrics("webhooks_processed_total", "FAILED") === 1
     }, "all webhooks are processed")
     const metrics = await readWorkerMetrics()
     await worker.stop()
