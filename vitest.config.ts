@@ -23,14 +23,17 @@ export const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
+/** Tests mostly wait for servers, so three files side by side pay off on two cores as well. */
+const workerCount = Math.max(3, availableParallelism() - 1)
+
 /** Settings of all projects. */
 export const common = {
   pool: "forks",
   // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
   isolate: false,
-  // Tests mostly wait for servers, so two files side by side pay off on two cores as well.
-  minWorkers: 1,
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // A constant number: the pool ends idle workers above the minimum, and can give a file to one that is ending.
+  minWorkers: workerCount,
+  maxWorkers: workerCount,
   testTimeout: 30_000,
   hookTimeout: 60_000
 } as const

@@ -1,6 +1,7 @@
 import { assert } from "vitest"
 import { type QuotaName, quotas } from "../../../src/domain/Quotas.ts"
-import type { RawResponse } from "../servers/rawHttp.ts"
+import { describeValue, jsonTypeOf } from "../../../src/domain/RejectedValue.ts"
+import { type RawResponse, sentValue } from "../servers/rawHttp.ts"
 
 export type ExpectedError = readonly [field: string, constraint: string, message: string]
 
@@ -38,12 +39,25 @@ export const assertFailure = (answer: RawResponse, status: number, text: string,
   assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff", what)
 }
 
-/** Completes expected messages with the rejected value, if they leave it out. The tests of the schemas pin it. */
+/** The ways in which a message can end with the rejected value. */
+const endingsOf = (value: unknown) => {
+  const length = typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : undefined
+  return [
+    `, but is ${describeValue(value)}`,
+    `, but is ${jsonTypeOf(value)}`,
+    ...(length === undefined ? [] : [length === 0 ? ", but is empty" : `, but has ${length}`])
+  ]
+}
+
+/**
+ * Completes expected messages that leave out the rejected value. A completed message ends with the value that the request
+ * sent in the field, and with nothing else.
+ */
 export const withRejectedValues = (answer: RawResponse, faults: ReadonlyArray<ExpectedError>) => {
   const { details = [] }: { details?: ReadonlyArray<{ message: string }> } = JSON.parse(answer.text)
   return faults.map(([field, constraint, message], index): ExpectedError => {
-    const actual = details[index]?.message
-    return [field, constraint, actual?.startsWith(`${message}, `) ? actual : message]
+    const endings = endingsOf(sentValue(answer, field)).map((ending) => message + ending)
+    return [field, constraint, endings.find((ending) => ending === details[index]?.message) ?? message]
   })
 }
 

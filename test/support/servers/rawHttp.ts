@@ -16,6 +16,33 @@ export interface RawResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** The request, if the helper that sent it keeps it. */
+  readonly sent?: {
+    readonly path: string
+    readonly headers: Readonly<Record<string, unknown>>
+    readonly body: unknown
+  }
+}
+
+const parseIfJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The value of a field in the query, the headers or the body of the request. */
+export const sentValue = ({ sent }: RawResponse, field: string): unknown => {
+  if (sent === undefined) return
+  const { body, headers, path } = sent
+  const found = new URL(path, "http://service").searchParams.get(field) ?? headers[field]
+  if (found !== undefined) return found
+  const steps = field.match(/[^.[\]]+/g) ?? []
+  return steps.reduce<unknown>(
+    (value, step) => (value instanceof Object ? Reflect.get(value, step) : undefined),
+    typeof body === "string" ? parseIfJson(body) : body
+  )
 }
 
 export const singleConnectionAgent = () => new Agent({ keepAlive: true, maxSockets: 1 })
@@ -44,7 +71,7 @@ export const sendRaw = (url: string, options: RawRequest) =>
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
         )
-        resolve({ status: response.statusCode ?? 0, headers: received, text })
+        resolve({ status: response.statusCode ?? 0, headers: received, text, sent: { path, headers, body } })
       }, reject)
     })
     if (body === undefined || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body)

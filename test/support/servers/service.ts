@@ -16,6 +16,7 @@ import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { type ConformanceCheck, makeConformanceCheck } from "../assertions/conformance.ts"
 import { migratedDatabase } from "./database.ts"
 import { captureLogs } from "./logCapture.ts"
+import type { RawResponse } from "./rawHttp.ts"
 
 export interface CallOptions {
   /** The subject of the development token to send. A text with dots is sent as the token itself. */
@@ -25,10 +26,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface ServiceResponse {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
+export interface ServiceResponse extends RawResponse {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the conformance check has seen them
   readonly body: any
 }
@@ -118,7 +116,13 @@ export const startService = async (
       assertConforms({ method, path, status: response.status, contentType: response.headers.get("content-type"), text })
     }
     const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== ""
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      sent: { path, headers, body },
+      body: isJson ? JSON.parse(text) : undefined
+    }
   }
 
   const api = (method: string, path: string, options?: CallOptions) => call(method, `/api/v1${path}`, options)
