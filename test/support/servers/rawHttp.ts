@@ -32,17 +32,23 @@ const parseIfJson = (text: string): unknown => {
   }
 }
 
+/** The value at a path such as `lines[0].name`. Keys can contain dots and brackets. */
+const valueAt = (value: unknown, path: string): unknown => {
+  if (path === "") return value
+  if (!(value instanceof Object)) return undefined
+  const steps = Object.entries(value).map(([key, item]) => [Array.isArray(value) ? `[${key}]` : key, item] as const)
+  const [step = "", item] =
+    steps.find(([key]) => path === key || (/^[.[]/.test(path.slice(key.length)) && path.startsWith(key))) ?? []
+  return step === "" ? undefined : valueAt(item, path.slice(step.length).replace(/^\./, ""))
+}
+
 /** The value of a field in the query, the headers or the body of the request. */
 export const sentValue = ({ sent }: RawResponse, field: string): unknown => {
   if (sent === undefined) return
   const { body, headers, path } = sent
   const found = new URL(path, "http://service").searchParams.get(field) ?? headers[field]
   if (found !== undefined) return found
-  const steps = field.match(/[^.[\]]+/g) ?? []
-  return steps.reduce<unknown>(
-    (value, step) => (value instanceof Object ? Reflect.get(value, step) : undefined),
-    typeof body === "string" ? parseIfJson(body) : body
-  )
+  return valueAt(typeof body === "string" ? parseIfJson(body) : body, field === "body" ? "" : field)
 }
 
 export const singleConnectionAgent = () => new Agent({ keepAlive: true, maxSockets: 1 })
