@@ -62,7 +62,7 @@ interface RouteTarget {
   readonly name: string
   readonly run: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
   /** The response to a request that is rejected before any work starts, if it is. */
-  readonly rejectEarly?: (request: IncomingMessage) => HttpResponse | undefined
+  readonly rejectEarly?: (call: RequestState) => HttpResponse | undefined
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
 }
@@ -100,7 +100,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
     const target = {
       name: route.name,
       run: (call: RequestState) => pipeline.run(route, call),
-      rejectEarly: (request: IncomingMessage) => pipeline.rejectEarly(route, request),
+      rejectEarly: (call: RequestState) => pipeline.rejectEarly(route, call),
       isCancellable: route.isExternal && route.method === "GET" && !route.isUnsafeGet
     }
     router.on(route.method, route.path, target)
@@ -152,9 +152,17 @@ const makeListenerWith = (
       const onEnd = (finalizer: () => void) => void finalizers.push(finalizer)
       const responseHeaders: Record<string, string> = { "x-request-id": requestId }
       addCorsHeaders(request, responseHeaders)
-      const call: RequestState = { request, params, responseHeaders, identity: undefined, keys: [], onEnd }
+      const call: RequestState = {
+        request,
+        params,
+        responseHeaders,
+        identity: undefined,
+        keys: [],
+        onAdmission: undefined,
+        onEnd
+      }
       metrics.requestStarted()
-      const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(request)
+      const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(call)
       if (rejection !== undefined) {
         writeResponse(response, rejection, responseHeaders)
         return metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)

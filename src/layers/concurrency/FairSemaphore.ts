@@ -18,6 +18,10 @@ export class QueueTimeout extends Data.TaggedError("QueueTimeout") {}
 
 export type PermitRejection = QueueFull | QueueTimeout
 
+/** Shared, because a new error captures a stack trace, which costs as much as the rest of a rejection. */
+export const queueFull = { key: new QueueFull({ scope: "key" }), all: new QueueFull({ scope: "all" }) }
+const queueTimeout = new QueueTimeout()
+
 /** The precision of timeouts. */
 const sweepIntervalMs = 50
 
@@ -112,8 +116,8 @@ class FairQueues {
     return this.#queued
   }
 
-  isQueueFull(key: string) {
-    return (this.#usages.get(key)?.queued ?? 0) >= this.#limits.maxQueuedPerKey
+  isQueueFull(key: string, arriving = 0) {
+    return (this.#usages.get(key)?.queued ?? 0) + arriving >= this.#limits.maxQueuedPerKey
   }
 
   /** Takes a permit if one is free. */
@@ -206,15 +210,15 @@ class FairQueues {
 
   /** When the total is full, the newest ticket of the longest queue is evicted in favor of a shorter queue. */
   #refusal(queue: KeyQueue) {
-    if (queue.usages.some(({ key }) => this.isQueueFull(key))) return new QueueFull({ scope: "key" })
+    if (queue.usages.some(({ key }) => this.isQueueFull(key))) return queueFull.key
     if (this.#queued < this.#limits.maxQueued) return undefined
     const evicted = this.#newestOfLongestQueue()
     if (evicted === undefined || queueLengthOf(evicted.queue) <= queueLengthOf(queue) + 1) {
-      return new QueueFull({ scope: "all" })
+      return queueFull.all
     }
     this.#dequeue(evicted)
     evicted.state = "left"
-    evicted.resume(Effect.fail(new QueueFull({ scope: "all" })))
+    evicted.resume(Effect.fail(queueFull.all))
     return undefined
   }
 
@@ -222,7 +226,7 @@ class FairQueues {
   #sweep() {
     const now = performance.now()
     for (const { waiting } of this.#queues.values()) {
-      for (const ticket of waiting) if (ticket.deadline <= now) ticket.resume(Effect.fail(new QueueTimeout()))
+      for (const ticket of waiting) if (ticket.deadline <= now) ticket.resume(Effect.fail(queueTimeout))
     }
     if (this.#queued > 0) return
     clearInterval(this.#sweeping)
@@ -275,7 +279,7 @@ export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (reje
     Effect.async<void, PermitRejection>((resume) => {
       // Other fibers may have run since `enqueue`.
       if (ticket.state === "granted") return resume(Effect.void)
-      if (ticket.state === "left") return resume(Effect.fail(new QueueFull({ scope: "all" })))
+      if (ticket.state === "left") return resume(Effect.fail(queueFull.all))
       ticket.resume = resume
     })
 
@@ -293,8 +297,8 @@ export const makeFairSemaphore = <X>(limits: FairSemaphoreLimits, toError: (reje
     })
 
   return {
-    /** Whether a key's queue is full: a cheap check before expensive preparations. */
-    isQueueFull: (key: string) => queues.isQueueFull(key),
+    /** Whether a key's queue is full, or will be with what is `arriving`: a cheap check before expensive preparations. */
+    isQueueFull: (key: string, arriving?: number) => queues.isQueueFull(key, arriving),
     permitsInUse: () => queues.holding,
     queued: () => queues.queued,
 

@@ -1,4 +1,4 @@
-import { QueueFull } from "./FairSemaphore.ts"
+import { type QueueFull, queueFull } from "./FairSemaphore.ts"
 
 export interface BudgetLimits {
   readonly maxPerKey: number
@@ -25,7 +25,7 @@ export class KeyedBudget {
     for (const key of keys) used = Math.max(used, this.#used.get(key) ?? 0)
     const { max, maxPerKey } = this.#limits
     if (used + amount <= Math.min(maxPerKey, max - this.#total)) return undefined
-    return new QueueFull({ scope: used > 0 || amount > maxPerKey ? "key" : "all" })
+    return used > 0 || amount > maxPerKey ? queueFull.key : queueFull.all
   }
 
   /** Charges the amount to each of the keys, even beyond the limits: the caller checks them first. */

@@ -1,6 +1,9 @@
 import { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import type { PermitRejection } from "./FairSemaphore.ts"
 
+const tooManyRequests = new TooManyRequests()
+const serviceUnavailable = new ServiceUnavailable()
+
 /** The response to a request without a permit: 429 when the queue of one of its own keys is full, 503 otherwise. */
 export const toRequestError = (rejection: PermitRejection) =>
-  rejection._tag === "QueueFull" && rejection.scope === "key" ? new TooManyRequests() : new ServiceUnavailable()
+  rejection._tag === "QueueFull" && rejection.scope === "key" ? tooManyRequests : serviceUnavailable

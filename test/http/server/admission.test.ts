@@ -47,6 +47,15 @@ describe("Request admission", () => {
     )?.value
   const untilQueued = (queue: string, count: number) =>
     vi.waitUntil(async () => (await queueLength(queue)) === count, { timeout: 10_000, interval: 10 })
+  /** The request for the metrics is in flight, too. */
+  const untilInFlight = (count: number) =>
+    vi.waitUntil(
+      async () => {
+        const samples = parseMetrics((await service.call("GET", "/metrics")).text)
+        return samples.find(({ name }) => name === "http_requests_in_flight")?.value === count + 1
+      },
+      { timeout: 10_000, interval: 10 }
+    )
   /** The targets over and over, up to the count. */
   const repeated = (targets: ReadonlyArray<Target>, count: number) =>
     Array.from({ length: Math.ceil(count / targets.length) }, () => targets)
@@ -96,6 +105,35 @@ describe("Request admission", () => {
     assertTooManyRequests(await read(target))
     assert.isEmpty(rejectedOf(await finish()))
     assert.strictEqual((await read(target)).status, 200)
+  })
+
+  it("counts a request while its body arrives, and rejects others without reading theirs", async () => {
+    const target = await newTarget("uploader")
+    await gate.close()
+    const renames = repeated([target], capacity - 1).map(rename)
+    await untilQueued("database", maxQueued - 1)
+    const authorization = `Bearer ${await service.token(target.caller)}`
+    const headers = { authorization, "tenant-id": target.tenant, "content-length": "100" }
+    const begin = () => {
+      const sending = request(`${service.url}/api/v1/clients`, { method: "POST", headers, agent: false })
+      const status = new Promise<number | undefined>((resolve) => {
+        sending.on("response", (response) => resolve(response.statusCode)).on("error", () => resolve(undefined))
+      })
+      sending.write("{")
+      return { sending, status }
+    }
+    const arriving = begin()
+    await untilInFlight(renames.length + 1)
+    const rejected = begin()
+    assert.strictEqual(await rejected.status, 429)
+    rejected.sending.destroy()
+    arriving.sending.destroy()
+    assert.isUndefined(await arriving.status)
+    await untilInFlight(renames.length)
+    const reading = read(target)
+    await untilQueued("database", maxQueued)
+    await gate.open()
+    assert.isEmpty(rejectedOf(await Promise.all([...renames, reading])))
   })
 
   it("counts requests of one caller in all tenants together", async () => {

@@ -51,6 +51,31 @@ const tooManyRequests = errorResponse(new TooManyRequests())
 
 const queueTimeout = Duration.seconds(5)
 
+/**
+ * Counts the requests of each caller that have arrived and do not ask for admission yet. Without it, a burst would pass
+ * the early check as a whole, and be rejected only after authorization and after its bodies are read.
+ */
+export class Arrivals {
+  readonly #counts = new Map<string, number>()
+
+  countOf(key: string) {
+    return this.#counts.get(key) ?? 0
+  }
+
+  /** Returns the function that removes the request again. Only its first call has an effect. */
+  add(key: string) {
+    this.#counts.set(key, this.countOf(key) + 1)
+    let isCounted = true
+    return () => {
+      if (!isCounted) return
+      isCounted = false
+      const count = this.countOf(key) - 1
+      if (count === 0) this.#counts.delete(key)
+      else this.#counts.set(key, count)
+    }
+  }
+}
+
 type FairSemaphore = ReturnType<typeof makeFairSemaphore<TooManyRequests | ServiceUnavailable>>
 
 /** A request that asks for admission. */
@@ -97,6 +122,7 @@ export const makeAdmission = Effect.gen(function* () {
   const external = makeSemaphore(externalLimits)
   const externalInTransaction = makeSemaphore(externalTransactionLimits(DATABASE_POOL))
   const uploads = makeSemaphore(uploadLimits)
+  const arrivals = new Arrivals()
   const makeRateLimit = (name: string, quota: number | undefined) =>
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRateLimit = makeRateLimit("caller", rates.RATE_LIMIT_PER_CALLER)
@@ -123,18 +149,22 @@ export const makeAdmission = Effect.gen(function* () {
   return {
     /**
      * The 429 for a caller whose queue is full, if a cached token identifies the caller. Under overload most requests
-     * end here, so this path must be cheap.
+     * end here, so this path must be cheap. While requests wait, `onArrival` gets a function for each other request of
+     * such a caller: run it when the request asks for admission, or ends before.
      */
-    rejectIfQueueFull: (route: Route, findPrincipal: () => Principal["Type"] | undefined): HttpResponse | undefined => {
-      if (
-        database.queued() < MAX_QUEUED_REQUESTS_PER_CALLER ||
-        callerRateLimit !== undefined ||
-        bypassesDatabaseQueue(route)
-      ) {
+    rejectIfQueueFull: (
+      route: Route,
+      findPrincipal: () => Principal["Type"] | undefined,
+      onArrival: (leave: () => void) => void
+    ): HttpResponse | undefined => {
+      if (database.queued() === 0 || callerRateLimit !== undefined || bypassesDatabaseQueue(route)) return undefined
+      const principal = findPrincipal()
+      if (principal === undefined) return undefined
+      const key = callerKey(principal)
+      if (!database.isQueueFull(key, arrivals.countOf(key))) {
+        onArrival(arrivals.add(key))
         return undefined
       }
-      const principal = findPrincipal()
-      if (principal === undefined || !database.isQueueFull(callerKey(principal))) return undefined
       metrics.countRejection("queue")
       return tooManyRequests
     },

@@ -31,6 +31,8 @@ export interface RequestState {
   identity: Identity | undefined
   /** The keys that the request's limits count under. */
   keys: ReadonlyArray<string>
+  /** Tells the admission that the request no longer arrives, if it counted it. */
+  onAdmission: (() => void) | undefined
   /** Registers a finalizer. It runs when the response is ready, or the client disconnects. */
   readonly onEnd: (finalizer: () => void) => void
 }
@@ -120,12 +122,14 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const rejection = admission.checkTenantRate(identity, responseHeaders) ?? responseLimits.checkUnread(keys)
     if (rejection !== undefined) return yield* Effect.fail(rejection)
     const path = yield* route.decodePath(params)
-    const runAdmitted = (bytes: Buffer) =>
-      admission.admit(
+    const runAdmitted = (bytes: Buffer) => {
+      call.onAdmission?.()
+      return admission.admit(
         route,
         { keys, onEnd: call.onEnd, isInTransaction: hasIdempotencyKey(request) },
         runOnce(request, route.name, identity, bytes, runHandler(route, call, identity, path, bytes))
       )
+    }
     const isGet = request.method === "GET" || request.method === "HEAD"
     if (isGet && !route.isUnsafeGet) return yield* runAdmitted(emptyBuffer)
     const run = isGet || route.isStreamedUpload ? runAdmitted(emptyBuffer) : withBody(route, call, runAdmitted)
@@ -134,11 +138,16 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
 
   return {
     /** The response to a request that is rejected before any work starts, if it is. */
-    rejectEarly: (route: Route, { headers }: IncomingMessage) =>
-      admission.rejectIfQueueFull(route, () => {
-        const token = bearerTokenOf(headers.authorization)
+    rejectEarly: (route: Route, call: RequestState) => {
+      const findPrincipal = () => {
+        const token = bearerTokenOf(call.request.headers.authorization)
         return token === undefined ? undefined : tokens.findCached(token)
-      }),
+      }
+      return admission.rejectIfQueueFull(route, findPrincipal, (leave) => {
+        call.onAdmission = leave
+        call.onEnd(leave)
+      })
+    },
 
     run: (route: Route, call: RequestState) => {
       const response = runRoute(route, call)
