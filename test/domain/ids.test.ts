@@ -36,7 +36,7 @@ describe("id", () => {
 })
 
 describe("prefixOf and isIdentifier", () => {
-  it("know the schemas that id made", () => {
+  it("know the schemas created by id", () => {
     assert.strictEqual(prefixOf(id("inv", "invoice")), "inv")
     assert.isTrue(isIdentifier(id("inv", "invoice")))
     assert.isFalse(isIdentifier(Schema.String))

@@ -143,7 +143,7 @@ describe("An Effect HttpApiClient", () => {
       })
     ))
 
-  it("can be made of the whole API", () =>
+  it("can be generated from the whole API", () =>
     run(
       Effect.gen(function* () {
         const authorization = yield* authorizationOf("alice")

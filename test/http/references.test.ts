@@ -221,7 +221,7 @@ describe("References between resources", () => {
         const pairs = columns.map((column, at) => [column, rows[0]?.[parentColumns[at] ?? ""]] as const)
         return Object.fromEntries(pairs.filter(([column]) => column !== "tenant_id"))
       }
-      const row = `select made.* from ${child} known, jsonb_populate_record(known, $2::jsonb) made
+      const row = `select created.* from ${child} known, jsonb_populate_record(known, $2::jsonb) created
         where known.tenant_id = $1 limit 1`
       const insert = (reference: object) =>
         tryWrite(`insert into ${child} overriding system value ${row}`, [

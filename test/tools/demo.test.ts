@@ -96,7 +96,7 @@ describe("npm run demo", { timeout: 180_000 }, () => {
       }
     })
 
-    it("prints what it made as its page shows, and adds nothing when it runs again", async () => {
+    it("prints the table of its documentation, and adds nothing when it runs again", async () => {
       const [steps = ""] = first.split("\n\n")
       assert.strictEqual(normalize(`${steps}\n`), normalize(outputIn("demo.md")))
       const counts = countsIn(first)

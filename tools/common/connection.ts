@@ -37,15 +37,15 @@ const renewalMs = 12 * 60 * 60 * 1000
 
 /** Gets development tokens of alice, as `npm run token` does, and renews them while the tool runs. */
 const makeDevelopmentToken = () => {
-  let made: { readonly at: number; readonly token: Promise<string> } | undefined
+  let created: { readonly at: number; readonly token: Promise<string> } | undefined
   const make = async () => {
     const program = join(projectRoot, "dist", "main.js")
     const { stdout } = await promisify(execFile)(process.execPath, [program, "token", "--sub", "alice"])
     return stdout.trim()
   }
   return () => {
-    if (made === undefined || Date.now() - made.at > renewalMs) made = { at: Date.now(), token: make() }
-    return made.token
+    if (created === undefined || Date.now() - created.at > renewalMs) created = { at: Date.now(), token: make() }
+    return created.token
   }
 }
 

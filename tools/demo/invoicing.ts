@@ -32,7 +32,7 @@ const transitionsTo = ({ isNumbered = false, status }: DemoInvoice) => {
 /** The status before each transition. A later run goes on where an earlier one was stopped. */
 const startOf = { finalize: "DRAFT", pay: "FINALIZED", void: undefined } as const
 
-/** Returns how many transitions it made. */
+/** Returns the number of transitions. */
 const bringToStatus = async (api: ContractingClient, invoice: Invoice, given: DemoInvoice) => {
   let { status } = invoice
   let transitions = 0
@@ -44,7 +44,7 @@ const bringToStatus = async (api: ContractingClient, invoice: Invoice, given: De
   return transitions
 }
 
-/** The invoices of all contracts, in every status. Returns how many transitions it made. */
+/** The invoices of all contracts, in every status. Returns the number of transitions. */
 export const ensureInvoices = async (api: ContractingClient, contracts: ReadonlyArray<EnsuredContract>) => {
   const billables = await api.billables.list({ limit: 200 }).toArray()
   const lineOf = (timesheet: string) =>

@@ -296,10 +296,10 @@ const missingInProduction = (settings: NodeJS.ProcessEnv) =>
     ? []
     : [
         settings["AUTH_ISSUER"] === undefined && settings["AUTH_JWKS_URL"] === undefined
-          ? "AUTH_ISSUER or AUTH_JWKS_URL is needed in production: the development key is refused there"
+          ? "AUTH_ISSUER or AUTH_JWKS_URL is required in production, which rejects the development key"
           : "",
-        settings["AUTH_AUDIENCE"] === undefined ? "AUTH_AUDIENCE is needed in production" : "",
-        settings["SECRETS_KEY"] === undefined ? "SECRETS_KEY is needed in production" : ""
+        settings["AUTH_AUDIENCE"] === undefined ? "AUTH_AUDIENCE is required in production" : "",
+        settings["SECRETS_KEY"] === undefined ? "SECRETS_KEY is required in production" : ""
       ].filter((message) => message !== "")
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
@@ -336,13 +336,13 @@ const incompleteBlobStore = (settings: NodeJS.ProcessEnv) => {
   const blobSettings = Object.keys(settings).filter((name) => name.startsWith("BLOB_STORE_"))
   return [
     id !== undefined && secret === undefined
-      ? "BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID"
+      ? "BLOB_STORE_SECRET_ACCESS_KEY is required with BLOB_STORE_ACCESS_KEY_ID"
       : "",
     id === undefined && secret !== undefined
-      ? "BLOB_STORE_ACCESS_KEY_ID is needed with BLOB_STORE_SECRET_ACCESS_KEY"
+      ? "BLOB_STORE_ACCESS_KEY_ID is required with BLOB_STORE_SECRET_ACCESS_KEY"
       : "",
     settings["BLOB_STORE_BUCKET"] === undefined && blobSettings.length > 0
-      ? `BLOB_STORE_BUCKET is needed with ${blobSettings.join(", ")}`
+      ? `BLOB_STORE_BUCKET is required with ${blobSettings.join(", ")}`
       : ""
   ].filter((message) => message !== "")
 }

@@ -33,14 +33,14 @@ describe("toLine", () => {
   })
 
   it("keeps the quantity and the currency of the request", () => {
-    const made = toLine(invoice, { name: "Pump", amountMinor: 250, quantity: 2.5, currencyCode: "USD" })
-    assert.deepInclude(made, { quantity: 2.5, currencyCode: "USD", lineTotalMinor: 625 })
+    const created = toLine(invoice, { name: "Pump", amountMinor: 250, quantity: 2.5, currencyCode: "USD" })
+    assert.deepInclude(created, { quantity: 2.5, currencyCode: "USD", lineTotalMinor: 625 })
   })
 
   it("makes a line without a total beyond the exact range", () => {
-    const made = toLine(invoice, { name: "Pump", amountMinor: maxMinor, quantity: 2 })
-    assert.isUndefined(made.lineTotalMinor)
-    assert.isFalse(hasTotal(made))
+    const created = toLine(invoice, { name: "Pump", amountMinor: maxMinor, quantity: 2 })
+    assert.isUndefined(created.lineTotalMinor)
+    assert.isFalse(hasTotal(created))
   })
 })
 

@@ -28,9 +28,9 @@ describe("An OAuth integration", () => {
   const integrations = () => authorizationClient(fixture().service, fixture().server, fixture().tenant)
 
   it.each([minimalJira, minimalDrive])("of $provider is created with status PENDING_AUTH", async (fields) => {
-    const made = await integrations().mustCreate(fields)
-    assert.deepInclude(made, { provider: fields.provider, status: "PENDING_AUTH", isAuthorized: false })
-    assert.notProperty(made, "secret")
+    const integration = await integrations().mustCreate(fields)
+    assert.deepInclude(integration, { provider: fields.provider, status: "PENDING_AUTH", isAuthorized: false })
+    assert.notProperty(integration, "secret")
   })
 
   it("accepts config values of the maximum length", async () => {

@@ -19,11 +19,11 @@ describe("Integrations", () => {
     it(`of ${provider} are created ACTIVE and read back unchanged`, async () => {
       const created = await integrations().create(body)
       assert.strictEqual(created.status, 201, created.text)
-      const { secret, ...made } = created.body.data
+      const { secret, ...integration } = created.body.data
       assert.strictEqual(secret === undefined, provider === "NATS")
-      assert.deepInclude(made, { provider, name: body.name, status: "ACTIVE", isAuthorized: true, config })
-      assert.deepStrictEqual(made.subscriptions, [])
-      assert.deepStrictEqual(Object.keys(made), [
+      assert.deepInclude(integration, { provider, name: body.name, status: "ACTIVE", isAuthorized: true, config })
+      assert.deepStrictEqual(integration.subscriptions, [])
+      assert.deepStrictEqual(Object.keys(integration), [
         "id",
         "provider",
         "name",
@@ -34,10 +34,10 @@ describe("Integrations", () => {
         "createdAt",
         "updatedAt"
       ])
-      assert.match(made.id, /^int_[a-z0-9]{26}$/)
-      assert.strictEqual(created.headers.get("location"), `/api/v1/integrations/${made.id}`)
-      const read = await integrations().get(made.id)
-      assert.deepStrictEqual(read.body, { data: made })
+      assert.match(integration.id, /^int_[a-z0-9]{26}$/)
+      assert.strictEqual(created.headers.get("location"), `/api/v1/integrations/${integration.id}`)
+      const read = await integrations().get(integration.id)
+      assert.deepStrictEqual(read.body, { data: integration })
       assert.strictEqual(read.headers.get("etag"), created.headers.get("etag"))
     })
   }
@@ -101,11 +101,11 @@ describe("Integrations", () => {
   })
 
   it("change only name and config by PATCH", async () => {
-    const { id, secret: _, ...made } = await integrations().mustCreate()
+    const { id, secret: _, ...integration } = await integrations().mustCreate()
     const config = { url: "http://127.0.0.1:9/other" }
     const { body, status } = await integrations().patch(id, { name: "Renamed", config })
     assert.strictEqual(status, 200)
-    assert.deepStrictEqual(body.data, { id, ...made, name: "Renamed", config, updatedAt: body.data.updatedAt })
+    assert.deepStrictEqual(body.data, { id, ...integration, name: "Renamed", config, updatedAt: body.data.updatedAt })
     for (const fields of [{ provider: "NATS" }, { status: "PAUSED" }, { subscriptions: [] }, { secret: "whsec_" }]) {
       const [field = ""] = Object.keys(fields)
       assertValidationError(await integrations().patch(id, fields), [field, "unknown", "is not a known property"])
@@ -140,19 +140,19 @@ describe("Integrations", () => {
 
   it("are paginated", async () => {
     const tenant = await fixture().service.newTenant()
-    const made: Array<string> = []
+    const integration: Array<string> = []
     for (let n = 0; n < 5; n++)
-      made.push((await integrationClient(fixture().service, tenant).mustCreate(minimalNats)).id)
+      integration.push((await integrationClient(fixture().service, tenant).mustCreate(minimalNats)).id)
     const pages = await readPages(fixture().service, "/integrations?limit=2", { as: "owner", tenant })
     assert.deepStrictEqual(
       pages.map((page) => page.map(({ id }) => id)),
-      [made.slice(0, 2), made.slice(2, 4), made.slice(4)]
+      [integration.slice(0, 2), integration.slice(2, 4), integration.slice(4)]
     )
   })
 
   it("record each change as an event with the data of the response", async () => {
-    const { id, secret: _, ...made } = await integrations().mustCreate()
-    const snapshots = [JSON.stringify({ id, ...made })]
+    const { id, secret: _, ...integration } = await integrations().mustCreate()
+    const snapshots = [JSON.stringify({ id, ...integration })]
     const recordStep = async (response: Promise<{ readonly text: string; readonly status: number }>) => {
       const { status, text } = await response
       assert.strictEqual(status, 200, text)

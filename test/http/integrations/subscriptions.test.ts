@@ -28,7 +28,7 @@ describe("Subscriptions of an integration", () => {
 
   it("select an event type or all of a resource, in the scope of the tenant or of a client", async () => {
     const { id } = await integrations().mustCreate(minimalNats)
-    const made = [
+    const subscriptions = [
       await integrations().mustSubscribe(id, { eventType: "client.created" }),
       await integrations().mustSubscribe(id, { eventType: "client.*", scopeKey: "tenant" }),
       await integrations().mustSubscribe(id, { eventType: "client.*", clientId: client }),
@@ -39,7 +39,7 @@ describe("Subscriptions of an integration", () => {
       })
     ]
     assert.deepStrictEqual(
-      made.map(({ id: _, ...subscription }) => subscription),
+      subscriptions.map(({ id: _, ...subscription }) => subscription),
       [
         { eventType: "client.created", scopeKey: "tenant" },
         { eventType: "client.*", scopeKey: "tenant" },
@@ -47,8 +47,8 @@ describe("Subscriptions of an integration", () => {
         { eventType: "invoice.paid", scopeKey: `client:${client}`, clientId: client }
       ]
     )
-    assert.deepStrictEqual(await readSubscriptions(id), made)
-    assert.deepStrictEqual(await rowsOf(id), made)
+    assert.deepStrictEqual(await readSubscriptions(id), subscriptions)
+    assert.deepStrictEqual(await rowsOf(id), subscriptions)
     const pages = await readPages(fixture().service, `/integrations/${id}/subscriptions?limit=3`, {
       as: "owner",
       tenant: fixture().tenant
@@ -57,7 +57,7 @@ describe("Subscriptions of an integration", () => {
       pages.map((page) => page.length),
       [3, 1]
     )
-    assert.deepStrictEqual(pages.flat(), made)
+    assert.deepStrictEqual(pages.flat(), subscriptions)
   })
 
   it("are found at their Location and only under their integration", async () => {

@@ -154,9 +154,9 @@ describe("A line of a draft invoice", () => {
 
   it("is counted once in the total under concurrent changes and deletions", async () => {
     const { add, call, contractId, id, lines, read } = await createDraft()
-    const made = await add(id, ...Array.from({ length: 10 }, () => ({})))
+    const created = await add(id, ...Array.from({ length: 10 }, () => ({})))
     const responses = await Promise.all(
-      made.flatMap(({ id }, n) => [
+      created.flatMap(({ id }, n) => [
         call("PATCH", `/billables/${id}`, { amountMinor: n }),
         call("DELETE", `/billables/${id}`),
         call("PATCH", `/billables/${id}`, { quantity: n })

@@ -175,9 +175,9 @@ describe("Totals of invoices and contracts", () => {
     const { add, call, contract, draft, lines: linesOf, read } = invoices
     const { id: contractId } = await contract()
     const [one, other] = [await draft({ contractId }), await draft({ contractId })]
-    const made = [...(await add(one.id, {}, {}, {}, {})), ...(await add(other.id, {}, {}, {}, {}))]
+    const created = [...(await add(one.id, {}, {}, {}, {})), ...(await add(other.id, {}, {}, {}, {}))]
     const responses = await Promise.all(
-      made.flatMap(({ id, invoice }, n) => [
+      created.flatMap(({ id, invoice }, n) => [
         call("POST", "/billables", { invoiceId: invoice, billables: [lineOf({ quantity: n / 8 }), lineOf()] }),
         n % 2 === 0 ? call("DELETE", `/billables/${id}`) : call("PATCH", `/billables/${id}`, { amountMinor: n * 7 })
       ])

@@ -108,9 +108,9 @@ describe("POST /billables", () => {
     const { add, contract, draft, read, tenant } = invoices
     const { id: contractId } = await contract()
     const { id } = await draft({ contractId })
-    const made = await add(id, ...times(1000, (n) => ({ name: `Line ${n}`, amountMinor: n })))
+    const created = await add(id, ...times(1000, (n) => ({ name: `Line ${n}`, amountMinor: n })))
     assert.deepStrictEqual(
-      made.map(({ name }) => name),
+      created.map(({ name }) => name),
       times(1000, (n) => `Line ${n}`)
     )
     assert.deepInclude(await read(id), { totalMinor: 499_500, billableCount: 1000 })
@@ -120,16 +120,16 @@ describe("POST /billables", () => {
       pages.map(({ length }) => length),
       [150, 150, 150, 150, 150, 150, 100]
     )
-    assert.deepStrictEqual(pages.flat(), [...made])
+    assert.deepStrictEqual(pages.flat(), [...created])
   })
 
   it("adds lines that GET /billables sorts by order and then by creation", async () => {
     const { add, draft, lines, tenant } = invoices
     const [one, other] = [await draft(), await draft()]
     const orders = [{ order: 5 }, {}, { order: 0 }, {}, { order: 5 }, { order: 1 }]
-    const made = await add(one.id, ...orders)
+    const created = await add(one.id, ...orders)
     await add(other.id, ...orders)
-    const sortedIds = [2, 5, 0, 4, 1, 3].map((n) => made[n]?.id)
+    const sortedIds = [2, 5, 0, 4, 1, 3].map((n) => created[n]?.id)
     assert.deepStrictEqual(
       (await lines(one.id)).map(({ id }) => id),
       sortedIds

@@ -32,8 +32,8 @@ describe("The branding of an invoice", () => {
   }
 
   const createAsset = async (format: Format, kind: string, bytes: Uint8Array) => {
-    const made = await send("POST", "/assets", { kind, contentType: `image/${format}` })
-    const { assetId } = made.body.data
+    const created = await send("POST", "/assets", { kind, contentType: `image/${format}` })
+    const { assetId } = created.body.data
     await fetch(`${service.url}/api/v1/assets/${assetId}/content`, {
       method: "PUT",
       headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant },

@@ -13,13 +13,13 @@ describe("A draft invoice", () => {
     const { call, contract } = await createClient()
     const { id: contractId } = await contract({ currencyCode: "KWD" })
     for (const currency of [{}, { currencyCode: "KWD" }]) {
-      const made = await call("POST", "/invoices", { contractId, ...currency })
-      const { createdAt, id, updatedAt, ...rest } = made.body.data
-      assert.strictEqual(made.status, 201)
+      const invoice = await call("POST", "/invoices", { contractId, ...currency })
+      const { createdAt, id, updatedAt, ...rest } = invoice.body.data
+      assert.strictEqual(invoice.status, 201)
       assert.match(id, /^inv_[0-9a-z]{26}$/)
       assert.match(createdAt, timestampPattern)
       assert.strictEqual(updatedAt, createdAt)
-      assert.strictEqual(made.headers.get("location"), `/api/v1/invoices/${id}`)
+      assert.strictEqual(invoice.headers.get("location"), `/api/v1/invoices/${id}`)
       assert.deepStrictEqual(rest, {
         contract: contractId,
         status: "DRAFT",
@@ -28,7 +28,7 @@ describe("A draft invoice", () => {
         totalMinor: 0,
         billableCount: 0
       })
-      assert.strictEqual((await call("GET", `/invoices/${id}`)).text, made.text)
+      assert.strictEqual((await call("GET", `/invoices/${id}`)).text, invoice.text)
     }
   })
 
@@ -98,20 +98,20 @@ describe("A draft invoice", () => {
 
   it("can get, change and lose a due date", async () => {
     const { call, draft } = await createClient()
-    const made = await draft({ dueAt: "2031-01-31T09:30:00Z" })
-    assert.strictEqual(made["dueAt"], "2031-01-31T09:30:00.000Z")
-    const change = async (dueAt: string | null) => (await call("PATCH", `/invoices/${made.id}`, { dueAt })).body.data
+    const invoice = await draft({ dueAt: "2031-01-31T09:30:00Z" })
+    assert.strictEqual(invoice["dueAt"], "2031-01-31T09:30:00.000Z")
+    const change = async (dueAt: string | null) => (await call("PATCH", `/invoices/${invoice.id}`, { dueAt })).body.data
     const other = await change("2032-01-31T09:30:00.5Z")
-    assert.deepStrictEqual(other, { ...made, dueAt: "2032-01-31T09:30:00.500Z", updatedAt: other.updatedAt })
+    assert.deepStrictEqual(other, { ...invoice, dueAt: "2032-01-31T09:30:00.500Z", updatedAt: other.updatedAt })
     const none = await change(null)
     assert.notProperty(none, "dueAt")
-    assert.deepStrictEqual((await call("GET", `/invoices/${made.id}`)).body.data, none)
-    assertValidationError(await call("PATCH", `/invoices/${made.id}`, { dueAt: "tomorrow" }), [
+    assert.deepStrictEqual((await call("GET", `/invoices/${invoice.id}`)).body.data, none)
+    assertValidationError(await call("PATCH", `/invoices/${invoice.id}`, { dueAt: "tomorrow" }), [
       "dueAt",
       "format",
       "must be a date and time in UTC such as 2026-11-14T09:30:00Z"
     ])
-    assertValidationError(await call("PATCH", `/invoices/${made.id}`, {}), [
+    assertValidationError(await call("PATCH", `/invoices/${invoice.id}`, {}), [
       "body",
       "required",
       "must contain at least one field to change"

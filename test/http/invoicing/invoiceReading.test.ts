@@ -80,18 +80,18 @@ describe("Reading invoices", () => {
   it("filters by contract, status and overdue", async () => {
     const { call, contract, draft, invoiceIn } = await createClient()
     const [late, early] = [await contract({ paymentTermDays: 0 }), await contract()]
-    const made: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: daysFromNow(-1) })).id }
+    const created: Record<string, string> = { bare: (await draft({ contractId: early.id, dueAt: daysFromNow(-1) })).id }
     for (const status of ["DRAFT", "FINALIZED", "PAID", "VOID"] as const) {
-      made[`${status} late`] = (await invoiceIn(status, { contractId: late.id })).id
-      made[`${status} early`] = (await invoiceIn(status, { contractId: early.id })).id
+      created[`${status} late`] = (await invoiceIn(status, { contractId: late.id })).id
+      created[`${status} early`] = (await invoiceIn(status, { contractId: early.id })).id
     }
     const findNames = async (query: string) => {
       const { body, status, text } = await call("GET", `/invoices?${query}`)
       assert.strictEqual(status, 200, text)
       const ids = body.data.map(({ id }: ResourceBody) => id)
-      return Object.keys(made).filter((name) => ids.includes(made[name]))
+      return Object.keys(created).filter((name) => ids.includes(created[name]))
     }
-    const all = Object.keys(made)
+    const all = Object.keys(created)
     const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
       "": all,
       [`contractId=${late.id}`]: all.filter((name) => name.endsWith("late")),

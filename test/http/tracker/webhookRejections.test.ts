@@ -123,9 +123,9 @@ describe("POST /webhooks/{endpointKey}", () => {
   let id: string
   let key: string
   beforeAll(async () => {
-    const made = await jira().createIntegration(fixture().tenant)
-    id = made.id
-    key = made.key
+    const integration = await jira().createIntegration(fixture().tenant)
+    id = integration.id
+    key = integration.key
     await insertAuthorization(fixture().pool, id, 1007)
   })
   const jira = () => jiraSender(fixture().service)
@@ -252,8 +252,8 @@ describe("POST /webhooks/{endpointKey}", () => {
     const claims = { iss: issuer.url, aud: audience, sub: "owner", exp: now() + 600 }
     const owner = await signToken(signing, claims)
     const otherSender = jiraSender(other)
-    const made = await otherSender.createIntegration(await other.newTenant(owner), owner)
-    assertAccepted(await otherSender.send(made.key, validBody, { as: owner }), false)
+    const integration = await otherSender.createIntegration(await other.newTenant(owner), owner)
+    assertAccepted(await otherSender.send(integration.key, validBody, { as: owner }), false)
 
     const { keys } = JSON.parse(await (await fetch(issuer.jwksUrl)).text())
     assert.lengthOf(keys, 1)
@@ -262,7 +262,7 @@ describe("POST /webhooks/{endpointKey}", () => {
       const forged = await new SignJWT(claims)
         .setProtectedHeader({ alg: "HS256", kid: signing.kid, typ: "at+jwt" })
         .sign(new TextEncoder().encode(secret))
-      assertFailure(await otherSender.send(made.key, validBody, { as: forged }), 401, unauthorizedText, secret)
+      assertFailure(await otherSender.send(integration.key, validBody, { as: forged }), 401, unauthorizedText, secret)
       assertFailure(await other.api("GET", "/tenants", { as: forged }), 401, unauthorizedText, secret)
     }
   })

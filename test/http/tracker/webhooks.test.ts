@@ -14,9 +14,9 @@ describe("Webhooks of Jira", () => {
   const fixture = useFixture(() => startServiceWithTenant(jiraSettings))
   const jira = () => jiraSender(fixture().service)
   const createAuthorized = async (...webhookIds: ReadonlyArray<number>) => {
-    const made = await jira().createIntegration(fixture().tenant)
-    await insertAuthorization(fixture().pool, made.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
-    return made
+    const integration = await jira().createIntegration(fixture().tenant)
+    await insertAuthorization(fixture().pool, integration.id, ...(webhookIds.length === 0 ? [1007] : webhookIds))
+    return integration
   }
   const rowsOf = async (integration: string) => {
     const { rows } = await fixture().pool.query(

@@ -9,21 +9,21 @@ describe("readSettings of BLOB_STORE_*", () => {
   it.each([
     [
       { BLOB_STORE_BUCKET: "b", BLOB_STORE_ACCESS_KEY_ID: "i" },
-      ["BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID"]
+      ["BLOB_STORE_SECRET_ACCESS_KEY is required with BLOB_STORE_ACCESS_KEY_ID"]
     ],
     [
       { BLOB_STORE_BUCKET: "b", BLOB_STORE_SECRET_ACCESS_KEY: "s" },
-      ["BLOB_STORE_ACCESS_KEY_ID is needed with BLOB_STORE_SECRET_ACCESS_KEY"]
+      ["BLOB_STORE_ACCESS_KEY_ID is required with BLOB_STORE_SECRET_ACCESS_KEY"]
     ],
-    [{ BLOB_STORE_REGION: "r" }, ["BLOB_STORE_BUCKET is needed with BLOB_STORE_REGION"]],
+    [{ BLOB_STORE_REGION: "r" }, ["BLOB_STORE_BUCKET is required with BLOB_STORE_REGION"]],
     [
       { BLOB_STORE_ENDPOINT: "here", BLOB_STORE_PREFIX: "../x", BLOB_STORE_ACCESS_KEY_ID: "i", PORT: "x" },
       [
         "PORT must be a whole number",
         "BLOB_STORE_ENDPOINT must be a URL starting with http:// or https://",
         "BLOB_STORE_PREFIX must be words of letters, digits, '.', '_' and '-' with '/' between them",
-        "BLOB_STORE_SECRET_ACCESS_KEY is needed with BLOB_STORE_ACCESS_KEY_ID",
-        "BLOB_STORE_BUCKET is needed with BLOB_STORE_ENDPOINT, BLOB_STORE_PREFIX, BLOB_STORE_ACCESS_KEY_ID"
+        "BLOB_STORE_SECRET_ACCESS_KEY is required with BLOB_STORE_ACCESS_KEY_ID",
+        "BLOB_STORE_BUCKET is required with BLOB_STORE_ENDPOINT, BLOB_STORE_PREFIX, BLOB_STORE_ACCESS_KEY_ID"
       ]
     ]
   ])("reports all errors of %o at once", async (environment, errors) => {

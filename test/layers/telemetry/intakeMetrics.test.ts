@@ -29,9 +29,9 @@ describe("The inbound webhook metrics", () => {
 
   const insertConnected = async () => {
     const tenant = await service.newTenant()
-    const made = await jiraSender(service).createIntegration(tenant)
-    await insertAuthorization(pool, made.id, 1007)
-    return { tenant, ...made }
+    const integration = await jiraSender(service).createIntegration(tenant)
+    await insertAuthorization(pool, integration.id, 1007)
+    return { tenant, ...integration }
   }
   const readApiMetrics = () => readMetrics(`${service.url}/metrics`)
 

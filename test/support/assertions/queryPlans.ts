@@ -1,6 +1,6 @@
 import { vi } from "vitest"
 
-/** Lets all plans that were made so far be old; returns what undoes that. */
+/** Makes every cached plan look a minute old. Returns a function that restores the clock. */
 export const outlivePlans = () => {
   const now = performance.now.bind(performance)
   const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000)

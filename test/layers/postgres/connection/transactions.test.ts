@@ -42,7 +42,7 @@ describe("a transaction on the only connection there is", () => {
   const kept = async () =>
     (await pool.query<{ id: number }>("select id from things order by id")).rows.map(({ id }) => id)
 
-  /** The connection is outside of any transaction, and another can be made on it. */
+  /** Asserts that the connection is outside of any transaction and can begin another. */
   const assertUsable = async () => {
     const before = await kept()
     assert.isTrue(Exit.isSuccess(await transact(Effect.zipRight(add(100), commitWith(add(101))))))
