@@ -10,7 +10,7 @@ import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeli
 import type { Route } from "./request/Routes.ts"
 import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "./response/HttpResponse.ts"
-import { makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
+import { makeRejectionDelay, makeResponseLimits, type ResponseLimits } from "./response/ResponseLimits.ts"
 import { writeList, writeResponse, writeStream } from "./response/ResponseWriter.ts"
 import { toWireError } from "./response/WireErrors.ts"
 
@@ -133,6 +133,7 @@ const makeListenerWith = (
     const metrics = yield* RequestMetrics
     const findRoute = makeRouter(routes, plainRoutes, pipeline)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
+    const delayRejection = makeRejectionDelay()
     // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
     // fiber metrics are not exported, so counting fibers is switched off.
     const runtime = (yield* Effect.runtime<never>()).pipe(
@@ -164,8 +165,10 @@ const makeListenerWith = (
       metrics.requestStarted()
       const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(call)
       if (rejection !== undefined) {
-        writeResponse(response, rejection, responseHeaders)
-        return metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
+        return delayRejection(response, () => {
+          writeResponse(response, rejection, responseHeaders)
+          metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
+        })
       }
       const finish = (status: number) => {
         metrics.requestFinished(target.name, status, (performance.now() - startedAt) / 1000)

@@ -1,4 +1,5 @@
-import { connect } from "node:net"
+import { IncomingMessage, ServerResponse } from "node:http"
+import { connect, Socket } from "node:net"
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, Exit, Fiber, Layer, ManagedRuntime, Schema, Scope } from "effect"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
@@ -8,7 +9,7 @@ import { operation } from "../../../src/http/api/Operation.ts"
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { handleGroup } from "../../../src/http/server/Handlers.ts"
 import { RequestMetrics } from "../../../src/http/server/pages/RequestMetrics.ts"
-import { makeResponseLimits } from "../../../src/http/server/response/ResponseLimits.ts"
+import { makeRejectionDelay, makeResponseLimits } from "../../../src/http/server/response/ResponseLimits.ts"
 import { listen } from "../../../src/http/server/Server.ts"
 import { MetricsRegistry } from "../../../src/layers/telemetry/MetricsRegistry.ts"
 import { assertTooManyRequests } from "../../support/assertions/failures.ts"
@@ -176,5 +177,39 @@ describe("A caller who does not read responses", () => {
       timeout: 10_000,
       interval: 10
     })
+  })
+})
+
+describe("The delay of rejections", () => {
+  const open = () => new ServerResponse(new IncomingMessage(new Socket()))
+
+  it("holds a response back, and each response beyond the maximum not at all", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const delay = makeRejectionDelay(1000, 2)
+    const responded: Array<string> = []
+    for (const name of ["first", "second", "third"]) delay(open(), () => responded.push(name))
+    assert.deepStrictEqual(responded, ["third"])
+    vi.advanceTimersByTime(999)
+    assert.deepStrictEqual(responded, ["third"])
+    vi.advanceTimersByTime(1)
+    assert.deepStrictEqual(responded, ["third", "first", "second"])
+    delay(open(), () => responded.push("fourth"))
+    assert.notInclude(responded, "fourth")
+  })
+
+  it("ends when the client disconnects, once", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const delay = makeRejectionDelay(1000, 1)
+    const response = open()
+    let responses = 0
+    delay(response, () => responses++)
+    response.emit("close")
+    response.emit("close")
+    vi.advanceTimersByTime(2000)
+    assert.strictEqual(responses, 1)
+    delay(open(), () => responses++)
+    assert.strictEqual(responses, 1)
   })
 })

@@ -12,6 +12,31 @@ const unreadLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }
 const listLimits = { maxPerKey: 8, max: 64 }
 const fileLimits = { maxPerKey: 64, max: 256 }
 
+/**
+ * How long a rejected request waits for its 429. A client that repeats a rejected request at once would otherwise take
+ * as much CPU as it has connections for, which others lack. Retry-After asks for the same pause.
+ */
+const rejectionDelayMs = 1000
+/** Requests that wait for their 429. Beyond this it comes at once, so that the memory of these requests is bounded. */
+const maxDelayedRejections = 4096
+
+/** Responds to a rejected request after a delay, or when its client disconnects. */
+export const makeRejectionDelay = (delayMs = rejectionDelayMs, maxDelayed = maxDelayedRejections) => {
+  let delayed = 0
+  return (response: ServerResponse, respond: () => void) => {
+    if (delayed >= maxDelayed) return respond()
+    delayed++
+    const settle = () => {
+      clearTimeout(timer)
+      response.off("close", settle)
+      delayed--
+      respond()
+    }
+    const timer = setTimeout(settle, delayMs)
+    response.on("close", settle)
+  }
+}
+
 /** Limits the memory of responses while clients read them. */
 export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
   const unread = new KeyedBudget(unreadLimits)
