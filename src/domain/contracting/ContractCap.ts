@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
-import { formatAmount, maxMinor, sumMinor } from "../money/Money.ts"
+import { formatAmount } from "../money/AmountFormat.ts"
+import { maxMinor, sumMinor } from "../money/Money.ts"
 
 /** What a contract has billed, and how much it may bill. */
 export interface BilledContract {

@@ -1,4 +1,3 @@
-import { currencyDecimals } from "./Currency.ts"
 import { multiplyDecimal, roundDecimal, toDecimal } from "./Decimal.ts"
 
 /** The largest absolute amount that a JSON number represents exactly. */
@@ -17,12 +16,3 @@ export const lineTotal = (quantity: number, amountMinor: number) =>
 /** The sum. A sum beyond the exact range is undefined. */
 export const sumMinor = (...amounts: ReadonlyArray<number>) =>
   toNumber(amounts.reduce((total, amount) => total + BigInt(amount), 0n))
-
-/** Formats an amount in the major unit: 123456 is 1,234.56 in EUR, 123,456 in JPY and 123.456 in KWD. */
-export const formatAmount = (amountMinor: number, currencyCode: string) => {
-  const decimals = currencyDecimals(currencyCode)
-  const digits = String(Math.abs(amountMinor)).padStart(decimals + 1, "0")
-  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",")
-  const fraction = decimals === 0 ? "" : `.${digits.slice(-decimals)}`
-  return `${amountMinor < 0 ? "-" : ""}${whole}${fraction}`
-}

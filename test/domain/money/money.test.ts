@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { formatAmount } from "../../../src/domain/money/AmountFormat.ts"
 import { formatDecimal, roundDecimal, toDecimal } from "../../../src/domain/money/Decimal.ts"
-import { formatAmount, lineTotal, maxMinor, sumMinor } from "../../../src/domain/money/Money.ts"
+import { lineTotal, maxMinor, sumMinor } from "../../../src/domain/money/Money.ts"
 import {
   exactLineTotal,
   isSafe,

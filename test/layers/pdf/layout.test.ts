@@ -1,6 +1,6 @@
 import { assert, beforeAll, describe, it } from "vitest"
 import type { InvoiceDocument } from "../../../src/domain/invoicing/InvoiceDocument.ts"
-import { formatAmount } from "../../../src/domain/money/Money.ts"
+import { formatAmount } from "../../../src/domain/money/AmountFormat.ts"
 import { type PdfPage, rowsOf, type TextPiece, textsOf } from "../../support/assertions/pdfText.ts"
 import {
   difficultLines,

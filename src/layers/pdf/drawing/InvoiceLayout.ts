@@ -1,7 +1,7 @@
 import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
 import type { Parties } from "../../../domain/invoicing/Parties.ts"
-import { formatAmount } from "../../../domain/money/Money.ts"
+import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import type { DrawableImages } from "./DrawableImages.ts"
 import type { Fonts } from "./Fonts.ts"
 import { drawLineTable } from "./LineTable.ts"
