@@ -9,7 +9,7 @@ import {
   requireInvoiceTransition
 } from "../../domain/invoicing/InvoiceStatus.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
+import { inDryRun, inTransaction } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -20,6 +20,10 @@ import { InvoiceImageStore } from "./InvoiceImageStore.ts"
 import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { InvoiceParties } from "./InvoiceParties.ts"
 import { Invoices } from "./Invoices.ts"
+
+interface TransitionMode {
+  readonly dryRun?: boolean
+}
 
 /**
  * Transitions of an invoice: finalize, pay, void, and the deletion of a draft. Each one locks the contract, then the
@@ -56,6 +60,10 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
         ),
         inTransaction(sql)
       )
+
+    /** A dry run does everything and rolls it back, so that it answers exactly as the transition itself. */
+    const inMode = <A, E, R>({ dryRun = false }: TransitionMode = {}, transition: Effect.Effect<A, E, R>) =>
+      dryRun ? inDryRun(sql)(transition) : transition
 
     const applyTransition = (
       name: InvoiceTransition,
@@ -104,8 +112,17 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
+    const voidInvoice = Effect.fnUntraced(function* (contract: LockedContract, current: Versioned<Invoice>) {
+      const { id, invoiceNumber, status, totalMinor } = current.value
+      yield* requireInvoiceTransition(status, "void")
+      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-totalMinor], "status")
+      const fileJobs = invoiceNumber === undefined ? [] : [yield* files.buildEnqueue(id, "VOID")]
+      const extraCtes = [yield* buildRelease(id), ...billedUpdate, ...fileJobs]
+      return yield* applyTransition("void", current, {}, { extraCtes })
+    })
+
     return {
-      finalize: (id: string) => withLocked(id, finalize),
+      finalize: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, finalize)),
 
       pay: (id: string) =>
         withLocked(id, (_, current) =>
@@ -115,21 +132,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           )
         ),
 
-      void: (id: string) =>
-        withLocked(id, (contract, current) =>
-          Effect.gen(function* () {
-            yield* requireInvoiceTransition(current.value.status, "void")
-            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-current.value.totalMinor], "status")
-            const wasIssued = current.value.invoiceNumber !== undefined
-            const fileJobs = wasIssued ? [yield* files.buildEnqueue(id, "VOID")] : []
-            return yield* applyTransition(
-              "void",
-              current,
-              {},
-              { extraCtes: [yield* buildRelease(id), ...billedUpdate, ...fileJobs] }
-            )
-          })
-        ),
+      void: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, voidInvoice)),
 
       /** Deletes a draft with its lines. */
       remove: (id: string) =>

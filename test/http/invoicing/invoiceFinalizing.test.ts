@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { assertValidationError } from "../../support/assertions/failures.ts"
 import { daysFromNow } from "../../support/fixtures/dates.ts"
-import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { invoiceClient, readInvoicingRows } from "../../support/fixtures/invoices.ts"
 import { type ResourceBody, resourceMaker } from "../../support/fixtures/resources.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
@@ -117,5 +117,54 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     const paid = await transition(id, "pay")
     assert.strictEqual(paid["dueAt"], daysFromNow(30, paid["issuedAt"]))
     assert.deepStrictEqual(await readParties(), parties)
+  })
+})
+
+describe("A dry run", () => {
+  const fixture = useFixture(startServiceWithPool)
+  const createClient = async () => invoiceClient(fixture().service, await fixture().service.newTenant())
+  const rowsOf = async (tenant: string) => {
+    const { rows: fileJobs } = await fixture().pool.query("select * from invoice_file_queue where tenant_id = $1", [
+      tenant
+    ])
+    return { ...(await readInvoicingRows(fixture().pool, tenant)), fileJobs }
+  }
+  const changesOf = ({ dueAt: _, issuedAt: __, updatedAt: ___, ...invoice }: ResourceBody) => invoice
+
+  it.each(["finalize", "void"])("of %s answers as the request does, and changes nothing", async (name) => {
+    const { add, draft, tenant, transition } = await createClient()
+    const { id } = await draft()
+    await add(id, { referenceType: "jira", referenceId: "NORTH-318" })
+    if (name === "void") await transition(id, "finalize")
+    const before = await rowsOf(tenant)
+    const predicted = await transition(id, `${name}?dryRun=true`)
+    assert.deepStrictEqual(await rowsOf(tenant), before)
+    assert.deepStrictEqual(changesOf(predicted), changesOf(await transition(id, `${name}?dryRun=false`)))
+    assert.notDeepEqual(await rowsOf(tenant), before)
+  })
+
+  it("reports every error of the request", async () => {
+    const { draft, transition, tryTransition } = await createClient()
+    const { id } = await draft()
+    assertValidationError(await tryTransition(id, "finalize?dryRun=true"), [
+      "billableCount",
+      "min",
+      "is 0; add at least one billable before finalizing"
+    ])
+    await transition(id, "void")
+    for (const name of ["finalize", "void"]) {
+      const [real, dry] = [await tryTransition(id, name), await tryTransition(id, `${name}?dryRun=true`)]
+      assert.deepStrictEqual([dry.status, dry.body], [400, real.body])
+    }
+  })
+
+  it("must be true or false", async () => {
+    const { draft, tryTransition } = await createClient()
+    const { id } = await draft()
+    assertValidationError(await tryTransition(id, "finalize?dryRun=maybe"), [
+      "dryRun",
+      "enum",
+      "must be one of true, false, but is"
+    ])
   })
 })

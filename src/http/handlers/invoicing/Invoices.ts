@@ -14,7 +14,7 @@ import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,
-  moves: InvoiceLifecycle,
+  lifecycle: InvoiceLifecycle,
   explanations: InvoiceExplanations,
   pdfs: InvoicePdfs
 }).pipe(
@@ -28,15 +28,15 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handleGroup(InvoicesApi, dependencies, ({ explanations, invoices, moves, pdfs }) => ({
+export const invoices = handleGroup(InvoicesApi, dependencies, ({ explanations, invoices, lifecycle, pdfs }) => ({
   list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
   create: ({ payload }) => invoices.create(payload),
   get: ({ path }) => invoices.get(path.invoiceId),
   patch: ({ path, payload }) => invoices.patch(path.invoiceId, payload),
-  remove: ({ path }) => moves.remove(path.invoiceId),
-  finalize: ({ path }) => moves.finalize(path.invoiceId),
-  pay: ({ path }) => moves.pay(path.invoiceId),
-  void: ({ path }) => moves.void(path.invoiceId),
+  remove: ({ path }) => lifecycle.remove(path.invoiceId),
+  finalize: ({ path, query }) => lifecycle.finalize(path.invoiceId, query),
+  pay: ({ path }) => lifecycle.pay(path.invoiceId),
+  void: ({ path, query }) => lifecycle.void(path.invoiceId, query),
   explain: ({ path }) => explanations.get(path.invoiceId),
   pdf: ({ path }) =>
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
+import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
 import type { PdfCanvas, TextLine, TextStyle } from "./PdfCanvas.ts"
 

@@ -157,3 +157,23 @@ export const inSnapshot =
   (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
     inTransaction(sql)(Effect.zipRight(sql`set transaction isolation level repeatable read, read only`, work))
+
+/** Ends a transaction that must leave nothing behind, with the value of its work. */
+class DryRunResult {
+  readonly value: unknown
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+/** Runs work in a transaction that is always rolled back. Returns what the work returned. */
+export const inDryRun =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, SqlError>, R> =>
+    Effect.flatMap(work, (value) => Effect.fail(new DryRunResult(value))).pipe(
+      inTransaction(sql),
+      Effect.catchAll((error) =>
+        // The value is that of `work`.
+        error instanceof DryRunResult ? Effect.succeed(error.value as A) : Effect.fail(error)
+      )
+    )

@@ -12,6 +12,12 @@ import { pageQueryFields } from "../../Paging.ts"
 
 const path = Schema.Struct({ invoiceId: InvoiceId })
 
+const TransitionQuery = Schema.Struct({
+  dryRun: optional(
+    field(QueryBoolean, "With `true`, the response is that of the request, errors included, but nothing changes.")
+  )
+})
+
 /** How the example of a new invoice differs from that of a finalized one. */
 const emptyDraft = {
   status: "DRAFT",
@@ -108,6 +114,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
   .add(
     HttpApiEndpoint.post("finalize", "/invoices/:invoiceId/finalize")
       .setPath(path)
+      .setUrlParams(TransitionQuery)
       .addSuccess(data(Invoice))
       .annotateContext(
         operation("Finalize an invoice", inTenant(invoiceTransitions.finalize.role), {
@@ -140,6 +147,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
   .add(
     HttpApiEndpoint.post("void", "/invoices/:invoiceId/void")
       .setPath(path)
+      .setUrlParams(TransitionQuery)
       .addSuccess(data(Invoice))
       .annotateContext(
         operation("Void an invoice", inTenant(invoiceTransitions.void.role), {
