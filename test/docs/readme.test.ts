@@ -66,10 +66,11 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
     const replacements = { "LOGO=logo.png": `LOGO=${logo}` }
     const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/invoices.md")], replacements)
-    assert.lengthOf(responses, 5)
-    const [explained, series, pending, ready, branded] = responses
+    assert.lengthOf(responses, 6)
+    const [explained, series, dryRun, pending, ready, branded] = responses
     assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
     assert.isDefined(series.data)
+    assert.strictEqual(dryRun.data.status, "VOID")
     assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
     assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })
     assert.isTrue(readFileSync(join(service.dataDir, "logo.png")).equals(readFileSync(logo)))

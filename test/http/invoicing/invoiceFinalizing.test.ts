@@ -164,7 +164,7 @@ describe("A dry run", () => {
     assertValidationError(await tryTransition(id, "finalize?dryRun=maybe"), [
       "dryRun",
       "enum",
-      "must be one of true, false, but is"
+      "must be one of true, false"
     ])
   })
 })
