@@ -14,9 +14,9 @@ const fileLimits = { maxPerKey: 64, max: 256 }
 
 /**
  * How long a rejected request waits for its 429. A client that repeats a rejected request at once would otherwise take
- * as much CPU as it has connections for, which others lack. Retry-After asks for the same pause.
+ * as much CPU as it has connections for, which others lack.
  */
-const rejectionDelayMs = 1000
+const rejectionDelayMs = 2000
 /** Requests that wait for their 429. Beyond this it comes at once, so that the memory of these requests is bounded. */
 const maxDelayedRejections = 4096
 
