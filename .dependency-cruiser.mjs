@@ -26,9 +26,10 @@ const rooms = {
 
   "layers/quotas": leaf,
   "layers/events": area,
-  "layers/contracting": area,
+  "layers/taxes": area,
+  "layers/contracting": [...area, "layers/taxes"],
   "layers/branding": [...area, "layers/blobs"],
-  "layers/invoicing": [...area, "layers/branding", "layers/contracting", "layers/pdf"],
+  "layers/invoicing": [...area, "layers/branding", "layers/contracting", "layers/pdf", "layers/taxes"],
   "layers/integrations": [
     ...area,
     "layers/auth",
@@ -47,7 +48,7 @@ const rooms = {
     "layers/providerHttp"
   ],
   "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
-  "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations"],
+  "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations", "layers/taxes"],
 
   workers: ["domain", "layers"],
   "http/api": ["domain"],

@@ -95,6 +95,14 @@ export const quotas = {
     counts: "media slots per tenant and per client",
     remedy: "detach an image, reuse a slot"
   },
+  taxRates: {
+    setting: "MAX_TAX_RATES",
+    default: 200,
+    highest: 10_000,
+    scope: "tenant",
+    counts: "tax rates per tenant, archived ones included",
+    remedy: "use an existing one"
+  },
   invoiceLines: {
     setting: "MAX_INVOICE_LINES",
     default: 10_000,

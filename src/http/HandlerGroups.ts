@@ -12,6 +12,7 @@ import { integrations } from "./handlers/integrations/Integrations.ts"
 import { billables } from "./handlers/invoicing/Billables.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
+import { taxRates } from "./handlers/invoicing/TaxRates.ts"
 import { limits } from "./handlers/tenancy/Limits.ts"
 import { members } from "./handlers/tenancy/Members.ts"
 import { tenants } from "./handlers/tenancy/Tenants.ts"
@@ -32,6 +33,7 @@ export const handlerGroups = [
   projects,
   invoices,
   billables,
+  taxRates,
   invoiceSeries,
   assets,
   integrations,

@@ -46,13 +46,17 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
       "Limits"
     ].map((heading) => shellOf("docs/api.md", heading))
     const responses = await runJsonShell(service, [firstMinutes.shell, ...sections])
-    assert.lengthOf(responses, 10)
-    const [member, changed, invalid, page, first, again, renamed, outdated, project, limits] = responses
+    assert.lengthOf(responses, 11)
+    const [member, changed, invalid, page, found, first, again, renamed, outdated, project, limits] = responses
     assert.deepInclude(member.data, { subject: "bob", role: "MEMBER" })
     assert.deepInclude(changed.data, { description: "Pumps and valves", order: 1 })
     const [example = ""] = blocksOf(sectionOf("docs/api.md", "Errors"), "json")
     assert.deepStrictEqual(invalid, JSON.parse(example))
     assert.lengthOf(page.data, 1)
+    assert.strictEqual(found.data[0].totalMinor, 29_980)
+    const csv = readFileSync(join(service.dataDir, "invoices.csv"), "utf8").split("\r\n")
+    assert.match(csv[0] ?? "", /^id,contract,status,invoiceNumber,/)
+    assert.include(csv[1] ?? "", found.data[0].id)
     assert.strictEqual(first.data.name, "Southwind")
     assert.deepStrictEqual(again, first)
     assert.strictEqual(renamed.data.name, "Northwind Pumps")
@@ -61,16 +65,22 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     assert.isNotEmpty(limits.data)
   })
 
-  it("explain an invoice and upload a logo in docs/invoices.md", async () => {
+  it("explain, tax and discount invoices and upload a logo in docs/invoices.md", async () => {
     const logo = join(service.dataDir, "mine.png")
     await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
     const replacements = { "LOGO=logo.png": `LOGO=${logo}` }
     const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/invoices.md")], replacements)
-    assert.lengthOf(responses, 6)
-    const [explained, series, dryRun, pending, ready, branded] = responses
+    assert.lengthOf(responses, 13)
+    const [explained, rates, defaults, , taxed, discounted, series, dryRun, zone, account, pending, ready, branded] =
+      responses
     assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
-    assert.isDefined(series.data)
+    assert.deepStrictEqual(defaults.data.defaultTaxRates, [rates.data[0].id])
+    assert.deepInclude(taxed.data, { subtotalMinor: 18_000, taxMinor: 3420, totalMinor: 21_420 })
+    assert.deepInclude(discounted.data, { discountMinor: 1800, taxMinor: 3078, totalMinor: 19_278 })
+    assert.strictEqual(series.data.next, 2)
     assert.strictEqual(dryRun.data.status, "VOID")
+    assert.strictEqual(zone.data.timeZone, "Europe/Berlin")
+    assert.strictEqual(account.data.bankAccount.name, "Harbour Works")
     assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
     assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })
     assert.isTrue(readFileSync(join(service.dataDir, "logo.png")).equals(readFileSync(logo)))

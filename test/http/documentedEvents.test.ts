@@ -9,6 +9,7 @@ import { insertInboundWebhook, insertIssues } from "../support/fixtures/issueRow
 import { makeWebhookBody } from "../support/fixtures/jiraWebhookBody.ts"
 import { jiraSender } from "../support/fixtures/jiraWebhooks.ts"
 import { kindsInTenants, resourceMaker } from "../support/fixtures/resources.ts"
+import { taxRateMaker } from "../support/fixtures/taxRates.ts"
 import { useFixture } from "../support/fixtures/useFixture.ts"
 import type { Service } from "../support/servers/service.ts"
 
@@ -79,6 +80,12 @@ describe("The events that the OpenAPI document lists", () => {
     await send(service, "DELETE", `/invoices/${id}`, undefined, 204)
   }
 
+  const changeTaxRates = async (service: Service) => {
+    const { id } = await taxRateMaker(service, fixture().tenant).createTaxRate({ name: "Tax", percent: 1 })
+    await send(service, "PATCH", `/tax-rates/${id}`, { order: 1 })
+    await send(service, "POST", `/tax-rates/${id}/archive`)
+  }
+
   const changeImages = async (service: Service) => {
     const { tenant } = fixture()
     const assets = assetClient(service, tenant)
@@ -131,6 +138,7 @@ describe("The events that the OpenAPI document lists", () => {
     const service = recordingService()
     await changeContracting(service)
     await changeInvoices(service)
+    await changeTaxRates(service)
     await changeImages(service)
     await changeIntegrations(service)
     await changeIssues(service)

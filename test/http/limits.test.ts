@@ -38,7 +38,15 @@ const numbers: Partial<Record<ResourceKind, Bounds>> = {
 }
 
 /** First segments of paths. The other resources have their limits here. */
-const testedElsewhere = new Set(["members", "invoices", "billables", "invoice-series", "integrations", "webhooks"])
+const testedElsewhere = new Set([
+  "members",
+  "invoices",
+  "billables",
+  "invoice-series",
+  "integrations",
+  "tax-rates",
+  "webhooks"
+])
 
 const wide = "\u{1F600}"
 const characters = (count: number) => (count === 1 ? "1 character" : `${count} characters`)

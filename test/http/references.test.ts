@@ -86,7 +86,7 @@ const outlivingIds = [
 ]
 
 /** Identifiers that only a trigger, or the statement that changes the referenced row, writes. */
-const copiedIds = ["outbox.event_id", "invoice_file_queue.invoice_id"]
+const copiedIds = ["outbox.event_id", "invoice_file_queue.invoice_id", "invoices.client_id"]
 
 /** Cursors, which reference no row. */
 const cursors = ["redeliveries.after_id", "redeliveries.last_id"]

@@ -21,6 +21,9 @@ export const Client = Schema.Struct({
 }).annotations({ identifier: "Client", description: "A party that the tenant works for and sends invoices to." })
 export type Client = typeof Client.Type
 
+/** The fields that a list of clients can be sorted by. */
+export const clientSorts = ["name", "createdAt"] as const
+
 export const CreateClient = body(writable).annotations({ identifier: "CreateClient", description: "A new client." })
 export const PatchClient = patch(writable).annotations({
   identifier: "PatchClient",

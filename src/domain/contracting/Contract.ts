@@ -15,6 +15,7 @@ import {
   timestamps,
   UtcDateTime
 } from "../Schemas.ts"
+import { defaultTaxRateIds, defaultTaxRates, toDefaultTaxRates } from "../taxes/TaxRate.ts"
 import { Client, ClientId } from "./Client.ts"
 
 export const ContractId = id("ctr", "contract")
@@ -25,6 +26,9 @@ export const ContractStatus = field(
   "ACTIVE"
 )
 export type ContractStatus = typeof ContractStatus.Type
+
+/** The fields that a list of contracts can be sorted by. */
+export const contractSorts = ["name", "createdAt"] as const
 
 /** Allowed status transitions. */
 export const contractTransitions: Readonly<Record<ContractStatus, ReadonlyArray<ContractStatus>>> = {
@@ -51,9 +55,19 @@ const writable = {
   order: optional(Order)
 }
 
+const aboutTaxRates = "Tax rates of new lines that name none. [] means no tax. Default: those of the tenant."
+
+const writableInRequests = { ...writable, ...defaultTaxRateIds(aboutTaxRates) }
+
 const client = field(ClientId, "The client that the contract is with.")
 
-export const Contract = Schema.Struct({ id: ContractId, client, ...writable, ...timestamps }).annotations({
+export const Contract = Schema.Struct({
+  id: ContractId,
+  client,
+  ...writable,
+  ...defaultTaxRates(aboutTaxRates),
+  ...timestamps
+}).annotations({
   identifier: "Contract",
   description: "An agreement with a client: its currency, its period, and how much it can bill."
 })
@@ -70,7 +84,7 @@ const defaults = { status: "DRAFT", paymentTermDays: 30 } as const
 /** A contract cannot be created as ENDED. */
 export const CreateContract = body({
   clientId: client,
-  ...writable,
+  ...writableInRequests,
   status: optionalWithDefault(
     field(oneOf("DRAFT", "ACTIVE"), "DRAFT: being negotiated, cannot be invoiced. ACTIVE: in force.", "ACTIVE"),
     defaults.status
@@ -81,11 +95,11 @@ export const CreateContract = body({
 /** Applies the defaults to a create request. */
 export const applyContractDefaults = ({ clientId, ...fields }: typeof CreateContract.Type) => ({
   ...defaults,
-  ...fields,
+  ...toDefaultTaxRates(fields),
   client: clientId
 })
 
-export const PatchContract = patch(writable).annotations({
+export const PatchContract = patch(writableInRequests).annotations({
   identifier: "PatchContract",
   description: "The fields of a contract to change."
 })

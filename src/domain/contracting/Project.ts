@@ -18,6 +18,9 @@ export const Project = Schema.Struct({ id: ProjectId, contract, ...writable, ...
   description: "A piece of work under a contract."
 })
 
+/** The fields that a list of projects can be sorted by. */
+export const projectSorts = ["name", "createdAt"] as const
+
 /** A project whose contract is expanded on request. */
 export const ExpandedProject = Schema.Struct({
   ...Project.fields,

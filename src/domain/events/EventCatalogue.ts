@@ -13,6 +13,7 @@ import { Invoice } from "../invoicing/Invoice.ts"
 import { InvoiceSeries } from "../invoicing/InvoiceNumber.ts"
 import { butIs } from "../RejectedValue.ts"
 import { ConstraintId } from "../Schemas.ts"
+import { TaxRate } from "../taxes/TaxRate.ts"
 import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
 import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
@@ -36,6 +37,7 @@ const actionTexts = {
   finalized: "was finalized and has its number",
   paid: "was marked as paid",
   voided: "was voided",
+  archived: "was archived and can no longer be used",
   reference_changed: "bills an issue that changed in the tracker",
   ready: "was verified and can be shown",
   failed: "was rejected: the uploaded file is not the declared image",
@@ -62,6 +64,7 @@ export const eventCatalogue = {
     actions: [...crudActions, "reference_changed"],
     schemaByAction: { reference_changed: ReferenceChanged }
   },
+  tax_rate: { schema: TaxRate, actions: ["created", "updated", "archived"] },
   asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },
   integration: { schema: Integration, actions: [...crudActions, "paused", "resumed", "error", "ping"] },
   issue: { schema: TrackedIssue, actions: crudActions }

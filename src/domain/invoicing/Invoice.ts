@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { ContractId } from "../contracting/Contract.ts"
-import { id } from "../Ids.ts"
+import { exampleId, id } from "../Ids.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { maxMinor } from "../money/Money.ts"
 import { body, field, integer, optional, patch, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
+import { TaxCategory } from "../taxes/TaxRate.ts"
+import { discountFields } from "./Discount.ts"
 import { InvoiceStatus } from "./InvoiceStatus.ts"
 
 export const InvoiceId = id("inv", "invoice")
@@ -20,8 +22,30 @@ const writable = {
       "When payment is due. Without it, the payment term of the contract sets it when the invoice is finalized.",
       "2026-12-14T09:30:00.000Z"
     )
-  )
+  ),
+  ...discountFields("the sum of the lines, before tax")
 }
+
+/** The fields that a list of invoices can be sorted by. */
+export const invoiceSorts = ["createdAt", "issuedAt", "dueAt"] as const
+
+const PositiveAmount = integer(0, maxMinor)
+
+/** A row of the tax table of an invoice. */
+const Tax = Schema.Struct({
+  taxRates: field(
+    Schema.Array(Schema.String),
+    "Tax rates with this category, or else this name, and this percentage.",
+    [exampleId("tax")]
+  ),
+  name: field(Schema.String, "Name of the tax.", "VAT 19 %"),
+  percent: field(Schema.Number, "Percentage of the tax.", 19),
+  category: optional(TaxCategory),
+  exemptionReason: optional(field(Schema.String, "Why no tax is charged.")),
+  exemptionCode: optional(field(Schema.String, "Code of that reason for electronic invoices.")),
+  baseMinor: field(MinorAmount, "Net amount that the tax is charged on, less its share of the discount.", 17_820),
+  taxMinor: field(MinorAmount, "The tax: base times percentage, rounded once, half away from zero.", 3386)
+}).annotations({ description: "A tax on the lines that have it." })
 
 const contract = field(ContractId, "The contract that the invoice bills.")
 
@@ -33,8 +57,14 @@ export const Invoice = Schema.Struct({
     field(text(1, 100), "Number for the client, given when the invoice is finalized.", "INV-2026-000001")
   ),
   currencyCode: field(CurrencyCode, "Currency of the invoice and all its lines: that of the contract.", "EUR"),
-  subtotalMinor: field(MinorAmount, "Sum of the line totals, in minor units.", 22_000),
-  totalMinor: field(MinorAmount, "Amount to pay, in minor units.", 22_000),
+  subtotalMinor: field(MinorAmount, "Sum of the line totals, in minor units.", 19_800),
+  discountMinor: field(PositiveAmount, "What the discount takes off the subtotal, in minor units.", 1980),
+  taxes: field(
+    Schema.Array(Tax),
+    "Taxes by VAT category or name, and percentage: VAT first, then other taxes by name, higher percentages first."
+  ),
+  taxMinor: field(MinorAmount, "Sum of the taxes, in minor units.", 3386),
+  totalMinor: field(MinorAmount, "Amount to pay: subtotal less discount plus taxes, in minor units.", 21_206),
   billableCount: field(integer(0, maxInvoiceLines), "Number of lines.", 1),
   issuedAt: optional(field(Timestamp, "When the invoice was finalized.", "2026-11-14T09:30:00.000Z")),
   ...writable,

@@ -1,14 +1,20 @@
 import { Either } from "effect"
 import type { Contract } from "../contracting/Contract.ts"
-import { fieldError, type ValidationError } from "../Errors.ts"
+import { fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
+import { discountReasonErrors } from "./Discount.ts"
 import type { CreateInvoice, Invoice } from "./Invoice.ts"
 
-type DraftFields = Pick<
-  Invoice,
-  "contract" | "status" | "currencyCode" | "subtotalMinor" | "totalMinor" | "billableCount" | "dueAt"
->
+type DraftFields = Omit<Invoice, "id" | "createdAt" | "updatedAt">
 
-const emptyDraft = { status: "DRAFT", subtotalMinor: 0, totalMinor: 0, billableCount: 0 } as const
+const emptyDraft = {
+  status: "DRAFT",
+  subtotalMinor: 0,
+  discountMinor: 0,
+  taxes: [],
+  taxMinor: 0,
+  totalMinor: 0,
+  billableCount: 0
+} as const
 
 /** The empty draft that a request creates under a contract, in the contract's currency. */
 export const draftOf = (
@@ -27,5 +33,10 @@ export const draftOf = (
         `must be ${contract.currencyCode}, the currency of the contract, but is ${currencyCode}`
       )
     )
-  return Either.right({ ...emptyDraft, ...fields, contract: contract.id, currencyCode: contract.currencyCode })
+  return Either.map(requireNoErrors(discountReasonErrors(fields)), () => ({
+    ...emptyDraft,
+    ...fields,
+    contract: contract.id,
+    currencyCode: contract.currencyCode
+  }))
 }

@@ -1,6 +1,7 @@
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
+import { fieldError, type ValidationError } from "../Errors.ts"
 import { butIs } from "../RejectedValue.ts"
-import { body, field, integer, optional, rule, text } from "../Schemas.ts"
+import { field, integer, optional, patch, rule, text } from "../Schemas.ts"
 
 const placeholder = /\{(?:(year)|seq(?::([1-9]|1\d|20))?)\}/g
 
@@ -32,13 +33,13 @@ export const NumberPattern = field(
 )
 
 /** The period of a counter: the year if the pattern contains it, else `all`. */
-export const numberingPeriod = (pattern: string, issuedAt: string) =>
-  pattern.includes("{year}") ? issuedAt.slice(0, 4) : "all"
+export const numberingPeriod = (pattern: string, issueDate: string) =>
+  pattern.includes("{year}") ? issueDate.slice(0, 4) : "all"
 
 /** Formats the number of the `seq`-th invoice of a period. */
-export const formatInvoiceNumber = (pattern: string, issuedAt: string, seq: number) =>
+export const formatInvoiceNumber = (pattern: string, issueDate: string, seq: number) =>
   pattern.replaceAll(placeholder, (_, year: string | undefined, width: string | number = 1) =>
-    year === undefined ? String(seq).padStart(Number(width), "0") : issuedAt.slice(0, 4)
+    year === undefined ? String(seq).padStart(Number(width), "0") : issueDate.slice(0, 4)
   )
 
 const Count = integer(0, Number.MAX_SAFE_INTEGER)
@@ -49,6 +50,7 @@ const Count = integer(0, Number.MAX_SAFE_INTEGER)
  */
 export const InvoiceSeries = Schema.Struct({
   pattern: NumberPattern,
+  next: field(Count, "Counter of the next number, if it is given now.", 43),
   periods: field(
     Schema.Array(
       Schema.Struct({
@@ -76,7 +78,44 @@ export const InvoiceSeries = Schema.Struct({
 /** The identifier of a tenant's series in events. It differs from the tenant's, because each has its own sequence. */
 export const seriesIdOf = (tenant: string) => tenant.replace(/^tnt_/, "ser_")
 
-export const PatchInvoiceSeries = body({ pattern: NumberPattern }).annotations({
+/** The largest counter. */
+const maxSequence = 999_999_999
+
+export const PatchInvoiceSeries = patch({
+  pattern: NumberPattern,
+  next: field(
+    integer(1, maxSequence),
+    "Counter of the next number, for those who continue a series from elsewhere. Only before the first number of the " +
+      "current period, and only upwards.",
+    118
+  )
+}).annotations({
   identifier: "PatchInvoiceSeries",
-  description: "The new format of invoice numbers."
+  description: "The new format of invoice numbers, or where their counter goes on."
 })
+
+/** The counter of a period: its first value, and the last one that was used, or the one before the first. */
+export interface Counter {
+  readonly start: number
+  readonly last: number
+}
+
+/** The counter of a period without numbers. */
+export const newCounter: Counter = { start: 1, last: 0 }
+
+/** The counter that continues with `next`. Fails once the period has a number, and for a step back. */
+export const continueWith = (
+  { last, start }: Counter,
+  next: number,
+  period: string
+): Either.Either<Counter, ValidationError> => {
+  if (last >= start) {
+    const where = period === "all" ? "the series" : `the period ${period}`
+    return Either.left(fieldError("next", "state", `can only be set before the first number, but ${where} has numbers`))
+  }
+  return next < start
+    ? Either.left(
+        fieldError("next", "min", `must be at least ${start}, because the counter only goes up, but is ${next}`)
+      )
+    : Either.right({ start: next, last: next - 1 })
+}

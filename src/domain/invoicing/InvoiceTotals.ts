@@ -1,29 +1,62 @@
 import { Either } from "effect"
 import { fieldError, type ValidationError } from "../Errors.ts"
-import { maxMinor, sumMinor } from "../money/Money.ts"
+import { invoiceAmounts, type TaxTerms } from "../money/InvoiceArithmetic.ts"
+import { maxMinor } from "../money/Money.ts"
 import { requireQuota } from "../Quotas.ts"
 import type { Invoice } from "./Invoice.ts"
+import { allTaxSets, applyToTaxSets, maxTaxSets, storedTaxSets, type TaxSet, withTerms } from "./TaxSets.ts"
 
-type Totals = Pick<Invoice, "subtotalMinor" | "totalMinor" | "billableCount">
+type AmountFields = "subtotalMinor" | "discountMinor" | "taxes" | "taxMinor" | "totalMinor" | "billableCount"
 
-/** A change of the lines of an invoice. `field` is the request field of its errors. */
-export interface LineChange {
-  readonly amounts: ReadonlyArray<number>
-  readonly lineDelta: number
+/** An invoice with the sums that its taxes are computed from. */
+export interface SummedInvoice {
+  readonly value: Pick<Invoice, AmountFields | "discount">
+  /** The tax sets with taxes. */
+  readonly taxSets: ReadonlyArray<TaxSet>
+}
+
+/** A change of an invoice. `field` is the request field of its errors. */
+export interface TotalsChange {
+  /** The lines that are added (`lineCount` 1) and removed (-1). */
+  readonly lines: ReadonlyArray<TaxSet>
   readonly field: string
 }
 
-/** The totals of an invoice after its lines change. Fails beyond the exact range and beyond the quota of lines. */
+export interface NewTotals {
+  readonly totals: Pick<Invoice, AmountFields>
+  readonly taxSets: ReadonlyArray<TaxSet>
+  /** What the change adds to the net amount, which the cap of the contract counts: two amounts to sum up. */
+  readonly netChanges: ReadonlyArray<number>
+}
+
+/** What the cap of a contract counts of an invoice. */
+export const netOf = ({ discountMinor, subtotalMinor }: Pick<Invoice, "subtotalMinor" | "discountMinor">) =>
+  subtotalMinor - discountMinor
+
+/**
+ * The totals of an invoice after its lines or its discount change. `rates` has the terms of all rates of the invoice and
+ * of the lines. Fails beyond the exact range and beyond the quota of lines.
+ */
 export const totalsAfter = (
-  { billableCount, totalMinor }: Pick<Invoice, "totalMinor" | "billableCount">,
-  { amounts, field, lineDelta }: LineChange,
+  { taxSets, value }: SummedInvoice,
+  { field, lines }: TotalsChange,
+  rates: ReadonlyMap<string, TaxTerms>,
   maxLines: number
-): Either.Either<Totals, ValidationError> => {
-  const total = sumMinor(totalMinor, ...amounts)
-  if (total === undefined)
+): Either.Either<NewTotals, ValidationError> => {
+  const sets = applyToTaxSets(allTaxSets(taxSets, value), lines)
+  const amounts = sets === undefined ? undefined : invoiceAmounts(withTerms(sets, rates), value.discount)
+  if (sets === undefined || amounts === undefined)
     return Either.left(fieldError(field, "max", `would bring the total of the invoice beyond ±${maxMinor}`))
-  return Either.map(
-    requireQuota("invoiceLines", { max: maxLines, used: billableCount, adding: lineDelta, field }),
-    () => ({ subtotalMinor: total, totalMinor: total, billableCount: billableCount + lineDelta })
-  )
+  if (sets.length > maxTaxSets)
+    return Either.left(
+      fieldError(field, "maxItems", `would give the invoice more than ${maxTaxSets} combinations of tax rates`)
+    )
+  const { discountShares: _, ...totals } = amounts
+  const adding = lines.reduce((sum, { lineCount }) => sum + lineCount, 0)
+  const quota = requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding, field })
+  return Either.map(quota, () => ({
+    totals: { ...totals, billableCount: value.billableCount + adding },
+    taxSets: storedTaxSets(sets),
+    netChanges: [netOf(totals), -netOf(value)]
+  }))
 }

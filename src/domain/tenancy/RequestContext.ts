@@ -48,3 +48,6 @@ export class InboundRequest extends Context.Tag("domain/InboundRequest")<
  * @effect-leakable-service
  */
 export class IfMatch extends Context.Tag("domain/IfMatch")<IfMatch, ReadonlyArray<string> | undefined>() {}
+
+/** Services of the request that the pipeline provides to a handler. */
+export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundRequest | IfMatch

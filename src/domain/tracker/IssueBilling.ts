@@ -6,7 +6,8 @@ import {
   billableFields,
   maxBillablesPerRequest,
   maxMetadataValueLength,
-  type NewBillable
+  type NewBillable,
+  newTaxRateIds
 } from "../invoicing/Billable.ts"
 import { describeValue } from "../RejectedValue.ts"
 import { body, field, nonEmptyArray, optional, optionalWithDefault, text } from "../Schemas.ts"
@@ -49,7 +50,8 @@ export const CreateBillablesFromIssues = body({
   quantity: optionalWithDefault(billableFields.quantity, 1),
   name: optional(
     field(billableFields.name, "Text of every line. Default: key and title of the issue.", "Pump inspection")
-  )
+  ),
+  taxRateIds: newTaxRateIds
 }).annotations({
   identifier: "CreateBillablesFromIssues",
   description: "Which issues to bill, and at what price. Give either `issueKeys` or `filter`.",
@@ -109,11 +111,12 @@ const truncate = (value: string, maxLength: number) => [...value].slice(0, maxLe
 export const issueToLine = (
   { id, issueKey, state, title, url }: TrackedIssue,
   siteId: string | undefined,
-  { amountMinor, name, quantity = 1 }: CreateBillablesFromIssues
+  { amountMinor, name, quantity = 1, taxRateIds }: CreateBillablesFromIssues
 ): NewBillable => ({
   name: name ?? truncate(title === undefined || title === "" ? issueKey : `${issueKey}: ${title}`, 255),
   amountMinor,
   quantity,
+  ...(taxRateIds === undefined ? {} : { taxRateIds }),
   referenceType: jiraReferenceType,
   referenceId: issueKey,
   metadata: {
@@ -126,12 +129,16 @@ export const issueToLine = (
   }
 })
 
-/** Renames the fields in errors of lines to those of the request for issues. */
-export const toIssueErrors = ({ details = [], message }: ValidationError) =>
-  new ValidationError({
-    message,
-    details: details.map((detail) => ({
-      ...detail,
-      field: detail.field.replace(/^billables\[(\d+)\]\.referenceId$/, "issueKeys[$1]")
-    }))
+/**
+ * Renames the fields in errors of lines to those of the request for issues. All lines have the same tax rates, so that an
+ * error of these is reported once.
+ */
+export const toIssueErrors = ({ details = [], message }: ValidationError, hasKeys: boolean) => {
+  const renamed = details.map((detail) => {
+    const field = detail.field.replace(/^billables\[\d+\]\.(?=taxRateIds)/, "")
+    return { ...detail, field: hasKeys ? field.replace(/^billables\[(\d+)\]\.referenceId$/, "issueKeys[$1]") : field }
   })
+  const isFirst = ({ constraint, field }: (typeof renamed)[number], index: number) =>
+    renamed.findIndex((other) => other.field === field && other.constraint === constraint) === index
+  return new ValidationError({ message, details: renamed.filter(isFirst) })
+}

@@ -12,6 +12,8 @@ export interface OperationTraits {
   readonly hasPathParameter: boolean
   /** Whether the response is an array rather than one resource. */
   readonly returnsList: boolean
+  /** Whether that array is one page of a list. */
+  readonly isPaged: boolean
   /** Whether it changes an existing resource, and so accepts If-Match. */
   readonly acceptsIfMatch: boolean
   /** Whether its body is a file. */

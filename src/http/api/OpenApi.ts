@@ -168,6 +168,7 @@ const traitsOf = (endpoint: Endpoint, access: AccessRule, operation: GeneratedOp
   hasQuery: Option.isSome(endpoint.urlParamsSchema),
   hasPathParameter: Option.isSome(endpoint.pathSchema),
   returnsList: returnsList(operation),
+  isPaged: operation.parameters.some((parameter) => "name" in parameter && parameter.name === "cursor"),
   isUpload: Context.get(endpoint.annotations, StreamedUpload),
   isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
   acceptsIfMatch:

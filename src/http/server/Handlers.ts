@@ -2,17 +2,8 @@ import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Effect, type Stream } from "effect"
 import type { EncodedJson, EncodedPage } from "../../domain/EncodedJson.ts"
 import type { ApiError } from "../../domain/Errors.ts"
-import type {
-  CurrentMember,
-  CurrentTenant,
-  IfMatch,
-  InboundRequest,
-  Principal
-} from "../../domain/tenancy/RequestContext.ts"
+import type { RequestServices } from "../../domain/tenancy/RequestContext.ts"
 import type { CommittedFailure, HandlerResult, HtmlPage, PagedList, StreamedBody } from "./response/HandlerResult.ts"
-
-/** Services of the request that the pipeline provides to a handler. */
-export type RequestServices = Principal | CurrentTenant | CurrentMember | InboundRequest | IfMatch
 
 interface Input<E extends HttpApiEndpoint.HttpApiEndpoint.Any> {
   readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>

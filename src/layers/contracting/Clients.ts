@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { Client, type CreateClient } from "../../domain/contracting/Client.ts"
+import { Client, type CreateClient, type clientSorts } from "../../domain/contracting/Client.ts"
+import { byAge, byName } from "../postgres/repository/Keyset.ts"
 import { makeListPageReader } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -15,7 +16,10 @@ export class Clients extends Effect.Service<Clients>()("layers/Clients", {
       ...clients,
       create: (fields: typeof CreateClient.Type) => clients.create({ ...fields, media: [] }),
       /** Reads the page of the list of all clients after a position, or the first page. */
-      readListPage: makeListPageReader<Client>(sql, { ...clientTable, fields: Client.fields })
+      readListPage: makeListPageReader<Client>(sql, { ...clientTable, fields: Client.fields }, {
+        name: byName,
+        createdAt: byAge
+      } satisfies Record<(typeof clientSorts)[number], unknown>)
     }
   }).pipe(withSpans("Clients"))
 }) {}

@@ -1,9 +1,17 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Record } from "effect"
-import { type ExpandedProject, Project, type ProjectRelation } from "../../domain/contracting/Project.ts"
+import {
+  type ExpandedProject,
+  Project,
+  type ProjectRelation,
+  type projectSorts
+} from "../../domain/contracting/Project.ts"
 import { NotFound } from "../../domain/Errors.ts"
-import { Principal } from "../../domain/tenancy/RequestContext.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
+import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+import { byAge, byName, searchCondition } from "../postgres/repository/Keyset.ts"
+import type { ListQuery } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { clientTable } from "./Clients.ts"
@@ -38,6 +46,11 @@ export const projectExpansions = {
 export const deepestRelation = (relations: ReadonlyArray<ProjectRelation>) =>
   relations.includes("contract.client") ? "contract.client" : (relations[0] ?? "nothing")
 
+interface Filter extends ListQuery {
+  readonly clientId?: string | undefined
+  readonly contractId?: string | undefined
+}
+
 const projectTable = { table: "projects", entity: Project, relations: ["contract"] }
 
 export class Projects extends Effect.Service<Projects>()("layers/Projects", {
@@ -47,7 +60,8 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
       name: "project",
       ...projectTable,
       clientOf: ({ contract }, tenant) =>
-        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
+        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`,
+      sorts: { name: byName, createdAt: byAge } satisfies Record<(typeof projectSorts)[number], unknown>
     })
     const toProject = makeEntityMapper(Project)
     const projectColumns = selectList({ ...projectTable, fields: Project.fields })
@@ -59,6 +73,17 @@ export class Projects extends Effect.Service<Projects>()("layers/Projects", {
 
     return {
       ...projects,
+
+      list: (window: PageRequest, { clientId, contractId, q, sort }: Filter) =>
+        Effect.flatMap(CurrentTenant, (tenant) => {
+          const ofClient =
+            clientId === undefined
+              ? sql.literal("true")
+              : sql`this.contract_id = any(array(
+                  select id from contracts where tenant_id = ${tenant} and client_id = ${clientId}))`
+          const search = searchCondition(sql, tenant, projectTable.table, q)
+          return projects.page(window, { contract: contractId }, sql`${ofClient} and ${search}`, sort)
+        }),
 
       /** A project of any tenant of the caller, with its expanded relations, in one statement. */
       getForCaller: Effect.fnUntraced(function* (id: string, relations: ReadonlyArray<ProjectRelation> = []) {

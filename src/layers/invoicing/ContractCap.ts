@@ -2,6 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { type BilledContract, billedAfter } from "../../domain/contracting/ContractCap.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
+import type { TaxSet } from "../../domain/invoicing/TaxSets.ts"
+import type { TaxRateId } from "../../domain/taxes/TaxRate.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -11,12 +13,16 @@ import { Invoices } from "./Invoices.ts"
 export interface LockedContract extends BilledContract {
   readonly client: string
   readonly paymentTermDays: number
+  /** The default tax rates of the contract, or else of the tenant. */
+  readonly defaultTaxRates: ReadonlyArray<TaxRateId> | null
 }
 
 /** An invoice and its contract, both locked. */
 export interface LockedInvoice {
   readonly contract: LockedContract
   readonly invoice: Versioned<Invoice>
+  /** The sums of the invoice's lines with taxes. */
+  readonly taxSets: ReadonlyArray<TaxSet>
 }
 
 /**
@@ -31,12 +37,17 @@ export class ContractCap extends Effect.Service<ContractCap>()("layers/ContractC
       Effect.flatMap(CurrentTenant, (tenant) => {
         const contract = sql`
           select id, client_id as client, currency_code as "currencyCode", payment_term_days as "paymentTermDays",
-            cap_minor as "capMinor", billed_minor as "billedMinor"
+            cap_minor as "capMinor", billed_minor as "billedMinor",
+            coalesce(default_tax_rates, (select default_tax_rates from tenants where id = ${tenant})) as "defaultTaxRates"
           from contracts where tenant_id = ${tenant}
             and id = (select contract_id from invoices where tenant_id = ${tenant} and id = ${id})
           for no key update`
-        return invoices.lockForUpdateAfter<LockedContract>(contract, id)
-      }).pipe(Effect.map(({ first, locked }) => ({ contract: first, invoice: locked }) satisfies LockedInvoice)),
+        return invoices.lockForUpdateAfter<LockedContract, ReadonlyArray<TaxSet>>(contract, id, "tax_sets")
+      }).pipe(
+        Effect.map(
+          ({ first, hidden, locked }) => ({ contract: first, invoice: locked, taxSets: hidden }) satisfies LockedInvoice
+        )
+      ),
 
     /**
      * Builds the CTEs that add `changes` to the billed amount of a locked contract. An amount beyond the cap fails with

@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { encodeExplanation, makeLineExplainer } from "../../domain/invoicing/Explanation.ts"
+import { InvoiceExplainer } from "../../domain/invoicing/Explanation.ts"
 import type { PagePosition } from "../../domain/Paging.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -23,17 +23,17 @@ export class InvoiceExplanations extends Effect.Service<InvoiceExplanations>()("
       get: (id: string) =>
         Effect.gen(function* () {
           const invoice = yield* invoices.get(id)
-          const explain = makeLineExplainer()
+          const explainer = new InvoiceExplainer()
           const lines: Array<string> = []
           for (let after: PagePosition | undefined, hasMore = true; hasMore; ) {
             // `page` returns one extra row when there are more.
             const found = yield* billables.page({ after, limit: linesPerPage }, { invoice: id })
             const page = found.slice(0, linesPerPage)
-            for (const line of page) lines.push(JSON.stringify(explain(line)))
+            for (const line of page) lines.push(JSON.stringify(explainer.explainLine(line)))
             after = page.at(-1)
             hasMore = found.length > linesPerPage
           }
-          return encodeExplanation(invoice, lines)
+          return explainer.encode(invoice, lines)
         }).pipe(inSnapshot(sql))
     }
   }).pipe(withSpans("InvoiceExplanations"))

@@ -8,13 +8,16 @@ import {
   requireEditableInvoice,
   requireInvoiceTransition
 } from "../../domain/invoicing/InvoiceStatus.ts"
+import { netOf } from "../../domain/invoicing/InvoiceTotals.ts"
+import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { inDryRun, inTransaction } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Billables } from "./Billables.ts"
-import { ContractCap, type LockedContract } from "./ContractCap.ts"
+import { ContractCap, type LockedInvoice } from "./ContractCap.ts"
+import { InvoiceDrafts } from "./InvoiceDrafts.ts"
 import { InvoiceFileQueue } from "./InvoiceFileQueue.ts"
 import { InvoiceImageStore } from "./InvoiceImageStore.ts"
 import { InvoiceNumbers } from "./InvoiceNumbers.ts"
@@ -33,6 +36,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
   dependencies: [
     Billables.Default,
     ContractCap.Default,
+    InvoiceDrafts.Default,
     InvoiceNumbers.Default,
     Invoices.Default,
     InvoiceParties.Default,
@@ -43,6 +47,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     const sql = yield* SqlClient.SqlClient
     const billables = yield* Billables
     const contractCap = yield* ContractCap
+    const drafts = yield* InvoiceDrafts
     const numbers = yield* InvoiceNumbers
     const invoices = yield* Invoices
     const parties = yield* InvoiceParties
@@ -50,14 +55,9 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     const files = yield* InvoiceFileQueue
 
     /** Locks the contract and the invoice, checks `If-Match`, and runs `transition` in the same transaction. */
-    const withLocked = <A, E, R>(
-      id: string,
-      transition: (contract: LockedContract, invoice: Versioned<Invoice>) => Effect.Effect<A, E, R>
-    ) =>
+    const withLocked = <A, E, R>(id: string, transition: (locked: LockedInvoice) => Effect.Effect<A, E, R>) =>
       contractCap.lockContractAndInvoice(id).pipe(
-        Effect.flatMap(({ contract, invoice }) =>
-          Effect.flatMap(invoices.requireIfMatch(invoice), (current) => transition(contract, current))
-        ),
+        Effect.flatMap((locked) => Effect.zipRight(invoices.requireIfMatch(locked.invoice), transition(locked))),
         inTransaction(sql)
       )
 
@@ -84,17 +84,20 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
      * Allocates the number late, because that locks the tenant's series until the transaction ends. A failure rolls the
      * number back, so that the series stays without gaps.
      */
-    const finalize = Effect.fnUntraced(function* (contract: LockedContract, current: Versioned<Invoice>) {
-      const { value } = current
-      yield* requireFinalizable(value)
+    const finalize = Effect.fnUntraced(function* (locked: LockedInvoice) {
+      const { contract, invoice: current } = locked
+      // The names and exemption reasons of the rates may have changed since the last change of a line.
+      const value = yield* drafts.computeTotals(locked)
       const frozen = yield* parties.loadByContract(value.contract)
+      yield* requireFinalizable(value, frozen)
       yield* images.freeze(value.id, value.contract)
-      const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate
-      const dueAt = yield* dueDateOf(value, issuedAt, contract.paymentTermDays)
+      const { timeZone = defaultTimeZone } = frozen.tenant
+      const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate(timeZone)
+      const dueAt = yield* dueDateOf(value, issuedAt, contract.paymentTermDays, timeZone)
       return yield* applyTransition(
         "finalize",
         current,
-        { invoiceNumber, issuedAt, dueAt },
+        { ...value, invoiceNumber, issuedAt, dueAt },
         {
           columns: { period, place, parties: JSON.stringify(frozen) },
           extraCtes: [yield* files.buildEnqueue(value.id, "ISSUED")]
@@ -112,10 +115,10 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
-    const voidInvoice = Effect.fnUntraced(function* (contract: LockedContract, current: Versioned<Invoice>) {
-      const { id, invoiceNumber, status, totalMinor } = current.value
+    const voidInvoice = Effect.fnUntraced(function* ({ contract, invoice: current }: LockedInvoice) {
+      const { id, invoiceNumber, status } = current.value
       yield* requireInvoiceTransition(status, "void")
-      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-totalMinor], "status")
+      const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
       const fileJobs = invoiceNumber === undefined ? [] : [yield* files.buildEnqueue(id, "VOID")]
       const extraCtes = [yield* buildRelease(id), ...billedUpdate, ...fileJobs]
       return yield* applyTransition("void", current, {}, { extraCtes })
@@ -125,10 +128,10 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
       finalize: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, finalize)),
 
       pay: (id: string) =>
-        withLocked(id, (_, current) =>
+        withLocked(id, ({ invoice }) =>
           Effect.zipRight(
-            requireInvoiceTransition(current.value.status, "pay"),
-            applyTransition("pay", current, { paidAt: new Date().toISOString() })
+            requireInvoiceTransition(invoice.value.status, "pay"),
+            applyTransition("pay", invoice, { paidAt: new Date().toISOString() })
           )
         ),
 
@@ -136,14 +139,14 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
 
       /** Deletes a draft with its lines. */
       remove: (id: string) =>
-        withLocked(id, (contract, current) =>
+        withLocked(id, ({ contract, invoice: current }) =>
           Effect.gen(function* () {
             yield* requireEditableInvoice(current.value.status)
             const linesDeletion = yield* billables.buildBulkDelete(
               yield* billables.listAll({ invoice: id }),
               contract.client
             )
-            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-current.value.totalMinor], "status")
+            const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
             yield* invoices.deleteLocked(current, { extraCtes: [linesDeletion, ...billedUpdate], commit: true })
           })
         )

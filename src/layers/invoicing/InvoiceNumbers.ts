@@ -2,14 +2,20 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import {
+  type Counter,
+  continueWith,
   defaultNumberPattern,
   formatInvoiceNumber,
   type InvoiceSeries,
+  newCounter,
   numberingPeriod,
+  type PatchInvoiceSeries,
   seriesIdOf
 } from "../../domain/invoicing/InvoiceNumber.ts"
+import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { insertEvent } from "../postgres/repository/EventLog.ts"
+import { inTransaction } from "../postgres/connection/Transactions.ts"
+import { insertEvents } from "../postgres/repository/EventLog.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 type Period = (typeof InvoiceSeries.Type)["periods"][number]
@@ -24,11 +30,17 @@ const toPeriod = ({ first, last, period, ...counts }: PeriodRow): Period => ({
   ...counts
 })
 
+/** The periods with this one, which has no numbers yet. */
+const withPeriod = (periods: ReadonlyArray<Period>, period: string): ReadonlyArray<Period> =>
+  periods.some((known) => known.period === period)
+    ? periods
+    : [...periods, { period, count: 0, voids: 0, gaps: [] }].sort((a, b) => (a.period < b.period ? -1 : 1))
+
 /** Allocates gapless numbers: under a lock on the tenant's series, in the transaction that issues the invoice. */
 export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/InvoiceNumbers", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const record = insertEvent(sql, sql.literal("changed"))
+    const record = insertEvents(sql)
 
     /** Locks the series and reads the clock. The date of issue never decreases while the numbers increase. */
     const lockSeries = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
@@ -57,9 +69,10 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       with placed as (
         select period, place, invoice_number, status from invoices where tenant_id = ${tenant} and place is not null
       ), followed as (
-        select period, place, lag(place, 1, 0) over (partition by period order by place) as before
+        select period, place, lag(place, 1, coalesce(counter.start, 1) - 1) over (partition by period order by place) as before
         from (select period, place from placed union all
           select period, last + 1 from invoice_counters where tenant_id = ${tenant}) places
+        left join (select period, start from invoice_counters where tenant_id = ${tenant}) counter using (period)
       ), ends as (
         select period, min(placed.place) as first, max(placed.place) as last, count(placed.place) as count,
           count(*) filter (where status = 'VOID') as voids
@@ -73,48 +86,81 @@ export class InvoiceNumbers extends Effect.Service<InvoiceNumbers>()("layers/Inv
       left join placed l on l.period = ends.period and l.place = ends.last
       order by ends.period`
 
+    /** The current period of a tenant's series, and the period's counter. */
+    const loadCounter = Effect.fnUntraced(function* (tenant: string, pattern: string) {
+      const [zone] = yield* sql<{ timeZone: string }>`select time_zone as "timeZone" from tenants where id = ${tenant}`
+      const today = localDateOf(new Date().toISOString(), zone?.timeZone ?? defaultTimeZone)
+      const period = numberingPeriod(pattern, today)
+      const [counter = newCounter] = yield* sql<Counter>`
+        select start, last from invoice_counters where tenant_id = ${tenant} and period = ${period}`
+      return { period, counter }
+    })
+
+    const saveCounter = (tenant: string, period: string, { last, start }: Counter) => sql`
+      insert into invoice_counters (tenant_id, period, start, last) values (${tenant}, ${period}, ${start}, ${last})
+      on conflict (tenant_id, period) do update set start = excluded.start, last = excluded.last`
+
+    /** Locks the series, as every allocation of a number does, and writes its pattern. */
+    const savePattern = (tenant: string, pattern: string | undefined) => sql<{ pattern: string; sequence: number }>`
+      insert into invoice_series as series (tenant_id, pattern, sequence)
+      values (${tenant}, ${pattern ?? defaultNumberPattern}, 1)
+      on conflict (tenant_id) do update
+        set pattern = coalesce(${pattern ?? null}, series.pattern), sequence = series.sequence + 1
+      returning pattern, sequence`
+
     return {
       /** Allocates the next number. The caller's transaction must save an invoice with this number or roll back. */
-      allocate: Effect.gen(function* () {
+      allocate: Effect.fnUntraced(function* (timeZone: string) {
         const tenant = yield* CurrentTenant
         const [series] = yield* lockSeries(tenant)
         if (series === undefined) return yield* Effect.dieMessage("The upsert of the invoice series returned no row")
         const { issuedAt, pattern } = series
-        const period = numberingPeriod(pattern, issuedAt)
+        const issueDate = localDateOf(issuedAt, timeZone)
+        const period = numberingPeriod(pattern, issueDate)
         const [counter] = yield* incrementCounter(tenant, period)
         const place = counter?.place ?? 1
-        return { issuedAt, period, place, invoiceNumber: formatInvoiceNumber(pattern, issuedAt, place) }
-      }).pipe(Effect.orDie),
+        return { issuedAt, period, place, invoiceNumber: formatInvoiceNumber(pattern, issueDate, place) }
+      }, Effect.orDie),
 
       getSeries: Effect.gen(function* () {
         const tenant = yield* CurrentTenant
-        return { pattern: yield* loadPattern(tenant), periods: (yield* loadPeriods(tenant)).map(toPeriod) }
+        const pattern = yield* loadPattern(tenant)
+        const { counter } = yield* loadCounter(tenant, pattern)
+        return { pattern, next: counter.last + 1, periods: (yield* loadPeriods(tenant)).map(toPeriod) }
       }).pipe(Effect.orDie),
 
       /**
-       * Sets the pattern from the next number on. Reads the periods before it locks the series, because that is slow
-       * for many invoices.
+       * Sets the pattern from the next number on, and where the counter of the current period goes on. Reads the periods
+       * before it locks the series, because that is slow for many invoices.
        */
-      setPattern: Effect.fnUntraced(function* (pattern: string) {
-        const tenant = yield* CurrentTenant
-        const series = { pattern, periods: (yield* loadPeriods(tenant)).map(toPeriod) }
-        const event = record({
-          tenant,
-          type: "invoice_series.updated" satisfies EventType,
-          resource: seriesIdOf(tenant),
-          client: undefined,
-          sequence: sql.literal("changed.sequence"),
-          at: new Date().toISOString(),
-          data: series
-        })
-        yield* sql`
-          with changed as (
-            insert into invoice_series as series (tenant_id, pattern, sequence) values (${tenant}, ${pattern}, 1)
-            on conflict (tenant_id) do update set pattern = excluded.pattern, sequence = series.sequence + 1
-            returning sequence
-          ) ${event}`
-        return series
-      }, Effect.orDie)
+      update: (change: typeof PatchInvoiceSeries.Type) =>
+        Effect.gen(function* () {
+          const tenant = yield* CurrentTenant
+          const periods = (yield* loadPeriods(tenant)).map(toPeriod)
+          const [saved] = yield* savePattern(tenant, change.pattern)
+          if (saved === undefined) return yield* Effect.dieMessage("The upsert of the invoice series returned no row")
+          const { pattern } = saved
+          const { counter, period } = yield* loadCounter(tenant, pattern)
+          const next = change.next === undefined ? counter : yield* continueWith(counter, change.next, period)
+          if (next !== counter) yield* saveCounter(tenant, period, next)
+          const series = {
+            pattern,
+            next: next.last + 1,
+            periods: next === counter ? periods : withPeriod(periods, period)
+          }
+          yield* record([
+            {
+              tenant,
+              type: "invoice_series.updated" satisfies EventType,
+              resource: seriesIdOf(tenant),
+              client: undefined,
+              sequence: saved.sequence,
+              at: new Date().toISOString(),
+              data: series
+            }
+          ])
+          return series
+        }).pipe(inTransaction(sql))
     }
   }).pipe(withSpans("InvoiceNumbers"))
 }) {}

@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
 import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
+import type { BankAccount } from "../../domain/money/BankAccount.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -32,13 +33,22 @@ const makeAddressReader = (side: keyof typeof sides) => {
 const readTenantAddress = makeAddressReader("tenant")
 const readClientAddress = makeAddressReader("client")
 
+type PartiesRow = Row & {
+  readonly tenantName: string
+  readonly timeZone: string
+  readonly bankAccount: BankAccount | null
+  readonly clientName: string
+  readonly contractName: string
+}
+
 /** Reads the current parties of a contract: the tenant and the client, each with its first address. */
 export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/InvoiceParties", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
     loadByContract: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<Row & { tenantName: string; clientName: string; contractName: string }>`
-          select tenants.name as "tenantName", clients.name as "clientName", contract.name as "contractName",
+        Effect.orDie(sql<PartiesRow>`
+          select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
+            clients.name as "clientName", contract.name as "contractName",
             ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
           from contracts contract
           join tenants on tenants.id = contract.tenant_id
@@ -50,7 +60,12 @@ export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/Inv
           row === undefined
             ? Effect.dieMessage("The contract of the invoice does not exist")
             : Effect.succeed({
-                tenant: { name: row.tenantName, ...readTenantAddress(row) },
+                tenant: {
+                  name: row.tenantName,
+                  ...readTenantAddress(row),
+                  timeZone: row.timeZone,
+                  ...(row.bankAccount === null ? {} : { bankAccount: row.bankAccount })
+                },
                 client: { name: row.clientName, ...readClientAddress(row) },
                 contract: { name: row.contractName }
               })

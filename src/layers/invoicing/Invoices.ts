@@ -1,20 +1,29 @@
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
-import { type CreateInvoice, Invoice } from "../../domain/invoicing/Invoice.ts"
+import { type CreateInvoice, Invoice, type invoiceSorts } from "../../domain/invoicing/Invoice.ts"
 import { draftOf } from "../../domain/invoicing/InvoiceDraft.ts"
-import { type InvoiceStatus, requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
+import type { InvoiceStatus } from "../../domain/invoicing/InvoiceStatus.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
-import { applyPatch, type Patch } from "../../domain/Schemas.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
+import { byAge, byTime, containsText } from "../postgres/repository/Keyset.ts"
+import type { ListQuery } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
-interface Filter {
+interface Filter extends ListQuery {
   readonly contractId?: string | undefined
+  readonly clientId?: string | undefined
   readonly status?: InvoiceStatus | undefined
   readonly overdue?: boolean | undefined
+  /** Days in the time zone of the tenant. */
+  readonly issuedFrom?: string | undefined
+  readonly issuedTo?: string | undefined
+  readonly number?: string | undefined
 }
+
+const issue = "coalesce(this.issued_at, 'infinity'::timestamptz)"
 
 /** Repository of invoices. Changes neither their lines nor their status. */
 export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
@@ -28,12 +37,38 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       entity: Invoice,
       relations: ["contract"],
       clientOf: ({ contract }, tenant) =>
-        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`
+        sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`,
+      sorts: {
+        createdAt: byAge,
+        issuedAt: byTime("issued_at"),
+        dueAt: byTime("due_at")
+      } satisfies Record<(typeof invoiceSorts)[number], unknown>
     })
 
-    const overdueFilter = (overdue: boolean | undefined) => {
-      if (overdue === undefined) return sql.literal("true")
-      return sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)
+    /** The start of a day of the tenant, or of the day after. */
+    const startOfDay = (tenant: string, day: string, daysLater: 0 | 1) => sql`(
+      select (${day}::date + ${sql.literal(String(daysLater))})::timestamp at time zone time_zone
+      from tenants where id = ${tenant})`
+
+    const searchFilter = (tenant: string, query: string) => sql`this.id = any(array(
+        select id from invoices where tenant_id = ${tenant} and ${containsText(sql, "invoice_number", query)}
+        union
+        select invoices.id from clients
+        join invoices on invoices.tenant_id = clients.tenant_id and invoices.client_id = clients.id
+        where clients.tenant_id = ${tenant} and ${containsText(sql, "clients.name", query)}))`
+
+    const conditionOf = (tenant: string, { clientId, issuedFrom, issuedTo, number, overdue, q }: Filter) => {
+      const conditions = [
+        ...(overdue === undefined ? [] : [sql.literal(`(status = 'FINALIZED' and due_at < now()) is ${overdue}`)]),
+        ...(clientId === undefined ? [] : [sql`this.client_id = ${clientId}`]),
+        ...(number === undefined ? [] : [sql`this.invoice_number = ${number}`]),
+        ...(issuedFrom === undefined
+          ? []
+          : [sql`${sql.literal(issue)} >= ${startOfDay(tenant, issuedFrom, 0)} and this.issued_at is not null`]),
+        ...(issuedTo === undefined ? [] : [sql`${sql.literal(issue)} < ${startOfDay(tenant, issuedTo, 1)}`]),
+        ...(q === undefined ? [] : [searchFilter(tenant, q)])
+      ]
+      return conditions.reduce<Fragment>((all, condition) => sql`${all} and ${condition}`, sql.literal("true"))
     }
 
     return {
@@ -45,13 +80,11 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
           Effect.flatMap(invoices.create)
         ),
 
-      list: (window: PageRequest, { contractId, overdue, status }: Filter) =>
-        invoices.page(window, { contract: contractId, status }, overdueFilter(overdue)),
-
-      patch: (id: string, change: Patch<Invoice>) =>
-        invoices.updateWith(id, (invoice) =>
-          Effect.as(requireEditableInvoice(invoice.status), applyPatch(invoice, change))
-        ),
+      list: (window: PageRequest, filter: Filter) =>
+        Effect.flatMap(CurrentTenant, (tenant) => {
+          const { contractId, sort, status } = filter
+          return invoices.page(window, { contract: contractId, status }, conditionOf(tenant, filter), sort)
+        }),
 
       /** The parties as of finalization, or undefined for an invoice that was never finalized. */
       findFrozenParties: (id: string) =>

@@ -25,7 +25,8 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
     const tenantOwnedRows = {
       members: (tenant: string) => sql`select 1 from members where tenant_id = ${tenant} order by id`,
       integrations: (tenant: string) => sql`select 1 from integrations where tenant_id = ${tenant} order by id`,
-      assets: (tenant: string) => sql`select 1 from assets where tenant_id = ${tenant} order by id`
+      assets: (tenant: string) => sql`select 1 from assets where tenant_id = ${tenant} order by id`,
+      taxRates: (tenant: string) => sql`select 1 from tax_rates where tenant_id = ${tenant} order by id`
     }
 
     const ownedTenantRows = ({ issuer, subject }: Principal["Type"]) => sql`
@@ -71,7 +72,8 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
         members: yield* countOf("members", tenantOwnedRows.members(tenant)),
         integrations: yield* countOf("integrations", tenantOwnedRows.integrations(tenant)),
         assets: yield* countOf("assets", tenantOwnedRows.assets(tenant)),
-        assetBytes: yield* storedBytes
+        assetBytes: yield* storedBytes,
+        taxRates: yield* countOf("taxRates", tenantOwnedRows.taxRates(tenant))
       }
       return used
     })

@@ -2,21 +2,25 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { prefixOf } from "../../domain/Ids.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
+import { defaultTimeZone } from "../../domain/TimeZone.ts"
+import { toDefaultTaxRates } from "../../domain/taxes/TaxRate.ts"
 import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
-import { type CreateTenant, Tenant, TenantId } from "../../domain/tenancy/Tenant.ts"
+import { type CreateTenant, type PatchTenant, Tenant, TenantId } from "../../domain/tenancy/Tenant.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { TaxRates } from "../taxes/TaxRates.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { Members } from "./Members.ts"
 
 export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
-  dependencies: [Members.Default, Quotas.Default],
+  dependencies: [Members.Default, Quotas.Default, TaxRates.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const members = yield* Members
     const quotas = yield* Quotas
+    const taxRates = yield* TaxRates
     const tenants = yield* makeResource({
       name: "tenant",
       table: "tenants",
@@ -34,12 +38,17 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
         Effect.suspend(() => {
           const id = makeId(prefixOf(TenantId))
           return quotas.requireOwnedTenantQuota.pipe(
-            Effect.zipRight(tenants.create({ ...fields, media: [] }, id)),
+            Effect.zipRight(tenants.create({ timeZone: defaultTimeZone, ...fields, media: [] }, id)),
             Effect.zipLeft(members.createFirstOwner),
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             inTransaction(sql)
           )
         }),
+
+      patch: (id: string, request: typeof PatchTenant.Type) => {
+        const change = toDefaultTaxRates(request)
+        return tenants.patch(id, change).pipe(taxRates.withDefaults(change.defaultTaxRates))
+      },
 
       /** The tenants the caller is a member of, in order of creation. */
       listForCaller: ({ after, limit }: PageRequest) =>

@@ -49,9 +49,9 @@ export class IssueBilling extends Effect.Service<IssueBilling>()("layers/IssueBi
           : findByKeys(integrationId, issueKeys)
         const lines = selected.map((issue) => issueToLine(issue, site, request))
         const created = billables.create({ invoiceId: InvoiceId.make(invoice.id), billables: lines })
-        return yield* issueKeys === undefined
-          ? created
-          : Effect.catchTag(created, "ValidationError", (error) => Effect.fail(toIssueErrors(error)))
+        return yield* Effect.catchTag(created, "ValidationError", (error) =>
+          Effect.fail(toIssueErrors(error, issueKeys !== undefined))
+        )
       })
     }
   }).pipe(withSpans("IssueBilling"))

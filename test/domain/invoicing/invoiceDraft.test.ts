@@ -14,6 +14,9 @@ describe("A new draft invoice", () => {
       status: "DRAFT",
       currencyCode: "EUR",
       subtotalMinor: 0,
+      discountMinor: 0,
+      taxes: [],
+      taxMinor: 0,
       totalMinor: 0,
       billableCount: 0,
       dueAt
@@ -30,5 +33,11 @@ describe("A new draft invoice", () => {
     assert.isUndefined(errorsOf(draftOf({ ...contract, status: "ENDED" }, { contractId: id })))
     const decision = draftOf({ ...contract, status: "DRAFT" }, { contractId: id })
     assert.deepStrictEqual(errorsOf(decision), ["contractId state"])
+  })
+
+  it("needs a discount for a reason", () => {
+    const reasonOnly = { contractId: id, discountReason: "Loyalty" }
+    assert.deepStrictEqual(errorsOf(draftOf(contract, reasonOnly)), ["discount required"])
+    assert.isUndefined(errorsOf(draftOf(contract, { ...reasonOnly, discount: { percent: 1 } })))
   })
 })

@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import {
+  continueWith,
   defaultNumberPattern,
   formatInvoiceNumber,
   NumberPattern,
+  newCounter,
   numberingPeriod,
   seriesIdOf
 } from "../../../src/domain/invoicing/InvoiceNumber.ts"
+import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 const issuedAt = "2026-11-14T09:30:00.000Z"
@@ -81,5 +84,28 @@ describe("seriesIdOf", () => {
   it("replaces the prefix of the tenant and nothing else", () => {
     assert.strictEqual(seriesIdOf("tnt_abc"), "ser_abc")
     assert.strictEqual(seriesIdOf("x_tnt_abc"), "x_tnt_abc")
+  })
+})
+
+describe("continueWith", () => {
+  it("continues a series from elsewhere before its first number", () => {
+    assertPasses(continueWith(newCounter, 118, "2026"), { start: 118, last: 117 })
+    assertPasses(continueWith(newCounter, 1, "2026"), { start: 1, last: 0 })
+    assertPasses(continueWith({ start: 118, last: 117 }, 200, "2026"), { start: 200, last: 199 })
+  })
+
+  it("only goes up", () => {
+    assert.deepStrictEqual(messagesOf(continueWith({ start: 118, last: 117 }, 117, "2026")), [
+      "next min: must be at least 118, because the counter only goes up, but is 117"
+    ])
+  })
+
+  it("keeps a counter that has given a number", () => {
+    assert.deepStrictEqual(messagesOf(continueWith({ start: 118, last: 118 }, 200, "2026")), [
+      "next state: can only be set before the first number, but the period 2026 has numbers"
+    ])
+    assert.deepStrictEqual(messagesOf(continueWith({ start: 1, last: 3 }, 200, "all")), [
+      "next state: can only be set before the first number, but the series has numbers"
+    ])
   })
 })

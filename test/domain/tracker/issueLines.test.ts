@@ -103,7 +103,7 @@ describe("toIssueErrors", () => {
   it("renames the reference of a line to the key in the request, and nothing else", () => {
     const detail = { constraint: "unique", message: "is already billed" } as const
     const fields = ["billables[12].referenceId", "billables[0].name", "xbillables[0].referenceId", "filter"]
-    const renamed = toIssueErrors(validationError(...fields.map((field) => ({ ...detail, field }))))
+    const renamed = toIssueErrors(validationError(...fields.map((field) => ({ ...detail, field }))), true)
     assert.strictEqual(renamed.message, "Request validation failed")
     assert.deepStrictEqual(
       renamed.details,
@@ -113,13 +113,33 @@ describe("toIssueErrors", () => {
       }))
     )
     assert.strictEqual(
-      toIssueErrors(fieldError("billables[1].referenceId.x", "unique", "")).details?.[0]?.field,
+      toIssueErrors(fieldError("billables[1].referenceId.x", "unique", ""), true).details?.[0]?.field,
       "billables[1].referenceId.x"
     )
   })
 
+  it("keeps the reference of a line that a filter selected", () => {
+    const error = fieldError("billables[1].referenceId", "unique", "is already billed")
+    assert.strictEqual(toIssueErrors(error, false).details?.[0]?.field, "billables[1].referenceId")
+  })
+
+  it("reports an error of the tax rates once, because all lines have the same", () => {
+    const errors = [0, 1].flatMap((line) =>
+      (["exists", "state"] as const).map((constraint) => ({
+        field: `billables[${line}].taxRateIds[0]`,
+        constraint,
+        message: ""
+      }))
+    )
+    for (const hasKeys of [true, false])
+      assert.deepStrictEqual(toIssueErrors(validationError(...errors), hasKeys).details, [
+        { field: "taxRateIds[0]", constraint: "exists", message: "" },
+        { field: "taxRateIds[0]", constraint: "state", message: "" }
+      ])
+  })
+
   it("accepts an error without details", () => {
-    assert.deepStrictEqual(toIssueErrors(new ValidationError({ message: "failed" })).details, [])
+    assert.deepStrictEqual(toIssueErrors(new ValidationError({ message: "failed" }), true).details, [])
   })
 })
 

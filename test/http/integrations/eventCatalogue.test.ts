@@ -32,6 +32,7 @@ describe("Events of every resource lifecycle", () => {
     await recordCrudEvents()
     await recordMemberEvents()
     await recordInvoiceEvents()
+    await recordTaxRateEvents()
     await recordAssetEvents()
     await recordIntegrationEvents()
     await recordIssueEvents()
@@ -75,6 +76,12 @@ describe("Events of every resource lifecycle", () => {
     await send("PATCH", `/billables/${line}`, 200, { quantity: 1.5 })
     await send("DELETE", `/billables/${line}`, 204)
     await send("DELETE", `/invoices/${id}`, 204)
+  }
+
+  const recordTaxRateEvents = async () => {
+    const { id } = await send("POST", "/tax-rates", 201, { name: "Tax", percent: 1 })
+    await send("PATCH", `/tax-rates/${id}`, 200, { order: 1 })
+    await send("POST", `/tax-rates/${id}/archive`, 200)
   }
 
   const recordAssetEvents = async () => {

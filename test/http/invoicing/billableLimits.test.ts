@@ -42,7 +42,31 @@ const keys = (count: number) => Object.fromEntries(Array.from({ length: count },
 const tooManyDecimals = ["format", "must have at most 12 decimals"] as const
 const badKey = ["maxLength", "must have keys of 1 to 40 characters"] as const
 
+const taxRateId = (n: number) => `tax_${String(n).padStart(26, "0")}`
+const oneOfBoth = ["required", "must have exactly one of percent and amountMinor"] as const
+
 const limits: Readonly<Record<string, Limit>> = {
+  discountReason: text(1, 200),
+  discount: {
+    valid: [{ percent: 0.0001 }, { percent: 100 }, { amountMinor: 1 }],
+    invalid: [
+      [{}, ...oneOfBoth],
+      [{ percent: 1, amountMinor: 1 }, ...oneOfBoth],
+      [{ percent: 0 }, "min", "must be at least 0.0001", "percent"],
+      [{ percent: 100.0001 }, "max", "must be at most 100", "percent"],
+      [{ percent: 33.33333 }, "format", "must have at most 4 decimals", "percent"],
+      [{ amountMinor: 0 }, "min", "must be at least 1", "amountMinor"],
+      [10, "type", "must be an object"]
+    ]
+  },
+  taxRateIds: {
+    valid: [[]],
+    invalid: [
+      [[1, 2, 3, 4].map(taxRateId), "maxItems", "must have at most 3 items"],
+      [[1, 1].map(taxRateId), "unique", "must not contain a tax rate twice"],
+      ["", "type", "must be an array"]
+    ]
+  },
   name: text(1, 255),
   description: text(0, 1024),
   referenceType: text(1, 100),
@@ -108,8 +132,11 @@ describe("The limits of a billable", () => {
   const requiredFields: Readonly<Record<string, object>> = {
     referenceType: { referenceId: "1" },
     referenceId: { referenceType: "work" },
-    quantity: { amountMinor: 0 }
+    quantity: { amountMinor: 0 },
+    discountReason: { discount: { percent: 1 } }
   }
+  /** The field of a response. */
+  const shownAs = (field: string) => (field === "taxRateIds" ? "taxRates" : field)
 
   for (const [field, { invalid, valid }] of Object.entries(limits)) {
     it(`apply to ${field} in POST /billables`, async () => {
@@ -118,7 +145,7 @@ describe("The limits of a billable", () => {
       const lineWith = (value: unknown) => ({ ...requiredFields[field], [field]: value })
       const added = await add(id, ...valid.map(lineWith))
       assert.deepStrictEqual(
-        added.map((line) => line[field]),
+        added.map((line) => line[shownAs(field)]),
         valid
       )
       for (const line of added) assert.deepStrictEqual((await call("GET", `/billables/${line.id}`)).body.data, line)
@@ -141,7 +168,7 @@ describe("The limits of a billable", () => {
       for (const value of valid) {
         const { body, status, text } = await call("PATCH", path, { [field]: value })
         assert.strictEqual(status, 200, text)
-        assert.deepStrictEqual(body.data[field], value)
+        assert.deepStrictEqual(body.data[shownAs(field)], value)
         assert.deepStrictEqual((await call("GET", path)).body, body)
       }
       const before = await call("GET", path)

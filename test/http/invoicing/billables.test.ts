@@ -55,6 +55,8 @@ describe("POST /billables", () => {
       quantity: 1,
       amountMinor: 7,
       currencyCode: "JPY",
+      taxRates: [],
+      discountMinor: 0,
       lineTotalMinor: 7
     })
     const listed = await service.call("GET", response.headers.get("location") ?? "", {

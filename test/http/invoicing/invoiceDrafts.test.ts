@@ -25,6 +25,9 @@ describe("A draft invoice", () => {
         status: "DRAFT",
         currencyCode: "KWD",
         subtotalMinor: 0,
+        discountMinor: 0,
+        taxes: [],
+        taxMinor: 0,
         totalMinor: 0,
         billableCount: 0
       })

@@ -100,7 +100,7 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
       return rows[0]?.parties
     }
     const parties = {
-      tenant: { name: "Tenant", address: tenantAddress },
+      tenant: { name: "Tenant", address: tenantAddress, timeZone: "UTC" },
       client: { name: "Northwind", address: clientAddress },
       contract: { name: "Pumps" }
     }

@@ -151,7 +151,7 @@ describe("The pattern of invoice numbers", () => {
       ["{seq}\u0000", ["pattern", "pattern", "must not contain NUL or unpaired surrogates"]],
       [1, ["pattern", "type", "must be a string"]],
       [null, ["pattern", "type", "must be a string"]],
-      [undefined, ["pattern", "required", "is required"]]
+      [undefined, ["body", "required", "must contain at least one field to change"]]
     ]
     for (const [pattern, expectedError] of expectedErrors) {
       it(`is rejected: ${JSON.stringify(pattern)}`, async () => {
@@ -224,5 +224,53 @@ describe("The pattern of invoice numbers", () => {
       else assertFailure(response, 403, forbiddenText)
       assert.strictEqual((await series()).pattern, mayChange ? pattern : before.pattern)
     }
+  })
+
+  describe("continues a series from elsewhere", () => {
+    it("with its next number, before the first one", async () => {
+      const { call, issueNumbers, series, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
+      assert.strictEqual((await series()).next, 1)
+      const { body } = await call("PATCH", "/invoice-series", { body: { next: 118 } })
+      const periods = [{ period: "all", count: 0, voids: 0, gaps: [] }]
+      assert.deepStrictEqual(body.data, { pattern: "N-{seq}", next: 118, periods })
+      assert.deepStrictEqual(await series(), body.data)
+      assert.deepStrictEqual(await issueNumbers(2), ["N-118", "N-119"])
+      assert.deepStrictEqual(await series(), {
+        pattern: "N-{seq}",
+        next: 120,
+        periods: [{ period: "all", first: "N-118", last: "N-119", count: 2, voids: 0, gaps: [] }]
+      })
+    })
+
+    it("upwards only, and not once the period has a number", async () => {
+      const { call, issueNumbers, setPattern } = await makeInvoiceSeries(fixture().service)
+      await setPattern("N-{seq}")
+      const setNext = (next: number) => call("PATCH", "/invoice-series", { body: { next } })
+      assert.strictEqual((await setNext(118)).status, 200)
+      assertValidationError(await setNext(117), [
+        "next",
+        "min",
+        "must be at least 118, because the counter only goes up, but is 117"
+      ])
+      assert.deepStrictEqual(await issueNumbers(1), ["N-118"])
+      assertValidationError(await setNext(200), [
+        "next",
+        "state",
+        "can only be set before the first number, but the series has numbers"
+      ])
+    })
+
+    it("together with its pattern, or neither", async () => {
+      const { call, issueNumbers, series } = await makeInvoiceSeries(fixture().service)
+      await issueNumbers(1)
+      const before = await series()
+      const rejected = await call("PATCH", "/invoice-series", { body: { pattern: "Y{year}-{seq}", next: 5 } })
+      assert.strictEqual(rejected.status, 400, rejected.text)
+      assert.deepStrictEqual(await series(), before)
+      const accepted = await call("PATCH", "/invoice-series", { body: { pattern: "A-{seq:3}", next: 5 } })
+      assert.strictEqual(accepted.status, 200, accepted.text)
+      assert.deepStrictEqual(await issueNumbers(1), ["A-005"])
+    })
   })
 })

@@ -22,7 +22,7 @@ describe("Invoice numbers", () => {
   describe("assigned by finalize", () => {
     it("start at 1, contain the year and are summarized by GET /invoice-series", async () => {
       const { issueNext, series } = await makeInvoiceSeries(fixture().service)
-      assert.deepStrictEqual(await series(), { pattern: "INV-{year}-{seq:6}", periods: [] })
+      assert.deepStrictEqual(await series(), { pattern: "INV-{year}-{seq:6}", next: 1, periods: [] })
       const first = await issueNext()
       const year = first.issuedAt.slice(0, 4)
       assert.strictEqual(first.invoiceNumber, `INV-${year}-000001`)
@@ -32,6 +32,7 @@ describe("Invoice numbers", () => {
       )
       assert.deepStrictEqual(await series(), {
         pattern: "INV-{year}-{seq:6}",
+        next: 4,
         periods: [
           { period: year, first: `INV-${year}-000001`, last: `INV-${year}-000003`, count: 3, voids: 0, gaps: [] }
         ]

@@ -168,6 +168,7 @@ describe("Invoice numbers", { timeout: 120_000 }, () => {
     const series = await call("GET", "/invoice-series")
     assert.deepStrictEqual(series.body.data, {
       pattern: "N-{seq}",
+      next: count + 1,
       periods: [{ period: "all", first: "N-1", last: `N-${count}`, count, voids: 0, gaps: [] }]
     })
 

@@ -24,7 +24,7 @@ describe("Reading invoices", () => {
       invoice: id,
       currencyCode: "KWD",
       decimals: 3,
-      rounding: "half away from zero, once for each line",
+      rounding: "half away from zero, once for each line, each discount and each tax",
       lines: [
         {
           billable: tiny?.id,
@@ -33,6 +33,7 @@ describe("Reading invoices", () => {
           amountMinor: 3,
           product: "0.000000000003",
           roundedBy: "-0.000000000003",
+          discountMinor: 0,
           lineTotalMinor: 0,
           runningTotalMinor: 0
         },
@@ -43,6 +44,7 @@ describe("Reading invoices", () => {
           amountMinor: 100,
           product: "100.5",
           roundedBy: "0.5",
+          discountMinor: 0,
           lineTotalMinor: 101,
           runningTotalMinor: 101
         },
@@ -53,11 +55,16 @@ describe("Reading invoices", () => {
           amountMinor: 1,
           product: "-2.5",
           roundedBy: "-0.5",
+          discountMinor: 0,
           lineTotalMinor: -3,
           runningTotalMinor: 98
         }
       ],
       subtotalMinor: 98,
+      discountMinor: 0,
+      taxSets: [{ taxRates: [], netMinor: 98, discountMinor: 0 }],
+      taxes: [],
+      taxMinor: 0,
       totalMinor: 98
     })
   })

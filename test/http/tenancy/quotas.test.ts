@@ -119,6 +119,16 @@ describe("Quotas", () => {
     ["mediaSlots", "images attached to a client", slots("clients")],
     ["mediaSlots", "images attached to a tenant", slots("tenants")],
     [
+      "taxRates",
+      "tax rates",
+      async ({ call }) => ({
+        field: "name",
+        add: (n) => call("POST", "/tax-rates", { name: `Tax ${n}`, percent: 1 }),
+        // No request deletes a tax rate.
+        free: ({ body }) => at().pool.query("delete from tax_rates where id = $1", [body.data.id])
+      })
+    ],
+    [
       "invoiceLines",
       "lines of an invoice",
       async ({ call, invoicing }) => {

@@ -12,6 +12,7 @@ import {
   resourceMaker,
   singularOf
 } from "../../support/fixtures/resources.ts"
+import { commonRates, taxRateMaker } from "../../support/fixtures/taxRates.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 
@@ -65,6 +66,11 @@ const table: Table = {
   "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/billables/from-issues": [403, 201, 201, 201, 403],
+  "GET /tax-rates": [200, 200, 200, 200, 403],
+  "POST /tax-rates": [403, 403, 201, 201, 403],
+  "GET /tax-rates/{taxRateId}": [200, 200, 200, 200, 403],
+  "PATCH /tax-rates/{taxRateId}": [403, 403, 200, 200, 403],
+  "POST /tax-rates/{taxRateId}/archive": [403, 403, 200, 200, 403],
   "GET /invoice-series": [200, 200, 200, 200, 403],
   "PATCH /invoice-series": [403, 403, 200, 200, 403],
 
@@ -98,6 +104,8 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /members/{memberId} themselves": { role: "VIEWER" },
   "PATCH /invoices/{invoiceId}": { dueAt: "2031-01-31T00:00:00Z" },
   "PATCH /billables/{billableId}": { amountMinor: 1 },
+  "POST /tax-rates": commonRates.standard,
+  "PATCH /tax-rates/{taxRateId}": { order: 1 },
   "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
@@ -168,7 +176,8 @@ describe("The roles of a tenant", () => {
       draft: async () => (await invoices.draft({ contractId: await contractId() })).id,
       invoiceIn: async (status: "DRAFT" | "FINALIZED") =>
         invoices.invoiceIn(status, { contractId: await contractId() }),
-      assets: assetClient(service, tenant, founder)
+      assets: assetClient(service, tenant, founder),
+      taxRates: taxRateMaker(service, tenant, founder)
     }
   }
   type Tenant = Awaited<ReturnType<typeof makeTenant>>
@@ -213,6 +222,8 @@ describe("The roles of a tenant", () => {
     if (path.includes("{slot}")) return mediaPath(path, tenant)
     if (path.includes("{integrationId}")) return integrationPath(path, tenant)
     if (path.includes("{assetId}")) return assetPath(row, path, tenant)
+    if (path.includes("{taxRateId}"))
+      return path.replace("{taxRateId}", await tenant.taxRates.createCommonRate("standard"))
     const kind = kindOf(row)
     if (kind !== undefined && path.includes("{")) return `/${kind}/${await tenant.make(kind)}`
     if (/\{(invoice|billable)Id\}/.test(path)) {

@@ -65,7 +65,7 @@ export const successHeaders = (traits: OperationTraits, status: string) => ({
   ...(status === "201"
     ? { Location: requiredHeader("URL of the new resource.", `/api/v1/clients/${exampleId("clnt")}`) }
     : {}),
-  ...(traits.returnsList && traits.hasQuery
+  ...(traits.isPaged
     ? {
         Link: optionalHeader(
           'URL of the next page, as `rel="next"`, if there is one.',

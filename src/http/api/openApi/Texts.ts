@@ -55,9 +55,14 @@ export const describeOperation = (
 }
 
 /** The description of a success response. */
-export const describeSuccess = ({ hasQuery, method, returnsList }: OperationTraits, status: string) => {
+export const describeSuccess = ({ isPaged, method, returnsList }: OperationTraits, status: string) => {
   if (status === "201") return "Created. `Location` is its URL."
   if (status === "204") return "Done. The response has no body."
-  if (returnsList) return hasQuery ? "One page of the list. `Link` has the URL of the next one." : "The whole list."
+  if (returnsList && isPaged)
+    return (
+      "One page of the list. `Link` has the URL of the next one. With `Accept: text/csv`, the whole list as CSV, unless " +
+      "there is a `limit`."
+    )
+  if (returnsList && method === "GET") return "The whole list. With `Accept: text/csv`, as CSV."
   return method === "GET" ? "Found." : "Done. `data` is the result."
 }

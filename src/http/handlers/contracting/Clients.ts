@@ -16,7 +16,7 @@ const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly
 })
 
 export const clients = handleGroup(ClientsApi, dependencies, ({ attachments, clients }) => ({
-  list: () => listAll(clients.readListPage),
+  list: ({ query }) => listAll(clients.readListPage(query)),
   create: ({ payload }) => clients.create(payload),
   get: ({ path }) => clients.get(path.clientId),
   patch: ({ path, payload }) => clients.patch(path.clientId, payload),

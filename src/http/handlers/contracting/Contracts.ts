@@ -6,7 +6,7 @@ import { handleGroup } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 export const contracts = handleGroup(ContractsApi, Effect.provide(Contracts, Contracts.Default), (contracts) => ({
-  list: ({ query }) => listPage(query, (window) => contracts.page(window, { client: query.clientId })),
+  list: ({ query }) => listPage(query, (window) => contracts.list(window, query)),
   create: ({ payload }) => contracts.create(applyContractDefaults(payload)),
   get: ({ path }) => contracts.get(path.contractId),
   patch: ({ path, payload }) => contracts.patch(path.contractId, payload),

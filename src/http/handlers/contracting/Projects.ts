@@ -5,7 +5,7 @@ import { handleGroup } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 export const projects = handleGroup(ProjectsApi, Effect.provide(Projects, Projects.Default), (projects) => ({
-  list: ({ query }) => listPage(query, (window) => projects.page(window, { contract: query.contractId })),
+  list: ({ query }) => listPage(query, (window) => projects.list(window, query)),
   create: ({ payload: { contractId, ...fields } }) => projects.create({ ...fields, contract: contractId }),
   get: ({ path, query }) => projects.getForCaller(path.projectId, query.expand),
   patch: ({ path, payload }) => projects.patch(path.projectId, payload),

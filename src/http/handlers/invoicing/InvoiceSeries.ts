@@ -8,6 +8,6 @@ export const invoiceSeries = handleGroup(
   Effect.provide(InvoiceNumbers, InvoiceNumbers.Default),
   (numbers) => ({
     get: () => numbers.getSeries,
-    patch: ({ payload }) => numbers.setPattern(payload.pattern)
+    patch: ({ payload }) => numbers.update(payload)
   })
 )

@@ -3,6 +3,7 @@ import { etagOfDigest } from "../../../domain/Etag.ts"
 import { variantOf } from "../../../domain/invoicing/InvoiceFile.ts"
 import { pdfNameOf } from "../../../domain/invoicing/PdfName.ts"
 import { CurrentTenant, callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
+import { InvoiceDrafts } from "../../../layers/invoicing/InvoiceDrafts.ts"
 import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanations.ts"
 import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
@@ -14,12 +15,19 @@ import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,
+  drafts: InvoiceDrafts,
   lifecycle: InvoiceLifecycle,
   explanations: InvoiceExplanations,
   pdfs: InvoicePdfs
 }).pipe(
   Effect.provide(
-    Layer.mergeAll(Invoices.Default, InvoiceLifecycle.Default, InvoiceExplanations.Default, InvoicePdfs.Default)
+    Layer.mergeAll(
+      Invoices.Default,
+      InvoiceDrafts.Default,
+      InvoiceLifecycle.Default,
+      InvoiceExplanations.Default,
+      InvoicePdfs.Default
+    )
   )
 )
 
@@ -28,27 +36,31 @@ const pdfHeaders = (name: string) => ({
   "content-disposition": `inline; filename="${name}"`
 })
 
-export const invoices = handleGroup(InvoicesApi, dependencies, ({ explanations, invoices, lifecycle, pdfs }) => ({
-  list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
-  create: ({ payload }) => invoices.create(payload),
-  get: ({ path }) => invoices.get(path.invoiceId),
-  patch: ({ path, payload }) => invoices.patch(path.invoiceId, payload),
-  remove: ({ path }) => lifecycle.remove(path.invoiceId),
-  finalize: ({ path, query }) => lifecycle.finalize(path.invoiceId, query),
-  pay: ({ path }) => lifecycle.pay(path.invoiceId),
-  void: ({ path, query }) => lifecycle.void(path.invoiceId, query),
-  explain: ({ path }) => explanations.get(path.invoiceId),
-  pdf: ({ path }) =>
-    Effect.gen(function* () {
-      const invoice = yield* invoices.get(path.invoiceId)
-      const headers = pdfHeaders(pdfNameOf(invoice))
-      const variant = variantOf(invoice)
-      const keys = [callerKey(yield* Principal)]
-      if (variant === undefined) return new HandlerResult(yield* pdfs.renderPreview(invoice, keys), { headers })
-      const file = yield* pdfs.getIssued(invoice, variant, keys)
-      const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
-      return new HandlerResult(new StreamedBody(file.sizeBytes, bytes), {
-        headers: { ...headers, etag: etagOfDigest(file.digest) }
+export const invoices = handleGroup(
+  InvoicesApi,
+  dependencies,
+  ({ drafts, explanations, invoices, lifecycle, pdfs }) => ({
+    list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
+    create: ({ payload }) => invoices.create(payload),
+    get: ({ path }) => invoices.get(path.invoiceId),
+    patch: ({ path, payload }) => drafts.patch(path.invoiceId, payload),
+    remove: ({ path }) => lifecycle.remove(path.invoiceId),
+    finalize: ({ path, query }) => lifecycle.finalize(path.invoiceId, query),
+    pay: ({ path }) => lifecycle.pay(path.invoiceId),
+    void: ({ path, query }) => lifecycle.void(path.invoiceId, query),
+    explain: ({ path }) => explanations.get(path.invoiceId),
+    pdf: ({ path }) =>
+      Effect.gen(function* () {
+        const invoice = yield* invoices.get(path.invoiceId)
+        const headers = pdfHeaders(pdfNameOf(invoice))
+        const variant = variantOf(invoice)
+        const keys = [callerKey(yield* Principal)]
+        if (variant === undefined) return new HandlerResult(yield* pdfs.renderPreview(invoice, keys), { headers })
+        const file = yield* pdfs.getIssued(invoice, variant, keys)
+        const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
+        return new HandlerResult(new StreamedBody(file.sizeBytes, bytes), {
+          headers: { ...headers, etag: etagOfDigest(file.digest) }
+        })
       })
-    })
-}))
+  })
+)

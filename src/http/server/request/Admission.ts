@@ -205,8 +205,8 @@ export const makeAdmission = Effect.gen(function* () {
     },
 
     /** Makes the further pages of a list wait for permits like requests. */
-    admitPages: <A>(keys: ReadonlyArray<string>, { first, readPage }: PagedList<A>) =>
-      new PagedList(first, (after) => database.withPermit(keys, readPage(after), pageWait))
+    admitPages: <A>(keys: ReadonlyArray<string>, { first, framing, readPage }: PagedList<A>) =>
+      new PagedList(first, (after) => database.withPermit(keys, readPage(after), pageWait), framing)
   }
 })
 

@@ -6,13 +6,15 @@ import {
   ServiceUnavailable,
   type TooManyRequests
 } from "../../../domain/Errors.ts"
-import { IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import type { PagePosition } from "../../../domain/Paging.ts"
+import { IfMatch, type RequestServices } from "../../../domain/tenancy/RequestContext.ts"
 import { TokenVerifier } from "../../../layers/auth/TokenVerifier.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { Broker } from "../../../layers/nats/Broker.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { PagedList } from "../response/HandlerResult.ts"
+import { prefersCsv, toCsvResponse } from "../response/Csv.ts"
+import { HandlerResult, PagedList } from "../response/HandlerResult.ts"
 import { type HttpResponse, parseEntityTags, toHttpResponse } from "../response/HttpResponse.ts"
 import type { ResponseLimits } from "../response/ResponseLimits.ts"
 import { toWireError } from "../response/WireErrors.ts"
@@ -57,6 +59,14 @@ const toRetryable = (cause: Cause.Cause<ApiError>) =>
     Effect.fail(error._tag === "InternalError" ? new ServiceUnavailable() : error)
   )
 
+/** How to read the pages after that of a handler's result, if there are any. */
+const restOf = (result: unknown, services: Context.Context<RequestServices>) => {
+  const { next, readPage } = result instanceof HandlerResult ? result : new HandlerResult(result)
+  return readPage === undefined
+    ? undefined
+    : { next, readPage: (after: PagePosition) => Effect.provide(readPage(after), services) }
+}
+
 /** Runs every operation: authorization, path, body, idempotency, handler, response. */
 export const makePipeline = Effect.fnUntraced(function* (responseLimits: ResponseLimits) {
   const { NODE_ENV, TRUSTED_PROXIES } = yield* Settings
@@ -90,9 +100,13 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
       const mismatch = route.checkResponse(response)
       if (Option.isSome(mismatch)) return yield* Effect.die(mismatch.value)
     }
-    return response.body instanceof PagedList
-      ? { ...response, body: admission.admitPages(keys, response.body) }
-      : response
+    const formatted =
+      route.csv !== undefined && response.status === route.status && prefersCsv(request)
+        ? toCsvResponse(route.csv, response, restOf(result, services))
+        : response
+    return formatted.body instanceof PagedList
+      ? { ...formatted, body: admission.admitPages(keys, formatted.body) }
+      : formatted
   })
 
   /** Reads the whole body for `work`, within the memory budget of the request's keys. */

@@ -3,6 +3,7 @@ import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type H
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { ApiError, ErrorDetail } from "../../../domain/Errors.ts"
 import { NotFound, validationError } from "../../../domain/Errors.ts"
+import type { RequestServices } from "../../../domain/tenancy/RequestContext.ts"
 import {
   type AccessRule,
   EndpointAccess,
@@ -14,7 +15,8 @@ import {
   StreamedUpload,
   UnsafeGet
 } from "../../api/Access.ts"
-import type { HandlerGroup, RequestServices, RequestUpload } from "../Handlers.ts"
+import type { HandlerGroup, RequestUpload } from "../Handlers.ts"
+import { type CsvFormat, makeCsvFormat } from "../response/Csv.ts"
 import { makeResponseCheck } from "../response/ResponseCheck.ts"
 import { makeBoundedDecoder } from "./BoundedDecoder.ts"
 import { toValidationDetails } from "./ValidationDetails.ts"
@@ -55,6 +57,8 @@ export interface Route {
   ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, ApiError>
   readonly run: (input: Input) => Effect.Effect<unknown, ApiError, RequestServices>
   readonly checkResponse: ReturnType<typeof makeResponseCheck>
+  /** The CSV form of the list that it returns, if it returns one. */
+  readonly csv: CsvFormat | undefined
 }
 
 type Decode = (value: unknown) => Either.Either<unknown, ParseResult.ParseIssue>
@@ -127,7 +131,8 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     decodePath: makePathDecoder(endpoint),
     decodeRest: makeRestDecoder(endpoint),
     run,
-    checkResponse: makeResponseCheck(name, endpoint.successSchema.ast)
+    checkResponse: makeResponseCheck(name, endpoint.successSchema.ast),
+    csv: endpoint.method === "GET" ? makeCsvFormat(endpoint.successSchema.ast, endpoint.path) : undefined
   }
 }
 

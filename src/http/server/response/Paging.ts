@@ -1,19 +1,38 @@
 import { Effect } from "effect"
 import type { EncodedPage } from "../../../domain/EncodedJson.ts"
-import type { ApiError } from "../../../domain/Errors.ts"
-import { type PagePosition, type PageRequest, pageLimit } from "../../../domain/Paging.ts"
-import { encodeCursor } from "../../api/Paging.ts"
+import { type ApiError, fieldError } from "../../../domain/Errors.ts"
+import { type PagePosition, type PageRequest, pageLimit, positionOf } from "../../../domain/Paging.ts"
+import type { RequestServices } from "../../../domain/tenancy/RequestContext.ts"
+import { cursorMessage, encodeCursor } from "../../api/Paging.ts"
 import { HandlerResult, PagedList } from "./HandlerResult.ts"
 
-/** The requested page. `read` returns one row more than the page, if there is a next one. */
-export const listPage = <A extends PagePosition, E, R>(
-  query: { readonly limit?: number; readonly cursor?: PagePosition },
+interface ListQuery {
+  readonly limit?: number
+  readonly cursor?: PagePosition
+  readonly sort?: string
+}
+
+/**
+ * The requested page. `read` returns one row more than the page, if there is a next one. A response that has room for the
+ * whole list reads the pages after it.
+ */
+export const listPage = <A extends PagePosition, E extends ApiError, R extends RequestServices>(
+  { cursor, limit: givenLimit, sort }: ListQuery,
   read: (window: PageRequest) => Effect.Effect<ReadonlyArray<A>, E, R>
 ) => {
-  const limit = query.limit ?? pageLimit.default
+  if (cursor !== undefined && cursor.sort !== sort) return Effect.fail(fieldError("cursor", "format", cursorMessage))
+  const readPage = (after: PagePosition | undefined, limit: number) =>
+    Effect.map(read({ limit, after }), (rows) => {
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return { items: rows.slice(0, limit), next: last === undefined ? undefined : positionOf(last, sort) }
+    })
   return Effect.map(
-    read({ limit, after: query.cursor }),
-    (rows) => new HandlerResult(rows.slice(0, limit), { next: rows.length > limit ? rows[limit - 1] : undefined })
+    readPage(cursor, givenLimit ?? pageLimit.default),
+    ({ items, next }) =>
+      new HandlerResult(items, {
+        next,
+        ...(givenLimit === undefined ? { readPage: (after: PagePosition) => readPage(after, pageLimit.max) } : {})
+      })
   )
 }
 

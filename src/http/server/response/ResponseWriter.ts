@@ -1,23 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../domain/Errors.ts"
-import type { PagePosition } from "../../../domain/Paging.ts"
 import { PagedList, StreamedBody } from "./HandlerResult.ts"
 import { assignHeaders, type HttpResponse } from "./HttpResponse.ts"
 
 const writeFurtherPages = Effect.fnUntraced(function* (
   response: ServerResponse,
-  readPage: PagedList<unknown>["readPage"],
-  start: PagePosition | undefined
+  { first, framing, readPage }: PagedList<unknown>
 ) {
-  for (let next = start; next !== undefined; ) {
+  for (let next = first.next; next !== undefined; ) {
     yield* awaitDrain(response)
     if (response.destroyed) return
     const page = yield* readPage(next)
-    if (page.text !== "") response.write(`,${page.text}`)
+    if (page.text !== "") response.write(framing.separator + page.text)
     next = page.next
   }
-  response.end("]}")
+  response.end(framing.end)
 })
 
 /**
@@ -26,13 +24,13 @@ const writeFurtherPages = Effect.fnUntraced(function* (
  */
 export const writeList = (
   response: ServerResponse,
-  { first, readPage }: PagedList<unknown>,
+  list: PagedList<unknown>,
   timeoutMs?: number
 ): Effect.Effect<void, ApiError> => {
   if (response.destroyed || response.writableEnded) return Effect.void
   destroyWhenStalled(response, timeoutMs)
-  response.write(`{"data":[${first.text}`)
-  return Effect.onError(writeFurtherPages(response, readPage, first.next), () => Effect.sync(() => response.destroy()))
+  response.write(list.framing.start + list.first.text)
+  return Effect.onError(writeFurtherPages(response, list), () => Effect.sync(() => response.destroy()))
 }
 
 /** A client that reads nothing for this long is disconnected, because its unread response stays in memory. */

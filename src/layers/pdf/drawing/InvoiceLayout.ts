@@ -1,12 +1,12 @@
-import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
 import type { Parties } from "../../../domain/invoicing/Parties.ts"
-import { formatAmount } from "../../../domain/money/AmountFormat.ts"
+import { defaultTimeZone, localDateOf } from "../../../domain/TimeZone.ts"
 import type { DrawableImages } from "./DrawableImages.ts"
 import type { Fonts } from "./Fonts.ts"
 import { drawLineTable } from "./LineTable.ts"
-import { contentArea, inset } from "./PageGeometry.ts"
+import { contentArea } from "./PageGeometry.ts"
 import { leadingOf, PdfCanvas, type TextLine } from "./PdfCanvas.ts"
+import { drawNotes, drawTotals, totalsHeight } from "./Totals.ts"
 
 export interface TextColumn {
   readonly x: number
@@ -28,7 +28,7 @@ export const drawTextColumns = (canvas: PdfCanvas, columns: ReadonlyArray<TextCo
   }
 }
 
-type Party = Parties["tenant"]
+type Party = Parties["client"]
 
 /** The postal address, followed by the registration and VAT numbers. */
 const addressLines = ({ address }: Party) =>
@@ -55,36 +55,8 @@ export const partyLines = (canvas: PdfCanvas, title: string, party: Party, width
   ]
 }
 
-const plain = { size: 9 } as const
-const strong = { size: 11, bold: true } as const
-
-/** Height of the totals. The last line of the table stays on the same page. */
-export const totalsHeight = 56
-
-/** Draws the totals below the table. The amount to pay comes last, in large type. */
-export const drawTotals = (canvas: PdfCanvas, { currencyCode, subtotalMinor, totalMinor }: Invoice) => {
-  const rows = [
-    {
-      label: canvas.layOutLine("Subtotal", plain),
-      amount: canvas.layOutLine(formatAmount(subtotalMinor, currencyCode), plain)
-    },
-    {
-      label: canvas.layOutLine(`Total ${currencyCode}`, strong),
-      amount: canvas.layOutLine(formatAmount(totalMinor, currencyCode), strong)
-    }
-  ]
-  const maxWidth = Math.max(...rows.map(({ amount, label }) => label.width + amount.width))
-  const left = contentArea.right - inset - Math.max(maxWidth + 24, 190)
-  canvas.y += 20
-  for (const { amount, label } of rows) {
-    canvas.drawText(label, left, canvas.y)
-    canvas.drawTextRight(amount, contentArea.right - inset, canvas.y)
-    if (label.style === plain) canvas.drawRule(canvas.y + 8, left)
-    canvas.y += 24
-  }
-}
-
-const dayOf = (timestamp: string | undefined) => timestamp?.slice(0, 10) ?? "–"
+const dayOf = (timestamp: string | undefined, { tenant }: Parties) =>
+  timestamp === undefined ? "–" : localDateOf(timestamp, tenant.timeZone ?? defaultTimeZone)
 
 const watermarks: Partial<Record<string, string>> = { DRAFT: "DRAFT", VOID: "VOID" }
 
@@ -136,8 +108,8 @@ const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => 
   canvas.drawRule()
   canvas.y += 6
   drawTextColumns(canvas, [
-    term(0, "ISSUE DATE", dayOf(invoice.issuedAt)),
-    term(columnWidth, "DUE DATE", dayOf(invoice.dueAt)),
+    term(0, "ISSUE DATE", dayOf(invoice.issuedAt, parties)),
+    term(columnWidth, "DUE DATE", dayOf(invoice.dueAt, parties)),
     term(2 * columnWidth, "CURRENCY", invoice.currencyCode),
     term(halfWidth, "CONTRACT", parties.contract.name, halfWidth)
   ])
@@ -170,7 +142,8 @@ export const drawInvoice = (
   drawTitle(canvas, document)
   drawParties(canvas, document, images["client-logo"])
   drawTerms(canvas, document)
-  drawLineTable(canvas, document, totalsHeight)
+  drawLineTable(canvas, document, totalsHeight(invoice))
   drawTotals(canvas, invoice)
+  drawNotes(canvas, document)
   return canvas.finish(`${name} · ${parties.tenant.name}`)
 }

@@ -1,7 +1,9 @@
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
 import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
+import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { heightOf, leadingOf, type PdfCanvas, type TextLine } from "./PdfCanvas.ts"
 import { cellsOf, columnTitles, layOutTable, type TableCells, type TableLayout } from "./TableLayout.ts"
+import { formatPercent } from "./Totals.ts"
 
 const padding = 4.5
 const nameSize = 9
@@ -41,19 +43,47 @@ const drawHeadOnNewPage = (canvas: PdfCanvas, table: TableLayout) => {
   drawHead(canvas, table)
 }
 
-const textsOf = (canvas: PdfCanvas, { columns }: TableLayout, line: Billable): ReadonlyArray<TextLine> => {
+const describeDiscount = ({ currencyCode, discount, discountMinor, discountReason }: Billable) => {
+  if (discount === undefined) return ""
+  const share = discount.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
+  const reason = discountReason === undefined ? "" : ` (${discountReason})`
+  return `Discount${share}${reason}: ${formatAmount(-discountMinor, currencyCode)}`
+}
+
+/** Returns a function that names the taxes of a line, or nothing where all lines have the same. */
+const makeTaxLabels = ({
+  invoice,
+  lines
+}: Pick<InvoiceDocument, "invoice" | "lines">): ((line: Billable) => string) => {
+  const keyOf = (taxRates: ReadonlyArray<string>) => [...taxRates].sort().join(" ")
+  if (new Set(lines.map(({ taxRates }) => keyOf(taxRates))).size < 2) return () => ""
+  const nameOf = (id: string) => invoice.taxes.find(({ taxRates }) => taxRates.includes(id))?.name ?? ""
+  return ({ taxRates }) => (taxRates.length === 0 ? "No tax" : [...new Set(taxRates.map(nameOf))].join(", "))
+}
+
+const textsOf = (
+  canvas: PdfCanvas,
+  { columns }: TableLayout,
+  line: Billable,
+  taxes: string
+): ReadonlyArray<TextLine> => {
   const { description = "", name, referenceId, referenceType } = line
   const reference = referenceId === undefined ? "" : `${referenceType} ${referenceId}`
   const nameLines = canvas.wrapText(name.replace(/\s+/g, " "), { size: nameSize }, columns.width)
-  const detailLines = [description, reference].flatMap((text) =>
+  const detailLines = [description, reference, describeDiscount(line), taxes].flatMap((text) =>
     canvas.wrapText(text, { size: 7.5, faint: true }, columns.width)
   )
   return [...nameLines, ...detailLines]
 }
 
 /** Draws one line of the invoice. Reserves `following` points for the content that must follow on the same page. */
-const drawLine = (canvas: PdfCanvas, table: TableLayout, line: Billable, index: number, following: number) => {
-  const texts = textsOf(canvas, table, line)
+const drawLine = (
+  canvas: PdfCanvas,
+  table: TableLayout,
+  { index, line, taxes }: { readonly line: Billable; readonly index: number; readonly taxes: string },
+  following: number
+) => {
+  const texts = textsOf(canvas, table, line, taxes)
   const neededHeight = Math.max(heightOf(texts), nameSize * 1.36) + 2 * padding + following
   const minHeight = heightOf(texts.slice(0, minLinesTogether)) + 2 * padding
   if (!canvas.hasRoom(neededHeight) && (neededHeight <= maxUnbrokenHeight + following || !canvas.hasRoom(minHeight)))
@@ -78,12 +108,15 @@ const drawLine = (canvas: PdfCanvas, table: TableLayout, line: Billable, index: 
 /** Draws the table of lines and repeats the table head on every page. */
 export const drawLineTable = (
   canvas: PdfCanvas,
-  { invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">,
+  document: Pick<InvoiceDocument, "invoice" | "lines">,
   following: number
 ) => {
+  const { invoice, lines } = document
+  const taxesOf = makeTaxLabels(document)
   const table = layOutTable(canvas, lines, invoice.currencyCode)
   if (!canvas.hasRoom(60 + (lines.length > 1 ? 0 : following))) canvas.newPage()
   drawHead(canvas, table)
   const last = lines.length - 1
-  for (const [index, line] of lines.entries()) drawLine(canvas, table, line, index, index === last ? following : 0)
+  for (const [index, line] of lines.entries())
+    drawLine(canvas, table, { line, index, taxes: taxesOf(line) }, index === last ? following : 0)
 }

@@ -16,10 +16,15 @@ export const makeResource = <A extends GeneratedFields, F extends IdentifiedFiel
 ) =>
   Effect.map(SqlClient.SqlClient, (sql) => {
     const shape: TableShape = { ...spec, fields: spec.entity.fields }
-    const reader = makeResourceReader<A>(sql, shape, {
-      tenantColumn: spec.tenantColumn ?? "tenant_id",
-      visible: spec.visible ?? "true"
-    })
+    const reader = makeResourceReader<A>(
+      sql,
+      shape,
+      {
+        tenantColumn: spec.tenantColumn ?? "tenant_id",
+        visible: spec.visible ?? "true"
+      },
+      spec.sorts
+    )
     return {
       ...reader,
       ...makeResourceWriter(sql, spec, shape, reader),

@@ -5,7 +5,7 @@ import { NotFound } from "../../../domain/Errors.ts"
 import type { PageRequest } from "../../../domain/Paging.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { columnOf, omitNulls, type Row, selectList, type TableShape } from "./Columns.ts"
-import { makeKeyset } from "./ListPageReader.ts"
+import { makeKeyset, type SortKeys } from "./Keyset.ts"
 import type { Versioned } from "./ResourceSpec.ts"
 
 /** Equality filter on string fields. */
@@ -21,12 +21,13 @@ export interface TenantScope {
 export const makeResourceReader = <A>(
   sql: SqlClient.SqlClient,
   shape: TableShape,
-  { tenantColumn, visible }: TenantScope
+  { tenantColumn, visible }: TenantScope,
+  sorts: SortKeys = {}
 ) => {
   const table = sql.literal(shape.table)
   const columns = sql.literal(selectList(shape))
   const noFilter = sql.literal("true")
-  const { after, orderBy } = makeKeyset(sql, shape)
+  const keysetOf = makeKeyset(sql, shape, sorts)
 
   // The columns are named after the schema's fields, and the table checks their values.
   const read = (row: Row) => omitNulls(row) as A
@@ -74,27 +75,36 @@ export const makeResourceReader = <A>(
     getVersion: findOne(""),
     lockForUpdate: findOne("for update of this"),
 
-    /** Locks the row that `first` selects, then this resource, in one statement. Returns both. */
-    lockForUpdateAfter: <B>(first: Fragment, id: string) =>
+    /**
+     * Locks the row that `first` selects, then this resource, in one statement. Returns both, and `hiddenColumn`, a
+     * column of the resource without a field.
+     */
+    lockForUpdateAfter: <B, C>(first: Fragment, id: string, hiddenColumn: string) =>
       Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<Row & { sequence: number; first: B }>`
+        Effect.orDie(sql<Row & { sequence: number; first: B; hidden: C }>`
           with first as materialized (${first})
-          select ${columns}, this.sequence, row_to_json(first) as first from first, ${table} this
+          select ${columns}, this.sequence, row_to_json(first) as first, this.${sql.literal(hiddenColumn)} as hidden
+          from first, ${table} this
           where ${inTenant(tenant)} and this.id = ${id} for update of this`)
       ).pipe(
         Effect.flatMap(([row]) => {
           if (row === undefined) return Effect.fail(new NotFound())
-          const { first, sequence, ...fields } = row
-          return Effect.succeed({ first, locked: { sequence, value: read(fields) } satisfies Versioned<A> })
+          const { first, hidden, sequence, ...fields } = row
+          return Effect.succeed({ first, hidden, locked: { sequence, value: read(fields) } satisfies Versioned<A> })
         })
       ),
 
     /** All matching resources, in list order. */
-    listAll: (filter: Filter<A>) => selectVersions(matching(filter), orderBy),
+    listAll: (filter: Filter<A>) => selectVersions(matching(filter), keysetOf(undefined).orderBy),
 
     /** One page, plus one row if there are more. */
-    page: ({ after: start, limit }: PageRequest, filter: Filter<A> = {}, more: Fragment = noFilter) =>
-      selectInTenant(sql`${matching(filter)} and ${more} and ${after(start)}`, sql`${orderBy} limit ${limit + 1}`)
+    page: ({ after: start, limit }: PageRequest, filter: Filter<A> = {}, more: Fragment = noFilter, sort?: string) => {
+      const { after, orderBy } = keysetOf(sort)
+      return selectInTenant(
+        sql`${matching(filter)} and ${more} and ${after(start)}`,
+        sql`${orderBy} limit ${limit + 1}`
+      )
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import type { Schema } from "effect"
 import type { ResourceName } from "../../../domain/events/EventCatalogue.ts"
 import type { TableShape } from "./Columns.ts"
+import type { SortKeys } from "./Keyset.ts"
 
 /** The fields of an entity, including its identifier. */
 export type IdentifiedFields = Schema.Struct.Fields & { readonly id: Schema.Schema.All }
@@ -27,6 +28,8 @@ export interface ResourceSpec<A, F extends IdentifiedFields, N extends ResourceN
   readonly entity: Schema.Struct<F> & { readonly Type: A }
   /** The client of the resource's events: its identifier, or a subselect that looks it up. */
   readonly clientOf?: (entity: A, tenant: string) => string | Fragment | undefined
+  /** The fields that lists can be sorted by, each on an index. */
+  readonly sorts?: SortKeys
   /** Default `tenant_id`. */
   readonly tenantColumn?: string
   /** SQL condition of the rows that are not soft-deleted. Default `true`. */

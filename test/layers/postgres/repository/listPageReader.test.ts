@@ -21,7 +21,7 @@ describe("readListPage", () => {
       const { readListPage } = yield* Clients
       const pages: Array<number> = []
       for (let next: PagePosition | undefined | "first" = "first"; next !== undefined; ) {
-        const page: { readonly text: string; readonly next: PagePosition | undefined } = yield* readListPage(
+        const page: { readonly text: string; readonly next: PagePosition | undefined } = yield* readListPage({})(
           next === "first" ? undefined : next
         )
         pages.push(JSON.parse(`[${page.text}]`).length)

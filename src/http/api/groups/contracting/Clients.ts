@@ -1,10 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
-import { Client, ClientId, CreateClient, PatchClient } from "../../../../domain/contracting/Client.ts"
+import { Client, ClientId, CreateClient, clientSorts, PatchClient } from "../../../../domain/contracting/Client.ts"
 import { inTenant } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
+import { searchParameter, sortParameter } from "../../Paging.ts"
 
 const mediaPath = Schema.Struct({ clientId: ClientId, slot: Slot })
 const path = Schema.Struct({ clientId: ClientId })
@@ -19,13 +20,16 @@ export class ClientsApi extends HttpApiGroup.make("clients")
   )
   .add(
     HttpApiEndpoint.get("list", "/clients")
+      .setUrlParams(
+        Schema.Struct({ ...searchParameter("the name"), ...sortParameter(clientSorts, "`order`, then by identifier") })
+      )
       .addSuccess(data(Schema.Array(Client)))
       .annotateContext(
         operation("List all clients", inTenant("VIEWER"), {
           description:
-            "Lists all clients of the tenant in one response, sorted by `order`, then by identifier. A long " +
-            "list is sent in chunks, and is no snapshot: a client whose `order` changes meanwhile can appear " +
-            "twice or not at all."
+            "Lists all clients of the tenant in one response, sorted by `order`, then by identifier. `q` and `sort` search " +
+            "and sort them. A long list is sent in chunks, and is no snapshot: a client whose `order` changes meanwhile " +
+            "can appear twice or not at all."
         })
       )
   )

@@ -1,12 +1,19 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
-import { Contract, ContractId, CreateContract, PatchContract } from "../../../../domain/contracting/Contract.ts"
+import {
+  Contract,
+  ContractId,
+  ContractStatus,
+  CreateContract,
+  contractSorts,
+  PatchContract
+} from "../../../../domain/contracting/Contract.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
 import { inTenant } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
-import { pageQueryFields } from "../../Paging.ts"
+import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
 
 const path = Schema.Struct({ contractId: ContractId })
 
@@ -22,14 +29,20 @@ export class ContractsApi extends HttpApiGroup.make("contracts")
   .add(
     HttpApiEndpoint.get("list", "/contracts")
       .setUrlParams(
-        Schema.Struct({ ...pageQueryFields, clientId: optional(field(ClientId, "Only contracts with this client.")) })
+        Schema.Struct({
+          ...pageQueryFields,
+          clientId: optional(field(ClientId, "Only contracts with this client.")),
+          status: optional(ContractStatus),
+          ...searchParameter("the name"),
+          ...sortParameter(contractSorts, "`order`, then by identifier")
+        })
       )
       .addSuccess(data(Schema.Array(Contract)))
       .annotateContext(
         operation("List contracts", inTenant("VIEWER"), {
           description:
-            "Lists contracts of the tenant, sorted by `order`, then by identifier, one page at a time. With " +
-            "`clientId`, only those of one client."
+            "Lists contracts of the tenant, sorted by `order`, then by identifier, one page at a time. Filters by client, " +
+            "status and name."
         })
       )
   )

@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
+import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import {
   CreateProject,
@@ -7,14 +8,15 @@ import {
   PatchProject,
   Project,
   ProjectId,
-  projectRelations
+  projectRelations,
+  projectSorts
 } from "../../../../domain/contracting/Project.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
 import { inTenant, resourceMember } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { expandParameter } from "../../Expand.ts"
 import { operation, tag } from "../../Operation.ts"
-import { pageQueryFields } from "../../Paging.ts"
+import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
 
 const path = Schema.Struct({ projectId: ProjectId })
 const Expand = expandParameter(...projectRelations)
@@ -26,15 +28,18 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setUrlParams(
         Schema.Struct({
           ...pageQueryFields,
-          contractId: optional(field(ContractId, "Only projects of this contract."))
+          contractId: optional(field(ContractId, "Only projects of this contract.")),
+          clientId: optional(field(ClientId, "Only projects for this client.")),
+          ...searchParameter("the name"),
+          ...sortParameter(projectSorts, "`order`, then by identifier")
         })
       )
       .addSuccess(data(Schema.Array(Project)))
       .annotateContext(
         operation("List projects", inTenant("VIEWER"), {
           description:
-            "Lists projects of the tenant, sorted by `order`, then by identifier, one page at a time. With " +
-            "`contractId`, only those of one contract."
+            "Lists projects of the tenant, sorted by `order`, then by identifier, one page at a time. Filters by " +
+            "contract, client and name."
         })
       )
   )

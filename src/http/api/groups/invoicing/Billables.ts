@@ -43,12 +43,14 @@ export class BillablesApi extends HttpApiGroup.make("billables")
         operation("Add lines to a draft invoice", inTenant("MEMBER"), {
           description:
             `Adds up to ${maxBillablesPerRequest} lines to a draft and updates its totals, all or nothing. A line costs quantity ` +
-            "times price, rounded once, half away from zero.",
+            "times price, rounded once, half away from zero, less its discount. Taxes are computed for the whole invoice.",
           rejects: [
             "an invoice that is not a DRAFT (`state`)",
             "a line in another currency than the invoice (`currency`)",
             "a reference that another invoice bills already (`unique`), or half a reference (`required`)",
             "an amount beyond the cap of the contract (`max`)",
+            "a discount on a line without a positive amount (`min`), or above it (`max`)",
+            "a tax rate that does not exist (`exists`) or is archived (`state`), or two with a VAT category (`maxItems`)",
             "more lines than an invoice can have (`quota`)",
             "an `invoiceId` that does not exist in the tenant (404)"
           ],
@@ -72,6 +74,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
             "both or none of `issueKeys` and `filter` (`unknown`, `required`)",
             "an issue that does not exist (`exists`) or is billed already (`unique`)",
             `a filter that matches no unbilled issue (\`minItems\`), or more than ${maxBillablesPerRequest} (\`maxItems\`)`,
+            "a tax rate that a new line cannot have (`exists`, `state`, `maxItems`)",
             "an invoice that is not a DRAFT (`state`)",
             "an amount beyond the cap of the contract (`max`)"
           ],
@@ -99,6 +102,7 @@ export class BillablesApi extends HttpApiGroup.make("billables")
             "a line of an invoice that is not a DRAFT (`state`)",
             "another currency than that of the invoice (`currency`)",
             "a reference that another invoice bills already (`unique`)",
+            "a discount or a tax rate that a new line cannot have (`min`, `max`, `exists`, `state`, `maxItems`)",
             "an amount beyond the cap of the contract (`max`)"
           ],
           events: ["billable.updated", "invoice.updated"]

@@ -1,14 +1,16 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
+import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
-import { CreateInvoice, Invoice, InvoiceId, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
+import { CreateInvoice, Invoice, InvoiceId, invoiceSorts, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
-import { field, optional, QueryBoolean } from "../../../../domain/Schemas.ts"
+import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
+import { LocalDate } from "../../../../domain/TimeZone.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
-import { pageQueryFields } from "../../Paging.ts"
+import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
 
 const path = Schema.Struct({ invoiceId: InvoiceId })
 
@@ -23,6 +25,9 @@ const emptyDraft = {
   status: "DRAFT",
   invoiceNumber: undefined,
   subtotalMinor: 0,
+  discountMinor: 0,
+  taxes: [],
+  taxMinor: 0,
   totalMinor: 0,
   billableCount: 0,
   issuedAt: undefined
@@ -44,7 +49,21 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           ...pageQueryFields,
           contractId: optional(field(ContractId, "Only invoices of this contract.")),
           status: optional(InvoiceStatus),
-          overdue: optional(field(QueryBoolean, "Whether the invoice is FINALIZED and past its due date."))
+          overdue: optional(field(QueryBoolean, "Whether the invoice is FINALIZED and past its due date.")),
+          clientId: optional(field(ClientId, "Only invoices to this client.")),
+          issuedFrom: optional(
+            field(LocalDate, "Only invoices issued on this day or later, in the time zone of the tenant.", "2026-01-01")
+          ),
+          issuedTo: optional(
+            field(
+              LocalDate,
+              "Only invoices issued on this day or earlier, in the time zone of the tenant.",
+              "2026-03-31"
+            )
+          ),
+          number: optional(field(text(1, 100), "Only the invoice with this number.", "INV-2026-000042")),
+          ...searchParameter("the number or the name of the client"),
+          ...sortParameter(invoiceSorts, "identifier, which is by age")
         })
       )
       .addSuccess(data(Schema.Array(Invoice)))
@@ -52,7 +71,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
         operation("List invoices", inTenant("VIEWER"), {
           description:
             "Lists invoices of the tenant by identifier, which is by age, one page at a time. Filters by " +
-            "contract, status, and whether payment is overdue."
+            "contract, client, status, number, days of issue, text, and whether payment is overdue."
         })
       )
   )
@@ -92,8 +111,12 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .addSuccess(data(Invoice))
       .annotateContext(
         operation("Update a draft invoice", inTenant("MEMBER"), {
-          description: "Changes the given fields of a draft.",
-          rejects: ["an invoice that is not a DRAFT (`state`)"],
+          description: "Changes the given fields of a draft and updates its totals.",
+          rejects: [
+            "an invoice that is not a DRAFT (`state`)",
+            "a `discountReason` without a `discount` (`required`)",
+            "an amount beyond the cap of the contract (`max`)"
+          ],
           events: ["invoice.updated"],
           example: emptyDraft
         })
@@ -125,7 +148,9 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           rejects: [
             "an invoice that is not a DRAFT (`state`)",
             "an invoice without lines, or with a negative total (`min`)",
-            "a `dueAt` before the issue (`min`)"
+            "a `dueAt` before the issue (`min`)",
+            "a fixed discount above the sum of the lines (`max`)",
+            "taxes of category AE or K without the VAT numbers of both parties (`required`)"
           ],
           events: [`invoice.${invoiceTransitions.finalize.event}`]
         })

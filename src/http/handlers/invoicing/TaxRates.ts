@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import { TaxRates } from "../../../layers/taxes/TaxRates.ts"
+import { TaxRatesApi } from "../../api/groups/invoicing/TaxRates.ts"
+import { handleGroup } from "../../server/Handlers.ts"
+import { listPage } from "../../server/response/Paging.ts"
+
+export const taxRates = handleGroup(TaxRatesApi, Effect.provide(TaxRates, TaxRates.Default), (taxRates) => ({
+  list: ({ query }) => listPage(query, taxRates.page),
+  create: ({ payload }) => taxRates.create(payload),
+  get: ({ path }) => taxRates.get(path.taxRateId),
+  patch: ({ path, payload }) => taxRates.patch(path.taxRateId, payload),
+  archive: ({ path }) => taxRates.archive(path.taxRateId)
+}))

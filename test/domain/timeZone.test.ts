@@ -1,0 +1,32 @@
+import { assert, describe, it } from "vitest"
+import { addLocalDays, localDateOf, TimeZone } from "../../src/domain/TimeZone.ts"
+import { schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
+
+describe("TimeZone", () => {
+  it.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Tokyo"])("accepts %s", (name) => {
+    assert.isUndefined(schemaErrorsOf(TimeZone, name))
+  })
+
+  it.each(["", "Berlin", "Mars/Olympus", "+02:00", "-01:00", "Europe/Berlin ", "<b>"])("rejects '%s'", (name) => {
+    assert.deepStrictEqual(schemaErrorsOf(TimeZone, name), [
+      `body format: must be an IANA time zone such as Europe/Berlin, but is "${name}"`
+    ])
+  })
+})
+
+describe("localDateOf", () => {
+  it("is the day in the time zone", () => {
+    const newYear = "2026-12-31T23:30:00.000Z"
+    assert.strictEqual(localDateOf(newYear, "UTC"), "2026-12-31")
+    assert.strictEqual(localDateOf(newYear, "Europe/Berlin"), "2027-01-01")
+    assert.strictEqual(localDateOf(newYear, "America/New_York"), "2026-12-31")
+    assert.strictEqual(localDateOf(newYear, "Pacific/Kiritimati"), "2027-01-01")
+  })
+})
+
+describe("addLocalDays", () => {
+  it("keeps the time of day when clocks change", () => {
+    assert.strictEqual(addLocalDays("2026-10-24T10:00:00.000Z", 1, "Europe/Berlin"), "2026-10-25T11:00:00.000Z")
+    assert.strictEqual(addLocalDays("2026-10-24T10:00:00.000Z", 1, "UTC"), "2026-10-25T10:00:00.000Z")
+  })
+})
