@@ -30,40 +30,71 @@ const parties = JSON.stringify({
   contract: { name: "Maintenance of pumps" }
 })
 
-const insertInvoiceRows = (
-  client: pg.Client,
-  { id, invoices, lines, status }: SeedTenant,
-  contracts: ReadonlyArray<string>
-) =>
+const insertTaxRates = (client: pg.Client, { id, taxRates }: SeedTenant) =>
   client.query(
+    `insert into tax_rates (tenant_id, id, name, percent, category, created_at, updated_at, sequence)
+     select $1, id, name, percent, 'S', now(), now(), 1
+     from json_to_recordset($2::json) as (id text, name text, percent numeric)`,
+    [id, JSON.stringify(taxRates)]
+  )
+
+/** The lines of an invoice by tax rate. They have the rates in turn. */
+const makeTaxSets = ({ lines, taxRates }: SeedTenant) =>
+  taxRates.map(({ id }, index) => {
+    const lineCount = Math.floor((lines - index - 1) / taxRates.length) + 1
+    return { taxRates: [id], netMinor: lineCount * seededLine.total, lineCount }
+  })
+
+const makeTaxes = (tenant: SeedTenant) =>
+  makeTaxSets(tenant).map(({ netMinor, taxRates }, index) => {
+    const { name = "", percent = 0 } = tenant.taxRates[index] ?? {}
+    const taxMinor = Math.round((netMinor * percent * 10) / 1000)
+    return { taxRates, name, percent, category: "S", baseMinor: netMinor, taxMinor }
+  })
+
+const insertInvoiceRows = (client: pg.Client, tenant: SeedTenant, contracts: ReadonlyArray<string>) => {
+  const { id, invoices, lines, status } = tenant
+  const taxes = makeTaxes(tenant)
+  const taxMinor = taxes.reduce((sum, tax) => sum + tax.taxMinor, 0)
+  return client.query(
     `insert into invoices (tenant_id, id, contract_id, status, currency_code, subtotal_minor, total_minor,
-       billable_count, created_at, updated_at, sequence, invoice_number, period, place, parties, issued_at, due_at)
-     select $1, id, ($3::text[])[1 + (n - 1) % cardinality($3::text[])], $4, 'CHF', $5::bigint, $5::bigint, $6::integer,
-       '2026-01-02Z', '2026-01-03Z', 1, issued.*
+       billable_count, taxes, tax_sets, tax_minor, created_at, updated_at, sequence, invoice_number, period, place,
+       parties, issued_at, due_at)
+     select $1, id, ($3::text[])[1 + (n - 1) % cardinality($3::text[])], $4, 'CHF', $5::bigint,
+       $5::bigint + $10::bigint, $6::integer, $8::json, $9::json, $10::bigint, '2026-01-02Z', '2026-01-03Z', 1, issued.*
      from unnest($2::text[]) with ordinality as given (id, n)
      left join lateral (
        select 'INV-2026-' || lpad(n::text, 6, '0'), '2026', n, $7::json, '2026-01-03Z'::timestamptz,
          '2026-02-02Z'::timestamptz
      ) issued (number, period, place, parties, at, due) on $4 <> 'DRAFT'`,
-    [id, invoices, contracts, status, lines * seededLine.total, lines, parties]
+    [
+      ...[id, invoices, contracts, status, lines * seededLine.total, lines, parties],
+      ...[JSON.stringify(taxes), JSON.stringify(makeTaxSets(tenant)), taxMinor]
+    ]
   )
+}
 
 /** One line of three has a reference. The ids sort before those of the service. */
-const insertBillables = (client: pg.Client, { id, invoices, lines }: SeedTenant) =>
+const insertBillables = (client: pg.Client, { id, invoices, lines, taxRates }: SeedTenant) =>
   client.query(
     `insert into billables (tenant_id, id, invoice_id, name, quantity, amount_minor, currency_code, line_total_minor,
-       reference_type, reference_id, created_at, updated_at, sequence)
+       reference_type, reference_id, tax_rates, created_at, updated_at, sequence)
      select $1, 'bil_' || lpad(n::text, 10, '0') || lpad(l::text, 6, '0') || left(md5(n || '.' || l), 10), invoice,
        'Work of day ' || l, $4, $5, 'CHF', $6, case when l % 3 = 1 then 'timesheet' end,
-       case when l % 3 = 1 then invoice || '.' || l end, '2026-01-03Z', '2026-01-03Z', 1
+       case when l % 3 = 1 then invoice || '.' || l end,
+       case when $7::text[] = '{}' then '[]' else json_build_array(($7::text[])[1 + (l - 1) % cardinality($7::text[])]) end,
+       '2026-01-03Z', '2026-01-03Z', 1
      from unnest($2::text[]) with ordinality as given (invoice, n), generate_series(1, $3) l`,
-    [id, invoices, lines, seededLine.quantity, seededLine.amount, seededLine.total]
+    [
+      ...[id, invoices, lines, seededLine.quantity, seededLine.amount, seededLine.total],
+      taxRates.map((rate) => rate.id)
+    ]
   )
 
 const updateBilledTotals = (client: pg.Client, { id }: SeedTenant) =>
   client.query(
     `update contracts set billed_minor = billed.minor
-     from (select contract_id as id, sum(total_minor) as minor from invoices where tenant_id = $1 group by 1) billed
+     from (select contract_id as id, sum(subtotal_minor) as minor from invoices where tenant_id = $1 group by 1) billed
      where tenant_id = $1 and contracts.id = billed.id`,
     [id]
   )
@@ -73,6 +104,7 @@ export const makeBilledReference = (invoice: string) => ({ referenceType: "times
 
 /** Inserts a tenant's invoices with their lines and contracts. */
 export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
+  await insertTaxRates(client, tenant)
   await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
   await insertBillables(client, tenant)
   await updateBilledTotals(client, tenant)

@@ -62,9 +62,14 @@ const makeRejectedAdditions = ({ id, invoices }: SeedTenant): ReadonlyArray<Reje
   ]
 }
 
+const withTaxes = (lines: ReadonlyArray<object>, { taxRates }: SeedTenant) =>
+  taxRates.length === 0
+    ? lines
+    : lines.map((line, n) => ({ ...line, taxRateIds: [taxRates[n % taxRates.length]?.id ?? ""] }))
+
 const makeAddRow = (tenant: SeedTenant): Omit<Row, "name"> => ({
   method: "POST",
-  requests: tenant.invoices.map((invoice, n) => makeAddRequest(tenant.id, invoice, makeLines(n))),
+  requests: tenant.invoices.map((invoice, n) => makeAddRequest(tenant.id, invoice, withTaxes(makeLines(n), tenant))),
   rejected: makeRejectedAdditions(tenant)
 })
 
@@ -76,47 +81,64 @@ export const addLines: Row = {
 /** Keeps the invoices well below the maximum number of lines. */
 const maxAdditions = 900
 
-const longInvoiceRow = makeAddRow(tenants.withLongDrafts)
-
-export const addLinesToLongInvoice: Row = {
-  ...longInvoiceRow,
-  name: `${addLines.name} on an invoice with 10 000 lines`,
-  requests: Array.from({ length: maxAdditions }, () => longInvoiceRow.requests).flat(),
-  isSentOnce: true,
-  onlyServer: "service",
-  baselineRow: addLines.name
+/** The same on long invoices. Only the service: what counts is that it costs the same as on short ones. */
+const makeLongRow = (tenant: SeedTenant, { name }: Row): Row => {
+  const row = makeAddRow(tenant)
+  return {
+    ...row,
+    name: `${name} on an invoice with 10 000 lines`,
+    requests: Array.from({ length: maxAdditions }, () => row.requests).flat(),
+    isSentOnce: true,
+    onlyServer: "service",
+    baselineRow: name
+  }
 }
 
-const makeVoidRequest = (tenant: string, invoice: string): RowRequest => ({
-  path: `/api/v1/invoices/${invoice}/void`,
+export const addLinesToLongInvoice = makeLongRow(tenants.withLongDrafts, addLines)
+
+export const addTaxedLines: Row = {
+  ...makeAddRow(tenants.withTaxedDrafts),
+  name: `POST /billables (${linesPerRequest} lines, 3 tax rates)`,
+  onlyServer: "service"
+}
+
+export const addTaxedLinesToLongInvoice = makeLongRow(tenants.withTaxedLongDrafts, addTaxedLines)
+
+type Transition = "finalize" | "void"
+
+const makeTransitionRequest = (transition: Transition, tenant: string, invoice: string): RowRequest => ({
+  path: `/api/v1/invoices/${invoice}/${transition}`,
   tenant
 })
 
-const makeRejectedVoids = ({ id, invoices }: SeedTenant): ReadonlyArray<RejectedRequest> => {
+/** An invoice can be finalized or voided only once, so that every request is for another one. */
+const makeTransitionRow = (transition: Transition, { id, invoices }: SeedTenant): Row => {
+  const requestFor = (invoice: string, tenant = id) => makeTransitionRequest(transition, tenant, invoice)
   const [first = ""] = invoices
-  return [
-    rejectInForeignTenant(makeVoidRequest(id, first)),
-    {
-      description: "by a MEMBER",
-      status: 403,
-      request: makeVoidRequest(tenants.withDrafts.id, tenants.withDrafts.invoices[0] ?? "")
-    },
-    { description: "for the second time", status: 400, request: makeVoidRequest(id, first) },
-    {
-      description: "for an invoice of a foreign tenant",
-      status: 404,
-      request: makeVoidRequest(id, tenants.foreign.invoices[0] ?? "")
-    },
-    { description: "with an invalid id", status: 404, request: makeVoidRequest(id, "none") }
-  ]
+  return {
+    name: `POST /invoices/{id}/${transition}`,
+    method: "POST",
+    requests: invoices.map((invoice) => requestFor(invoice)),
+    rejected: [
+      rejectInForeignTenant(requestFor(first)),
+      {
+        description: "by a MEMBER",
+        status: 403,
+        request: requestFor(tenants.withDrafts.invoices[0] ?? "", tenants.withDrafts.id)
+      },
+      { description: "for the second time", status: 400, request: requestFor(first) },
+      {
+        description: "for an invoice of a foreign tenant",
+        status: 404,
+        request: requestFor(tenants.foreign.invoices[0] ?? "")
+      },
+      { description: "with an invalid id", status: 404, request: requestFor("none") }
+    ],
+    isSentOnce: true,
+    generatedFields: ["id", "invoiceNumber", "issuedAt", "dueAt", "updatedAt"]
+  }
 }
 
-/** An invoice can be voided only once, so that every request is for another one. */
-export const voidInvoice: Row = {
-  name: "POST /invoices/{id}/void",
-  method: "POST",
-  requests: tenants.withFinalized.invoices.map((invoice) => makeVoidRequest(tenants.withFinalized.id, invoice)),
-  rejected: makeRejectedVoids(tenants.withFinalized),
-  isSentOnce: true,
-  generatedFields: ["id", "invoiceNumber", "updatedAt"]
-}
+export const finalizeInvoice = makeTransitionRow("finalize", tenants.toFinalize)
+
+export const voidInvoice = makeTransitionRow("void", tenants.withFinalized)

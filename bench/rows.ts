@@ -1,4 +1,11 @@
-import { addLines, addLinesToLongInvoice, voidInvoice } from "./invoicingRows.ts"
+import {
+  addLines,
+  addLinesToLongInvoice,
+  addTaxedLines,
+  addTaxedLinesToLongInvoice,
+  finalizeInvoice,
+  voidInvoice
+} from "./invoicingRows.ts"
 import { type RejectedRequest, type Row, type RowRequest, rejectInForeignTenant } from "./row.ts"
 import { type SeedTenant, tenants } from "./tenants.ts"
 
@@ -73,5 +80,8 @@ export const rows: ReadonlyArray<Row> = [
   makePatchProjectRow("PATCH /projects/{id}", tenants.withProjects),
   addLines,
   addLinesToLongInvoice,
+  addTaxedLines,
+  addTaxedLinesToLongInvoice,
+  finalizeInvoice,
   voidInvoice
 ]

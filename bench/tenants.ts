@@ -9,6 +9,8 @@ interface TenantContents {
   readonly invoices?: number
   readonly status?: "DRAFT" | "FINALIZED"
   readonly lines?: number
+  /** Percentages of the tax rates that the lines have in turn. */
+  readonly taxPercents?: ReadonlyArray<number>
 }
 
 const makeSeedTenant = ({
@@ -17,7 +19,8 @@ const makeSeedTenant = ({
   lines = 0,
   projects = 0,
   role,
-  status = "DRAFT"
+  status = "DRAFT",
+  taxPercents = []
 }: TenantContents) => ({
   id: makeBenchId("tnt"),
   role,
@@ -26,10 +29,13 @@ const makeSeedTenant = ({
   invoices: Array.from({ length: invoices }, () => makeBenchId("inv")),
   /** The status of every invoice, and its number of lines. */
   status,
-  lines
+  lines,
+  taxRates: taxPercents.map((percent) => ({ id: makeBenchId("tax"), name: `VAT ${percent} %`, percent }))
 })
 
 export type SeedTenant = ReturnType<typeof makeSeedTenant>
+
+const taxPercents = [8.1, 2.6, 3.8]
 
 /** The seeded tenants, with the role of the bench's caller in each. */
 export const tenants = {
@@ -40,7 +46,10 @@ export const tenants = {
   // Enough invoices that none gets long while lines are added.
   withDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 1 }),
   withLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000 }),
+  withTaxedDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 4096, lines: 3, taxPercents }),
+  withTaxedLongDrafts: makeSeedTenant({ role: "MEMBER", clients: 20, invoices: 64, lines: 10_000, taxPercents }),
   // The same number of invoices and the same contracts for each of three servers.
   withFinalized: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
+  toFinalize: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, lines: 3 }),
   foreign: makeSeedTenant({ role: undefined, clients: 1, projects: 1, invoices: 1 })
 }

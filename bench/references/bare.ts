@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http"
 import { ApiError } from "./apiError.ts"
 import { billablesPath, createBillables } from "./bare/billables.ts"
 import { handleCreateClient, handleListClients } from "./bare/clients.ts"
-import { handleVoidInvoice, isVoidPath } from "./bare/invoices.ts"
+import { handleTransition, isTransitionPath } from "./bare/invoices.ts"
 import { handlePatchProject, handleReadProject, projectPath } from "./bare/projects.ts"
 import { type HttpResponse, makeError, notFound } from "./bare/response.ts"
 import { environment, exitWithBench } from "./environment.ts"
@@ -17,12 +17,12 @@ const routes = new Map<string, (request: IncomingMessage) => Promise<HttpRespons
   [`GET ${projectPath}`, handleReadProject],
   [`PATCH ${projectPath}`, handlePatchProject],
   [`POST ${billablesPath}`, createBillables],
-  ["POST void", handleVoidInvoice]
+  ["POST transition", handleTransition]
 ])
 
 /** The path without its id and query. */
 const findRoute = (url = "") => {
-  if (isVoidPath(url)) return "void"
+  if (isTransitionPath(url)) return "transition"
   return url.startsWith(projectPath) ? projectPath : url
 }
 

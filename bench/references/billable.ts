@@ -40,6 +40,8 @@ export const makeBillable = (
   ...(line.description === undefined ? {} : { description: line.description }),
   ...(line.metadata === undefined ? {} : { metadata: line.metadata }),
   ...(line.order === undefined ? {} : { order: line.order }),
+  taxRates: [],
+  discountMinor: 0,
   lineTotalMinor,
   createdAt: at,
   updatedAt: at
@@ -60,6 +62,8 @@ export const toBillableRow = (tenant: string, line: Billable) => ({
   description: line.description,
   metadata: line.metadata,
   order: line.order,
+  tax_rates: line.taxRates,
+  discount_minor: line.discountMinor,
   line_total_minor: line.lineTotalMinor,
   created_at: line.createdAt,
   updated_at: line.updatedAt,

@@ -6,11 +6,16 @@ export interface InvoiceRow {
   readonly invoiceNumber: string | null
   readonly currencyCode: string
   readonly subtotalMinor: number
+  readonly discountMinor: number
+  readonly taxes: ReadonlyArray<object>
+  readonly taxMinor: number
   readonly totalMinor: number
   readonly billableCount: number
   readonly issuedAt: string | null
   readonly dueAt: string | null
   readonly paidAt: string | null
+  readonly discount: object | null
+  readonly discountReason: string | null
   readonly createdAt: string
   readonly updatedAt: string
   readonly sequence: number
@@ -24,10 +29,15 @@ export const toInvoice = (row: InvoiceRow) => ({
   ...(row.invoiceNumber === null ? {} : { invoiceNumber: row.invoiceNumber }),
   currencyCode: row.currencyCode,
   subtotalMinor: row.subtotalMinor,
+  discountMinor: row.discountMinor,
+  taxes: row.taxes,
+  taxMinor: row.taxMinor,
   totalMinor: row.totalMinor,
   billableCount: row.billableCount,
   ...(row.issuedAt === null ? {} : { issuedAt: row.issuedAt }),
   ...(row.dueAt === null ? {} : { dueAt: row.dueAt }),
+  ...(row.discount === null ? {} : { discount: row.discount }),
+  ...(row.discountReason === null ? {} : { discountReason: row.discountReason }),
   ...(row.paidAt === null ? {} : { paidAt: row.paidAt }),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt

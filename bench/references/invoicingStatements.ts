@@ -4,15 +4,17 @@ export const lockInvoiceStatement = {
   text: `
     with first as materialized (
       select id, client_id as client, currency_code as "currencyCode", payment_term_days as "paymentTermDays",
-        cap_minor as "capMinor", billed_minor as "billedMinor"
+        cap_minor as "capMinor", billed_minor as "billedMinor",
+        coalesce(default_tax_rates, (select default_tax_rates from tenants where id = $1)) as "defaultTaxRates"
       from contracts where tenant_id = $1
         and id = (select contract_id from invoices where tenant_id = $2 and id = $3)
       for no key update)
     select this."id" as "id", this."contract_id" as "contract", this."status" as "status",
       this."invoice_number" as "invoiceNumber", this."currency_code" as "currencyCode",
-      this."subtotal_minor" as "subtotalMinor", this."total_minor" as "totalMinor",
-      this."billable_count" as "billableCount", this."issued_at" as "issuedAt", this."due_at" as "dueAt",
-      this."paid_at" as "paidAt", this."created_at" as "createdAt", this."updated_at" as "updatedAt", this.sequence,
+      this."subtotal_minor" as "subtotalMinor", this."discount_minor" as "discountMinor", this."taxes" as "taxes",
+      this."tax_minor" as "taxMinor", this."total_minor" as "totalMinor", this."billable_count" as "billableCount",
+      this."issued_at" as "issuedAt", this."due_at" as "dueAt", this."discount" as "discount",
+      this."discount_reason" as "discountReason", this."paid_at" as "paidAt", this.tax_sets as "taxSets", this."created_at" as "createdAt", this."updated_at" as "updatedAt", this.sequence,
       row_to_json(first) as first
     from first, invoices this where this.tenant_id = $4 and this.id = $5 for update of this`
 }
@@ -28,25 +30,27 @@ export const findBilledReferences = {
 
 const billableColumns = `
   "tenant_id", "id", "invoice_id", "name", "quantity", "amount_minor", "currency_code", "reference_type",
-  "reference_id", "description", "metadata", "order", "line_total_minor", "created_at", "updated_at", "sequence"`
+  "reference_id", "description", "metadata", "order", "tax_rates", "discount_minor", "line_total_minor", "created_at",
+  "updated_at", "sequence"`
 
 const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
 
 /** Updates an invoice and inserts its event. Its parameters follow the `first` parameters of the statement. */
-const invoiceUpdateText = (first: number) => {
+const invoiceUpdateText = (first: number, moreColumns = "") => {
   const $ = (n: number) => `$${first + n}`
   return `changed as (
-      update invoices this set "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
-        "invoice_number" = ${$(4)}, "currency_code" = ${$(5)}, "subtotal_minor" = ${$(6)}, "total_minor" = ${$(7)},
-        "billable_count" = ${$(8)}, "issued_at" = ${$(9)}, "due_at" = ${$(10)}, "paid_at" = ${$(11)},
-        "created_at" = ${$(12)}, "updated_at" = ${$(13)}, "sequence" = ${$(14)}
-      where this.tenant_id = ${$(15)} and this.id = ${$(16)} and this.sequence = ${$(17)}
+      update invoices this set ${moreColumns} "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
+        "invoice_number" = ${$(4)}, "currency_code" = ${$(5)}, "subtotal_minor" = ${$(6)}, "discount_minor" = ${$(7)},
+        "taxes" = ${$(8)}, "tax_minor" = ${$(9)}, "total_minor" = ${$(10)}, "billable_count" = ${$(11)},
+        "issued_at" = ${$(12)}, "due_at" = ${$(13)}, "discount" = ${$(14)}, "discount_reason" = ${$(15)},
+        "paid_at" = ${$(16)}, "created_at" = ${$(17)}, "updated_at" = ${$(18)}, "sequence" = ${$(19)}
+      where this.tenant_id = ${$(20)} and this.id = ${$(21)} and this.sequence = ${$(22)}
       returning 1
     ), event as (
       insert into events (${eventColumns})
-      select ${$(18)}, ${$(19)}, ${$(20)}, ${$(21)},
-        (select client_id from contracts where tenant_id = ${$(22)} and id = ${$(23)}), ${$(24)}::integer,
-        ${$(25)}::timestamptz, ${$(26)}::json
+      select ${$(23)}, ${$(24)}, ${$(25)}, ${$(26)},
+        (select client_id from contracts where tenant_id = ${$(27)} and id = ${$(28)}), ${$(29)}::integer,
+        ${$(30)}::timestamptz, ${$(31)}::json
       from changed
     )
     select 1 / count(*) from changed`
@@ -79,4 +83,71 @@ export const voidLockedInvoice = {
       update billables set released = true
       where tenant_id = $1 and invoice_id = $2 and reference_id is not null
     ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
+}
+
+const firstAddress = (owner: string) => `(
+      select to_json(address) from (
+        select id, client_id as client, name, address1, address2, region, country, city, zip,
+          registration_number as "registrationNumber", vat_number as "vatNumber", "order", created_at as "createdAt",
+          updated_at as "updatedAt"
+        from addresses where tenant_id = contract.tenant_id and client_id ${owner}
+        order by coalesce("order", 9223372036854775807), id limit 1
+      ) address)`
+
+export const loadParties = {
+  name: "invoices.parties",
+  text: `
+    select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
+      clients.name as "clientName", contract.name as "contractName", ${firstAddress("is null")} as "tenantAddress",
+      ${firstAddress("= contract.client_id")} as "clientAddress"
+    from contracts contract
+    join tenants on tenants.id = contract.tenant_id
+    join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
+    where contract.tenant_id = $1 and contract.id = $2`
+}
+
+export const freezeImages = {
+  name: "invoices.freezeImages",
+  text: `
+    insert into invoice_images (tenant_id, invoice_id, role, digest, content_type)
+    select distinct on (role) $1, $2, role, digest, content_type from (
+      select side || case kind when 'BRANDING_LOGO' then '-logo' else '-background' end as role, digest, content_type,
+        place
+      from (
+        select 'tenant' as side, item, place from tenants, json_array_elements(media) with ordinality e (item, place)
+        where id = $1
+        union all
+        select 'client', item, place from contracts
+        join clients on clients.tenant_id = contracts.tenant_id and clients.id = client_id,
+          json_array_elements(media) with ordinality e (item, place)
+        where contracts.tenant_id = $1 and contracts.id = $3
+      ) attached
+      join assets on assets.tenant_id = $1 and assets.id = item ->> 'assetId'
+    ) images order by role, place`
+}
+
+export const lockSeries = {
+  name: "series.lock",
+  text: `
+    insert into invoice_series as series (tenant_id, pattern, last_issued)
+    values ($1, $2, date_trunc('milliseconds', clock_timestamp()))
+    on conflict (tenant_id) do update
+      set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
+    returning pattern, last_issued as "issuedAt"`
+}
+
+export const incrementCounter = {
+  name: "series.next",
+  text: `
+    insert into invoice_counters as counter (tenant_id, period, last) values ($1, $2, 1)
+    on conflict (tenant_id, period) do update set last = counter.last + 1 returning last as place`
+}
+
+/** Enqueues the file of an invoice and finalizes the invoice, in one statement. */
+export const enqueueAndFinalize = {
+  name: "invoices.finalize",
+  text: `
+    with enqueued as (
+      insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, $2, 'ISSUED') on conflict do nothing
+    ), ${invoiceUpdateText(5, '"period" = $3, "place" = $4, "parties" = $5,')}`
 }

@@ -50,9 +50,21 @@ const toInvoiceValues = (
 ) => {
   const { contract, createdAt, currencyCode, id, sequence, status, updatedAt } = invoice
   const { billableCount, dueAt, invoiceNumber, issuedAt, paidAt, subtotalMinor, totalMinor } = invoice
+  const { discount, discountMinor, discountReason, taxMinor, taxes } = invoice
   return [
-    ...[id, contract, status, invoiceNumber, currencyCode, subtotalMinor, totalMinor, billableCount],
-    ...[issuedAt, dueAt, paidAt, createdAt, updatedAt, sequence],
+    ...[
+      id,
+      contract,
+      status,
+      invoiceNumber,
+      currencyCode,
+      subtotalMinor,
+      discountMinor,
+      JSON.stringify(taxes),
+      taxMinor
+    ],
+    ...[totalMinor, billableCount, issuedAt, dueAt, discount, discountReason],
+    ...[paidAt, createdAt, updatedAt, sequence],
     ...[tenant, id, currentSequence],
     ...[tenant, newId("evt"), eventType, id, tenant, contract, sequence, updatedAt, JSON.stringify(data)]
   ]
@@ -62,7 +74,8 @@ interface InvoiceUpdate {
   readonly statement: { readonly name: string; readonly text: string }
   /** The values of the statement that precede those of the contract and the invoice. */
   readonly extraValues: ReadonlyArray<unknown>
-  readonly billedChanges: ReadonlyArray<number>
+  /** What is added to the billed amount of the contract, if that changes. */
+  readonly billedChanges?: ReadonlyArray<number>
   readonly eventType: string
   readonly fields: Partial<InvoiceRow>
 }
@@ -78,7 +91,7 @@ export const updateLockedInvoice = async (
   const data = toInvoice(next)
   const values = [
     ...extraValues,
-    ...toBilledValues(tenant, contract, billedChanges),
+    ...(billedChanges === undefined ? [] : toBilledValues(tenant, contract, billedChanges)),
     ...toInvoiceValues(tenant, next, invoice.sequence, eventType, data)
   ]
   const { rowCount } = await connection.query({ ...statement, values })

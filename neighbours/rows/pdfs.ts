@@ -25,7 +25,8 @@ const makePdfRow = (name: string, isFinalized: boolean): Row => ({
       projects: [],
       invoices,
       status: "DRAFT",
-      lines: lineCount
+      lines: lineCount,
+      taxRates: []
     })
     await client.query("vacuum analyze billables")
     if (isFinalized) await finalizeInvoices(attacker, tenant, invoices)

@@ -1,14 +1,16 @@
+import { finalizeInvoice } from "../invoiceFinalization.ts"
 import { voidInvoice } from "../invoiceVoiding.ts"
 import { withTenant } from "./access.ts"
 import { notFound } from "./response.ts"
 
-const voidPath = /^\/api\/v1\/invoices\/([^/?]+)\/void$/
+const transitionPath = /^\/api\/v1\/invoices\/([^/?]+)\/(finalize|void)$/
 const invoiceIdPattern = /^inv_[a-z0-9]{1,64}$/
 
-export const isVoidPath = (url: string) => voidPath.test(url)
+export const isTransitionPath = (url: string) => transitionPath.test(url)
 
-export const handleVoidInvoice = withTenant("ADMIN", async ({ url = "" }, tenant) => {
-  const id = voidPath.exec(url)?.[1] ?? ""
+export const handleTransition = withTenant("ADMIN", async ({ url = "" }, tenant) => {
+  const [, id = "", transition] = transitionPath.exec(url) ?? []
   if (!invoiceIdPattern.test(id)) return notFound
-  return { status: 200, body: `{"data":${JSON.stringify(await voidInvoice(tenant, id))}}` }
+  const apply = transition === "void" ? voidInvoice : finalizeInvoice
+  return { status: 200, body: `{"data":${JSON.stringify(await apply(tenant, id))}}` }
 })

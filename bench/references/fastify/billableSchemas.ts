@@ -38,7 +38,7 @@ const billableSchema = {
   type: "object",
   required: [
     ...["id", "invoice", "name", "quantity", "amountMinor", "currencyCode"],
-    ...["lineTotalMinor", "createdAt", "updatedAt"]
+    ...["taxRates", "discountMinor", "lineTotalMinor", "createdAt", "updatedAt"]
   ],
   properties: {
     id: { type: "string" },
@@ -52,6 +52,8 @@ const billableSchema = {
     description: { type: "string" },
     metadata: { type: "object", additionalProperties: { type: "string" } },
     order: { type: "integer" },
+    taxRates: { type: "array", items: { type: "string" } },
+    discountMinor: { type: "integer" },
     lineTotalMinor: { type: "integer" },
     createdAt: { type: "string" },
     updatedAt: { type: "string" }

@@ -9,7 +9,8 @@ export const invoiceParamsSchema = {
 export const invoiceResponseSchema = envelopeSchema({
   type: "object",
   required: [
-    ...["id", "contract", "status", "currencyCode", "subtotalMinor", "totalMinor", "billableCount"],
+    ...["id", "contract", "status", "currencyCode", "subtotalMinor", "discountMinor", "taxes"],
+    ...["taxMinor", "totalMinor", "billableCount"],
     ...["createdAt", "updatedAt"]
   ],
   properties: {
@@ -19,6 +20,9 @@ export const invoiceResponseSchema = envelopeSchema({
     invoiceNumber: { type: "string" },
     currencyCode: { type: "string" },
     subtotalMinor: { type: "integer" },
+    discountMinor: { type: "integer" },
+    taxes: { type: "array", items: { type: "object", additionalProperties: true } },
+    taxMinor: { type: "integer" },
     totalMinor: { type: "integer" },
     billableCount: { type: "integer" },
     issuedAt: { type: "string" },
