@@ -24,10 +24,12 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers: [registry]
     })
+    let requestsInFlight = 0
     const inFlight = new Gauge({
       name: "http_requests_in_flight",
       help: "Requests in progress",
-      registers: [registry]
+      registers: [registry],
+      collect: () => inFlight.set(requestsInFlight)
     })
     const rejections = new Counter({
       name: "http_requests_refused_total",
@@ -61,9 +63,10 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
         return toRequestError(rejection)
       },
       registerQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
-      requestStarted: () => inFlight.inc(),
+      requestsInFlight: () => requestsInFlight,
+      requestStarted: () => void requestsInFlight++,
       requestFinished: (operation: string, status: number, seconds: number) => {
-        inFlight.dec()
+        requestsInFlight--
         observerOf(operation, status).observe(seconds)
       }
     }

@@ -149,15 +149,23 @@ export const makeAdmission = Effect.gen(function* () {
   return {
     /**
      * The 429 for a caller whose queue is full, if a cached token identifies the caller. Under overload most requests
-     * end here, so this path must be cheap. While requests wait, `onArrival` gets a function for each other request of
-     * such a caller: run it when the request asks for admission, or ends before.
+     * end here, so this path must be cheap. `onArrival` gets a function for each other request of such a caller: run it
+     * when the request asks for admission, or ends before. With few requests in progress no queue can be full, and
+     * looking for the caller would cost more than the rest of this check.
      */
     rejectIfQueueFull: (
       route: Route,
       findPrincipal: () => Principal["Type"] | undefined,
       onArrival: (leave: () => void) => void
     ): HttpResponse | undefined => {
-      if (database.queued() === 0 || callerRateLimit !== undefined || bypassesDatabaseQueue(route)) return undefined
+      if (
+        metrics.requestsInFlight() <= MAX_QUEUED_REQUESTS_PER_CALLER / 2 ||
+        database.queued() === 0 ||
+        callerRateLimit !== undefined ||
+        bypassesDatabaseQueue(route)
+      ) {
+        return undefined
+      }
       const principal = findPrincipal()
       if (principal === undefined) return undefined
       const key = callerKey(principal)
