@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import type { OpenApiDocument } from "../../src/http/api/OpenApi.ts"
-import { withCodeSamples } from "../../src/http/server/pages/CodeSamples.ts"
+import { toViewerDocument } from "../../src/http/server/pages/ViewerDocument.ts"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { type ClientProject, makeClientProject } from "../support/servers/clientProject.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
@@ -65,7 +65,7 @@ await api.tenants.create({ name: "Harbour Works" }).catch((error: unknown) => {
 /** The samples of the documentation page, each as a program, and the variables that they leave to the reader. */
 const writeSamples = (project: ClientProject, document: OpenApiDocument) => {
   const variables = new Set(["baseUrl", "token", "tenantId"])
-  for (const [path, operations] of Object.entries(withCodeSamples(document).paths)) {
+  for (const [path, operations] of Object.entries(toViewerDocument(document).paths)) {
     for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g)) variables.add(name)
     for (const [method, { "x-codeSamples": samples }] of Object.entries(operations))
       for (const { source } of samples) project.write(`sample-${method}${path.replaceAll(/\W+/g, "-")}.ts`, source)

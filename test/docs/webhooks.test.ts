@@ -53,18 +53,21 @@ describe("The commands of docs/webhooks.md", { timeout: 90_000 }, () => {
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line))
     }
+    const isListening = () => lines.includes("listening")
     const received = (type: string) => lines.filter((line) => line.startsWith(`received ${type}: `))
-    return { run, received, port }
+    return { run, isListening, received, port }
   }
 
   it("lead from a token to received webhooks, and manage the integration", async () => {
-    const { port, received, run } = await openShell()
-    const [shell, create, receiver, start, cause, list, stop, ...more] = blocksOf(
+    const { isListening, port, received, run } = await openShell()
+    const [shell, create, receiver, start, ping, cause, list, stop, ...more] = blocksOf(
       sectionOf("docs/webhooks.md", "Your first webhook"),
       "sh"
     )
     assert.lengthOf(more, 0)
     for (const commands of [shell, create, receiver, start]) await run(commands ?? "")
+    await eventually(isListening, "the receiver listens")
+    await run(ping ?? "")
     await eventually(() => received("integration.ping").length === 1, "the receiver prints the ping")
     await run(cause ?? "")
     await eventually(() => received("client.created").length === 1, "the receiver prints the event")

@@ -33,7 +33,8 @@ const allowedPorts = new Set(["", "443", "8443"])
 
 /** The error of a protocol or port that only addresses in `DELIVERY_ALLOW` may use. */
 export const findProtocolOrPortError = ({ port, protocol }: Destination) => {
-  if (protocol !== "https:") return "must start with https://, because deliveries are confidential"
+  if (protocol !== "https:")
+    return "must start with https://, because deliveries are confidential; DELIVERY_ALLOW makes exceptions"
   return allowedPorts.has(port) ? undefined : `must use port 443 or 8443, not ${port}`
 }
 

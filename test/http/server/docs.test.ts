@@ -72,6 +72,16 @@ describe("The documentation page", () => {
     assert.match(removal.source, /^await api\.clients\.remove\(clientId\)$/m)
   })
 
+  it("fills no optional parameter into the requests that it tries", async () => {
+    const { body } = await service.call("GET", "/docs/openapi.json")
+    for (const { method, path } of operationsOf(service.document))
+      for (const { name, required, schema } of body.paths[path][method.toLowerCase()].parameters)
+        assert.strictEqual("examples" in schema && !required, false, `${method} ${path} ${name}`)
+    const { parameters } = body.paths["/api/v1/invoices"].get
+    const tenantId = parameters.find(({ name }: { name: string }) => name === "tenant-id")
+    assert.lengthOf(tenantId.schema.examples, 1)
+  })
+
   describe("with a development key", () => {
     it("gets a token that the API accepts", async () => {
       const { headers, status, text } = await service.call("GET", developmentTokenPath, { headers: fromLocalPage })

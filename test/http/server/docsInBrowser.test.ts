@@ -1,6 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 
 const program = findBrowser()
@@ -15,11 +16,12 @@ describe.skipIf(program === undefined)(
     let context: BrowserContext
     let page: Page
     let service: Service
+    let tenant: string
     /** Errors in the console, exceptions, and requests to other origins. */
     let problems: Array<string>
     beforeAll(async () => {
       service = await startService()
-      await service.newTenant("alice")
+      tenant = await service.newTenant("alice")
       // Chromium cannot set up its sandbox as root, the user of many containers.
       browser = await chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] })
     })
@@ -41,10 +43,11 @@ describe.skipIf(program === undefined)(
       await service?.stop()
     })
 
-    const tryButton = () => page.getByRole("button", { name: "Test Request (get /api/v1/tenants)", exact: true })
-    const openOperation = async () => {
-      await page.goto(`${service.url}/docs#tag/tenants/GET/api/v1/tenants`)
-      await tryButton().waitFor()
+    const tryButton = (path: string) =>
+      page.getByRole("button", { name: `Test Request (get /api/v1/${path})`, exact: true })
+    const openOperation = async (path = "tenants") => {
+      await page.goto(`${service.url}/docs#tag/${path}/GET/api/v1/${path}`)
+      await tryButton(path).waitFor()
     }
 
     it("the documentation page shows operations with samples, without errors or requests to other hosts", async () => {
@@ -56,15 +59,20 @@ describe.skipIf(program === undefined)(
       assert.deepStrictEqual(problems, [])
     })
 
-    it("one click fills in a token, and a request from the page succeeds", async () => {
-      await openOperation()
+    it("one click fills in a token and a tenant, and a request without optional parameters succeeds", async () => {
+      const { draft } = invoiceClient(service, tenant, "alice")
+      const { id } = await draft()
+      await openOperation("invoices")
       await page.getByRole("button", { name: "Use a development token" }).click()
-      await page.getByText("Token filled in").waitFor()
-      const response = page.waitForResponse((response) => response.url().startsWith(`${service.url}/api/v1/tenants`))
-      await tryButton().click()
+      await page.getByText("Token filled in: you are alice").waitFor()
+      const response = page.waitForResponse((response) => response.url().startsWith(`${service.url}/api/v1/invoices`))
+      await tryButton("invoices").click()
       await page.getByRole("button", { name: /^Send get request/ }).click()
       const { data } = await (await response).json()
-      assert.lengthOf(data, 1)
+      assert.deepStrictEqual(
+        data.map((invoice: { id: string }) => invoice.id),
+        [id]
+      )
       assert.deepStrictEqual(problems, [])
     })
 

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
+import { exampleId } from "../../../domain/Ids.ts"
 import type { OpenApiDocument } from "../../api/OpenApi.ts"
 import type { PlainRoute } from "../Listener.ts"
 import { jsonResponse } from "../response/HttpResponse.ts"
-import { withCodeSamples } from "./CodeSamples.ts"
 import { developmentSubject, developmentTokenPath } from "./DevelopmentToken.ts"
 import { cspHashOf, htmlResponse } from "./HtmlPage.ts"
+import { toViewerDocument } from "./ViewerDocument.ts"
 
 const viewerPath = "/docs/viewer.js"
 const viewerDocumentPath = "/docs/openapi.json"
@@ -36,21 +37,35 @@ const configuration = ${JSON.stringify(configuration)}
 const reference = Scalar.createApiReference("#docs", configuration)
 `
 
-/** Fills in a token with one click. The viewer then sends it with every request that it tries. */
+/**
+ * Fills in a token and a tenant with one click. The viewer then sends them with every request that it tries. The tenant
+ * takes the place of the one in the examples; a user without any gets one.
+ */
 const tokenScript = `
 const button = document.getElementById("token")
+const findTenant = async (authorization) => {
+  const headers = { authorization, "content-type": "application/json" }
+  const send = async (request) => (await (await fetch("/api/v1/tenants", { headers, ...request })).json()).data
+  const [tenant] = await send({})
+  return tenant ?? send({ method: "POST", body: JSON.stringify({ name: "First tenant" }) })
+}
 button.onclick = async () => {
   const response = await fetch(${JSON.stringify(developmentTokenPath)})
   if (!response.ok) {
     button.textContent = "No token: open this page on the machine of the service, or run npm run token"
     return
   }
-  const authentication = {
-    ...configuration.authentication,
-    securitySchemes: { bearer: { token: await response.text() } }
-  }
-  reference.updateConfiguration({ ...configuration, authentication })
-  button.textContent = "Token filled in: you are ${developmentSubject}"
+  const token = await response.text()
+  const tenant = await findTenant("Bearer " + token)
+  const { url, ...others } = configuration
+  const text = await (await fetch(url)).text()
+  reference.updateConfiguration({
+    ...others,
+    content: text.replaceAll(${JSON.stringify(exampleId("tnt"))}, tenant.id),
+    authentication: { ...configuration.authentication, securitySchemes: { bearer: { token } } }
+  })
+  button.textContent = "Token filled in: you are ${developmentSubject} in " + tenant.name
+  button.onclick = () => button.remove()
 }
 `
 
@@ -99,7 +114,7 @@ export const makeDocsRoutes = (document: OpenApiDocument, options: DocsOptions) 
     (viewer): ReadonlyArray<PlainRoute> => {
       const responses = {
         "/openapi.json": jsonResponse(200, JSON.stringify(document)),
-        [viewerDocumentPath]: jsonResponse(200, JSON.stringify(withCodeSamples(document))),
+        [viewerDocumentPath]: jsonResponse(200, JSON.stringify(toViewerDocument(document))),
         [viewerPath]: {
           status: 200,
           headers: {

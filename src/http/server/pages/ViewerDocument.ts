@@ -62,17 +62,31 @@ ${call}
 `
 }
 
-const addSample = (operation: Operation) => ({
-  ...operation,
+/** The viewer fills examples into the requests that a user tries: an optional parameter must not have one there. */
+const withoutOptionalExamples = ({ parameters }: SampledOperation) =>
+  parameters.map((parameter) => {
+    const { examples: _, ...schema } = parameter.schema
+    return parameter.required ? parameter : { ...parameter, schema }
+  })
+
+const toViewerOperation = (generated: Operation) => {
   // The generated document has these parts; its type in `OpenApi.ts` covers only what that file changes.
-  "x-codeSamples": [{ lang: "TypeScript", source: sampleOf(operation as unknown as SampledOperation) }]
-})
+  const operation = generated as unknown as SampledOperation
+  return {
+    ...operation,
+    parameters: withoutOptionalExamples(operation),
+    "x-codeSamples": [{ lang: "TypeScript", source: sampleOf(operation) }]
+  }
+}
 
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, transform: (value: A) => B) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, transform(value)]))
 
-/** The document with a sample in TypeScript for each operation. The viewer makes those of other languages itself. */
-export const withCodeSamples = (document: OpenApiDocument) => ({
+/**
+ * The document for the viewer: with a sample in TypeScript for each operation, and without examples of optional
+ * parameters. The viewer makes the samples of other languages itself.
+ */
+export const toViewerDocument = (document: OpenApiDocument) => ({
   ...document,
-  paths: mapValues(document.paths, (operations) => mapValues(operations, addSample))
+  paths: mapValues(document.paths, (operations) => mapValues(operations, toViewerOperation))
 })
