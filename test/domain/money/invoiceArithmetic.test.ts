@@ -146,6 +146,12 @@ describe("The arithmetic of invoices", () => {
     ])
   })
 
+  it("gives a tax that is not VAT no category, not even an undefined one", () => {
+    const rate = { id: "tax_1", name: "Duty", percent: 5 }
+    const [tax] = invoiceAmounts([{ taxRates: [rate], netMinor: 100 }], undefined)?.taxes ?? []
+    assert.deepStrictEqual(Object.keys(tax ?? {}), ["taxRates", "name", "percent", "baseMinor", "taxMinor"])
+  })
+
   it("leaves the code of a reason out when the rates have several", () => {
     const rates = ["VATEX-EU-G", "VATEX-EU-O"].map((exemptionCode, n) => ({
       id: `tax_${n}`,
@@ -171,6 +177,12 @@ describe("The arithmetic of invoices", () => {
         undefined
       )
     )
+    // The subtotal is within the range, the base of the tax is not.
+    const nets = [
+      { taxRates: [rate], netMinor: maxMinor },
+      { taxRates: [rate, { ...rate, id: "tax_2", name: "Fee", percent: 0 }], netMinor: maxMinor }
+    ]
+    assert.isUndefined(invoiceAmounts([{ taxRates: [], netMinor: -maxMinor }, ...nets], undefined))
     assert.isUndefined(lineAmounts({ quantity: 2, amountMinor: maxMinor }))
     assert.isUndefined(
       applyToTaxSets(

@@ -9,7 +9,7 @@ import {
   taxReferenceErrors,
   toDefaultTaxRates
 } from "../../../src/domain/taxes/TaxRate.ts"
-import { messagesOf } from "../../support/assertions/decisions.ts"
+import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 const exemptionReason = "The recipient owes the tax."
@@ -57,6 +57,11 @@ describe("requireValidTaxRate", () => {
         `percent max: must be 0 for category ${category}, but is 1`
       ])
     }
+  })
+
+  it("returns a valid rate as it is", () => {
+    const rate = { name: "VAT 19 %", percent: 19, category: "S" } as const
+    assertPasses(requireValidTaxRate(rate), rate)
   })
 
   it("accepts any percentage of a tax that is not VAT", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { fieldError, ValidationError, validationError } from "../../../src/domain/Errors.ts"
 import { IntegrationId } from "../../../src/domain/integrations/Integration.ts"
 import { maxBillablesPerRequest } from "../../../src/domain/invoicing/Billable.ts"
+import { TaxRateId } from "../../../src/domain/taxes/TaxRate.ts"
 import { InboundWebhookId, requireReplayable } from "../../../src/domain/tracker/InboundWebhook.ts"
 import {
   canBeSameSite,
@@ -87,6 +88,11 @@ describe("issueToLine", () => {
     })
   })
 
+  it("takes the tax rates of the request, also none", () => {
+    for (const taxRateIds of [[], [TaxRateId.make("tax_1")]])
+      assert.deepStrictEqual(issueToLine(issue, undefined, { ...request, taxRateIds }).taxRateIds, taxRateIds)
+  })
+
   it("takes the name of the request, and the key alone for an empty title", () => {
     assert.strictEqual(issueToLine(issue, undefined, { ...request, name: "Work" }).name, "Work")
     assert.strictEqual(issueToLine({ ...issue, title: "" }, undefined, request).name, "A-1")
@@ -124,7 +130,7 @@ describe("toIssueErrors", () => {
   })
 
   it("reports an error of the tax rates once, because all lines have the same", () => {
-    const errors = [0, 1].flatMap((line) =>
+    const errors = [0, 10].flatMap((line) =>
       (["exists", "state"] as const).map((constraint) => ({
         field: `billables[${line}].taxRateIds[0]`,
         constraint,
