@@ -29,7 +29,9 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       name: "http_requests_in_flight",
       help: "Requests in progress",
       registers: [registry],
-      collect: () => inFlight.set(requestsInFlight)
+      collect: () => {
+        inFlight.set(requestsInFlight)
+      }
     })
     const rejections = new Counter({
       name: "http_requests_refused_total",
