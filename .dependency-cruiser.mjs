@@ -26,10 +26,19 @@ const rooms = {
 
   "layers/quotas": leaf,
   "layers/events": area,
+  "layers/journal": area,
   "layers/taxes": area,
   "layers/contracting": [...area, "layers/taxes"],
   "layers/branding": [...area, "layers/blobs"],
-  "layers/invoicing": [...area, "layers/branding", "layers/contracting", "layers/pdf", "layers/taxes"],
+  "layers/invoicing": [
+    ...area,
+    "layers/branding",
+    "layers/contracting",
+    "layers/journal",
+    "layers/pdf",
+    "layers/taxes"
+  ],
+  "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal"],
   "layers/integrations": [
     ...area,
     "layers/auth",

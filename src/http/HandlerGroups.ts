@@ -12,6 +12,7 @@ import { integrations } from "./handlers/integrations/Integrations.ts"
 import { billables } from "./handlers/invoicing/Billables.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
+import { payments } from "./handlers/invoicing/Payments.ts"
 import { taxRates } from "./handlers/invoicing/TaxRates.ts"
 import { limits } from "./handlers/tenancy/Limits.ts"
 import { members } from "./handlers/tenancy/Members.ts"
@@ -33,6 +34,7 @@ export const handlerGroups = [
   projects,
   invoices,
   billables,
+  payments,
   taxRates,
   invoiceSeries,
   assets,

@@ -86,6 +86,23 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     assert.isTrue(readFileSync(join(service.dataDir, "logo.png")).equals(readFileSync(logo)))
   })
 
+  it("record, allocate, refund and reverse payments and write off a balance in docs/payments.md", async () => {
+    const shell = shellOf("docs/payments.md")
+    const [payment, allocated, paid, refunded, reversed, writtenOff, balance] = await runJsonShell(service, [
+      firstMinutes.shell,
+      shell
+    ])
+    assert.deepInclude(payment.data, { amountMinor: 25_000, unallocatedMinor: 5000, createdBy: "alice" })
+    assert.deepInclude(allocated.data, { unallocatedMinor: 20 })
+    assert.deepInclude(paid.data, { status: "FINALIZED", paidMinor: 24_980, balanceMinor: 5000 })
+    assert.deepInclude(refunded.data, { unallocatedMinor: 0, refundedMinor: 20 })
+    assert.deepInclude(reversed.data, { status: "REVERSED", reversalReason: "Booked for the wrong client" })
+    assert.deepInclude(writtenOff.data, { writtenOffMinor: 3000, balanceMinor: 2000 })
+    assert.deepStrictEqual(balance.data.balances, [
+      { currencyCode: "EUR", openMinor: 2000, overdueMinor: 0, unusedMinor: 0 }
+    ])
+  })
+
   it("create a subscriber over NATS in docs/nats.md", async () => {
     const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/nats.md")])
     assert.deepInclude(responses.at(-1).data, { eventType: "invoice.*", scopeKey: "tenant" })

@@ -8,6 +8,7 @@ import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { insertInboundWebhook, insertIssues } from "../support/fixtures/issueRows.ts"
 import { makeWebhookBody } from "../support/fixtures/jiraWebhookBody.ts"
 import { jiraSender } from "../support/fixtures/jiraWebhooks.ts"
+import { startPayer } from "../support/fixtures/payments.ts"
 import { kindsInTenants, resourceMaker } from "../support/fixtures/resources.ts"
 import { taxRateMaker } from "../support/fixtures/taxRates.ts"
 import { useFixture } from "../support/fixtures/useFixture.ts"
@@ -80,6 +81,26 @@ describe("The events that the OpenAPI document lists", () => {
     await send(service, "DELETE", `/invoices/${id}`, undefined, 204)
   }
 
+  const changePayments = async (service: Service) => {
+    const payer = await startPayer(service, fixture().tenant)
+    await payer.newInvoice(0)
+    const { id } = await payer.newInvoice(100)
+    const first = await payer.pay(80, [[id, 10]])
+    await payer.act(`/payments/${first.id}/allocate`, { invoiceId: id, amountMinor: 50 })
+    await payer.act(`/payments/${first.id}/refund`, { amountMinor: 20 })
+    const second = await payer.pay(40, [[id, 39]])
+    await payer.act(`/payments/${second.id}/allocate`, { invoiceId: id, amountMinor: 1 })
+    await payer.act(`/payments/${second.id}/reverse`, { reason: "Returned" })
+    const third = await payer.pay(40, [[id, 40]])
+    await payer.act(`/payments/${third.id}/reverse`, { reason: "Returned" })
+    const fourth = await payer.pay(10, [[id, 10]])
+    await payer.act(`/payments/${fourth.id}/reverse`, { reason: "Returned" })
+    await payer.act(`/invoices/${id}/write-off`, { amountMinor: 1, reason: "Goodwill" })
+    await payer.act(`/invoices/${id}/write-off/reverse`)
+    await payer.act(`/invoices/${id}/write-off`, { reason: "Goodwill" })
+    await payer.act(`/invoices/${id}/write-off/reverse`)
+  }
+
   const changeTaxRates = async (service: Service) => {
     const { id } = await taxRateMaker(service, fixture().tenant).createTaxRate({ name: "Tax", percent: 1 })
     await send(service, "PATCH", `/tax-rates/${id}`, { order: 1 })
@@ -138,6 +159,7 @@ describe("The events that the OpenAPI document lists", () => {
     const service = recordingService()
     await changeContracting(service)
     await changeInvoices(service)
+    await changePayments(service)
     await changeTaxRates(service)
     await changeImages(service)
     await changeIntegrations(service)

@@ -44,6 +44,7 @@ const testedElsewhere = new Set([
   "billables",
   "invoice-series",
   "integrations",
+  "payments",
   "tax-rates",
   "webhooks"
 ])

@@ -59,7 +59,8 @@ const parents = new Set([
   "POST /api/v1/contracts clientId",
   "POST /api/v1/projects contractId",
   "POST /api/v1/invoices contractId",
-  "POST /api/v1/billables invoiceId"
+  "POST /api/v1/billables invoiceId",
+  "POST /api/v1/payments clientId"
 ])
 
 /** The identifiers of migrations. */
@@ -71,6 +72,7 @@ const externalIds = [
   "delivery_files.file_id",
   "grants.site_id",
   "inbound_webhooks.issue_id",
+  "payments.external_id",
   "tracked_issues.external_id",
   "tracker_webhooks.site_id",
   "tracker_webhooks.webhook_id"
@@ -86,7 +88,12 @@ const outlivingIds = [
 ]
 
 /** Identifiers that only a trigger, or the statement that changes the referenced row, writes. */
-const copiedIds = ["outbox.event_id", "invoice_file_queue.invoice_id", "invoices.client_id"]
+const copiedIds = [
+  "outbox.event_id",
+  "invoice_file_queue.invoice_id",
+  "invoices.client_id",
+  "journal_entries.client_id"
+]
 
 /** Cursors, which reference no row. */
 const cursors = ["redeliveries.after_id", "redeliveries.last_id"]
@@ -226,7 +233,7 @@ describe("References between resources", () => {
       const insert = (reference: object) =>
         tryWrite(`insert into ${child} overriding system value ${row}`, [
           ours.tenant,
-          JSON.stringify({ ...reference, id: "new" })
+          JSON.stringify({ ...reference, id: child === "journal_entries" ? 0 : "new" })
         ])
       const update = (reference: object) => {
         const sets = Object.keys(reference).map((column, at) => `${column} = $${at + 2}`)

@@ -69,6 +69,10 @@ describe("npm run demo", { timeout: 180_000 }, () => {
       const countries = addresses.filter(({ client }) => client !== undefined).map(({ country }) => country)
       assert.sameMembers([...new Set(countries)], ["Germany", "United States", "Japan"])
       assert.lengthOf(await read("/invoices?overdue=true"), 1)
+      const balances: ReadonlyArray<{ status: string; paidMinor: number; balanceMinor: number }> =
+        await read("/invoices")
+      const isPaidInPart = ({ balanceMinor, paidMinor }: (typeof balances)[number]) => paidMinor > 0 && balanceMinor > 0
+      assert.lengthOf(balances.filter(isPaidInPart), 1)
     })
 
     it("makes issues with an invoice, and a webhook receiver that fails for some events", async () => {

@@ -30,6 +30,8 @@ export interface DemoInvoice {
   /** Whether a void invoice was finalized before, and so has a number. */
   readonly isNumbered?: boolean
   readonly lines: CreateBillables["billables"]
+  /** What of a finalized invoice has been paid. */
+  readonly paidMinor?: number
 }
 
 export interface DemoContract {
@@ -84,7 +86,8 @@ const brennecke: DemoClient = {
             { name: "Control unit, replaced", quantity: 1, amountMinor: 214_900 },
             { name: "Installation", quantity: 11.25, amountMinor: 9500 },
             { name: "Goodwill for the outage in March", quantity: 1, amountMinor: -25_000 }
-          ]
+          ],
+          paidMinor: 150_000
         },
         { timesheet: "BRN-03", status: "DRAFT", lines: [{ name: "Standby duty", quantity: 9, amountMinor: 4200 }] }
       ]

@@ -44,6 +44,26 @@ const bringToStatus = async (api: ContractingClient, invoice: Invoice, given: De
   return transitions
 }
 
+/** Records the part payment of an invoice once: the time sheet is also the identifier of the payment. */
+const ensurePartPayment = async (
+  api: ContractingClient,
+  { client, currencyCode }: Contract,
+  invoiceId: string,
+  { paidMinor, timesheet }: DemoInvoice
+) => {
+  if (paidMinor === undefined) return
+  const recorded = await api.payments.list({ externalId: timesheet }).toArray()
+  await ensure(
+    recorded,
+    () => true,
+    () =>
+      api.payments.create({
+        ...{ clientId: client, currencyCode, amountMinor: paidMinor, externalId: timesheet, method: "bank transfer" },
+        allocations: [{ invoiceId, amountMinor: paidMinor }]
+      })
+  )
+}
+
 /** The invoices of all contracts, in every status. Returns the number of transitions. */
 export const ensureInvoices = async (api: ContractingClient, contracts: ReadonlyArray<EnsuredContract>) => {
   const billables = await api.billables.list({ limit: 200 }).toArray()
@@ -56,6 +76,7 @@ export const ensureInvoices = async (api: ContractingClient, contracts: Readonly
       const invoice =
         line === undefined ? await createInvoice(api, contract, wanted) : await api.invoices.get(line.invoice)
       transitions += await bringToStatus(api, invoice, wanted)
+      await ensurePartPayment(api, contract, invoice.id, wanted)
     }
   return transitions
 }

@@ -22,6 +22,7 @@ export const countAll = async (api: ContractingClient): Promise<Counts> => {
     ...invoiceStatuses.map(
       (wanted) => [`  ${wanted}`, invoices.filter(({ status }) => status === wanted).length] as const
     ),
+    ["payments", await count(api.payments.list())],
     ["billables", await count(api.billables.list({ limit: 200 }))],
     ["members", await count(api.members.list())],
     ["integrations", integrations.length],

@@ -11,6 +11,7 @@ import { Integration } from "../integrations/Integration.ts"
 import { Billable } from "../invoicing/Billable.ts"
 import { Invoice } from "../invoicing/Invoice.ts"
 import { InvoiceSeries } from "../invoicing/InvoiceNumber.ts"
+import { Payment } from "../payments/Payment.ts"
 import { butIs } from "../RejectedValue.ts"
 import { ConstraintId } from "../Schemas.ts"
 import { TaxRate } from "../taxes/TaxRate.ts"
@@ -35,7 +36,13 @@ const actionTexts = {
   updated: "was changed",
   deleted: "was deleted",
   finalized: "was finalized and has its number",
-  paid: "was marked as paid",
+  paid: "was paid in full",
+  reopened: "has a balance again, because a payment or a write-off was reversed",
+  written_off: "was written off in full or in part",
+  recorded: "was recorded",
+  allocated: "settles an invoice",
+  reversed: "was reversed with its allocations",
+  refunded: "was paid back in full or in part",
   voided: "was voided",
   archived: "was archived and can no longer be used",
   reference_changed: "bills an issue that changed in the tracker",
@@ -57,13 +64,17 @@ export const eventCatalogue = {
   email: { schema: Email, actions: crudActions },
   contract: { schema: Contract, actions: crudActions },
   project: { schema: Project, actions: crudActions },
-  invoice: { schema: Invoice, actions: [...crudActions, "finalized", "paid", "voided"] },
+  invoice: {
+    schema: Invoice,
+    actions: [...crudActions, "finalized", "paid", "reopened", "written_off", "voided"]
+  },
   invoice_series: { schema: InvoiceSeries, actions: ["updated"] },
   billable: {
     schema: Billable,
     actions: [...crudActions, "reference_changed"],
     schemaByAction: { reference_changed: ReferenceChanged }
   },
+  payment: { schema: Payment, actions: ["recorded", "allocated", "reversed", "refunded"] },
   tax_rate: { schema: TaxRate, actions: ["created", "updated", "archived"] },
   asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },
   integration: { schema: Integration, actions: [...crudActions, "paused", "resumed", "error", "ping"] },

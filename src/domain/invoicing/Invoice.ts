@@ -65,13 +65,30 @@ export const Invoice = Schema.Struct({
   ),
   taxMinor: field(MinorAmount, "Sum of the taxes, in minor units.", 3386),
   totalMinor: field(MinorAmount, "Amount to pay: subtotal less discount plus taxes, in minor units.", 21_206),
+  paidMinor: field(PositiveAmount, "What payments settled, in minor units.", 0),
+  creditedMinor: field(PositiveAmount, "What credit notes settled, in minor units.", 0),
+  writtenOffMinor: field(PositiveAmount, "What was written off, in minor units.", 0),
+  balanceMinor: field(PositiveAmount, "What is still to be paid, in minor units. 0 for a VOID invoice.", 21_206),
   billableCount: field(integer(0, maxInvoiceLines), "Number of lines.", 1),
   issuedAt: optional(field(Timestamp, "When the invoice was finalized.", "2026-11-14T09:30:00.000Z")),
   ...writable,
-  paidAt: optional(field(Timestamp, "When the invoice was marked as paid.")),
+  paidAt: optional(field(Timestamp, "When the balance became 0.")),
   ...timestamps
 }).annotations({ identifier: "Invoice", description: "What a client owes under a contract. Its lines are billables." })
 export type Invoice = typeof Invoice.Type
+
+/** What settles an invoice. */
+export type SettledSums = Pick<Invoice, "paidMinor" | "creditedMinor" | "writtenOffMinor">
+
+/** What is still to be paid. The SQL expression of the column says the same. */
+export const balanceOf = ({
+  creditedMinor,
+  paidMinor,
+  status,
+  totalMinor,
+  writtenOffMinor
+}: SettledSums & Pick<Invoice, "status" | "totalMinor">) =>
+  status === "VOID" ? 0 : Math.max(totalMinor - paidMinor - creditedMinor - writtenOffMinor, 0)
 
 export const CreateInvoice = body({
   contractId: contract,

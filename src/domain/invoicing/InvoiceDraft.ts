@@ -13,6 +13,10 @@ const emptyDraft = {
   taxes: [],
   taxMinor: 0,
   totalMinor: 0,
+  paidMinor: 0,
+  creditedMinor: 0,
+  writtenOffMinor: 0,
+  balanceMinor: 0,
   billableCount: 0
 } as const
 

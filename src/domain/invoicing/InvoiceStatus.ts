@@ -5,7 +5,7 @@ import type { Role } from "../tenancy/Roles.ts"
 
 export const InvoiceStatus = field(
   oneOf("DRAFT", "FINALIZED", "PAID", "VOID"),
-  "DRAFT: its lines can change. FINALIZED: numbered and frozen. PAID: paid in full. VOID: cancelled for good.",
+  "DRAFT: its lines can change. FINALIZED: numbered and frozen. PAID: its balance is 0. VOID: cancelled for good.",
   "FINALIZED"
 )
 export type InvoiceStatus = typeof InvoiceStatus.Type
@@ -41,6 +41,30 @@ export const requireInvoiceTransition = (
     ? Either.void
     : failWithStatus(status, `only a ${from.join(" or ")} invoice can be ${event}`)
 }
+
+interface VoidableFields {
+  readonly status: InvoiceStatus
+  readonly totalMinor: number
+  readonly balanceMinor: number
+}
+
+/** Fails for an invoice that cannot be voided: one of which something is settled takes a credit note instead. */
+export const requireVoidable = ({
+  balanceMinor,
+  status,
+  totalMinor
+}: VoidableFields): Either.Either<void, ValidationError> =>
+  Either.flatMap(requireInvoiceTransition(status, "void"), () =>
+    status === "DRAFT" || balanceMinor === totalMinor
+      ? Either.void
+      : Either.left(
+          fieldError(
+            "balanceMinor",
+            "state",
+            `is ${balanceMinor} of ${totalMinor}; an invoice that is settled in part cannot be voided`
+          )
+        )
+  )
 
 /** Fails unless the invoice and its lines can be changed or deleted. */
 export const requireEditableInvoice = (status: InvoiceStatus): Either.Either<void, ValidationError> =>

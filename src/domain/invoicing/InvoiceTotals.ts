@@ -6,11 +6,18 @@ import { requireQuota } from "../Quotas.ts"
 import type { Invoice } from "./Invoice.ts"
 import { allTaxSets, applyToTaxSets, maxTaxSets, storedTaxSets, type TaxSet, withTerms } from "./TaxSets.ts"
 
-type AmountFields = "subtotalMinor" | "discountMinor" | "taxes" | "taxMinor" | "totalMinor" | "billableCount"
+type AmountFields =
+  | "subtotalMinor"
+  | "discountMinor"
+  | "taxes"
+  | "taxMinor"
+  | "totalMinor"
+  | "balanceMinor"
+  | "billableCount"
 
 /** An invoice with the sums that its taxes are computed from. */
 export interface SummedInvoice {
-  readonly value: Pick<Invoice, AmountFields | "discount">
+  readonly value: Pick<Invoice, Exclude<AmountFields, "balanceMinor"> | "discount">
   /** The tax sets with taxes. */
   readonly taxSets: ReadonlyArray<TaxSet>
 }
@@ -34,7 +41,7 @@ export const netOf = ({ discountMinor, subtotalMinor }: Pick<Invoice, "subtotalM
   subtotalMinor - discountMinor
 
 /**
- * The totals of an invoice after its lines or its discount change. `rates` has the terms of all rates of the invoice and
+ * The totals of a draft after its lines or its discount change. Nothing of a draft is settled. `rates` has the terms of all rates of the invoice and
  * of the lines. Fails beyond the exact range and beyond the quota of lines.
  */
 export const totalsAfter = (
@@ -55,7 +62,7 @@ export const totalsAfter = (
   const adding = lines.reduce((sum, { lineCount }) => sum + lineCount, 0)
   const quota = requireQuota("invoiceLines", { max: maxLines, used: value.billableCount, adding, field })
   return Either.map(quota, () => ({
-    totals: { ...totals, billableCount: value.billableCount + adding },
+    totals: { ...totals, balanceMinor: Math.max(totals.totalMinor, 0), billableCount: value.billableCount + adding },
     taxSets: storedTaxSets(sets),
     netChanges: [netOf(totals), -netOf(value)]
   }))

@@ -6,11 +6,13 @@ import {
   type InvoiceTransition,
   invoiceTransitions,
   requireEditableInvoice,
-  requireInvoiceTransition
+  requireVoidable
 } from "../../domain/invoicing/InvoiceStatus.ts"
 import { netOf } from "../../domain/invoicing/InvoiceTotals.ts"
+import { invoiceEntry, voidEntry } from "../../domain/journal/JournalEntry.ts"
 import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { Journal } from "../journal/Journal.ts"
 import { inDryRun, inTransaction } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
@@ -24,12 +26,17 @@ import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { InvoiceParties } from "./InvoiceParties.ts"
 import { Invoices } from "./Invoices.ts"
 
+const accountOf = ({ contract: { client }, invoice }: LockedInvoice) => ({
+  client,
+  currencyCode: invoice.value.currencyCode
+})
+
 interface TransitionMode {
   readonly dryRun?: boolean
 }
 
 /**
- * Transitions of an invoice: finalize, pay, void, and the deletion of a draft. Each one locks the contract, then the
+ * Transitions of an invoice: finalize, void, and the deletion of a draft. Each one locks the contract, then the
  * invoice.
  */
 export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers/InvoiceLifecycle", {
@@ -41,7 +48,8 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     Invoices.Default,
     InvoiceParties.Default,
     InvoiceImageStore.Default,
-    InvoiceFileQueue.Default
+    InvoiceFileQueue.Default,
+    Journal.Default
   ],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -53,6 +61,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     const parties = yield* InvoiceParties
     const images = yield* InvoiceImageStore
     const files = yield* InvoiceFileQueue
+    const journal = yield* Journal
 
     /** Locks the contract and the invoice, checks `If-Match`, and runs `transition` in the same transaction. */
     const withLocked = <A, E, R>(id: string, transition: (locked: LockedInvoice) => Effect.Effect<A, E, R>) =>
@@ -68,16 +77,18 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     const applyTransition = (
       name: InvoiceTransition,
       current: Versioned<Invoice>,
-      changes: Partial<Invoice> = {},
-      options: WriteOptions = {}
+      changes: Partial<Invoice>,
+      options: WriteOptions
     ) => {
       const { event, to } = invoiceTransitions[name]
-      return invoices.updateLocked(
-        current,
-        event,
-        { ...current.value, ...changes, status: to },
-        { ...options, commit: true }
-      )
+      return invoices.updateLocked(current, event, { ...current.value, ...changes, status: to }, options)
+    }
+
+    /** An invoice with a total of 0 is paid as soon as it is finalized. */
+    const closeIfZero = (sequence: number, value: Invoice) => {
+      if (value.totalMinor !== 0) return Effect.succeed(value)
+      const change = { paidAt: value.issuedAt ?? value.updatedAt }
+      return applyTransition("pay", { sequence, value }, change, { commit: true })
     }
 
     /**
@@ -94,15 +105,22 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
       const { timeZone = defaultTimeZone } = frozen.tenant
       const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate(timeZone)
       const dueAt = yield* dueDateOf(value, issuedAt, contract.paymentTermDays, timeZone)
-      return yield* applyTransition(
+      const booking = yield* journal.buildBooking(
+        accountOf(locked),
+        [invoiceEntry(value.id, value.totalMinor)],
+        issuedAt
+      )
+      const finalized = yield* applyTransition(
         "finalize",
         current,
         { ...value, invoiceNumber, issuedAt, dueAt },
         {
           columns: { period, place, parties: JSON.stringify(frozen) },
-          extraCtes: [yield* files.buildEnqueue(value.id, "ISSUED")]
+          extraCtes: [yield* files.buildEnqueue(value.id, "ISSUED"), booking],
+          commit: value.totalMinor !== 0
         }
       )
+      return yield* closeIfZero(current.sequence + 1, finalized)
     })
 
     /** Builds the CTE that releases the references of an invoice's lines, so that they can be billed again. */
@@ -115,25 +133,24 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
-    const voidInvoice = Effect.fnUntraced(function* ({ contract, invoice: current }: LockedInvoice) {
-      const { id, invoiceNumber, status } = current.value
-      yield* requireInvoiceTransition(status, "void")
+    const voidInvoice = Effect.fnUntraced(function* (locked: LockedInvoice) {
+      const { contract, invoice: current } = locked
+      const { id, invoiceNumber, totalMinor } = current.value
+      yield* requireVoidable(current.value)
       const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
-      const fileJobs = invoiceNumber === undefined ? [] : [yield* files.buildEnqueue(id, "VOID")]
-      const extraCtes = [yield* buildRelease(id), ...billedUpdate, ...fileJobs]
-      return yield* applyTransition("void", current, {}, { extraCtes })
+      const issuedCtes =
+        invoiceNumber === undefined
+          ? []
+          : [
+              yield* files.buildEnqueue(id, "VOID"),
+              yield* journal.buildBooking(accountOf(locked), [voidEntry(id, totalMinor)])
+            ]
+      const extraCtes = [yield* buildRelease(id), ...billedUpdate, ...issuedCtes]
+      return yield* applyTransition("void", current, { balanceMinor: 0 }, { extraCtes, commit: true })
     })
 
     return {
       finalize: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, finalize)),
-
-      pay: (id: string) =>
-        withLocked(id, ({ invoice }) =>
-          Effect.zipRight(
-            requireInvoiceTransition(invoice.value.status, "pay"),
-            applyTransition("pay", invoice, { paidAt: new Date().toISOString() })
-          )
-        ),
 
       void: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, voidInvoice)),
 

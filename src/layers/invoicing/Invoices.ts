@@ -25,6 +25,11 @@ interface Filter extends ListQuery {
 
 const issue = "coalesce(this.issued_at, 'infinity'::timestamptz)"
 
+/** The same as `balanceOf`. */
+const balance =
+  "case this.status when 'VOID' then 0 " +
+  "else greatest(this.total_minor - this.paid_minor - this.credited_minor - this.written_off_minor, 0) end"
+
 /** Repository of invoices. Changes neither their lines nor their status. */
 export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
   dependencies: [Contracts.Default],
@@ -36,6 +41,7 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       table: "invoices",
       entity: Invoice,
       relations: ["contract"],
+      computed: { balanceMinor: balance },
       clientOf: ({ contract }, tenant) =>
         sql`(select client_id from contracts where tenant_id = ${tenant} and id = ${contract})`,
       sorts: {

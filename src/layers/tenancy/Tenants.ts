@@ -38,7 +38,7 @@ export class Tenants extends Effect.Service<Tenants>()("layers/Tenants", {
         Effect.suspend(() => {
           const id = makeId(prefixOf(TenantId))
           return quotas.requireOwnedTenantQuota.pipe(
-            Effect.zipRight(tenants.create({ timeZone: defaultTimeZone, ...fields, media: [] }, id)),
+            Effect.zipRight(tenants.create({ timeZone: defaultTimeZone, ...fields, media: [] }, { id })),
             Effect.zipLeft(members.createFirstOwner),
             Effect.provideService(CurrentTenant, TenantId.make(id)),
             inTransaction(sql)

@@ -20,6 +20,10 @@ const invoice = {
   taxes: [],
   taxMinor: 0,
   totalMinor: 34,
+  paidMinor: 0,
+  creditedMinor: 0,
+  writtenOffMinor: 0,
+  balanceMinor: 34,
   billableCount: 2,
   createdAt: "2026-03-01T08:00:00.000Z",
   updatedAt: "2026-03-01T08:00:00.000Z"

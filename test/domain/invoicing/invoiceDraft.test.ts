@@ -18,6 +18,10 @@ describe("A new draft invoice", () => {
       taxes: [],
       taxMinor: 0,
       totalMinor: 0,
+      paidMinor: 0,
+      creditedMinor: 0,
+      writtenOffMinor: 0,
+      balanceMinor: 0,
       billableCount: 0,
       dueAt
     })

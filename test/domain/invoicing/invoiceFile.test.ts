@@ -15,6 +15,10 @@ const invoice = {
   taxes: [],
   taxMinor: 0,
   totalMinor: 1,
+  paidMinor: 1,
+  creditedMinor: 0,
+  writtenOffMinor: 0,
+  balanceMinor: 0,
   billableCount: 1,
   createdAt: "2026-03-01T08:00:00.000Z",
   updatedAt: "2026-03-01T08:00:00.000Z"

@@ -26,7 +26,11 @@ describe("totalsAfter", () => {
         if (!Number.isSafeInteger(total)) assert.deepStrictEqual(errorsOf(decision), ["billables max"])
         else
           assertPasses(decision, {
-            totals: { ...empty, subtotalMinor: total, totalMinor: total, billableCount: 3 + amounts.length },
+            totals: {
+              ...{ ...empty, subtotalMinor: total, totalMinor: total },
+              balanceMinor: Math.max(total, 0),
+              billableCount: 3 + amounts.length
+            },
             taxSets: [],
             netChanges: [total, -subtotalMinor]
           })
@@ -46,6 +50,7 @@ describe("totalsAfter", () => {
         taxes: [{ taxRates: ["tax_1"], name: "VAT", percent: 20, category: "S", baseMinor: 170, taxMinor: 34 }],
         taxMinor: 34,
         totalMinor: 204,
+        balanceMinor: 204,
         billableCount: 2
       },
       taxSets: [{ taxRates: ["tax_1"], netMinor: 200, lineCount: 2 }],

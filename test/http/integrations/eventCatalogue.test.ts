@@ -15,6 +15,7 @@ import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
 import { makeWebhookBody, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
 import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
+import { startPayer } from "../../support/fixtures/payments.ts"
 import { kindsInTenants, resourceMaker } from "../../support/fixtures/resources.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
@@ -32,6 +33,7 @@ describe("Events of every resource lifecycle", () => {
     await recordCrudEvents()
     await recordMemberEvents()
     await recordInvoiceEvents()
+    await recordPaymentEvents()
     await recordTaxRateEvents()
     await recordAssetEvents()
     await recordIntegrationEvents()
@@ -76,6 +78,17 @@ describe("Events of every resource lifecycle", () => {
     await send("PATCH", `/billables/${line}`, 200, { quantity: 1.5 })
     await send("DELETE", `/billables/${line}`, 204)
     await send("DELETE", `/invoices/${id}`, 204)
+  }
+
+  const recordPaymentEvents = async () => {
+    const payer = await startPayer(service, tenant)
+    const { id } = await payer.newInvoice(100)
+    const payment = await payer.pay(110, [[id, 10]])
+    await payer.act(`/payments/${payment.id}/allocate`, { invoiceId: id, amountMinor: 90 })
+    await payer.act(`/payments/${payment.id}/reverse`, { reason: "Returned" })
+    const refunded = await payer.pay(10)
+    await payer.act(`/payments/${refunded.id}/refund`, { amountMinor: 10 })
+    await payer.act(`/invoices/${id}/write-off`, { reason: "Goodwill" })
   }
 
   const recordTaxRateEvents = async () => {

@@ -29,6 +29,10 @@ describe("A draft invoice", () => {
         taxes: [],
         taxMinor: 0,
         totalMinor: 0,
+        paidMinor: 0,
+        creditedMinor: 0,
+        writtenOffMinor: 0,
+        balanceMinor: 0,
         billableCount: 0
       })
       assert.strictEqual((await call("GET", `/invoices/${id}`)).text, invoice.text)
@@ -84,6 +88,10 @@ describe("A draft invoice", () => {
       invoiceNumber: "1",
       subtotalMinor: 1,
       totalMinor: 1,
+      paidMinor: 1,
+      creditedMinor: 1,
+      writtenOffMinor: 1,
+      balanceMinor: 1,
       billableCount: 1,
       issuedAt: daysFromNow(0),
       paidAt: daysFromNow(0)

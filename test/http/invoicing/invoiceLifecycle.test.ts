@@ -19,6 +19,7 @@ describe("An invoice", () => {
       ...created,
       subtotalMinor: 400,
       totalMinor: 400,
+      balanceMinor: 400,
       billableCount: 2,
       updatedAt: drafted.updatedAt
     })
@@ -40,7 +41,14 @@ describe("An invoice", () => {
 
     const paid = await transition(id, "pay")
     assert.match(String(paid["paidAt"]), timestampPattern)
-    assert.deepStrictEqual(paid, { ...finalized, status: "PAID", paidAt: paid["paidAt"], updatedAt: paid.updatedAt })
+    assert.deepStrictEqual(paid, {
+      ...finalized,
+      status: "PAID",
+      paidMinor: 400,
+      balanceMinor: 0,
+      paidAt: paid["paidAt"],
+      updatedAt: paid.updatedAt
+    })
     assert.deepStrictEqual(await read(id), paid)
     assert.strictEqual((await call("GET", `/invoices/${id}/explain`)).body.data.totalMinor, 400)
   })
@@ -52,7 +60,7 @@ describe("An invoice", () => {
       const before = await read(id)
       const linesBefore = await lines(id)
       const after = await transition(id, "void")
-      assert.deepStrictEqual(after, { ...before, status: "VOID", updatedAt: after.updatedAt })
+      assert.deepStrictEqual(after, { ...before, status: "VOID", balanceMinor: 0, updatedAt: after.updatedAt })
       assert.deepStrictEqual(await lines(id), linesBefore)
     })
 

@@ -16,6 +16,9 @@ describe("Invoice numbers", () => {
   /** Deletes an issued invoice, which no request can do. */
   const deleteInvoice = async (tenant: string, id: string) => {
     await fixture().pool.query("delete from billables where tenant_id = $1 and invoice_id = $2", [tenant, id])
+    await fixture().pool.query("alter table journal_entries disable trigger journal_entries_not_deleted")
+    await fixture().pool.query("delete from journal_entries where tenant_id = $1 and invoice_id = $2", [tenant, id])
+    await fixture().pool.query("alter table journal_entries enable trigger journal_entries_not_deleted")
     await fixture().pool.query("delete from invoices where tenant_id = $1 and id = $2", [tenant, id])
   }
 

@@ -23,7 +23,7 @@ type Table = Readonly<Record<string, readonly [number, number, number, number, n
 const kindOf = (row: string) => kindsInTenants.find((kind) => row.includes(` /${kind}`))
 
 /** The status that an invoice needs for a row. */
-const statusIn = (row: string) => (/\/(pay|void)$/.test(row) ? "FINALIZED" : "DRAFT")
+const statusIn = (row: string) => (/\/(pay|void|write-off|reverse)$/.test(row) ? "FINALIZED" : "DRAFT")
 
 const memberRows = (kind: string, parameter: string): Table => ({
   [`GET /${kind}`]: [200, 200, 200, 200, 403],
@@ -65,7 +65,16 @@ const table: Table = {
   "POST /invoices/{invoiceId}/finalize": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
+  "POST /invoices/{invoiceId}/write-off": [403, 403, 200, 200, 403],
+  "POST /invoices/{invoiceId}/write-off/reverse": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/billables/from-issues": [403, 201, 201, 201, 403],
+  "GET /payments": [200, 200, 200, 200, 403],
+  "POST /payments": [403, 403, 201, 201, 403],
+  "GET /payments/{paymentId}": [200, 200, 200, 200, 403],
+  "POST /payments/{paymentId}/allocate": [403, 403, 200, 200, 403],
+  "POST /payments/{paymentId}/refund": [403, 403, 200, 200, 403],
+  "POST /payments/{paymentId}/reverse": [403, 403, 200, 200, 403],
+  "GET /clients/{clientId}/balance": [200, 200, 200, 200, 403],
   "GET /tax-rates": [200, 200, 200, 200, 403],
   "POST /tax-rates": [403, 403, 201, 201, 403],
   "GET /tax-rates/{taxRateId}": [200, 200, 200, 200, 403],
@@ -106,6 +115,9 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /billables/{billableId}": { amountMinor: 1 },
   "POST /tax-rates": commonRates.standard,
   "PATCH /tax-rates/{taxRateId}": { order: 1 },
+  "POST /invoices/{invoiceId}/write-off": { reason: "Goodwill" },
+  "POST /payments/{paymentId}/refund": { amountMinor: 1 },
+  "POST /payments/{paymentId}/reverse": { reason: "Mistake" },
   "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
@@ -158,6 +170,11 @@ describe("The roles of a tenant", () => {
       const parent = parents[kind]
       return parent === undefined ? {} : { [parent.field]: await parentOf(parent.kind) }
     }
+    const post = async (path: string, body: object) => {
+      const { body: response, text } = await service.api("POST", path, { as: founder, tenant, body })
+      return String(response.data?.id ?? assert.fail(text))
+    }
+    const newPayment = async () => ({ clientId: await parentOf("clients"), currencyCode: "EUR", amountMinor: 100 })
     const invoices = invoiceClient(service, tenant, founder)
     let contract: string | undefined
     const contractId = async () => {
@@ -177,7 +194,10 @@ describe("The roles of a tenant", () => {
       invoiceIn: async (status: "DRAFT" | "FINALIZED") =>
         invoices.invoiceIn(status, { contractId: await contractId() }),
       assets: assetClient(service, tenant, founder),
-      taxRates: taxRateMaker(service, tenant, founder)
+      taxRates: taxRateMaker(service, tenant, founder),
+      newPayment,
+      payment: async () => post("/payments", await newPayment()),
+      writeOff: (id: string) => post(`/invoices/${id}/write-off`, { reason: "Goodwill" })
     }
   }
   type Tenant = Awaited<ReturnType<typeof makeTenant>>
@@ -224,10 +244,13 @@ describe("The roles of a tenant", () => {
     if (path.includes("{assetId}")) return assetPath(row, path, tenant)
     if (path.includes("{taxRateId}"))
       return path.replace("{taxRateId}", await tenant.taxRates.createCommonRate("standard"))
+    if (path.includes("{paymentId}")) return path.replace("{paymentId}", await tenant.payment())
     const kind = kindOf(row)
+    if (path.endsWith("/balance")) return path.replace("{clientId}", await tenant.make("clients"))
     if (kind !== undefined && path.includes("{")) return `/${kind}/${await tenant.make(kind)}`
     if (/\{(invoice|billable)Id\}/.test(path)) {
       const { id, line } = await tenant.invoiceIn(statusIn(row))
+      if (path.endsWith("/write-off/reverse")) await tenant.writeOff(id)
       return path.replace("{invoiceId}", id).replace("{billableId}", line)
     }
     if (!path.includes("{memberId}")) return path.replace("{tenantId}", tenant.tenant)
@@ -243,6 +266,10 @@ describe("The roles of a tenant", () => {
     }
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `added by ${caller}` } }
     if (row === "POST /invoices") return { body: { contractId: await tenant.contractId() } }
+    if (row === "POST /payments") return { body: await tenant.newPayment() }
+    if (row === "POST /payments/{paymentId}/allocate") {
+      return { body: { invoiceId: (await tenant.invoiceIn("FINALIZED")).id, amountMinor: 1 } }
+    }
     if (row === "POST /billables") return { body: { invoiceId: await tenant.draft(), billables: [lineOf()] } }
     if (row.endsWith("/from-issues")) {
       const integrationId = await insertIntegration(at().pool, tenant.tenant)

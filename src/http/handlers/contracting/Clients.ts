@@ -1,12 +1,13 @@
 import { Effect, Layer } from "effect"
 import { Attachments } from "../../../layers/branding/Attachments.ts"
 import { Clients } from "../../../layers/contracting/Clients.ts"
+import { ClientBalances } from "../../../layers/payments/ClientBalances.ts"
 import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
 import { handleGroup } from "../../server/Handlers.ts"
 import { listAll } from "../../server/response/Paging.ts"
 
-const dependencies = Effect.all({ clients: Clients, attachments: Attachments }).pipe(
-  Effect.provide(Layer.merge(Clients.Default, Attachments.Default))
+const dependencies = Effect.all({ clients: Clients, attachments: Attachments, balances: ClientBalances }).pipe(
+  Effect.provide(Layer.mergeAll(Clients.Default, Attachments.Default, ClientBalances.Default))
 )
 
 const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly slot: string }) => ({
@@ -15,10 +16,11 @@ const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly
   slot
 })
 
-export const clients = handleGroup(ClientsApi, dependencies, ({ attachments, clients }) => ({
+export const clients = handleGroup(ClientsApi, dependencies, ({ attachments, balances, clients }) => ({
   list: ({ query }) => listAll(clients.readListPage(query)),
   create: ({ payload }) => clients.create(payload),
   get: ({ path }) => clients.get(path.clientId),
+  balance: ({ path }) => balances.get(path.clientId),
   patch: ({ path, payload }) => clients.patch(path.clientId, payload),
   remove: ({ path }) => clients.remove(path.clientId),
   attach: ({ path, payload }) => attachments.attach(clients, mediaTargetOf(path), payload),

@@ -8,6 +8,7 @@ import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanatio
 import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
+import { InvoiceSettlement } from "../../../layers/payments/InvoiceSettlement.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handleGroup } from "../../server/Handlers.ts"
 import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
@@ -18,7 +19,8 @@ const dependencies = Effect.all({
   drafts: InvoiceDrafts,
   lifecycle: InvoiceLifecycle,
   explanations: InvoiceExplanations,
-  pdfs: InvoicePdfs
+  pdfs: InvoicePdfs,
+  settlement: InvoiceSettlement
 }).pipe(
   Effect.provide(
     Layer.mergeAll(
@@ -26,7 +28,8 @@ const dependencies = Effect.all({
       InvoiceDrafts.Default,
       InvoiceLifecycle.Default,
       InvoiceExplanations.Default,
-      InvoicePdfs.Default
+      InvoicePdfs.Default,
+      InvoiceSettlement.Default
     )
   )
 )
@@ -39,14 +42,16 @@ const pdfHeaders = (name: string) => ({
 export const invoices = handleGroup(
   InvoicesApi,
   dependencies,
-  ({ drafts, explanations, invoices, lifecycle, pdfs }) => ({
+  ({ drafts, explanations, invoices, lifecycle, pdfs, settlement }) => ({
     list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
     create: ({ payload }) => invoices.create(payload),
     get: ({ path }) => invoices.get(path.invoiceId),
     patch: ({ path, payload }) => drafts.patch(path.invoiceId, payload),
     remove: ({ path }) => lifecycle.remove(path.invoiceId),
     finalize: ({ path, query }) => lifecycle.finalize(path.invoiceId, query),
-    pay: ({ path }) => lifecycle.pay(path.invoiceId),
+    pay: ({ path }) => settlement.pay(path.invoiceId),
+    writeOff: ({ path, payload }) => settlement.writeOff(path.invoiceId, payload),
+    reverseWriteOff: ({ path }) => settlement.reverseWriteOff(path.invoiceId),
     void: ({ path, query }) => lifecycle.void(path.invoiceId, query),
     explain: ({ path }) => explanations.get(path.invoiceId),
     pdf: ({ path }) =>

@@ -6,7 +6,14 @@ export interface TableShape {
   readonly fields: Schema.Struct.Fields
   /** Fields that reference another resource: `client` is stored in `client_id`. */
   readonly relations?: ReadonlyArray<string>
+  /** Fields that are computed from columns when they are read: the SQL expression of each. */
+  readonly computed?: Readonly<Record<string, string>>
 }
+
+const isStored =
+  ({ computed = {} }: TableShape) =>
+  (field: string) =>
+    !(field in computed)
 
 export const columnOf = ({ relations = [] }: TableShape, field: string) =>
   relations.includes(field) ? `${field}_id` : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -14,7 +21,7 @@ export const columnOf = ({ relations = [] }: TableShape, field: string) =>
 /** The select list in the field order of the schema. Each column is aliased to `prefix` plus the field name. */
 export const selectList = (shape: TableShape, row = "this", prefix = "") =>
   Object.keys(shape.fields)
-    .map((name) => `${row}."${columnOf(shape, name)}" as "${prefix}${name}"`)
+    .map((name) => `${shape.computed?.[name] ?? `${row}."${columnOf(shape, name)}"`} as "${prefix}${name}"`)
     .join(", ")
 
 export type Row = Readonly<Record<string, unknown>>
@@ -44,7 +51,9 @@ export const makeEntityMapper = ({ fields }: Pick<TableShape, "fields">, prefix 
 
 /** Returns a function from a resource to its row. Every column is set, so that the text of the statement is constant. */
 export const makeRowMapper = (shape: TableShape) => {
-  const columns = Object.keys(shape.fields).map((name) => [name, columnOf(shape, name)] as const)
+  const columns = Object.keys(shape.fields)
+    .filter(isStored(shape))
+    .map((name) => [name, columnOf(shape, name)] as const)
   return (entity: Row) => {
     const row: Record<string, unknown> = {}
     for (const [name, column] of columns) row[column] = entity[name] ?? null

@@ -12,6 +12,7 @@ export const userNames: Readonly<Record<string, readonly [one: string, many: str
   contracts: ["contract", "contracts"],
   emails: ["email", "emails"],
   invoices: ["invoice", "invoices"],
+  payments: ["payment", "payments"],
   projects: ["project", "projects"],
   subscriptions: ["subscription", "subscriptions"]
 }

@@ -94,6 +94,28 @@ export const makeResourceReader = <A>(
         })
       ),
 
+    /**
+     * Locks the row that `first` selects, then these resources by id, in one statement. Returns both, and of each
+     * resource `hiddenColumn`, a column without a field. Returns nothing if there is no such row, or no such resource.
+     */
+    lockAllAfter: <B, C>(first: Fragment, ids: ReadonlyArray<string>, hiddenColumn: string) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<Row & { sequence: number; first: B; hidden: C }>`
+          with first as materialized (${first})
+          select ${columns}, this.sequence, row_to_json(first) as first, this.${sql.literal(hiddenColumn)} as hidden
+          from first, ${table} this
+          where ${inTenant(tenant)} and this.id in (select json_array_elements_text(${JSON.stringify(ids)}::json))
+          order by this.id for no key update of this`)
+      ).pipe(
+        Effect.map((rows) =>
+          rows.map(({ first, hidden, sequence, ...fields }) => ({
+            first,
+            hidden,
+            locked: { sequence, value: read(fields) } satisfies Versioned<A>
+          }))
+        )
+      ),
+
     /** All matching resources, in list order. */
     listAll: (filter: Filter<A>) => selectVersions(matching(filter), keysetOf(undefined).orderBy),
 

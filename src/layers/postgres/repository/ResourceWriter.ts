@@ -11,6 +11,7 @@ import { CurrentTenant, IfMatch } from "../../../domain/tenancy/RequestContext.t
 import { commitWith, inTransaction } from "../connection/Transactions.ts"
 import { makeId } from "../IdGenerator.ts"
 import {
+  columnOf,
   makeEntityMapper,
   makeResourceEncoder,
   makeRowMapper,
@@ -19,18 +20,29 @@ import {
   toDriverRow
 } from "./Columns.ts"
 import { mapConstraintErrors } from "./ConstraintErrors.ts"
-import { insertEvent, insertEventsOfType } from "./EventLog.ts"
+import { insertEvent, insertEvents, insertEventsOfType } from "./EventLog.ts"
 import { makeUseCounter } from "./InUseErrors.ts"
 import type { ResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
 
+const now = () => new Date().toISOString()
+
+/** A change of a locked resource, with the action of its event. */
+interface Change<A, N extends ResourceName> {
+  readonly version: Versioned<A>
+  readonly action: ActionOf<N>
+  readonly next: Omit<A, keyof GeneratedFields>
+}
+
 /** Bulk writes: one statement for many resources of a table and their events. */
-export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFields>(
+export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFields, N extends ResourceName>(
   sql: SqlClient.SqlClient,
-  spec: ResourceSpec<A, F>,
+  spec: ResourceSpec<A, F, N>,
   shape: TableShape
 ) => {
   const table = sql.literal(spec.table)
+  const toEntity = makeEntityMapper(shape)
+  const recordMany = insertEvents(sql)
   const encode = makeResourceEncoder(shape)
   const prefix = prefixOf(spec.entity.fields.id)
   const recordAll = insertEventsOfType(sql)
@@ -71,6 +83,44 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       return { ctes, values: new EncodedJson<ReadonlyArray<A>>(`[${created.map(({ shown }) => shown).join(",")}]`) }
     }),
 
+    /**
+     * The CTEs that update these fields of locked resources as part of another write, each with its event. A locked row
+     * cannot change; if its version differs all the same, `1 / 0` fails the statement.
+     */
+    buildBulkUpdate: Effect.fnUntraced(function* (
+      all: ReadonlyArray<Change<A, N>>,
+      client: string | undefined,
+      fields: ReadonlyArray<keyof A & string>
+    ) {
+      const tenant = yield* CurrentTenant
+      const at = now()
+      const columns = [...fields, "updatedAt"].map((name) => [name, columnOf(shape, name)] as const)
+      const assignments = [...columns.map(([, column]) => column), "sequence"].map(
+        (column) => `"${column}" = next."${column}"`
+      )
+      const changes = all.map(({ action, next, version }) => {
+        const { createdAt, id } = version.value
+        const sequence = version.sequence + 1
+        const value = toEntity({ ...next, id, createdAt, updatedAt: at })
+        const row = Object.fromEntries(columns.map(([name, column]) => [column, value[name] ?? null]))
+        const event = { tenant, type: eventType(action), resource: id, client, sequence, at, data: value }
+        return { row: { id, sequence, ...row }, event, value }
+      })
+      const rows = JSON.stringify(changes.map(({ row }) => row))
+      const cte = sql`
+        updated as (
+          update ${table} this set ${sql.literal(assignments.join(", "))}
+          from json_populate_recordset(null::${table}, ${rows}::json) next
+          where this.tenant_id = ${tenant} and this.id = next.id and this.sequence = next.sequence - 1
+          returning 1
+        ), updates_logged as (
+          ${recordMany(changes.map(({ event }) => event))}
+          where 1 / (select (count(*) = ${all.length})::integer from updated) = 1
+        )`
+      // The mapper picks the fields of the entity.
+      return { cte, values: changes.map(({ value }) => value as unknown as A) }
+    }),
+
     /** The CTEs that delete locked resources as part of another write. */
     buildBulkDelete: Effect.fnUntraced(function* (all: ReadonlyArray<Versioned<A>>, client: string | undefined) {
       const tenant = yield* CurrentTenant
@@ -90,8 +140,6 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
   }
 }
 
-const now = () => new Date().toISOString()
-
 /** Whether an If-Match header with these tags, or none, accepts this version. */
 export const isPreconditionMet = (tags: ReadonlyArray<string> | undefined, value: unknown) =>
   tags === undefined || tags.includes("*") || tags.includes(etagOf(value))
@@ -104,6 +152,13 @@ export interface WriteOptions {
   readonly extraCtes?: ReadonlyArray<Fragment>
   /** Commits with this statement, which must be the last of its transaction. */
   readonly commit?: boolean
+}
+
+/** Options of the insert of a resource. */
+interface CreateOptions<N extends ResourceName> extends Omit<WriteOptions, "columns"> {
+  readonly id?: string
+  /** The action of its event. Default `created`. */
+  readonly action?: ActionOf<N>
 }
 
 /** Writes resources of a table, each with its event in one statement. */
@@ -124,6 +179,9 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
   const insertChangeEvent = insertEvent(sql, sql.literal("changed"))
   const tenantColumn = spec.tenantColumn ?? "tenant_id"
 
+  const withCtes = (extraCtes: ReadonlyArray<Fragment>, last: Fragment) =>
+    extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, last)
+
   const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
     insertChangeEvent({
       tenant,
@@ -135,15 +193,19 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
       data: toEventData(value)
     })
 
-  const create = Effect.fnUntraced(function* (fields: Omit<A, keyof GeneratedFields>, givenId?: string) {
+  const create = Effect.fnUntraced(function* (
+    fields: Omit<A, keyof GeneratedFields>,
+    { action = "created", commit = false, extraCtes = [], id = makeId(prefix) }: CreateOptions<N> = {}
+  ) {
     const tenant = yield* CurrentTenant
     const at = now()
-    const id = givenId ?? makeId(prefix)
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(toEntity(entity))
     const row = { [tenantColumn]: tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
-    const event = buildEventInsert(tenant, "created", value, 1, at)
-    yield* withConstraintErrors(sql`with changed as (insert into ${table} ${sql.insert(row)} returning 1) ${event}`)
+    const event = buildEventInsert(tenant, action, value, 1, at)
+    const insert = sql`changed as (insert into ${table} ${sql.insert(row)} returning 1)`
+    const statement = withConstraintErrors(sql`with ${withCtes(extraCtes, insert)} ${event}`)
+    yield* commit ? commitWith(statement) : statement
     return value
   })
 
@@ -163,8 +225,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
    * `1 / count(*)` fails the statement.
    */
   const applyLocked = (change: Fragment, { extraCtes = [], commit = false }: WriteOptions) => {
-    const ctes = extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, change)
-    const statement = withConstraintErrors(sql`with ${ctes} select 1 / count(*) from changed`)
+    const statement = withConstraintErrors(sql`with ${withCtes(extraCtes, change)} select 1 / count(*) from changed`)
     return commit ? commitWith(statement) : statement
   }
 

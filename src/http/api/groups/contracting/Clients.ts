@@ -2,7 +2,8 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
 import { Client, ClientId, CreateClient, clientSorts, PatchClient } from "../../../../domain/contracting/Client.ts"
-import { inTenant } from "../../Access.ts"
+import { ClientBalance } from "../../../../domain/payments/ClientBalance.ts"
+import { inTenant, LongRead } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { searchParameter, sortParameter } from "../../Paging.ts"
@@ -52,6 +53,18 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       .annotateContext(operation("Get a client", inTenant("VIEWER"), { description: "Returns one client." }))
   )
   .add(
+    HttpApiEndpoint.get("balance", "/clients/:clientId/balance")
+      .setPath(path)
+      .addSuccess(data(ClientBalance))
+      .annotateContext(
+        operation("Get the balance of a client", inTenant("VIEWER"), {
+          description:
+            "Returns by currency what the client owes, what of it is overdue, and what is left of its payments."
+        })
+      )
+      .annotate(LongRead, true)
+  )
+  .add(
     HttpApiEndpoint.patch("patch", "/clients/:clientId")
       .setPath(path)
       .setPayload(PatchClient)
@@ -70,7 +83,7 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       .annotateContext(
         operation("Delete a client", inTenant("MEMBER"), {
           description: "Deletes a client and detaches its images.",
-          rejects: ["a client that addresses, contacts, contracts or subscriptions use (`inUse`)"],
+          rejects: ["a client that addresses, contacts, contracts, payments or subscriptions use (`inUse`)"],
           events: ["client.deleted"]
         })
       )

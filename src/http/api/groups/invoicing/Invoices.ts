@@ -5,6 +5,7 @@ import { ContractId } from "../../../../domain/contracting/Contract.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, invoiceSorts, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
+import { WriteOff } from "../../../../domain/payments/Settlement.ts"
 import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
 import { LocalDate } from "../../../../domain/TimeZone.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
@@ -29,6 +30,7 @@ const emptyDraft = {
   taxes: [],
   taxMinor: 0,
   totalMinor: 0,
+  balanceMinor: 0,
   billableCount: 0,
   issuedAt: undefined
 }
@@ -144,7 +146,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           description:
             "Gives a draft its number and its date of issue, and freezes it: number, parties, lines and " +
             "totals never change again. Numbers of a series have no gaps. The due date is `dueAt`, or the " +
-            "payment term of the contract after the issue.",
+            "payment term of the contract after the issue. An invoice with a total of 0 is PAID at once.",
           rejects: [
             "an invoice that is not a DRAFT (`state`)",
             "an invoice without lines, or with a negative total (`min`)",
@@ -152,7 +154,7 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
             "a fixed discount above the sum of the lines (`max`)",
             "taxes of category AE or K without the VAT numbers of both parties (`required`)"
           ],
-          events: [`invoice.${invoiceTransitions.finalize.event}`]
+          events: [`invoice.${invoiceTransitions.finalize.event}`, `invoice.${invoiceTransitions.pay.event}`]
         })
       )
   )
@@ -162,10 +164,39 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .addSuccess(data(Invoice))
       .annotateContext(
         operation("Mark an invoice as paid", inTenant(invoiceTransitions.pay.role), {
-          description: "Marks a finalized invoice as paid now.",
+          description:
+            "Records a payment of the whole balance of a finalized invoice, received now. With a balance of 0 it records " +
+            "none. To record a part, or a payment of several invoices, use `POST /payments`.",
           rejects: ["an invoice that is not FINALIZED (`state`)"],
-          events: [`invoice.${invoiceTransitions.pay.event}`],
-          example: { status: "PAID", paidAt: "2026-12-01T10:00:00.000Z" }
+          events: ["payment.recorded", `invoice.${invoiceTransitions.pay.event}`],
+          example: { status: "PAID", paidMinor: 21_206, balanceMinor: 0, paidAt: "2026-12-01T10:00:00.000Z" }
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("writeOff", "/invoices/:invoiceId/write-off")
+      .setPath(path)
+      .setPayload(WriteOff)
+      .addSuccess(data(Invoice))
+      .annotateContext(
+        operation("Write off an invoice", inTenant("ADMIN"), {
+          description:
+            "Gives up the balance of a finalized invoice, or a part of it. An invoice without a balance is PAID.",
+          rejects: ["an invoice that is not FINALIZED (`state`)", "more than the balance (`max`)"],
+          events: ["invoice.written_off"],
+          example: { status: "PAID", writtenOffMinor: 21_206, balanceMinor: 0, paidAt: "2026-12-01T10:00:00.000Z" }
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("reverseWriteOff", "/invoices/:invoiceId/write-off/reverse")
+      .setPath(path)
+      .addSuccess(data(Invoice))
+      .annotateContext(
+        operation("Reverse the write-off of an invoice", inTenant("ADMIN"), {
+          description: "Takes back all that was written off. The invoice has that balance again.",
+          rejects: ["an invoice of which nothing is written off (`state`)"],
+          events: ["invoice.reopened", "invoice.updated"]
         })
       )
   )
@@ -177,11 +208,11 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .annotateContext(
         operation("Void an invoice", inTenant(invoiceTransitions.void.role), {
           description:
-            "Cancels a draft or a finalized invoice. It keeps its number, what its lines refer to can be " +
+            "Cancels a draft, or a finalized invoice of which nothing is settled. It keeps its number, what its lines refer to can be " +
             "billed again, and nothing reverts it.",
-          rejects: ["an invoice that is PAID or VOID (`state`)"],
+          rejects: ["an invoice that is PAID or VOID, or settled in part (`state`)"],
           events: [`invoice.${invoiceTransitions.void.event}`],
-          example: { status: "VOID" }
+          example: { status: "VOID", balanceMinor: 0 }
         })
       )
   )

@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+import { ClientId } from "../contracting/Client.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { field } from "../Schemas.ts"
+
+const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
+
+export const ClientBalance = Schema.Struct({
+  client: field(ClientId, "The client."),
+  balances: field(
+    Schema.Array(
+      Schema.Struct({
+        currencyCode: field(CurrencyCode, "Currency of the amounts.", "EUR"),
+        openMinor: field(Integer, "Sum of the balances of all finalized invoices, in minor units.", 21_206),
+        overdueMinor: field(Integer, "The part of it that is past its due date, in minor units.", 0),
+        unusedMinor: field(Integer, "What payments have left that settles no invoice, in minor units.", 0)
+      }).annotations({ description: "The amounts in one currency." })
+    ),
+    "The amounts by currency. Empty for a client that owes nothing and has no payment left."
+  )
+}).annotations({ identifier: "ClientBalance", description: "What a client owes, and what it has paid in advance." })

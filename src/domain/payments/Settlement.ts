@@ -1,0 +1,121 @@
+import { Either } from "effect"
+import { type ErrorDetail, fieldError, type ValidationError } from "../Errors.ts"
+import type { ActionOf } from "../events/EventCatalogue.ts"
+import { balanceOf, type Invoice, type SettledSums } from "../invoicing/Invoice.ts"
+import { maxMinor } from "../money/Money.ts"
+import { body, field, integer, optional, text } from "../Schemas.ts"
+
+export interface SettledInvoice {
+  readonly value: Invoice
+  /** The action of the event that reports the change. */
+  readonly action: ActionOf<"invoice">
+}
+
+/** The action of the event when the change closes the invoice. A write-off is reported as such in any case. */
+const closingAction = ({ writtenOffMinor = 0 }: Partial<SettledSums>) => (writtenOffMinor > 0 ? "written_off" : "paid")
+
+/**
+ * An issued invoice after `changes` of its settled sums. It is PAID while its balance is 0, and FINALIZED again when it
+ * is not.
+ */
+export const settleInvoice = (invoice: Invoice, changes: Partial<SettledSums>, at: string): SettledInvoice => {
+  const { paidAt, ...open } = invoice
+  const sums = {
+    paidMinor: invoice.paidMinor + (changes.paidMinor ?? 0),
+    creditedMinor: invoice.creditedMinor + (changes.creditedMinor ?? 0),
+    writtenOffMinor: invoice.writtenOffMinor + (changes.writtenOffMinor ?? 0)
+  }
+  const balanceMinor = balanceOf({ ...invoice, ...sums })
+  if (balanceMinor === 0)
+    return {
+      value: { ...open, ...sums, balanceMinor, status: "PAID", paidAt: paidAt ?? at },
+      action: closingAction(changes)
+    }
+  const reopens = invoice.status === "PAID"
+  const action = reopens ? "reopened" : (changes.writtenOffMinor ?? 0) > 0 ? "written_off" : "updated"
+  return { value: { ...open, ...sums, balanceMinor, status: "FINALIZED" }, action }
+}
+
+/** The payer of an allocation: the client and the currency of a payment. */
+interface Payer {
+  readonly client: string
+  readonly currencyCode: string
+}
+
+/** An invoice that an allocation refers to, with the client of its contract. */
+export interface AllocatedInvoice {
+  readonly invoice: Pick<Invoice, "status" | "currencyCode" | "balanceMinor">
+  readonly client: string
+}
+
+/** Errors of an allocation of an amount to an invoice. `path` is the field of the allocation, with a dot, or empty. */
+export const allocationErrors = (
+  path: string,
+  amountMinor: number,
+  found: AllocatedInvoice | undefined,
+  { client, currencyCode }: Payer
+): ReadonlyArray<ErrorDetail> => {
+  if (found === undefined)
+    return [{ field: `${path}invoiceId`, constraint: "exists", message: "does not exist in this tenant" }]
+  if (found.client !== client)
+    return [{ field: `${path}invoiceId`, constraint: "exists", message: `is not an invoice to the client ${client}` }]
+  const { balanceMinor, currencyCode: invoiced, status } = found.invoice
+  if (status !== "FINALIZED")
+    return [
+      {
+        field: `${path}invoiceId`,
+        constraint: "state",
+        message: `is ${status}; only a FINALIZED invoice can be settled`
+      }
+    ]
+  if (invoiced !== currencyCode)
+    return [
+      {
+        field: `${path}invoiceId`,
+        constraint: "currency",
+        message: `is in ${invoiced}, but the payment is in ${currencyCode}`
+      }
+    ]
+  return amountMinor <= balanceMinor
+    ? []
+    : [
+        {
+          field: `${path}amountMinor`,
+          constraint: "max",
+          message: `must be at most ${balanceMinor}, the balance of the invoice, but is ${amountMinor}`
+        }
+      ]
+}
+
+export const WriteOff = body({
+  amountMinor: optional(field(integer(1, maxMinor), "How much, in minor units. Default: the whole balance.", 206)),
+  reason: field(text(1, 500), "Why it is written off.", "Insolvency of the client")
+}).annotations({ identifier: "WriteOff", description: "What will not be paid any more, and why." })
+
+type WrittenOffFields = Pick<Invoice, "status" | "balanceMinor" | "writtenOffMinor">
+
+/** The amount to write off: the given one, or else the whole balance. */
+export const requireWriteOff = (
+  { balanceMinor, status }: WrittenOffFields,
+  amountMinor = balanceMinor
+): Either.Either<number, ValidationError> => {
+  if (status !== "FINALIZED" || balanceMinor === 0)
+    return Either.left(
+      fieldError("status", "state", `is ${status}; only a FINALIZED invoice with a balance can be written off`)
+    )
+  return amountMinor <= balanceMinor
+    ? Either.right(amountMinor)
+    : Either.left(
+        fieldError(
+          "amountMinor",
+          "max",
+          `must be at most ${balanceMinor}, the balance of the invoice, but is ${amountMinor}`
+        )
+      )
+}
+
+/** What was written off and can be taken back. */
+export const requireWrittenOff = ({ writtenOffMinor }: WrittenOffFields): Either.Either<number, ValidationError> =>
+  writtenOffMinor > 0
+    ? Either.right(writtenOffMinor)
+    : Either.left(fieldError("writtenOffMinor", "state", "is 0; nothing of this invoice is written off"))

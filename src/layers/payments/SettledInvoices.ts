@@ -1,0 +1,75 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import type { ClientId } from "../../domain/contracting/Client.ts"
+import type { Invoice, SettledSums } from "../../domain/invoicing/Invoice.ts"
+import { type AllocatedInvoice, settleInvoice } from "../../domain/payments/Settlement.ts"
+import { Invoices } from "../invoicing/Invoices.ts"
+import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
+
+/** Locked invoices by id, each with the client of its contract. */
+export type LockedInvoices = ReadonlyMap<
+  string,
+  AllocatedInvoice & { readonly client: ClientId; readonly version: Versioned<Invoice> }
+>
+
+/** A change of what settles an invoice. */
+export interface Settlement {
+  readonly invoice: string
+  readonly changes: Partial<SettledSums>
+}
+
+/** The fields that a settlement changes. */
+const settledFields = ["status", "paidAt", "paidMinor", "creditedMinor", "writtenOffMinor"] as const
+
+const none: LockedInvoices = new Map()
+
+/** Locks invoices and writes what settles them. */
+export class SettledInvoices extends Effect.Service<SettledInvoices>()("layers/SettledInvoices", {
+  dependencies: [Invoices.Default],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const invoices = yield* Invoices
+
+    /**
+     * Locks the row that `first` selects, then these invoices by id. The row is undefined if there is none; an invoice
+     * that does not exist is left out.
+     */
+    const lockAfter = Effect.fnUntraced(function* <B extends object>(first: Fragment, ids: ReadonlyArray<string>) {
+      const rows = ids.length === 0 ? [] : yield* invoices.lockAllAfter<B, ClientId>(first, ids, "client_id")
+      const locked: LockedInvoices = new Map(
+        rows.map(({ hidden, locked }) => [locked.value.id, { invoice: locked.value, client: hidden, version: locked }])
+      )
+      const row = rows[0]?.first ?? (yield* Effect.orDie(sql<B>`${first}`))[0]
+      return { row, locked }
+    })
+
+    return {
+      lockAfter,
+
+      lock: (ids: ReadonlyArray<string>) =>
+        ids.length === 0
+          ? Effect.succeed(none)
+          : Effect.map(lockAfter(sql`select true as locked`, ids), ({ locked }) => locked),
+
+      /** Builds the CTEs that settle locked invoices of a client, each with its event. Returns the settled invoices too. */
+      buildUpdates: Effect.fnUntraced(function* (
+        locked: LockedInvoices,
+        client: string,
+        settlements: ReadonlyArray<Settlement>,
+        at: string
+      ) {
+        const all = settlements.flatMap(({ changes, invoice }) => {
+          const version = locked.get(invoice)?.version
+          if (version === undefined) return []
+          const { action, value: next } = settleInvoice(version.value, changes, at)
+          return [{ version, action, next }]
+        })
+        if (all.length === 0) return { ctes: [], values: [] }
+        const { cte, values } = yield* invoices.buildBulkUpdate(all, client, settledFields)
+        return { ctes: [cte], values }
+      })
+    }
+  }).pipe(withSpans("SettledInvoices"))
+}) {}
