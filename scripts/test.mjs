@@ -14,16 +14,42 @@ npm test -- <options>         options for vitest, for example -t "part of a test
 
 const vitest = inProject("node_modules/vitest/vitest.mjs")
 
-const run = (title, { command, args }, env = process.env) =>
-  new Promise((resolve, reject) => {
-    process.stdout.write(`\n── ${title}\n`)
-    // A process group of its own: the workers of vitest outlive vitest unless they get the signal too.
-    const child = spawn(command, args, { cwd: root, env, stdio: "inherit", detached: true })
-    const forward = (signal) => process.kill(-child.pid, signal)
-    process.once("SIGINT", forward).once("SIGTERM", forward)
+const start = ({ command, args }, options) => {
+  // A process group of its own: the workers of vitest outlive vitest unless they get the signal too.
+  const child = spawn(command, args, { cwd: root, ...options, detached: true })
+  const forward = (signal) => process.kill(-child.pid, signal)
+  process.once("SIGINT", forward).once("SIGTERM", forward)
+  const succeeded = new Promise((resolve, reject) => {
     child.once("error", reject)
-    child.once("exit", (code) => resolve(code === 0))
+    child.once("close", (code) => {
+      process.removeListener("SIGINT", forward).removeListener("SIGTERM", forward)
+      resolve(code === 0)
+    })
   })
+  return { child, succeeded }
+}
+
+const run = (title, command, env = process.env) => {
+  process.stdout.write(`\n── ${title}\n`)
+  return start(command, { env, stdio: "inherit" }).succeeded
+}
+
+/** Runs a command beside others, and prints what it says when it ends. */
+const runBeside = async (title, command) => {
+  const { child, succeeded } = start(command, { stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data))
+  const isFine = await succeeded
+  process.stdout.write(`\n── ${title}: ${isFine ? "no errors" : "failed"}\n${isFine ? "" : output}`)
+  return isFine
+}
+
+/** Both take long and hardly wait, while tests mostly wait: beside the tests they cost little time. */
+const runChecks = async () => {
+  const isTyped = await runBeside("type check", npm("run", "-s", "tsc"))
+  const isLinted = await runBeside("lint", npm("run", "-s", "lint"))
+  return isTyped && isLinted
+}
 
 const runVitest = async (args) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-counts-"))
@@ -54,9 +80,11 @@ const runAll = async (args) => {
   const [first, ...rest] = args
   if (first === "--only") return runVitest(rest)
   if (first === "--quick") return runVitest(["--project", "quick", ...rest])
-  if (!(await run("type check", npm("run", "-s", "typecheck")))) return { passed: 0, failed: 1 }
-  if (!(await run("lint", npm("run", "-s", "lint")))) return { passed: 0, failed: 1 }
-  return runVitest(args)
+  // Tests compile with the same TypeScript, so it must not change beside them.
+  if (!(await runBeside("diagnostics of Effect for TypeScript", npm("run", "-s", "patch"))))
+    return { passed: 0, failed: 1 }
+  const [areChecked, { passed, failed }] = await Promise.all([runChecks(), runVitest(args)])
+  return { passed, failed: areChecked ? failed : failed + 1 }
 }
 
 const args = process.argv.slice(2)

@@ -54,6 +54,8 @@ describe("expandEventPattern", () => {
       "invoice.deleted",
       "invoice.finalized",
       "invoice.paid",
+      "invoice.reopened",
+      "invoice.written_off",
       "invoice.voided"
     ])
   })
