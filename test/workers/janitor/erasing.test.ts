@@ -74,6 +74,9 @@ describe("The janitor", { timeout: 60_000 }, () => {
   })
 
   it("vacuums the tables after it erases a large tenant", async () => {
+    const tables = ["events", "event_feed", "deliveries", "delivery_attempts"]
+    // The janitor skips a table that autovacuum has locked.
+    for (const table of tables) await at().pool.query(`alter table ${table} set (autovacuum_enabled = false)`)
     const { tenant } = await createTenant(maxBatchesUnvacuumed * batchSize)
     await at().service.api("DELETE", `/tenants/${tenant}`, { as: "owner" })
     await erase()
@@ -83,9 +86,9 @@ describe("The janitor", { timeout: 60_000 }, () => {
       )
       assert.includeMembers(
         rows.map(({ relname }) => relname),
-        ["events", "event_feed", "deliveries", "delivery_attempts"]
+        tables
       )
-    })
+    }, 20_000)
   })
 
   it("keeps the progress of an erasure that fails, and completes the erasure in the next run", async () => {
