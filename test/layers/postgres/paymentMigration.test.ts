@@ -1,28 +1,10 @@
-import { Effect } from "effect"
 import type pg from "pg"
 import { assert, describe, it } from "vitest"
-import { migrate, migrations } from "../../../src/layers/postgres/Migrations.ts"
-import { applyMigrations } from "../../../src/layers/postgres/migration/MigrationRunner.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
-import { freshDatabase, openPool } from "../../support/servers/database.ts"
-import { testLayers } from "../../support/servers/layers.ts"
+import { startOldDatabase } from "../../support/servers/oldDatabase.ts"
 
 /** The last migration of the release without payments. */
 const lastBefore = 29
-
-const startOldDatabase = async () => {
-  const database = await freshDatabase()
-  const run = <A, E>(work: Effect.Effect<A, E, Effect.Effect.Context<typeof migrate>>) =>
-    Effect.runPromise(Effect.provide(work, testLayers(database.url)))
-  const before = (await Effect.runPromise(migrations)).filter(({ id }) => id <= lastBefore)
-  await run(applyMigrations(before))
-  const pool = openPool(database.url)
-  const stop = async () => {
-    await pool.end()
-    await database.drop()
-  }
-  return { pool, upgrade: () => run(migrate), stop }
-}
 
 const tenant = "tnt_00000000000000000000000001"
 
@@ -63,7 +45,7 @@ const oldColumns = `id, contract_id, status, invoice_number, currency_code, subt
   issued_at, due_at, paid_at, created_at, updated_at, sequence, period, place, parties::text`
 
 describe("The upgrade from a release without payments", () => {
-  const at = useFixture(startOldDatabase)
+  const at = useFixture(() => startOldDatabase(lastBefore))
 
   it("books every issued invoice while the release before issues, pays and voids", { timeout: 60_000 }, async () => {
     const { pool, upgrade } = at()
