@@ -1,11 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { ClientId } from "../../domain/contracting/Client.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import { requireInvoiceTransition } from "../../domain/invoicing/InvoiceStatus.ts"
 import { type JournalEntry, writeOffEntry, writeOffReversalEntry } from "../../domain/journal/JournalEntry.ts"
 import { requireWriteOff, requireWrittenOff, settleInvoice, type WriteOff } from "../../domain/payments/Settlement.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
 import { Journal } from "../journal/Journal.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
@@ -32,14 +30,8 @@ export class InvoiceSettlement extends Effect.Service<InvoiceSettlement>()("laye
       return { locked, ...found }
     })
 
-    const clientOf = (id: string) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<{ client: ClientId }>`
-          select client_id as client from invoices where tenant_id = ${tenant} and id = ${id}`)
-      ).pipe(Effect.flatMap(([row]) => (row === undefined ? Effect.fail(new NotFound()) : Effect.succeed(row.client))))
-
     const pay = Effect.fnUntraced(function* (id: string) {
-      yield* payments.lockClient(yield* clientOf(id))
+      yield* payments.lockClientOf("invoices", id)
       const { client, locked, version } = yield* lock(id)
       const { balanceMinor, currencyCode, status } = version.value
       yield* requireInvoiceTransition(status, "pay")

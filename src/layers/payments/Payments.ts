@@ -126,14 +126,20 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
       return (yield* record(request, locked)).payment
     })
 
-    const lockClient = (client: string) =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql`select 1 from clients where tenant_id = ${tenant} and id = ${client} for no key update`)
-      )
+    /** Locks the client of a payment or an invoice, which never changes. Fails if there is no such row. */
+    const lockClientOf = Effect.fnUntraced(function* (table: "payments" | "invoices", id: string) {
+      const tenant = yield* CurrentTenant
+      const locked = yield* Effect.orDie(sql<object>`
+        select 1 from clients where tenant_id = ${tenant}
+          and id = (select client_id from ${sql.literal(table)} where tenant_id = ${tenant} and id = ${id})
+        for no key update`)
+      if (locked.length === 0) return yield* Effect.fail(new NotFound())
+      return undefined
+    })
 
-    /** The client of a payment never changes. While it is locked, nobody else can change the payment. */
+    /** While the client is locked, nobody else can change the payment. */
     const lock = Effect.fnUntraced(function* (id: string, invoicesOf: (payment: Payment) => ReadonlyArray<string>) {
-      yield* lockClient((yield* payments.get(id)).client)
+      yield* lockClientOf("payments", id)
       const invoices = yield* settled.lock(invoicesOf(yield* payments.get(id)))
       return { invoices, payment: yield* payments.lockForWrite(id) } satisfies LockedPayment
     })
@@ -211,7 +217,7 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
 
     return {
       record,
-      lockClient,
+      lockClientOf,
       get: payments.get,
 
       list: (window: PageRequest, { clientId, externalId, invoiceId, status }: Filter) =>

@@ -28,7 +28,7 @@ export const makeResource = <A extends GeneratedFields, F extends IdentifiedFiel
     return {
       ...reader,
       ...makeResourceWriter(sql, spec, shape, reader),
-      ...makeBulkWriter(sql, spec, shape),
+      ...makeBulkWriter(sql, spec, shape, reader),
       get: (id: string) => Effect.map(reader.getVersion(id), ({ value }) => value)
     }
   })

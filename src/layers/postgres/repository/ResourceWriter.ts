@@ -38,7 +38,8 @@ interface Change<A, N extends ResourceName> {
 export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFields, N extends ResourceName>(
   sql: SqlClient.SqlClient,
   spec: ResourceSpec<A, F, N>,
-  shape: TableShape
+  shape: TableShape,
+  { read }: ResourceReader<A>
 ) => {
   const table = sql.literal(spec.table)
   const toEntity = makeEntityMapper(shape)
@@ -101,8 +102,9 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       const changes = all.map(({ action, next, version }) => {
         const { createdAt, id } = version.value
         const sequence = version.sequence + 1
-        const value = toEntity({ ...next, id, createdAt, updatedAt: at })
-        const row = Object.fromEntries(columns.map(([name, column]) => [column, value[name] ?? null]))
+        const entity = toEntity({ ...next, id, createdAt, updatedAt: at })
+        const row = Object.fromEntries(columns.map(([name, column]) => [column, entity[name] ?? null]))
+        const value = read(entity)
         const event = { tenant, type: eventType(action), resource: id, client, sequence, at, data: value }
         return { row: { id, sequence, ...row }, event, value }
       })
@@ -117,8 +119,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
           ${recordMany(changes.map(({ event }) => event))}
           where 1 / (select (count(*) = ${all.length})::integer from updated) = 1
         )`
-      // The mapper picks the fields of the entity.
-      return { cte, values: changes.map(({ value }) => value as unknown as A) }
+      return { cte, values: changes.map(({ value }) => value) }
     }),
 
     /** The CTEs that delete locked resources as part of another write. */
