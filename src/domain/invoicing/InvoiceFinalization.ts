@@ -2,9 +2,9 @@ import { Either } from "effect"
 import { type ErrorDetail, fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
 import { invoiceDiscount, type VatCategory } from "../money/InvoiceArithmetic.ts"
 import { addLocalDays } from "../TimeZone.ts"
+import type { Parties } from "./document/Parties.ts"
 import type { Invoice } from "./Invoice.ts"
 import { requireInvoiceTransition } from "./InvoiceStatus.ts"
-import type { Parties } from "./Parties.ts"
 
 type FinalizableFields = Pick<
   Invoice,

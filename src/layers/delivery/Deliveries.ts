@@ -19,8 +19,8 @@ import { inSnapshot, inTransaction } from "../postgres/connection/Transactions.t
 import { omitNulls, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
-import { makeBulkRedeliveries } from "./BulkRedeliveries.ts"
-import { makeSingleRedelivery } from "./SingleRedelivery.ts"
+import { makeBulkRedeliveries } from "./redelivery/BulkRedeliveries.ts"
+import { makeSingleRedelivery } from "./redelivery/SingleRedelivery.ts"
 
 interface Filter {
   readonly status?: DeliveryStatus | undefined

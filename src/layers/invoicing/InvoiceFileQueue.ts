@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
+import type { FileVariant } from "../../domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"

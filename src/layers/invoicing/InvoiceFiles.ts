@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Stream } from "effect"
-import type { FileVariant } from "../../domain/invoicing/InvoiceFile.ts"
+import type { FileVariant } from "../../domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"

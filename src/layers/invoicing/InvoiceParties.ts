@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
-import type { Parties as ContractParties } from "../../domain/invoicing/Parties.ts"
+import type { Parties as ContractParties } from "../../domain/invoicing/document/Parties.ts"
 import type { BankAccount } from "../../domain/money/BankAccount.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"

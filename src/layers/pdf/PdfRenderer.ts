@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import { ServiceUnavailable } from "../../domain/Errors.ts"
-import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
 import { type FairSemaphoreLimits, makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { makeRenderThread } from "./RenderThread.ts"

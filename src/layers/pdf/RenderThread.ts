@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
 import type { RenderResult } from "./RenderResult.ts"
 
 /** Enough for the longest possible invoice. A thread beyond this limit fails without crashing the process. */

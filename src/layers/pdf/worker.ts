@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads"
-import type { InvoiceDocument } from "../../domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
 import { prepareImages } from "./drawing/DrawableImages.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
 import { drawInvoice } from "./drawing/InvoiceLayout.ts"

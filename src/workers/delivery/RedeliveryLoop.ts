@@ -4,7 +4,7 @@ import {
   makeBulkRedeliveries,
   type OpenRedelivery,
   type RedeliveryLimits
-} from "../../layers/delivery/BulkRedeliveries.ts"
+} from "../../layers/delivery/redelivery/BulkRedeliveries.ts"
 import { isConnectionBroken } from "../../layers/postgres/connection/TransientErrors.ts"
 import { runForever } from "../RunForever.ts"
 import type { WakeSignal } from "../WakeSignal.ts"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import type { Parties } from "../../../src/domain/invoicing/document/Parties.ts"
 import { dueDateOf, requireFinalizable } from "../../../src/domain/invoicing/InvoiceFinalization.ts"
-import type { Parties } from "../../../src/domain/invoicing/Parties.ts"
 import { vatCategories } from "../../../src/domain/money/InvoiceArithmetic.ts"
 import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 import { addressOf, defaultParties } from "../../support/fixtures/invoiceDocuments.ts"

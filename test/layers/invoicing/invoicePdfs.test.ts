@@ -1,6 +1,6 @@
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import type { FileVariant } from "../../../src/domain/invoicing/InvoiceFile.ts"
+import type { FileVariant } from "../../../src/domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../../src/domain/tenancy/RequestContext.ts"
 import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { PostgresBlobs } from "../../../src/layers/blobs/PostgresBlobs.ts"

@@ -1,5 +1,5 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import type { InvoiceDocument } from "../../../src/domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../../src/domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../src/domain/money/AmountFormat.ts"
 import { type PdfPage, rowsOf, type TextPiece, textsOf } from "../../support/assertions/pdfText.ts"
 import {

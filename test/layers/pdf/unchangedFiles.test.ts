@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { inflateSync } from "node:zlib"
 import { assert, describe, it } from "vitest"
-import type { InvoiceDocument } from "../../../src/domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../../src/domain/invoicing/document/InvoiceDocument.ts"
 import { drawInvoice } from "../../../src/layers/pdf/drawing/InvoiceLayout.ts"
 import { documentOf, maxLengthParties, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { fonts } from "../../support/fixtures/renderedInvoice.ts"

@@ -1,5 +1,5 @@
 import sharp from "sharp"
-import type { ImageRole, InvoiceImages } from "../../../domain/invoicing/InvoiceDocument.ts"
+import type { ImageRole, InvoiceImages } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 
 /** Images as PNG, scaled down to the size on the page. */
 export type DrawableImages = Partial<Record<ImageRole, Buffer>>

@@ -1,5 +1,5 @@
-import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
-import type { Parties } from "../../../domain/invoicing/Parties.ts"
+import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
+import type { Parties } from "../../../domain/invoicing/document/Parties.ts"
 import { defaultTimeZone, localDateOf } from "../../../domain/TimeZone.ts"
 import type { DrawableImages } from "./DrawableImages.ts"
 import type { Fonts } from "./Fonts.ts"

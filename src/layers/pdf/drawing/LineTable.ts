@@ -1,5 +1,5 @@
 import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
+import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { heightOf, leadingOf, type PdfCanvas, type TextLine } from "./PdfCanvas.ts"
 import { cellsOf, columnTitles, layOutTable, type TableCells, type TableLayout } from "./TableLayout.ts"

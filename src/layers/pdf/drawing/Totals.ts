@@ -1,5 +1,5 @@
+import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
-import type { InvoiceDocument } from "../../../domain/invoicing/InvoiceDocument.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { contentArea, inset } from "./PageGeometry.ts"

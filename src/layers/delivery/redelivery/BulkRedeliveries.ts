@@ -5,12 +5,12 @@ import {
   type Redelivery,
   type RedeliveryResult,
   requireRedeliveryCapacity
-} from "../../domain/delivery/Delivery.ts"
-import { NotFound } from "../../domain/Errors.ts"
-import { prefixOf } from "../../domain/Ids.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { makeId, minIdAt } from "../postgres/IdGenerator.ts"
-import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "./DeliveryOrder.ts"
+} from "../../../domain/delivery/Delivery.ts"
+import { NotFound } from "../../../domain/Errors.ts"
+import { prefixOf } from "../../../domain/Ids.ts"
+import { inTransaction } from "../../postgres/connection/Transactions.ts"
+import { makeId, minIdAt } from "../../postgres/IdGenerator.ts"
+import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "../DeliveryOrder.ts"
 import { redeliverySetClause } from "./SingleRedelivery.ts"
 
 /** Limits of one transaction. While it runs, no worker can record results for the integration. */

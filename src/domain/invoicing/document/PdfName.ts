@@ -1,4 +1,4 @@
-import type { Invoice } from "./Invoice.ts"
+import type { Invoice } from "../Invoice.ts"
 
 /** The file name of an invoice's PDF, in downloads and in Google Drive. */
 export const pdfNameOf = ({ id, invoiceNumber = id }: Pick<Invoice, "id" | "invoiceNumber">) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
-import { Parties } from "../../../src/domain/invoicing/Parties.ts"
-import { decode, schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
-import { defaultParties } from "../../support/fixtures/invoiceDocuments.ts"
+import { Parties } from "../../../../src/domain/invoicing/document/Parties.ts"
+import { decode, schemaErrorsOf } from "../../../support/assertions/schemaErrors.ts"
+import { defaultParties } from "../../../support/fixtures/invoiceDocuments.ts"
 
 describe("Parties", () => {
   it("keeps the issuer, the recipient and the contract with their names and addresses", () => {

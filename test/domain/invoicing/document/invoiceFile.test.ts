@@ -1,8 +1,8 @@
 import { assert, describe, it } from "vitest"
-import { ContractId } from "../../../src/domain/contracting/Contract.ts"
-import { InvoiceId } from "../../../src/domain/invoicing/Invoice.ts"
-import { asVariant, variantOf } from "../../../src/domain/invoicing/InvoiceFile.ts"
-import { pdfNameOf } from "../../../src/domain/invoicing/PdfName.ts"
+import { ContractId } from "../../../../src/domain/contracting/Contract.ts"
+import { asVariant, variantOf } from "../../../../src/domain/invoicing/document/InvoiceFile.ts"
+import { pdfNameOf } from "../../../../src/domain/invoicing/document/PdfName.ts"
+import { InvoiceId } from "../../../../src/domain/invoicing/Invoice.ts"
 
 const invoice = {
   id: InvoiceId.make("inv_1"),

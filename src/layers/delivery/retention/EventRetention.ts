@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
+import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { deleteAttempts, type RemovalLimits } from "./DeliveryRemoval.ts"
 
 interface Event {

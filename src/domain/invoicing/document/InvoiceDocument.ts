@@ -1,5 +1,5 @@
-import type { Billable } from "./Billable.ts"
-import type { Invoice } from "./Invoice.ts"
+import type { Billable } from "../Billable.ts"
+import type { Invoice } from "../Invoice.ts"
 import type { Parties } from "./Parties.ts"
 
 /** The role of an image on an invoice: its owner and its kind. */

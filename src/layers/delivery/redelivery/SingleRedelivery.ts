@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "./DeliveryOrder.ts"
+import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "../DeliveryOrder.ts"
 
 /** SET clause that starts a new round of attempts. Reordering then decides whether the delivery is sent next. */
 export const redeliverySetClause = `status = 'WAITING', spent = attempts, next_attempt_at = now(), updated_at = now(),

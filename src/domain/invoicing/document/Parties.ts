@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { Address } from "../contracting/Address.ts"
-import { BankAccount } from "../money/BankAccount.ts"
-import { optional } from "../Schemas.ts"
+import { Address } from "../../contracting/Address.ts"
+import { BankAccount } from "../../money/BankAccount.ts"
+import { optional } from "../../Schemas.ts"
 
 const party = { name: Schema.String, address: optional(Address) }
 

@@ -1,10 +1,10 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type EventCursor, makeEventRetention } from "../../../src/layers/delivery/EventRetention.ts"
-import { countDeletes } from "../../support/assertions/deleteCounts.ts"
-import { insertDelivery, insertEventRow } from "../../support/fixtures/deliveryRows.ts"
-import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
+import { type EventCursor, makeEventRetention } from "../../../../src/layers/delivery/retention/EventRetention.ts"
+import { countDeletes } from "../../../support/assertions/deleteCounts.ts"
+import { insertDelivery, insertEventRow } from "../../../support/fixtures/deliveryRows.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../../support/servers/deliveryDatabase.ts"
 
 const limits = { maxEvents: 10, maxDeliveries: 20, maxAttempts: 15 }
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString()

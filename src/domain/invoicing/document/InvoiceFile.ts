@@ -1,4 +1,4 @@
-import type { Invoice } from "./Invoice.ts"
+import type { Invoice } from "../Invoice.ts"
 
 /** The variant of an issued invoice's PDF. The VOID mark is the only part of the PDF that can change. */
 export type FileVariant = "ISSUED" | "VOID"
