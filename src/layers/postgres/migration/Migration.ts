@@ -1,4 +1,4 @@
-import { splitStatements } from "./SqlStatements.ts"
+import { splitStatements, stripComments } from "./SqlStatements.ts"
 
 export interface Migration {
   readonly id: number
@@ -23,3 +23,11 @@ export const concurrentIndexesOf = ({ text }: Migration) =>
   splitStatements(text).flatMap(
     (statement) => /\bindex\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)\s+on\b/i.exec(statement)?.[1] ?? []
   )
+
+const exclusiveStatement =
+  /^(?:alter table (?:if exists )?(?:only )?|(?:create|drop) trigger .* on |create (?:unique )?index (?:if not exists )?\w+ on )(\w+)/i
+
+/** The tables that the statements of a migration lock against writes. */
+export const alteredTablesOf = ({ text }: Pick<Migration, "text">) => [
+  ...new Set(splitStatements(text).flatMap((statement) => exclusiveStatement.exec(stripComments(statement))?.[1] ?? []))
+]

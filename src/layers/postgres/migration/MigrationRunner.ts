@@ -1,7 +1,7 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, Schedule } from "effect"
 import { isDeadlock, isLockTimeout } from "../connection/TransientErrors.ts"
-import { concurrentIndexesOf, type Migration, migrationFileName } from "./Migration.ts"
+import { alteredTablesOf, concurrentIndexesOf, type Migration, migrationFileName } from "./Migration.ts"
 import { type MigrationSession, openMigrationSession } from "./MigrationSession.ts"
 import { splitStatements } from "./SqlStatements.ts"
 
@@ -52,10 +52,19 @@ const applyOneByOne = (session: MigrationSession, migration: Migration) =>
     session.withoutTimeouts
   )
 
+/** Every so many attempts interrupt autovacuum of the migration's tables first. */
+const interruptInterval = 4
+
 const applyOnce = (session: MigrationSession, migration: Migration) => {
   const applyStatements = migration.isTransactional ? applyInTransaction : applyOneByOne
   let attempt = 0
-  return Effect.suspend(() => Effect.zipRight(session.setLockTimeout(++attempt), applyStatements(session, migration)))
+  return Effect.suspend(() => {
+    const tables = ++attempt % interruptInterval === 0 ? alteredTablesOf(migration) : []
+    return Effect.zipRight(
+      Effect.forEach(tables, session.interruptAutovacuum, { discard: true }),
+      applyStatements(session, migration)
+    )
+  })
 }
 
 const apply = (session: MigrationSession, migration: Migration) =>

@@ -7,9 +7,8 @@ import { openDedicatedConnection } from "../connection/DedicatedConnection.ts"
  */
 const lockTimeoutMs = Duration.toMillis("200 millis")
 
-/** Autovacuum yields to a statement that has waited for `deadlock_timeout`, one second. Some attempts wait longer than that. */
+/** Autovacuum yields to a statement that has waited for `deadlock_timeout`, one second. */
 const longLockTimeoutMs = Duration.toMillis("1200 millis")
-const longAttemptInterval = 4
 
 /** Key of the advisory lock: any number that is not used elsewhere in the database. */
 const advisoryLockKey = "7206133517"
@@ -28,9 +27,14 @@ export const openMigrationSession = Effect.gen(function* () {
   return {
     run,
 
-    /** Sets the lock timeout of an attempt. Every fourth attempt waits longer. */
-    setLockTimeout: (attempt: number) =>
-      run(`set lock_timeout = ${attempt % longAttemptInterval === 0 ? longLockTimeoutMs : lockTimeoutMs}`),
+    /**
+     * Waits for a table long enough that autovacuum yields. Holds no other lock meanwhile, so that no request that has
+     * the table and needs another one deadlocks with it.
+     */
+    interruptAutovacuum: (table: string) =>
+      run(
+        `begin; set local lock_timeout = ${longLockTimeoutMs}; lock table ${table} in access exclusive mode; commit`
+      ).pipe(Effect.catchAll(() => run("rollback"))),
 
     /** The server rolls back a transaction whose connection is lost. */
     inTransaction: <A, E>(work: Effect.Effect<A, E>) =>
