@@ -38,7 +38,7 @@ const rooms = {
     "layers/pdf",
     "layers/taxes"
   ],
-  "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal"],
+  "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal", "layers/pdf"],
   "layers/integrations": [
     ...area,
     "layers/auth",

@@ -10,6 +10,8 @@ import { deliveries } from "./handlers/integrations/Deliveries.ts"
 import { events } from "./handlers/integrations/Events.ts"
 import { integrations } from "./handlers/integrations/Integrations.ts"
 import { billables } from "./handlers/invoicing/Billables.ts"
+import { creditNoteSeries } from "./handlers/invoicing/CreditNoteSeries.ts"
+import { creditNotes } from "./handlers/invoicing/CreditNotes.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
 import { payments } from "./handlers/invoicing/Payments.ts"
@@ -35,8 +37,10 @@ export const handlerGroups = [
   invoices,
   billables,
   payments,
+  creditNotes,
   taxRates,
   invoiceSeries,
+  creditNoteSeries,
   assets,
   integrations,
   events,

@@ -81,6 +81,28 @@ describe("The events that the OpenAPI document lists", () => {
     await send(service, "DELETE", `/invoices/${id}`, undefined, 204)
   }
 
+  /** Credits an invoice that is paid or written off, so that the reversal uses the credit. */
+  const changeCreditNotes = async (payer: Awaited<ReturnType<typeof startPayer>>) => {
+    const [paid, writtenOff, open] = [await payer.newInvoice(9), await payer.newInvoice(9), await payer.newInvoice(9)]
+    const payment = await payer.pay(9, [[paid.id, 9]])
+    await payer.act(`/invoices/${writtenOff.id}/write-off`, { reason: "Goodwill" })
+    for (const { id } of [paid, writtenOff]) await payer.finalizeNote((await payer.draftNote(id)).id)
+    await payer.act(`/payments/${payment.id}/reverse`, { reason: "Returned" })
+    await payer.act(`/invoices/${writtenOff.id}/write-off/reverse`)
+    const [line] = await payer.get<ReadonlyArray<{ id: string }>>(`/billables?invoiceId=${open.id}`)
+    const part = { lines: [{ billableId: line?.id, amountMinor: 1 }] }
+    await payer.finalizeNote((await payer.draftNote(open.id, part)).id)
+    const other = await payer.newInvoice(9)
+    await payer.transition(other.id, "pay")
+    const { id } = await payer.finalizeNote((await payer.draftNote(other.id)).id)
+    await payer.act(`/credit-notes/${id}/allocate`, { invoiceId: open.id, amountMinor: 7 })
+    await payer.act(`/credit-notes/${id}/refund`, { amountMinor: 1 })
+    const draft = await payer.draftNote(open.id)
+    await payer.call("PATCH", `/credit-notes/${draft.id}`, { reason: "Another" })
+    await payer.call("DELETE", `/credit-notes/${draft.id}`)
+    await payer.call("PATCH", "/credit-note-series", { pattern: "CN-{seq}" })
+  }
+
   const changePayments = async (service: Service) => {
     const payer = await startPayer(service, fixture().tenant)
     await payer.newInvoice(0)
@@ -93,6 +115,7 @@ describe("The events that the OpenAPI document lists", () => {
     await payer.act(`/payments/${second.id}/reverse`, { reason: "Returned" })
     const third = await payer.pay(40, [[id, 40]])
     await payer.act(`/payments/${third.id}/reverse`, { reason: "Returned" })
+    await changeCreditNotes(payer)
     const fourth = await payer.pay(10, [[id, 10]])
     await payer.act(`/payments/${fourth.id}/reverse`, { reason: "Returned" })
     await payer.act(`/invoices/${id}/write-off`, { amountMinor: 1, reason: "Goodwill" })

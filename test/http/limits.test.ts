@@ -45,6 +45,8 @@ const testedElsewhere = new Set([
   "invoice-series",
   "integrations",
   "payments",
+  "credit-notes",
+  "credit-note-series",
   "tax-rates",
   "webhooks"
 ])

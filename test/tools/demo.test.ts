@@ -73,6 +73,9 @@ describe("npm run demo", { timeout: 180_000 }, () => {
         await read("/invoices")
       const isPaidInPart = ({ balanceMinor, paidMinor }: (typeof balances)[number]) => paidMinor > 0 && balanceMinor > 0
       assert.lengthOf(balances.filter(isPaidInPart), 1)
+      const [note, ...others] = await read("/credit-notes")
+      assert.deepInclude(note, { status: "FINALIZED", totalMinor: 1995, unallocatedMinor: 1995 })
+      assert.isEmpty(others)
     })
 
     it("makes issues with an invoice, and a webhook receiver that fails for some events", async () => {

@@ -32,6 +32,8 @@ export interface DemoInvoice {
   readonly lines: CreateBillables["billables"]
   /** What of a finalized invoice has been paid. */
   readonly paidMinor?: number
+  /** Units of the last line that a credit note takes back. */
+  readonly returned?: { readonly quantity: number; readonly reason: string }
 }
 
 export interface DemoContract {
@@ -77,7 +79,8 @@ const brennecke: DemoClient = {
           lines: [
             { name: "Inspection of pump 3", quantity: 6.5, amountMinor: 9500 },
             { name: "Valve, bronze, DN 50", quantity: 4, amountMinor: 1995 }
-          ]
+          ],
+          returned: { quantity: 1, reason: "One valve returned" }
         },
         {
           timesheet: "BRN-02",

@@ -64,6 +64,23 @@ const ensurePartPayment = async (
   )
 }
 
+/** Credits units of the last line of an invoice, once. */
+const ensureCreditNote = async (api: ContractingClient, invoiceId: string, { returned }: DemoInvoice) => {
+  if (returned === undefined) return
+  const { quantity, reason } = returned
+  const notes = await api.creditNotes.list({ invoiceId }).toArray()
+  const note = await ensure(
+    notes,
+    () => true,
+    async () => {
+      const line = (await api.billables.list({ invoiceId }).toArray()).at(-1)
+      if (line === undefined) throw new Error(`The invoice ${invoiceId} has no lines`)
+      return api.creditNotes.create({ invoiceId, reason, lines: [{ billableId: line.id, quantity }] })
+    }
+  )
+  if (note.status === "DRAFT") await api.creditNotes.finalize(note.id)
+}
+
 /** The invoices of all contracts, in every status. Returns the number of transitions. */
 export const ensureInvoices = async (api: ContractingClient, contracts: ReadonlyArray<EnsuredContract>) => {
   const billables = await api.billables.list({ limit: 200 }).toArray()
@@ -77,6 +94,7 @@ export const ensureInvoices = async (api: ContractingClient, contracts: Readonly
         line === undefined ? await createInvoice(api, contract, wanted) : await api.invoices.get(line.invoice)
       transitions += await bringToStatus(api, invoice, wanted)
       await ensurePartPayment(api, contract, invoice.id, wanted)
+      await ensureCreditNote(api, invoice.id, wanted)
     }
   return transitions
 }

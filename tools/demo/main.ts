@@ -21,7 +21,7 @@ import { ensureTracker, settingsFor } from "./tracker.ts"
 const help = `npm run demo
 
 Fills a tenant of a running service with data, through its API: clients in three countries and currencies, contracts,
-projects, invoices in every status, payments, issues, and a webhook receiver that fails for some events. It finds by name what an
+projects, invoices in every status, payments, a credit note, issues, and a webhook receiver that fails for some events. It finds by name what an
 earlier run has created, so a second run adds nothing.
 
   --settings              print the settings with which the service allows the receiver and the issues:

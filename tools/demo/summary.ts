@@ -23,6 +23,7 @@ export const countAll = async (api: ContractingClient): Promise<Counts> => {
       (wanted) => [`  ${wanted}`, invoices.filter(({ status }) => status === wanted).length] as const
     ),
     ["payments", await count(api.payments.list())],
+    ["credit notes", await count(api.creditNotes.list())],
     ["billables", await count(api.billables.list({ limit: 200 }))],
     ["members", await count(api.members.list())],
     ["integrations", integrations.length],

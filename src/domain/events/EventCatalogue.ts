@@ -7,10 +7,11 @@ import { Contact } from "../contracting/Contact.ts"
 import { Contract } from "../contracting/Contract.ts"
 import { Email } from "../contracting/Email.ts"
 import { Project } from "../contracting/Project.ts"
+import { CreditNote } from "../creditNotes/CreditNote.ts"
 import { Integration } from "../integrations/Integration.ts"
 import { Billable } from "../invoicing/Billable.ts"
 import { Invoice } from "../invoicing/Invoice.ts"
-import { InvoiceSeries } from "../invoicing/InvoiceNumber.ts"
+import { CreditNoteSeries, InvoiceSeries } from "../invoicing/NumberSeries.ts"
 import { Payment } from "../payments/Payment.ts"
 import { butIs } from "../RejectedValue.ts"
 import { ConstraintId } from "../Schemas.ts"
@@ -75,6 +76,8 @@ export const eventCatalogue = {
     schemaByAction: { reference_changed: ReferenceChanged }
   },
   payment: { schema: Payment, actions: ["recorded", "allocated", "reversed", "refunded"] },
+  credit_note: { schema: CreditNote, actions: [...crudActions, "finalized", "allocated", "refunded"] },
+  credit_note_series: { schema: CreditNoteSeries, actions: ["updated"] },
   tax_rate: { schema: TaxRate, actions: ["created", "updated", "archived"] },
   asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },
   integration: { schema: Integration, actions: [...crudActions, "paused", "resumed", "error", "ping"] },

@@ -32,7 +32,7 @@ export const maxBillablesPerRequest = 1000
 
 const maxDecimals = 12
 
-const Quantity = field(
+export const Quantity = field(
   decimal(-maxMinor, maxMinor, maxDecimals, (value) => toDecimal(value).scale),
   `How many units are billed, with at most ${maxDecimals} decimals. Negative for a credit.`,
   2.5

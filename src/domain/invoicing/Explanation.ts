@@ -3,15 +3,15 @@ import { EncodedJson } from "../EncodedJson.ts"
 import { exampleId } from "../Ids.ts"
 import { currencyDecimals } from "../money/Currency.ts"
 import { type Decimal, formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
-import { invoiceAmounts, lineAmounts, percentProduct, type Tax, type TaxTerms } from "../money/InvoiceArithmetic.ts"
+import { invoiceAmounts, lineAmounts, percentProduct, type Tax } from "../money/InvoiceArithmetic.ts"
 import { field } from "../Schemas.ts"
 import { Billable } from "./Billable.ts"
 import { Invoice } from "./Invoice.ts"
-import { applyToTaxSets, type TaxSet, withTerms } from "./TaxSets.ts"
+import { applyToTaxSets, type TaxSet, termsOf, withTerms } from "./TaxSets.ts"
 
 const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
 
-const rounding = "half away from zero, once for each line, each discount and each tax"
+export const rounding = "half away from zero, once for each line, each discount and each tax"
 
 const roundedBy = (example: string) =>
   field(Schema.String, "What rounding added to the product, as an exact decimal.", example)
@@ -74,7 +74,7 @@ type Explanation = typeof Explanation.Type
 type Line = Pick<Billable, "id" | "name" | "quantity" | "amountMinor" | "discount" | "taxRates">
 
 /** The exact product, and what rounding adds to it. */
-const explainRounding = (product: Decimal) => ({
+export const explainRounding = (product: Decimal) => ({
   product: formatDecimal(product),
   roundedBy: formatDecimal({
     digits: roundDecimal(product) * 10n ** BigInt(product.scale) - product.digits,
@@ -118,9 +118,8 @@ export class InvoiceExplainer {
   }
 
   #explainTaxes({ discount, taxes }: Invoice): Pick<Explanation, "taxSets" | "taxes"> {
-    const terms = new Map(taxes.flatMap((tax) => tax.taxRates.map((id): [string, TaxTerms] => [id, { ...tax, id }])))
     const sets = applyToTaxSets([], this.#lines) ?? []
-    const computed = invoiceAmounts(withTerms(sets, terms), discount)
+    const computed = invoiceAmounts(withTerms(sets, termsOf(taxes)), discount)
     const explainTax = ({ baseMinor, name, percent, taxMinor }: Tax) => ({
       name,
       percent,

@@ -1,4 +1,4 @@
-import type { TaxedNet, TaxTerms } from "../money/InvoiceArithmetic.ts"
+import type { Tax, TaxedNet, TaxTerms } from "../money/InvoiceArithmetic.ts"
 import { sumMinor } from "../money/Money.ts"
 
 /**
@@ -62,6 +62,14 @@ export const applyToTaxSets = (
   }
   return summed.sort(bySortedRates)
 }
+
+/** Whether two have the same combination of tax rates. The rates of a line have any order. */
+export const sameTaxSet = (a: Pick<TaxSet, "taxRates">, b: Pick<TaxSet, "taxRates">) =>
+  keyOf([...a.taxRates].sort()) === keyOf([...b.taxRates].sort())
+
+/** The terms of the rates of an issued invoice, by the rows of its tax table. */
+export const termsOf = (taxes: ReadonlyArray<Tax>): ReadonlyMap<string, TaxTerms> =>
+  new Map(taxes.flatMap((tax) => tax.taxRates.map((id): [string, TaxTerms] => [id, { ...tax, id }])))
 
 /** The sets with the terms of their rates. A rate without terms is left out. */
 export const withTerms = (sets: ReadonlyArray<TaxSet>, rates: ReadonlyMap<string, TaxTerms>): ReadonlyArray<TaxedNet> =>

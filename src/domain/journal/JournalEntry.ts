@@ -1,8 +1,17 @@
 /**
- * What can be booked. All kinds but ALLOCATION change what a client owes. An ALLOCATION uses up a payment to settle an
- * invoice, and a REVERSAL takes back a payment, an allocation or a write-off.
+ * What can be booked. All kinds but ALLOCATION change what a client owes. An ALLOCATION uses up a payment or a credit note
+ * to settle an invoice, and a REVERSAL takes back a payment, an allocation or a write-off.
  */
-export const journalKinds = ["INVOICE", "VOID", "PAYMENT", "ALLOCATION", "REFUND", "REVERSAL", "WRITE_OFF"] as const
+export const journalKinds = [
+  "INVOICE",
+  "VOID",
+  "CREDIT_NOTE",
+  "PAYMENT",
+  "ALLOCATION",
+  "REFUND",
+  "REVERSAL",
+  "WRITE_OFF"
+] as const
 export type JournalKind = (typeof journalKinds)[number]
 
 /** The client and the currency that all entries of a booking have. */
@@ -11,14 +20,18 @@ export interface JournalAccount {
   readonly currencyCode: string
 }
 
-/** An entry of the journal. It changes what is open of an invoice, what is unused of a payment, or both. */
+/** What settles invoices: a payment or a credit note. */
+export type Credit = { readonly payment: string } | { readonly creditNote: string }
+
+/** An entry of the journal. It changes what is open of an invoice, what is unused of a credit, or both. */
 export interface JournalEntry {
   readonly kind: JournalKind
   readonly invoice?: string
   /** Change of the open amount of the invoice. */
   readonly invoiceMinor?: number
   readonly payment?: string
-  /** Change of the unused amount of the payment. */
+  readonly creditNote?: string
+  /** Change of the unused amount of the payment or the credit note. */
   readonly creditMinor?: number
   readonly reason?: string | undefined
 }
@@ -46,17 +59,24 @@ export const paymentEntry = (payment: string, amountMinor: number): JournalEntry
   creditMinor: amountMinor
 })
 
-export const allocationEntry = (payment: string, { amountMinor, invoice }: Allocation): JournalEntry => ({
+export const creditNoteEntry = (creditNote: string, totalMinor: number, reason: string): JournalEntry => ({
+  kind: "CREDIT_NOTE",
+  creditNote,
+  creditMinor: totalMinor,
+  reason
+})
+
+export const allocationEntry = (credit: Credit, { amountMinor, invoice }: Allocation): JournalEntry => ({
   kind: "ALLOCATION",
-  payment,
+  ...credit,
   creditMinor: -amountMinor,
   invoice,
   invoiceMinor: -amountMinor
 })
 
-export const refundEntry = (payment: string, amountMinor: number, reason: string | undefined): JournalEntry => ({
+export const refundEntry = (credit: Credit, amountMinor: number, reason: string | undefined): JournalEntry => ({
   kind: "REFUND",
-  payment,
+  ...credit,
   creditMinor: -amountMinor,
   reason
 })

@@ -97,6 +97,7 @@ export interface Tax {
 }
 
 export interface InvoiceAmounts {
+  /** Sum of the nets. */
   readonly subtotalMinor: number
   readonly discountMinor: number
   /** The share of the discount of each set, in the order of the sets. */
@@ -167,6 +168,23 @@ export const invoiceDiscount = (subtotalMinor: number, discount: Discount | unde
   return Math.min(discountOn(available, discount), available)
 }
 
+/** The amounts of nets with these shares of a discount, or undefined beyond the exact range. */
+export const taxedAmounts = (
+  sets: ReadonlyArray<TaxedNet>,
+  discountShares: ReadonlyArray<number>
+): InvoiceAmounts | undefined => {
+  const subtotalMinor = sumMinor(...sets.map(({ netMinor }) => netMinor))
+  const discountMinor = sumMinor(...discountShares)
+  const taxes = groupByTax(sets, discountShares).map(toTax)
+  const known = taxes.filter((tax): tax is Tax => tax !== undefined).sort(compareTaxes)
+  const taxMinor = sumMinor(...known.map(({ taxMinor }) => taxMinor))
+  if (subtotalMinor === undefined || discountMinor === undefined || taxMinor === undefined) return undefined
+  const totalMinor = sumMinor(subtotalMinor, -discountMinor, taxMinor)
+  return known.length < taxes.length || totalMinor === undefined
+    ? undefined
+    : { subtotalMinor, discountMinor, discountShares, taxes: known, taxMinor, totalMinor }
+}
+
 /**
  * The amounts of an invoice, or undefined beyond the exact range. The sets must be sorted by the identifiers of their
  * rates, which breaks ties of the split discount.
@@ -177,13 +195,7 @@ export const invoiceAmounts = (
 ): InvoiceAmounts | undefined => {
   const nets = sets.map(({ netMinor }) => netMinor)
   const subtotalMinor = sumMinor(...nets)
-  if (subtotalMinor === undefined) return undefined
-  const discountMinor = invoiceDiscount(subtotalMinor, discount)
-  const discountShares = splitDiscount(discountMinor, nets)
-  const taxes = groupByTax(sets, discountShares).map(toTax)
-  const known = taxes.filter((tax): tax is Tax => tax !== undefined).sort(compareTaxes)
-  const taxMinor = sumMinor(...known.map(({ taxMinor }) => taxMinor))
-  const totalMinor = taxMinor === undefined ? undefined : sumMinor(subtotalMinor, -discountMinor, taxMinor)
-  if (known.length < taxes.length || taxMinor === undefined || totalMinor === undefined) return undefined
-  return { subtotalMinor, discountMinor, discountShares, taxes: known, taxMinor, totalMinor }
+  return subtotalMinor === undefined
+    ? undefined
+    : taxedAmounts(sets, splitDiscount(invoiceDiscount(subtotalMinor, discount), nets))
 }

@@ -13,9 +13,13 @@ export const ClientBalance = Schema.Struct({
         currencyCode: field(CurrencyCode, "Currency of the amounts.", "EUR"),
         openMinor: field(Integer, "Sum of the balances of all finalized invoices, in minor units.", 21_206),
         overdueMinor: field(Integer, "The part of it that is past its due date, in minor units.", 0),
-        unusedMinor: field(Integer, "What payments have left that settles no invoice, in minor units.", 0)
+        unusedMinor: field(
+          Integer,
+          "What payments and credit notes have left that settles no invoice, in minor units.",
+          0
+        )
       }).annotations({ description: "The amounts in one currency." })
     ),
-    "The amounts by currency. Empty for a client that owes nothing and has no payment left."
+    "The amounts by currency. Empty for a client that owes nothing and has no payment or credit note left."
   )
 }).annotations({ identifier: "ClientBalance", description: "What a client owes, and what it has paid in advance." })

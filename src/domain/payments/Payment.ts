@@ -5,24 +5,10 @@ import { exampleId, id } from "../Ids.ts"
 import { InvoiceId } from "../invoicing/Invoice.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { maxMinor, sumMinor } from "../money/Money.ts"
-import {
-  body,
-  field,
-  integer,
-  maxItems,
-  oneOf,
-  optional,
-  rule,
-  Timestamp,
-  text,
-  timestamps,
-  UtcDateTime
-} from "../Schemas.ts"
+import { body, field, maxItems, oneOf, optional, rule, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
+import { allocationFields, maxAllocations, NewAllocation, newRefundFields, PositiveMinor } from "./Allocation.ts"
 
 export const PaymentId = id("pay", "payment")
-
-/** Maximum number of invoices that one payment settles. It bounds the cost of every change of the payment. */
-export const maxAllocations = 100
 
 export const PaymentStatus = field(
   oneOf("RECORDED", "REVERSED"),
@@ -30,15 +16,6 @@ export const PaymentStatus = field(
   "RECORDED"
 )
 export type PaymentStatus = typeof PaymentStatus.Type
-
-const Amount = integer(1, maxMinor)
-const Sum = integer(0, maxMinor)
-
-const Allocation = Schema.Struct({
-  invoice: field(InvoiceId, "The invoice that the payment settles."),
-  amountMinor: field(Amount, "How much of it, in minor units.", 21_206)
-}).annotations({ description: "A part of a payment that settles an invoice." })
-export type Allocation = typeof Allocation.Type
 
 const information = {
   method: optional(field(text(1, 50), "How it was paid.", "bank transfer")),
@@ -54,7 +31,7 @@ const information = {
 }
 
 const client = field(ClientId, "The client that paid.")
-const amountMinor = field(Amount, "Amount, in minor units of the currency.", 21_206)
+const amountMinor = field(PositiveMinor, "Amount, in minor units of the currency.", 21_206)
 
 export const Payment = Schema.Struct({
   id: PaymentId,
@@ -64,23 +41,13 @@ export const Payment = Schema.Struct({
   receivedAt: field(Timestamp, "When the money arrived.", "2026-11-20T00:00:00.000Z"),
   ...information,
   status: PaymentStatus,
-  allocations: field(Schema.Array(Allocation), "The invoices that it settles.", [
-    { invoice: InvoiceId.make(exampleId("inv")), amountMinor: 21_206 }
-  ]),
-  unallocatedMinor: field(Sum, "What settles no invoice yet and was not refunded, in minor units.", 0),
-  refundedMinor: field(Sum, "What was paid back to the client, in minor units.", 0),
+  ...allocationFields,
   reversedAt: optional(field(Timestamp, "When it was reversed.")),
   reversalReason: optional(field(text(1, 500), "Why it was reversed.", "Returned direct debit")),
   createdBy: optional(field(Schema.String, "Subject of the user that recorded it.", "alice")),
   ...timestamps
 }).annotations({ identifier: "Payment", description: "Money that a client paid, and the invoices that it settles." })
 export type Payment = typeof Payment.Type
-
-const NewAllocation = body({
-  invoiceId: field(InvoiceId, "The FINALIZED invoice to settle."),
-  amountMinor: field(Amount, "How much of it, in minor units: at most the balance of the invoice.", 21_206)
-})
-export type NewAllocation = typeof NewAllocation.Type
 
 const haveDistinctInvoices = (allocations: ReadonlyArray<NewAllocation>) =>
   new Set(allocations.map(({ invoiceId }) => invoiceId)).size === allocations.length
@@ -112,10 +79,10 @@ export const ReversePayment = body({
   reason: field(text(1, 500), "Why the payment is reversed.", "Returned direct debit")
 }).annotations({ identifier: "ReversePayment", description: "Why a payment is reversed." })
 
-export const RefundPayment = body({
-  amountMinor: field(Amount, "How much is paid back, in minor units: at most what settles no invoice.", 500),
-  reference: optional(field(text(1, 200), "What was written on the transfer.", "Refund of an overpayment"))
-}).annotations({ identifier: "RefundPayment", description: "Money that is paid back to the client." })
+export const RefundPayment = body(newRefundFields).annotations({
+  identifier: "RefundPayment",
+  description: "Money that is paid back to the client."
+})
 
 /** Errors of the allocations of a new payment as a whole. */
 export const allocatedSumErrors = (
@@ -140,8 +107,6 @@ export const duplicateErrors = (payment: string | undefined): ReadonlyArray<Erro
     ? []
     : [{ field: "externalId", constraint: "unique", message: `is already booked as the payment ${payment}` }]
 
-type Movable = Pick<Payment, "status" | "unallocatedMinor" | "refundedMinor" | "allocations">
-
 /** Fails for a payment that is reversed. */
 export const requireRecorded = ({ status }: Pick<Payment, "status">): Either.Either<void, ValidationError> =>
   status === "RECORDED"
@@ -149,7 +114,9 @@ export const requireRecorded = ({ status }: Pick<Payment, "status">): Either.Eit
     : Either.left(fieldError("status", "state", `is ${status}; only a RECORDED payment can be changed`))
 
 /** Fails for a payment that is reversed already, or was refunded in part: the client has that money back. */
-export const requireReversible = (payment: Movable): Either.Either<void, ValidationError> =>
+export const requireReversible = (
+  payment: Pick<Payment, "status" | "refundedMinor">
+): Either.Either<void, ValidationError> =>
   Either.flatMap(requireRecorded(payment), () =>
     payment.refundedMinor === 0
       ? Either.void
@@ -161,39 +128,6 @@ export const requireReversible = (payment: Movable): Either.Either<void, Validat
           )
         )
   )
-
-/** Errors of an amount that is taken from what is left of a payment. */
-export const unallocatedErrors = ({ unallocatedMinor }: Movable, amountMinor: number): ReadonlyArray<ErrorDetail> =>
-  amountMinor <= unallocatedMinor
-    ? []
-    : [
-        {
-          field: "amountMinor",
-          constraint: "max",
-          message: `must be at most ${unallocatedMinor}, what is left of the payment, but is ${amountMinor}`
-        }
-      ]
-
-/** The allocations with one more, merged with an earlier one of the same invoice. Fails beyond the maximum number. */
-export const addAllocation = (
-  allocations: ReadonlyArray<Allocation>,
-  added: Allocation
-): Either.Either<ReadonlyArray<Allocation>, ValidationError> => {
-  const earlier = allocations.find(({ invoice }) => invoice === added.invoice)
-  if (earlier !== undefined) {
-    const merged = { ...earlier, amountMinor: earlier.amountMinor + added.amountMinor }
-    return Either.right(allocations.map((allocation) => (allocation === earlier ? merged : allocation)))
-  }
-  return allocations.length < maxAllocations
-    ? Either.right([...allocations, added])
-    : Either.left(
-        fieldError(
-          "invoiceId",
-          "maxItems",
-          `must be one of the ${maxAllocations} invoices of the payment; more are not possible`
-        )
-      )
-}
 
 /** A new payment as it is recorded at this moment. */
 export const toPayment = (

@@ -4,6 +4,7 @@ import type { ActionOf } from "../events/EventCatalogue.ts"
 import { balanceOf, type Invoice, type SettledSums } from "../invoicing/Invoice.ts"
 import { maxMinor } from "../money/Money.ts"
 import { body, field, integer, optional, text } from "../Schemas.ts"
+import type { CreditSource } from "./Allocation.ts"
 
 export interface SettledInvoice {
   readonly value: Invoice
@@ -11,8 +12,17 @@ export interface SettledInvoice {
   readonly action: ActionOf<"invoice">
 }
 
-/** The action of the event when the change closes the invoice. A write-off is reported as such in any case. */
-const closingAction = ({ writtenOffMinor = 0 }: Partial<SettledSums>) => (writtenOffMinor > 0 ? "written_off" : "paid")
+/**
+ * The action of the event when the change leaves no balance. A write-off is reported as such in any case. What a credit
+ * note closes is not paid.
+ */
+const closingAction = (
+  { status }: Pick<Invoice, "status">,
+  { creditedMinor = 0, paidMinor = 0, writtenOffMinor = 0 }: Partial<SettledSums>
+) => {
+  if (writtenOffMinor > 0) return "written_off"
+  return status === "PAID" || (creditedMinor > 0 && paidMinor <= 0) ? "updated" : "paid"
+}
 
 /**
  * An issued invoice after `changes` of its settled sums. It is PAID while its balance is 0, and FINALIZED again when it
@@ -29,15 +39,16 @@ export const settleInvoice = (invoice: Invoice, changes: Partial<SettledSums>, a
   if (balanceMinor === 0)
     return {
       value: { ...open, ...sums, balanceMinor, status: "PAID", paidAt: paidAt ?? at },
-      action: closingAction(changes)
+      action: closingAction(invoice, changes)
     }
   const reopens = invoice.status === "PAID"
   const action = reopens ? "reopened" : (changes.writtenOffMinor ?? 0) > 0 ? "written_off" : "updated"
   return { value: { ...open, ...sums, balanceMinor, status: "FINALIZED" }, action }
 }
 
-/** The payer of an allocation: the client and the currency of a payment. */
+/** What an allocation is taken from, with its client and its currency. */
 interface Payer {
+  readonly source: CreditSource
   readonly client: string
   readonly currencyCode: string
 }
@@ -53,7 +64,7 @@ export const allocationErrors = (
   path: string,
   amountMinor: number,
   found: AllocatedInvoice | undefined,
-  { client, currencyCode }: Payer
+  { client, currencyCode, source }: Payer
 ): ReadonlyArray<ErrorDetail> => {
   if (found === undefined)
     return [{ field: `${path}invoiceId`, constraint: "exists", message: "does not exist in this tenant" }]
@@ -73,7 +84,7 @@ export const allocationErrors = (
       {
         field: `${path}invoiceId`,
         constraint: "currency",
-        message: `is in ${invoiced}, but the payment is in ${currencyCode}`
+        message: `is in ${invoiced}, but the ${source} is in ${currencyCode}`
       }
     ]
   return amountMinor <= balanceMinor

@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Context, Effect, Option } from "effect"
 import type { MemberId } from "./Member.ts"
 import type { Role } from "./Roles.ts"
 import type { TenantId } from "./Tenant.ts"
@@ -8,6 +8,12 @@ export class Principal extends Context.Tag("domain/Principal")<
   Principal,
   { readonly issuer: string; readonly subject: string }
 >() {}
+
+/** The subject of the caller, or undefined in a worker. */
+export const currentSubject = Effect.map(
+  Effect.serviceOption(Principal),
+  Option.match({ onNone: () => undefined, onSome: ({ subject }) => subject })
+)
 
 const cachedKeys = new WeakMap<Principal["Type"], string>()
 

@@ -104,6 +104,7 @@ export class Blobs extends Effect.Service<Blobs>()("layers/Blobs", {
                   and not exists (select 1 from assets where tenant_id = ${tenant} and digest = ${digest})
                   and not exists (select 1 from invoice_images where tenant_id = ${tenant} and digest = ${digest})
                   and not exists (select 1 from invoice_files where tenant_id = ${tenant} and digest = ${digest})
+                  and not exists (select 1 from credit_note_files where tenant_id = ${tenant} and digest = ${digest})
                 returning place
               ) insert into uploads (tenant_id, place, started_at) select ${tenant}, place, '-infinity' from freed`)
           )

@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import type { ClientId } from "../../domain/contracting/Client.ts"
 import { type BilledContract, billedAfter } from "../../domain/contracting/ContractCap.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import type { TaxSet } from "../../domain/invoicing/TaxSets.ts"
@@ -11,7 +12,7 @@ import { Invoices } from "./Invoices.ts"
 
 /** The fields of a locked contract that invoicing needs. */
 export interface LockedContract extends BilledContract {
-  readonly client: string
+  readonly client: ClientId
   readonly paymentTermDays: number
   /** The default tax rates of the contract, or else of the tenant. */
   readonly defaultTaxRates: ReadonlyArray<TaxRateId> | null

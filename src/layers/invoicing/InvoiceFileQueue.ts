@@ -1,14 +1,15 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { FileVariant } from "../../domain/invoicing/document/InvoiceFile.ts"
+import type { QueuedFile } from "../../domain/invoicing/document/InvoiceFile.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 export interface InvoiceFileJob {
   readonly tenant: TenantId
-  readonly invoice: string
-  readonly variant: FileVariant
+  /** The invoice or the credit note. */
+  readonly document: string
+  readonly variant: QueuedFile
   /** False when the tenant is deleted. */
   readonly isActive: boolean
 }
@@ -19,12 +20,12 @@ const leaseMinutes = 20
 /** Queue of invoice files to render in the background. Saving a file deletes its job. */
 export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers/InvoiceFileQueue", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** Builds the CTE that enqueues the file, for the statement that changes the invoice. */
-    buildEnqueue: (invoice: string, variant: FileVariant) =>
+    /** Builds the CTE that enqueues the file, for the statement that changes the document. */
+    buildEnqueue: (document: string, variant: QueuedFile) =>
       Effect.map(
         CurrentTenant,
         (tenant) => sql`enqueued as (
-          insert into invoice_file_queue (tenant_id, invoice_id, variant) values (${tenant}, ${invoice}, ${variant})
+          insert into invoice_file_queue (tenant_id, invoice_id, variant) values (${tenant}, ${document}, ${variant})
           on conflict do nothing)`
       ),
 
@@ -44,7 +45,7 @@ export class InvoiceFileQueue extends Effect.Service<InvoiceFileQueue>()("layers
           set due_at = now() + make_interval(mins => ${leaseMinutes}), attempts = attempts + 1
           from next
           where (queue.tenant_id, queue.invoice_id, queue.variant) = (next.tenant_id, next.invoice_id, next.variant)
-          returning queue.tenant_id as tenant, queue.invoice_id as invoice, queue.variant,
+          returning queue.tenant_id as tenant, queue.invoice_id as document, queue.variant,
             exists (select from tenants where id = queue.tenant_id and deleted_at is null) as "isActive"`),
         ([job]) => job
       )

@@ -13,7 +13,7 @@ import { invoiceEntry, voidEntry } from "../../domain/journal/JournalEntry.ts"
 import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Journal } from "../journal/Journal.ts"
-import { inDryRun, inTransaction } from "../postgres/connection/Transactions.ts"
+import { inTransaction, type TransactionMode, withMode } from "../postgres/connection/Transactions.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import type { WriteOptions } from "../postgres/repository/ResourceWriter.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -22,18 +22,14 @@ import { ContractCap, type LockedInvoice } from "./ContractCap.ts"
 import { InvoiceDrafts } from "./InvoiceDrafts.ts"
 import { InvoiceFileQueue } from "./InvoiceFileQueue.ts"
 import { InvoiceImageStore } from "./InvoiceImageStore.ts"
-import { InvoiceNumbers } from "./InvoiceNumbers.ts"
 import { InvoiceParties } from "./InvoiceParties.ts"
 import { Invoices } from "./Invoices.ts"
+import { InvoiceNumbers } from "./NumberSeries.ts"
 
 const accountOf = ({ contract: { client }, invoice }: LockedInvoice) => ({
   client,
   currencyCode: invoice.value.currencyCode
 })
-
-interface TransitionMode {
-  readonly dryRun?: boolean
-}
 
 /**
  * Transitions of an invoice: finalize, void, and the deletion of a draft. Each one locks the contract, then the
@@ -70,10 +66,6 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
         inTransaction(sql)
       )
 
-    /** A dry run does everything and rolls it back, so that it answers exactly as the transition itself. */
-    const inMode = <A, E, R>({ dryRun = false }: TransitionMode = {}, transition: Effect.Effect<A, E, R>) =>
-      dryRun ? inDryRun(sql)(transition) : transition
-
     const applyTransition = (
       name: InvoiceTransition,
       current: Versioned<Invoice>,
@@ -103,7 +95,7 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
       yield* requireFinalizable(value, frozen)
       yield* images.freeze(value.id, value.contract)
       const { timeZone = defaultTimeZone } = frozen.tenant
-      const { invoiceNumber, issuedAt, period, place } = yield* numbers.allocate(timeZone)
+      const { issuedAt, number: invoiceNumber, period, place } = yield* numbers.allocate(timeZone)
       const dueAt = yield* dueDateOf(value, issuedAt, contract.paymentTermDays, timeZone)
       const booking = yield* journal.buildBooking(
         accountOf(locked),
@@ -150,9 +142,9 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
     })
 
     return {
-      finalize: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, finalize)),
+      finalize: (id: string, mode?: TransactionMode) => withMode(sql, mode)(withLocked(id, finalize)),
 
-      void: (id: string, mode?: TransitionMode) => inMode(mode, withLocked(id, voidInvoice)),
+      void: (id: string, mode?: TransactionMode) => withMode(sql, mode)(withLocked(id, voidInvoice)),
 
       /** Deletes a draft with its lines. */
       remove: (id: string) =>

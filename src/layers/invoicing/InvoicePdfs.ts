@@ -27,18 +27,28 @@ export class InvoiceDetails extends Effect.Service<InvoiceDetails>()("layers/Inv
     const parties = yield* InvoiceParties
     const images = yield* InvoiceImageStore
 
+    /** An invoice with its parties: the frozen ones of an issued invoice, the current ones of a draft. */
+    const getHead = Effect.fnUntraced(function* (id: string) {
+      const invoice = yield* invoices.get(id)
+      const frozen = yield* invoices.findFrozenParties(id)
+      const shownParties =
+        frozen === undefined
+          ? yield* parties.loadByContract(invoice.contract)
+          : yield* Effect.orDie(decodeParties(frozen))
+      return { invoice, parties: shownParties }
+    })
+
     return {
+      getHead,
+
+      countLines: (id: string) => Effect.map(invoices.get(id), ({ billableCount }) => billableCount),
+
       /** Everything that the PDF shows except the images. The caller reads these after the snapshot ends. */
       get: (id: string) =>
         Effect.gen(function* () {
-          const invoice = yield* invoices.get(id)
+          const head = yield* getHead(id)
           const lines = yield* billables.listAll({ invoice: id })
-          const frozen = yield* invoices.findFrozenParties(id)
-          const shownParties =
-            frozen === undefined
-              ? yield* parties.loadByContract(invoice.contract)
-              : yield* Effect.orDie(decodeParties(frozen))
-          return { invoice, lines: lines.map(({ value }) => value), parties: shownParties }
+          return { ...head, lines: lines.map(({ value }) => value) }
         }).pipe(inSnapshot(sql)),
 
       loadImages: ({ contract, id, invoiceNumber }: Invoice) => images.load(id, contract, invoiceNumber !== undefined)

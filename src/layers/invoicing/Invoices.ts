@@ -92,6 +92,13 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
           return invoices.page(window, { contract: contractId, status }, conditionOf(tenant, filter), sort)
         }),
 
+      /** An invoice with the client of its contract. */
+      getWithClient: Effect.fnUntraced(function* (id: string) {
+        const value = yield* invoices.get(id)
+        const { client } = yield* contracts.get(value.contract)
+        return { value, client }
+      }),
+
       /** The parties as of finalization, or undefined for an invoice that was never finalized. */
       findFrozenParties: (id: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>

@@ -1,18 +1,12 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import type { JournalAccount, JournalEntry } from "../../domain/journal/JournalEntry.ts"
-import { CurrentTenant, Principal } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
-
-/** The subject of the caller, or undefined in a worker. */
-export const currentSubject = Effect.map(
-  Effect.serviceOption(Principal),
-  Option.match({ onNone: () => undefined, onSome: ({ subject }) => subject })
-)
 
 /**
  * The append-only journal: every amount that a client owes, pays or is released from. The database numbers the entries
- * of an invoice and of a payment, adds their sums, and holds the invoice and the payment equal to them.
+ * of an invoice, of a payment and of a credit note, adds their sums, and holds these equal to them.
  */
 export class Journal extends Effect.Service<Journal>()("layers/Journal", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
@@ -26,11 +20,12 @@ export class Journal extends Effect.Service<Journal>()("layers/Journal", {
       const createdBy = yield* currentSubject
       return sql`booked as (
         insert into journal_entries (tenant_id, kind, booked_at, client_id, currency_code, invoice_id, invoice_minor,
-          payment_id, credit_minor, reason, created_by)
+          payment_id, credit_note_id, credit_minor, reason, created_by)
         select ${tenant}, kind, coalesce(${at ?? null}::timestamptz, clock_timestamp()), ${client}, ${currencyCode},
-          invoice, coalesce("invoiceMinor", 0), payment, coalesce("creditMinor", 0), reason, ${createdBy ?? null}
+          invoice, coalesce("invoiceMinor", 0), payment, "creditNote", coalesce("creditMinor", 0), reason,
+          ${createdBy ?? null}
         from json_to_recordset(${JSON.stringify(entries)}::json) as given (kind text, invoice text,
-          "invoiceMinor" bigint, payment text, "creditMinor" bigint, reason text))`
+          "invoiceMinor" bigint, payment text, "creditNote" text, "creditMinor" bigint, reason text))`
     })
   })).pipe(withSpans("Journal"))
 }) {}

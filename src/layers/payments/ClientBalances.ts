@@ -24,6 +24,9 @@ export class ClientBalances extends Effect.Service<ClientBalances>()("layers/Cli
           union all
           select currency_code, 0, 0, unallocated_minor from payments
           where tenant_id = ${tenant} and client_id = ${id} and unallocated_minor > 0
+          union all
+          select currency_code, 0, 0, unallocated_minor from credit_notes
+          where tenant_id = ${tenant} and client_id = ${id} and unallocated_minor > 0
         ) amounts group by currency_code order by currency_code`)
       return { client: client.id, balances }
     })

@@ -1,6 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound } from "../../domain/Errors.ts"
+import type { SettledSums } from "../../domain/invoicing/Invoice.ts"
 import { requireInvoiceTransition } from "../../domain/invoicing/InvoiceStatus.ts"
 import { type JournalEntry, writeOffEntry, writeOffReversalEntry } from "../../domain/journal/JournalEntry.ts"
 import { requireWriteOff, requireWrittenOff, settleInvoice, type WriteOff } from "../../domain/payments/Settlement.ts"
@@ -8,16 +10,18 @@ import { Invoices } from "../invoicing/Invoices.ts"
 import { Journal } from "../journal/Journal.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { CreditNotes } from "./creditNotes/CreditNotes.ts"
 import { Payments } from "./Payments.ts"
 import { SettledInvoices } from "./SettledInvoices.ts"
 
 /** Settles single invoices: payment of the whole balance, write-off, and its reversal. */
 export class InvoiceSettlement extends Effect.Service<InvoiceSettlement>()("layers/InvoiceSettlement", {
-  dependencies: [Invoices.Default, Journal.Default, Payments.Default, SettledInvoices.Default],
+  dependencies: [CreditNotes.Default, Invoices.Default, Journal.Default, Payments.Default, SettledInvoices.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const invoices = yield* Invoices
     const journal = yield* Journal
+    const notes = yield* CreditNotes
     const payments = yield* Payments
     const settled = yield* SettledInvoices
 
@@ -31,7 +35,7 @@ export class InvoiceSettlement extends Effect.Service<InvoiceSettlement>()("laye
     })
 
     const pay = Effect.fnUntraced(function* (id: string) {
-      yield* payments.lockClientOf("invoices", id)
+      yield* settled.lockClientOf("invoices", id)
       const { client, locked, version } = yield* lock(id)
       const { balanceMinor, currencyCode, status } = version.value
       yield* requireInvoiceTransition(status, "pay")
@@ -51,16 +55,17 @@ export class InvoiceSettlement extends Effect.Service<InvoiceSettlement>()("laye
       return paid[0] ?? version.value
     })
 
-    /** Changes what is written off of a locked invoice, and commits. */
-    const changeWriteOff = Effect.fnUntraced(function* (
+    /** Changes what settles a locked invoice, and commits. */
+    const settle = Effect.fnUntraced(function* (
       { client, version }: Effect.Effect.Success<ReturnType<typeof lock>>,
-      writtenOffMinor: number,
-      entry: JournalEntry
+      changes: Partial<SettledSums>,
+      entries: ReadonlyArray<JournalEntry>,
+      extraCtes: ReadonlyArray<Fragment> = []
     ) {
-      const { action, value } = settleInvoice(version.value, { writtenOffMinor }, new Date().toISOString())
+      const { action, value } = settleInvoice(version.value, changes, new Date().toISOString())
       const { currencyCode } = version.value
       return yield* invoices.updateLocked(version, action, value, {
-        extraCtes: [yield* journal.buildBooking({ client, currencyCode }, [entry])],
+        extraCtes: [yield* journal.buildBooking({ client, currencyCode }, entries), ...extraCtes],
         commit: true
       })
     })
@@ -73,15 +78,24 @@ export class InvoiceSettlement extends Effect.Service<InvoiceSettlement>()("laye
         Effect.gen(function* () {
           const locked = yield* lock(id)
           const amount = yield* requireWriteOff(locked.version.value, amountMinor)
-          return yield* changeWriteOff(locked, amount, writeOffEntry(id, amount, reason))
+          return yield* settle(locked, { writtenOffMinor: amount }, [writeOffEntry(id, amount, reason)])
         }).pipe(inTransaction(sql)),
 
-      /** Takes back all that was written off. */
+      /** Takes back all that was written off. The invoice's own credit notes settle it first, if they have something left. */
       reverseWriteOff: (id: string) =>
         Effect.gen(function* () {
+          yield* settled.lockClientOf("invoices", id)
           const locked = yield* lock(id)
-          const amount = yield* requireWrittenOff(locked.version.value)
-          return yield* changeWriteOff(locked, -amount, writeOffReversalEntry(id, amount))
+          const amountMinor = yield* requireWrittenOff(locked.version.value)
+          const reopened = { invoice: locked.version.value.id, amountMinor }
+          const own = yield* notes.useForReopened(locked.client, [reopened])
+          const creditedMinor = own.allocations.reduce((sum, allocation) => sum + allocation.amountMinor, 0)
+          return yield* settle(
+            locked,
+            { writtenOffMinor: -amountMinor, creditedMinor },
+            [writeOffReversalEntry(id, amountMinor), ...own.entries],
+            own.ctes
+          )
         }).pipe(inTransaction(sql))
     }
   }).pipe(withSpans("InvoiceSettlement"))

@@ -1,18 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { NotFound, requireNoErrors } from "../../domain/Errors.ts"
-import {
-  allocationEntry,
-  type JournalEntry,
-  paymentEntry,
-  paymentReversalEntries,
-  refundEntry
-} from "../../domain/journal/JournalEntry.ts"
+import { allocationEntry, paymentEntry, paymentReversalEntries } from "../../domain/journal/JournalEntry.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
+import type { Allocation } from "../../domain/payments/Allocation.ts"
 import {
   type AllocatePayment,
-  type Allocation,
-  addAllocation,
   allocatedSumErrors,
   type CreatePayment,
   duplicateErrors,
@@ -22,17 +15,17 @@ import {
   type ReversePayment,
   requireRecorded,
   requireReversible,
-  toPayment,
-  unallocatedErrors
+  toPayment
 } from "../../domain/payments/Payment.ts"
 import { allocationErrors } from "../../domain/payments/Settlement.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { currentSubject, Journal } from "../journal/Journal.ts"
+import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
+import { Journal } from "../journal/Journal.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
-import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { makeCreditMoves } from "./CreditMoves.ts"
+import { CreditNotes } from "./creditNotes/CreditNotes.ts"
 import { type LockedInvoices, SettledInvoices } from "./SettledInvoices.ts"
 
 interface Filter {
@@ -42,33 +35,28 @@ interface Filter {
   readonly invoiceId?: string | undefined
 }
 
-/** A locked payment, and the locked invoices that a change of it concerns. */
-interface LockedPayment {
-  readonly payment: Versioned<Payment>
-  readonly invoices: LockedInvoices
-}
-
-/** A change of a payment. */
-interface PaymentChange {
-  readonly action: "allocated" | "reversed" | "refunded"
-  readonly next: Payment
-  readonly entries: ReadonlyArray<JournalEntry>
-  /** The allocations that are added, or those that a reversal takes back. */
-  readonly allocations?: ReadonlyArray<Allocation>
-}
-
-const toSettlements = (allocations: ReadonlyArray<Allocation>, sign: 1 | -1) =>
-  allocations.map(({ amountMinor, invoice }) => ({ invoice, changes: { paidMinor: sign * amountMinor } }))
+/** The changes of each invoice when payments take `reversed` back and notes settle `credited`. */
+const toReopenings = (reversed: ReadonlyArray<Allocation>, credited: ReadonlyArray<Allocation>) =>
+  reversed.map(({ amountMinor, invoice }) => ({
+    invoice,
+    changes: {
+      paidMinor: -amountMinor,
+      creditedMinor: credited
+        .filter((allocation) => allocation.invoice === invoice)
+        .reduce((sum, allocation) => sum + allocation.amountMinor, 0)
+    }
+  }))
 
 /**
- * Payments and what they settle. Every change locks the client, then the invoices by id, then the payment. The fixed
- * order prevents deadlocks.
+ * Payments and what they settle. Every change locks the client, then the invoices by id, then the payment, then credit
+ * notes. The fixed order prevents deadlocks.
  */
 export class Payments extends Effect.Service<Payments>()("layers/Payments", {
-  dependencies: [Journal.Default, SettledInvoices.Default],
+  dependencies: [CreditNotes.Default, Journal.Default, SettledInvoices.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const journal = yield* Journal
+    const notes = yield* CreditNotes
     const settled = yield* SettledInvoices
     const payments = yield* makeResource({
       name: "payment",
@@ -77,6 +65,17 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
       relations: ["client"],
       clientOf: ({ client }) => client
     })
+
+    const moves = yield* makeCreditMoves(
+      {
+        name: "payment",
+        table: "payments",
+        refOf: (payment) => ({ payment }),
+        settles: "paidMinor",
+        requireUsable: requireRecorded
+      },
+      payments
+    )
 
     const findDuplicate = (tenant: string, externalId: string | undefined) =>
       externalId === undefined
@@ -92,9 +91,9 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
       const { allocations, amountMinor, client } = fields
       const entries = [
         paymentEntry(id, amountMinor),
-        ...allocations.map((allocation) => allocationEntry(id, allocation))
+        ...allocations.map((allocation) => allocationEntry({ payment: id }, allocation))
       ]
-      const settlement = yield* settled.buildUpdates(invoices, client, toSettlements(allocations, 1), at)
+      const settlement = yield* settled.buildUpdates(invoices, client, moves.toSettlements(allocations), at)
       const payment = yield* payments.create(fields, {
         id,
         action: "recorded",
@@ -115,7 +114,7 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
         allocations.map(({ invoiceId }) => invoiceId)
       )
       if (row === undefined) return yield* Effect.fail(new NotFound())
-      const payer = { client: clientId, currencyCode }
+      const payer = { source: "payment", client: clientId, currencyCode } as const
       yield* requireNoErrors([
         ...duplicateErrors(row.duplicate ?? undefined),
         ...allocatedSumErrors(amountMinor, allocations),
@@ -126,88 +125,26 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
       return (yield* record(request, locked)).payment
     })
 
-    /** Locks the client of a payment or an invoice, which never changes. Fails if there is no such row. */
-    const lockClientOf = Effect.fnUntraced(function* (table: "payments" | "invoices", id: string) {
-      const tenant = yield* CurrentTenant
-      const locked = yield* Effect.orDie(sql<object>`
-        select 1 from clients where tenant_id = ${tenant}
-          and id = (select client_id from ${sql.literal(table)} where tenant_id = ${tenant} and id = ${id})
-        for no key update`)
-      if (locked.length === 0) return yield* Effect.fail(new NotFound())
-      return undefined
-    })
-
-    /** While the client is locked, nobody else can change the payment. */
-    const lock = Effect.fnUntraced(function* (id: string, invoicesOf: (payment: Payment) => ReadonlyArray<string>) {
-      yield* lockClientOf("payments", id)
-      const invoices = yield* settled.lock(invoicesOf(yield* payments.get(id)))
-      return { invoices, payment: yield* payments.lockForWrite(id) } satisfies LockedPayment
-    })
-
-    /** Writes a locked payment with its entries and its invoices, and commits. */
-    const update = Effect.fnUntraced(function* (
-      { invoices, payment }: LockedPayment,
-      { action, allocations = [], entries, next }: PaymentChange
-    ) {
-      const settlements = toSettlements(allocations, action === "reversed" ? -1 : 1)
-      const { ctes } = yield* settled.buildUpdates(invoices, next.client, settlements, new Date().toISOString())
-      return yield* payments.updateLocked(payment, action, next, {
-        extraCtes: [yield* journal.buildBooking(next, entries), ...ctes],
-        commit: true
-      })
-    })
-
-    const allocate = Effect.fnUntraced(function* (id: string, request: typeof AllocatePayment.Type) {
-      const { amountMinor, invoiceId } = request
-      const locked = yield* lock(id, () => [invoiceId])
-      const { value } = locked.payment
-      yield* requireRecorded(value)
-      yield* requireNoErrors([
-        ...unallocatedErrors(value, amountMinor),
-        ...allocationErrors("", amountMinor, locked.invoices.get(invoiceId), value)
-      ])
-      const added = { invoice: invoiceId, amountMinor }
-      const allocations = yield* addAllocation(value.allocations, added)
-      return yield* update(locked, {
-        action: "allocated",
-        next: { ...value, allocations, unallocatedMinor: value.unallocatedMinor - amountMinor },
-        entries: [allocationEntry(id, added)],
-        allocations: [added]
-      })
-    })
-
     const reverse = Effect.fnUntraced(function* (id: string, { reason }: typeof ReversePayment.Type) {
-      const locked = yield* lock(id, ({ allocations }) => allocations.map(({ invoice }) => invoice))
-      const { value } = locked.payment
-      yield* requireReversible(value)
-      return yield* update(locked, {
-        action: "reversed",
-        next: {
-          ...value,
-          status: "REVERSED",
-          allocations: [],
-          unallocatedMinor: 0,
-          reversedAt: new Date().toISOString(),
-          reversalReason: reason
-        },
-        entries: paymentReversalEntries(id, value, reason),
-        allocations: value.allocations
-      })
-    })
-
-    const refund = Effect.fnUntraced(function* (id: string, { amountMinor, reference }: typeof RefundPayment.Type) {
-      const locked = yield* lock(id, () => [])
-      const { value } = locked.payment
-      yield* requireRecorded(value)
-      yield* requireNoErrors(unallocatedErrors(value, amountMinor))
-      return yield* update(locked, {
-        action: "refunded",
-        next: {
-          ...value,
-          unallocatedMinor: value.unallocatedMinor - amountMinor,
-          refundedMinor: value.refundedMinor + amountMinor
-        },
-        entries: [refundEntry(id, amountMinor, reference)]
+      const { invoices, source } = yield* moves.lock(id, ({ allocations }) => allocations.map(({ invoice }) => invoice))
+      const { allocations, client } = source.value
+      yield* requireReversible(source.value)
+      const own = yield* notes.useForReopened(client, allocations)
+      const at = new Date().toISOString()
+      const next: Payment = {
+        ...source.value,
+        status: "REVERSED",
+        allocations: [],
+        unallocatedMinor: 0,
+        reversedAt: at,
+        reversalReason: reason
+      }
+      const entries = [...paymentReversalEntries(id, source.value, reason), ...own.entries]
+      const reopenings = toReopenings(allocations, own.allocations)
+      const { ctes } = yield* settled.buildUpdates(invoices, client, reopenings, at)
+      return yield* payments.updateLocked(source, "reversed", next, {
+        extraCtes: [yield* journal.buildBooking(next, entries), ...own.ctes, ...ctes],
+        commit: true
       })
     })
 
@@ -217,7 +154,6 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
 
     return {
       record,
-      lockClientOf,
       get: payments.get,
 
       list: (window: PageRequest, { clientId, externalId, invoiceId, status }: Filter) =>
@@ -230,9 +166,10 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
         ),
 
       create: (request: typeof CreatePayment.Type) => create(request).pipe(inTransaction(sql)),
-      allocate: (id: string, request: typeof AllocatePayment.Type) => allocate(id, request).pipe(inTransaction(sql)),
+      allocate: (id: string, request: typeof AllocatePayment.Type) =>
+        moves.allocate(id, request).pipe(inTransaction(sql)),
       reverse: (id: string, request: typeof ReversePayment.Type) => reverse(id, request).pipe(inTransaction(sql)),
-      refund: (id: string, request: typeof RefundPayment.Type) => refund(id, request).pipe(inTransaction(sql))
+      refund: (id: string, request: typeof RefundPayment.Type) => moves.refund(id, request).pipe(inTransaction(sql))
     }
   }).pipe(withSpans("Payments"))
 }) {}

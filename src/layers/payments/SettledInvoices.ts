@@ -2,8 +2,10 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import type { ClientId } from "../../domain/contracting/Client.ts"
+import { NotFound } from "../../domain/Errors.ts"
 import type { Invoice, SettledSums } from "../../domain/invoicing/Invoice.ts"
 import { type AllocatedInvoice, settleInvoice } from "../../domain/payments/Settlement.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Invoices } from "../invoicing/Invoices.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -47,6 +49,17 @@ export class SettledInvoices extends Effect.Service<SettledInvoices>()("layers/S
 
     return {
       lockAfter,
+
+      /** Locks the client of a document, which never changes. Fails if there is no such document. */
+      lockClientOf: Effect.fnUntraced(function* (table: "payments" | "credit_notes" | "invoices", id: string) {
+        const tenant = yield* CurrentTenant
+        const locked = yield* Effect.orDie(sql<object>`
+          select 1 from clients where tenant_id = ${tenant}
+            and id = (select client_id from ${sql.literal(table)} where tenant_id = ${tenant} and id = ${id})
+          for no key update`)
+        if (locked.length === 0) return yield* Effect.fail(new NotFound())
+        return undefined
+      }),
 
       lock: (ids: ReadonlyArray<string>) =>
         ids.length === 0

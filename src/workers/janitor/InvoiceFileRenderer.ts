@@ -3,6 +3,8 @@ import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { type InvoiceFileJob, InvoiceFileQueue } from "../../layers/invoicing/InvoiceFileQueue.ts"
 import { InvoicePdfs } from "../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../layers/invoicing/Invoices.ts"
+import { CreditNotePdfs } from "../../layers/payments/creditNotes/CreditNotePdfs.ts"
+import { CreditNotes } from "../../layers/payments/creditNotes/CreditNotes.ts"
 import { runForever } from "../RunForever.ts"
 
 const pollInterval = "5 seconds"
@@ -12,18 +14,21 @@ export const makeInvoiceFileRenderer = Effect.gen(function* () {
   const queue = yield* InvoiceFileQueue
   const invoices = yield* Invoices
   const pdfs = yield* InvoicePdfs
+  const notes = yield* CreditNotes
+  const notePdfs = yield* CreditNotePdfs
   let lastTenant = ""
 
-  const render = ({ invoice, tenant, variant }: InvoiceFileJob) =>
-    invoices.get(invoice).pipe(
-      Effect.flatMap((read) => pdfs.getIssued(read, variant)),
-      Effect.provideService(CurrentTenant, tenant),
+  const renderDocument = ({ document, variant }: InvoiceFileJob) =>
+    variant === "CREDIT_NOTE"
+      ? Effect.flatMap(notes.get(document), (note) => notePdfs.getIssued(note))
+      : Effect.flatMap(invoices.get(document), (invoice) => pdfs.getIssued(invoice, variant))
+
+  const render = (job: InvoiceFileJob) =>
+    renderDocument(job).pipe(
+      Effect.provideService(CurrentTenant, job.tenant),
       // The queue offers the job again when its lease expires.
       Effect.catchAllCause((cause) =>
-        Effect.logWarning(
-          `Rendering the file of invoice ${invoice} failed; it is retried when its lease expires`,
-          cause
-        )
+        Effect.logWarning(`Rendering the file of ${job.document} failed; it is retried when its lease expires`, cause)
       )
     )
 

@@ -14,6 +14,8 @@ import { WebhookEndpoints } from "../../layers/integrations/WebhookEndpoints.ts"
 import { InvoiceFileQueue } from "../../layers/invoicing/InvoiceFileQueue.ts"
 import { InvoicePdfs } from "../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../layers/invoicing/Invoices.ts"
+import { CreditNotePdfs } from "../../layers/payments/creditNotes/CreditNotePdfs.ts"
+import { CreditNotes } from "../../layers/payments/creditNotes/CreditNotes.ts"
 import { batchSize, drainInBatches } from "../../layers/postgres/Batches.ts"
 import { Erasure } from "../../layers/tenancy/Erasure.ts"
 import { IdempotencyKeys } from "../../layers/tenancy/IdempotencyKeys.ts"
@@ -104,6 +106,8 @@ export const JanitorDependencies = Layer.mergeAll(
 /** The services that rendering needs. */
 export const InvoiceRenderingDependencies = Layer.mergeAll(
   InvoicePdfs.Default,
+  CreditNotes.Default,
+  CreditNotePdfs.Default,
   InvoiceFileQueue.Default,
   Invoices.Default
 )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import {
   allocationEntry,
+  creditNoteEntry,
   invoiceEntry,
   type JournalEntry,
   paymentEntry,
@@ -19,7 +20,7 @@ const openOf = (...entries: ReadonlyArray<JournalEntry>) =>
 
 const invoice = invoiceEntry("inv_1", 1000)
 const payment = paymentEntry("pay_1", 700)
-const allocation = allocationEntry("pay_1", { invoice: "inv_1", amountMinor: 600 })
+const allocation = allocationEntry({ payment: "pay_1" }, { invoice: "inv_1", amountMinor: 600 })
 
 describe("The entries of the journal", () => {
   it("charge an invoice, and take it back when it is void", () => {
@@ -31,6 +32,15 @@ describe("The entries of the journal", () => {
     assert.strictEqual(owed(invoice, payment), 300)
     assert.strictEqual(owed(invoice, payment, allocation), 300)
     assert.strictEqual(openOf(invoice, payment, allocation), 400)
+  })
+
+  it("change what a client owes by a credit note, and not by its allocation", () => {
+    const note = creditNoteEntry("crn_1", 400, "One pump too many")
+    const settled = allocationEntry({ creditNote: "crn_1" }, { invoice: "inv_1", amountMinor: 400 })
+    assert.strictEqual(owed(invoice, note), 600)
+    assert.strictEqual(owed(invoice, note, settled), 600)
+    assert.strictEqual(openOf(invoice, note, settled), 600)
+    assert.deepStrictEqual([settled.creditNote, settled.payment], ["crn_1", undefined])
   })
 
   it("take back a payment with its allocations", () => {
@@ -48,7 +58,7 @@ describe("The entries of the journal", () => {
   })
 
   it("charge a refund again, and release what is written off until that is reversed", () => {
-    assert.strictEqual(owed(payment, refundEntry("pay_1", 700, "Overpaid")), 0)
+    assert.strictEqual(owed(payment, refundEntry({ payment: "pay_1" }, 700, "Overpaid")), 0)
     const writeOff = writeOffEntry("inv_1", 1000, "Insolvency")
     assert.strictEqual(owed(invoice, writeOff), 0)
     assert.strictEqual(owed(invoice, writeOff, writeOffReversalEntry("inv_1", 1000)), 1000)

@@ -3,15 +3,18 @@ import type { ErrorDetail } from "../../../src/domain/Errors.ts"
 import { InvoiceId } from "../../../src/domain/invoicing/Invoice.ts"
 import {
   type Allocation,
-  addAllocation,
+  allocate,
+  maxAllocations,
+  refund,
+  unallocatedErrors
+} from "../../../src/domain/payments/Allocation.ts"
+import {
   allocatedSumErrors,
   type CreatePayment,
   duplicateErrors,
-  maxAllocations,
   requireRecorded,
   requireReversible,
-  toPayment,
-  unallocatedErrors
+  toPayment
 } from "../../../src/domain/payments/Payment.ts"
 import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 
@@ -88,24 +91,42 @@ describe("A recorded payment", () => {
   })
 
   it("gives at most what is left of it", () => {
-    assert.deepStrictEqual(unallocatedErrors(recorded, 50), [])
-    assert.deepStrictEqual(textsOf(unallocatedErrors(recorded, 51)), [
-      "amountMinor max: must be at most 50, what is left of the payment, but is 51"
+    assert.deepStrictEqual(unallocatedErrors("payment", recorded, 50), [])
+    assert.deepStrictEqual(textsOf(unallocatedErrors("credit note", recorded, 51)), [
+      "amountMinor max: must be at most 50, what is left of the credit note, but is 51"
     ])
   })
 
-  it("adds an allocation to an earlier one of the same invoice", () => {
-    const before = [allocation(1, 10), allocation(2, 20)]
-    assertPasses(addAllocation(before, allocation(2, 5)), [allocation(1, 10), allocation(2, 25)])
-    assertPasses(addAllocation(before, allocation(3, 5)), [...before, allocation(3, 5)])
+  it("adds an allocation to an earlier one of the same invoice, from what is left", () => {
+    const before = { ...recorded, allocations: [allocation(1, 10), allocation(2, 20)] }
+    const withAllocations = (...allocations: ReadonlyArray<Allocation>) => ({
+      ...before,
+      allocations,
+      unallocatedMinor: 45
+    })
+    assertPasses(allocate("payment", before, allocation(2, 5)), withAllocations(allocation(1, 10), allocation(2, 25)))
+    assertPasses(
+      allocate("payment", before, allocation(3, 5)),
+      withAllocations(...before.allocations, allocation(3, 5))
+    )
   })
 
   it(`settles at most ${maxAllocations} invoices`, () => {
     const full = Array.from({ length: maxAllocations }, (_, n) => allocation(n, 1))
-    assertPasses(addAllocation(full.slice(1), allocation(0, 1)), [...full.slice(1), allocation(0, 1)])
-    assert.deepStrictEqual(messagesOf(addAllocation(full, allocation(maxAllocations, 1))), [
+    const settle = (allocations: ReadonlyArray<Allocation>, added: Allocation) =>
+      messagesOf(allocate("payment", { ...recorded, allocations }, added))
+    assert.isUndefined(settle(full.slice(1), allocation(0, 1)))
+    assert.isUndefined(settle(full, allocation(0, 1)))
+    assert.deepStrictEqual(settle(full, allocation(maxAllocations, 1)), [
       `invoiceId maxItems: must be one of the ${maxAllocations} invoices of the payment; more are not possible`
     ])
-    assert.isUndefined(messagesOf(addAllocation(full, allocation(0, 1))))
+  })
+
+  it("is refunded from what is left", () => {
+    assert.deepStrictEqual(refund({ ...recorded, refundedMinor: 3 }, 20), {
+      ...recorded,
+      unallocatedMinor: 30,
+      refundedMinor: 23
+    })
   })
 })

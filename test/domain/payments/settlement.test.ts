@@ -68,7 +68,7 @@ describe("settleInvoice", () => {
 
   it("is PAID exactly while the settled sums equal the total, in any order of changes", () => {
     const change = fc.record({
-      sum: fc.constantFrom("paidMinor", "writtenOffMinor"),
+      sum: fc.constantFrom("paidMinor", "creditedMinor", "writtenOffMinor"),
       share: fc.double({ min: -1, max: 1, noNaN: true })
     })
     fc.assert(
@@ -80,7 +80,7 @@ describe("settleInvoice", () => {
           for (const { share, sum } of changes) {
             const room = share < 0 ? invoice[sum] : invoice.balanceMinor
             invoice = settleInvoice(invoice, { [sum]: Math.round(room * share) }, at).value
-            const settled = invoice.paidMinor + invoice.writtenOffMinor
+            const settled = invoice.paidMinor + invoice.creditedMinor + invoice.writtenOffMinor
             assert.strictEqual(invoice.balanceMinor, totalMinor - settled)
             assert.strictEqual(invoice.status, settled === totalMinor ? "PAID" : "FINALIZED")
             assert.strictEqual(invoice.paidAt !== undefined, invoice.status === "PAID")
@@ -92,7 +92,7 @@ describe("settleInvoice", () => {
 })
 
 describe("allocationErrors", () => {
-  const payer = { client: "clnt_1", currencyCode: "EUR" }
+  const payer = { source: "payment", client: "clnt_1", currencyCode: "EUR" } as const
   const found = (fields: Partial<AllocatedInvoice["invoice"]> = {}, client = "clnt_1"): AllocatedInvoice => ({
     client,
     invoice: { status: "FINALIZED", currencyCode: "EUR", balanceMinor: 500, ...fields } as AllocatedInvoice["invoice"]

@@ -89,6 +89,15 @@ describe("Events of every resource lifecycle", () => {
     const refunded = await payer.pay(10)
     await payer.act(`/payments/${refunded.id}/refund`, { amountMinor: 10 })
     await payer.act(`/invoices/${id}/write-off`, { reason: "Goodwill" })
+    const note = await payer.draftNote(id)
+    await send("PATCH", `/credit-notes/${note.id}`, 200, { reason: "Another" })
+    await send("DELETE", `/credit-notes/${note.id}`, 204)
+    const { id: credited } = await payer.draftNote(id)
+    await payer.finalizeNote(credited)
+    const open = await payer.newInvoice(5)
+    await payer.act(`/credit-notes/${credited}/allocate`, { invoiceId: open.id, amountMinor: 5 })
+    await payer.act(`/credit-notes/${credited}/refund`, { amountMinor: 5 })
+    await send("PATCH", "/credit-note-series", 200, { pattern: "CN-{seq}" })
   }
 
   const recordTaxRateEvents = async () => {

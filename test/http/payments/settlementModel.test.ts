@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
-import type { AllocationBody, PaymentBody } from "../../support/fixtures/payments.ts"
+import type { AllocationBody, CreditNoteBody, PaymentBody } from "../../support/fixtures/payments.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../../support/servers/apiProcesses.ts"
 import { openPool } from "../../support/servers/database.ts"
 
@@ -17,6 +17,7 @@ interface InvoiceState {
   readonly status: string
   readonly totalMinor: number
   readonly paidMinor: number
+  readonly creditedMinor: number
   readonly writtenOffMinor: number
   readonly balanceMinor: number
 }
@@ -24,6 +25,17 @@ interface InvoiceState {
 interface Client {
   readonly id: string
   readonly invoices: ReadonlyArray<string>
+  /** The line of each invoice. */
+  readonly lines: ReadonlyMap<string, string>
+}
+
+/** A finalized credit note, with what the accepted requests did with it. */
+interface KnownNote {
+  readonly client: string
+  readonly invoice: string
+  readonly totalMinor: number
+  readonly allocations: Array<AllocationBody>
+  refundedMinor: number
 }
 
 interface KnownPayment {
@@ -37,6 +49,7 @@ interface KnownPayment {
 class Oracle {
   readonly allocations: Array<AllocationBody & { readonly payment: string }> = []
   readonly payments = new Map<string, KnownPayment>()
+  readonly notes = new Map<string, KnownNote>()
   readonly writtenOff = new Map<string, number>()
   readonly voided = new Set<string>()
   /** Invoices that `pay` settled, with a payment that the response does not name. */
@@ -49,6 +62,10 @@ class Oracle {
 
   paymentsOf({ id }: Client) {
     return [...this.payments].filter(([, { client }]) => client === id).map(([payment]) => payment)
+  }
+
+  notesOf({ id }: Client) {
+    return [...this.notes].filter(([, { client }]) => client === id).map(([note]) => note)
   }
 
   #countsOf(payment: string) {
@@ -133,18 +150,16 @@ describe("Settlement", { timeout: 180_000 }, () => {
     const tenant = String((await created("/tenants", { name: "Tenant" })).id)
     const makeInvoice = async (contractId: string) => {
       const { id } = await created("/invoices", { contractId }, tenant)
-      await created(
-        "/billables",
-        { invoiceId: id, billables: [{ name: "Work", amountMinor: random.nextInt(100, 2000) }] },
-        tenant
-      )
-      return String(id)
+      const billables = [{ name: "Work", amountMinor: random.nextInt(100, 2000) }]
+      const [line] = await created("/billables", { invoiceId: id, billables }, tenant)
+      return [String(id), String(line.id)] as const
     }
     const makeClient = async (): Promise<Client> => {
       const { id } = await created("/clients", { name: "Client" }, tenant)
       const terms = { clientId: id, name: "Contract", currencyCode: "EUR", status: "ACTIVE" }
       const contract = (await created("/contracts", terms, tenant)).id
-      return { id, invoices: await Promise.all(Array.from({ length: invoicesPerClient }, () => makeInvoice(contract))) }
+      const made = await Promise.all(Array.from({ length: invoicesPerClient }, () => makeInvoice(contract)))
+      return { id, invoices: made.map(([invoice]) => invoice), lines: new Map(made) }
     }
     const clients = await Promise.all(Array.from({ length: clientCount }, makeClient))
     const call = (method: string, path: string, body?: object) => apis.call(method, path, tenant, body)
@@ -219,6 +234,44 @@ describe("Settlement", { timeout: 180_000 }, () => {
         assert.include([200, 400], status, text)
         const known = oracle.payments.get(payment)
         if (status === 200 && known !== undefined) known.refundedMinor += amountMinor
+        return status === 200
+      },
+
+      credit: async ({ id: client, invoices, lines }: Client) => {
+        const invoice = pick(invoices) ?? ""
+        const part = { lines: [{ billableId: lines.get(invoice), amountMinor: random.nextInt(1, 500) }] }
+        const content = random.nextInt(0, 4) === 0 ? { full: true } : part
+        const draft = await call("POST", "/credit-notes", { invoiceId: invoice, reason: "Mistake", ...content })
+        assert.include([201, 400], draft.status, draft.text)
+        if (draft.status === 400) return false
+        const { body, status, text } = await call("POST", `/credit-notes/${draft.body.data.id}/finalize`)
+        assert.include([200, 400], status, text)
+        if (status === 400) return false
+        const { id, totalMinor } = body.data
+        oracle.notes.set(id, { client, invoice, totalMinor, allocations: [], refundedMinor: 0 })
+        return true
+      },
+
+      allocateCredit: async (client: Client) => {
+        const id = pick(oracle.notesOf(client)) ?? ""
+        const note = oracle.notes.get(id)
+        const [invoice = "", amountMinor] = [pick(client.invoices), random.nextInt(1, 100)]
+        if (note === undefined || invoice === note.invoice) return false
+        const body = { invoiceId: invoice, amountMinor }
+        const { status, text } = await call("POST", `/credit-notes/${id}/allocate`, body)
+        assert.include([200, 400], status, text)
+        if (status === 200) note.allocations.push({ invoice, amountMinor })
+        return status === 200
+      },
+
+      refundCredit: async (client: Client) => {
+        const id = pick(oracle.notesOf(client)) ?? ""
+        const note = oracle.notes.get(id)
+        if (note === undefined) return false
+        const amountMinor = random.nextInt(1, 100)
+        const { status, text } = await call("POST", `/credit-notes/${id}/refund`, { amountMinor })
+        assert.include([200, 400], status, text)
+        if (status === 200) note.refundedMinor += amountMinor
         return status === 200
       },
 
@@ -297,23 +350,62 @@ describe("Settlement", { timeout: 180_000 }, () => {
         },
         `seed ${seed}`
       )
+    const notes = (await call("GET", "/credit-notes?status=FINALIZED&limit=200")).body
+      .data as ReadonlyArray<CreditNoteBody>
+    assert.sameMembers(
+      notes.map(({ id }) => id),
+      [...oracle.notes.keys()]
+    )
+    const sumOf = (allocations: ReadonlyArray<AllocationBody>) =>
+      allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+    for (const { allocations, id, invoice, refundedMinor, totalMinor, unallocatedMinor } of notes) {
+      const known = oracle.notes.get(id) ?? assert.fail(id)
+      assert.deepStrictEqual([totalMinor, refundedMinor], [known.totalMinor, known.refundedMinor], `seed ${seed}`)
+      assert.strictEqual(sumOf(allocations) + unallocatedMinor + refundedMinor, totalMinor, `seed ${seed}`)
+      const ofOthers = (all: ReadonlyArray<AllocationBody>) => all.filter((one) => one.invoice !== invoice)
+      for (const other of new Set(ofOthers(allocations).map((one) => one.invoice)))
+        assert.strictEqual(
+          sumOf(allocations.filter((one) => one.invoice === other)),
+          sumOf(known.allocations.filter((one) => one.invoice === other)),
+          `seed ${seed}`
+        )
+      assert.strictEqual(sumOf(ofOthers(allocations)), sumOf(known.allocations), `seed ${seed}`)
+    }
+    const creditedMinorOf = (invoice: string) =>
+      sumOf(notes.flatMap(({ allocations }) => allocations.filter((one) => one.invoice === invoice)))
+    for (const [series, count] of [
+      ["invoice-series", undefined],
+      ["credit-note-series", notes.length]
+    ] as const) {
+      const [period] = (await call("GET", `/${series}`)).body.data.periods
+      assert.deepStrictEqual([period.gaps, period.count], [[], count ?? period.count], `${series}, seed ${seed}`)
+    }
+
     for (const client of clients) {
       let open = 0
       for (const id of client.invoices) {
         const invoice = (await call("GET", `/invoices/${id}`)).body.data as InvoiceState
         const [paidMinor, writtenOffMinor] = [oracle.paidMinor(id), oracle.writtenOff.get(id) ?? 0]
+        const creditedMinor = creditedMinorOf(id)
         const isVoid = oracle.voided.has(id)
-        const balanceMinor = isVoid ? 0 : invoice.totalMinor - paidMinor - writtenOffMinor
-        assert.deepInclude(invoice, { paidMinor, writtenOffMinor, balanceMinor }, `${id}, seed ${seed}`)
+        const balanceMinor = isVoid ? 0 : invoice.totalMinor - paidMinor - creditedMinor - writtenOffMinor
+        assert.deepInclude(invoice, { paidMinor, creditedMinor, writtenOffMinor, balanceMinor }, `${id}, seed ${seed}`)
         assert.isAtLeast(balanceMinor, 0)
+        // Nothing is left of its own notes while the invoice is open.
+        const own = notes.filter((note) => note.invoice === id)
+        assert.isAtMost(
+          own.reduce((sum, { totalMinor }) => sum + totalMinor, 0),
+          invoice.totalMinor
+        )
+        if (balanceMinor > 0) assert.strictEqual(own.filter(({ unallocatedMinor }) => unallocatedMinor > 0).length, 0)
         if (isVoid) assert.strictEqual(invoice.status, "VOID")
         else if (invoice.status !== "DRAFT")
           assert.strictEqual(invoice.status, balanceMinor === 0 ? "PAID" : "FINALIZED")
         if (invoice.status === "FINALIZED") open += balanceMinor
       }
       const { balances } = (await call("GET", `/clients/${client.id}/balance`)).body.data
-      const unused = listed
-        .filter((payment) => payment.client === client.id)
+      const unused = [...listed, ...notes]
+        .filter((source) => source.client === client.id)
         .reduce((sum, one) => sum + one.unallocatedMinor, 0)
       const expected = { currencyCode: "EUR", openMinor: open, overdueMinor: 0, unusedMinor: unused }
       assert.deepStrictEqual(balances, open + unused === 0 ? [] : [expected])
@@ -323,9 +415,10 @@ describe("Settlement", { timeout: 180_000 }, () => {
       `select
          (select count(*)::int from invoices left join lateral (
             select coalesce(sum(invoice_minor), 0) as open,
-              -coalesce(sum(invoice_minor) filter (where payment_id is not null), 0) as paid
+              -coalesce(sum(invoice_minor) filter (where payment_id is not null), 0) as paid,
+              -coalesce(sum(invoice_minor) filter (where credit_note_id is not null), 0) as credited
             from journal_entries e where e.tenant_id = invoices.tenant_id and e.invoice_id = invoices.id) journal on true
-          where tenant_id = $1 and (paid <> paid_minor or open <> case when status in ('FINALIZED', 'PAID')
+          where tenant_id = $1 and (paid <> paid_minor or credited <> credited_minor or open <> case when status in ('FINALIZED', 'PAID')
             then total_minor - paid_minor - credited_minor - written_off_minor else 0 end)) as invoices,
          (select count(*)::int from payments left join lateral (
             select coalesce(sum(credit_minor), 0) as unused

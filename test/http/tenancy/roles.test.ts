@@ -74,6 +74,18 @@ const table: Table = {
   "POST /payments/{paymentId}/allocate": [403, 403, 200, 200, 403],
   "POST /payments/{paymentId}/refund": [403, 403, 200, 200, 403],
   "POST /payments/{paymentId}/reverse": [403, 403, 200, 200, 403],
+  "GET /credit-notes": [200, 200, 200, 200, 403],
+  "POST /credit-notes": [403, 201, 201, 201, 403],
+  "GET /credit-notes/{creditNoteId}": [200, 200, 200, 200, 403],
+  "PATCH /credit-notes/{creditNoteId}": [403, 200, 200, 200, 403],
+  "DELETE /credit-notes/{creditNoteId}": [403, 204, 204, 204, 403],
+  "POST /credit-notes/{creditNoteId}/finalize": [403, 403, 200, 200, 403],
+  "POST /credit-notes/{creditNoteId}/allocate": [403, 403, 200, 200, 403],
+  "POST /credit-notes/{creditNoteId}/refund": [403, 403, 200, 200, 403],
+  "GET /credit-notes/{creditNoteId}/explain": [200, 200, 200, 200, 403],
+  "GET /credit-notes/{creditNoteId}/pdf": [200, 200, 200, 200, 403],
+  "GET /credit-note-series": [200, 200, 200, 200, 403],
+  "PATCH /credit-note-series": [403, 403, 200, 200, 403],
   "GET /clients/{clientId}/balance": [200, 200, 200, 200, 403],
   "GET /tax-rates": [200, 200, 200, 200, 403],
   "POST /tax-rates": [403, 403, 201, 201, 403],
@@ -118,6 +130,9 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /invoices/{invoiceId}/write-off": { reason: "Goodwill" },
   "POST /payments/{paymentId}/refund": { amountMinor: 1 },
   "POST /payments/{paymentId}/reverse": { reason: "Mistake" },
+  "PATCH /credit-notes/{creditNoteId}": { reason: "Another" },
+  "POST /credit-notes/{creditNoteId}/refund": { amountMinor: 1 },
+  "PATCH /credit-note-series": { pattern: "{seq:4}" },
   "PATCH /invoice-series": { pattern: "{seq:4}" }
 }
 
@@ -181,6 +196,10 @@ describe("The roles of a tenant", () => {
       contract ??= (await invoices.contract(await referencesOf("contracts"))).id
       return contract
     }
+    const newCreditNote = async () => {
+      const { id } = await invoices.invoiceIn("FINALIZED", { contractId: await contractId() })
+      return { invoiceId: id, reason: "Mistake", full: true }
+    }
 
     return {
       tenant,
@@ -197,6 +216,14 @@ describe("The roles of a tenant", () => {
       taxRates: taxRateMaker(service, tenant, founder),
       newPayment,
       payment: async () => post("/payments", await newPayment()),
+      newCreditNote,
+      /** A draft on an open invoice, or a finalized note on a paid one. */
+      creditNote: async (status: "DRAFT" | "FINALIZED") => {
+        const content = await newCreditNote()
+        if (status === "FINALIZED") await post(`/invoices/${content.invoiceId}/pay`, {})
+        const id = await post("/credit-notes", content)
+        return status === "DRAFT" ? id : post(`/credit-notes/${id}/finalize`, {})
+      },
       writeOff: (id: string) => post(`/invoices/${id}/write-off`, { reason: "Goodwill" })
     }
   }
@@ -244,6 +271,10 @@ describe("The roles of a tenant", () => {
     if (path.includes("{assetId}")) return assetPath(row, path, tenant)
     if (path.includes("{taxRateId}"))
       return path.replace("{taxRateId}", await tenant.taxRates.createCommonRate("standard"))
+    if (path.includes("{creditNoteId}")) {
+      const status = /(allocate|refund)$/.test(path) ? "FINALIZED" : "DRAFT"
+      return path.replace("{creditNoteId}", await tenant.creditNote(status))
+    }
     if (path.includes("{paymentId}")) return path.replace("{paymentId}", await tenant.payment())
     const kind = kindOf(row)
     if (path.endsWith("/balance")) return path.replace("{clientId}", await tenant.make("clients"))
@@ -267,7 +298,8 @@ describe("The roles of a tenant", () => {
     if (row.startsWith("POST /members")) return { body: { ...bodies[row], subject: `added by ${caller}` } }
     if (row === "POST /invoices") return { body: { contractId: await tenant.contractId() } }
     if (row === "POST /payments") return { body: await tenant.newPayment() }
-    if (row === "POST /payments/{paymentId}/allocate") {
+    if (row === "POST /credit-notes") return { body: await tenant.newCreditNote() }
+    if (/^POST .*\/allocate$/.test(row)) {
       return { body: { invoiceId: (await tenant.invoiceIn("FINALIZED")).id, amountMinor: 1 } }
     }
     if (row === "POST /billables") return { body: { invoiceId: await tenant.draft(), billables: [lineOf()] } }

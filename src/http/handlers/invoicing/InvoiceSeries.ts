@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { InvoiceNumbers } from "../../../layers/invoicing/InvoiceNumbers.ts"
+import { InvoiceNumbers } from "../../../layers/invoicing/NumberSeries.ts"
 import { InvoiceSeriesApi } from "../../api/groups/invoicing/InvoiceSeries.ts"
 import { handleGroup } from "../../server/Handlers.ts"
 

@@ -1,8 +1,7 @@
-import { Effect, Layer, Stream } from "effect"
-import { etagOfDigest } from "../../../domain/Etag.ts"
+import { Effect, Layer } from "effect"
 import { variantOf } from "../../../domain/invoicing/document/InvoiceFile.ts"
 import { pdfNameOf } from "../../../domain/invoicing/document/PdfName.ts"
-import { CurrentTenant, callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
+import { callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { InvoiceDrafts } from "../../../layers/invoicing/InvoiceDrafts.ts"
 import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanations.ts"
 import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
@@ -11,8 +10,8 @@ import { Invoices } from "../../../layers/invoicing/Invoices.ts"
 import { InvoiceSettlement } from "../../../layers/payments/InvoiceSettlement.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handleGroup } from "../../server/Handlers.ts"
-import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
+import { renderedPdf, savedPdf } from "./PdfResult.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,
@@ -34,11 +33,6 @@ const dependencies = Effect.all({
   )
 )
 
-const pdfHeaders = (name: string) => ({
-  "content-type": "application/pdf",
-  "content-disposition": `inline; filename="${name}"`
-})
-
 export const invoices = handleGroup(
   InvoicesApi,
   dependencies,
@@ -57,15 +51,12 @@ export const invoices = handleGroup(
     pdf: ({ path }) =>
       Effect.gen(function* () {
         const invoice = yield* invoices.get(path.invoiceId)
-        const headers = pdfHeaders(pdfNameOf(invoice))
+        const name = pdfNameOf(invoice)
         const variant = variantOf(invoice)
         const keys = [callerKey(yield* Principal)]
-        if (variant === undefined) return new HandlerResult(yield* pdfs.renderPreview(invoice, keys), { headers })
-        const file = yield* pdfs.getIssued(invoice, variant, keys)
-        const bytes = Stream.provideService(pdfs.read(file), CurrentTenant, yield* CurrentTenant)
-        return new HandlerResult(new StreamedBody(file.sizeBytes, bytes), {
-          headers: { ...headers, etag: etagOfDigest(file.digest) }
-        })
+        return variant === undefined
+          ? renderedPdf(name, yield* pdfs.renderPreview(invoice, keys))
+          : yield* savedPdf(name, yield* pdfs.getIssued(invoice, variant, keys), pdfs.read)
       })
   })
 )

@@ -1,4 +1,4 @@
-import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
+import { type InvoiceDocument, shownDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import type { Parties } from "../../../domain/invoicing/document/Parties.ts"
 import { defaultTimeZone, localDateOf } from "../../../domain/TimeZone.ts"
 import type { DrawableImages } from "./DrawableImages.ts"
@@ -67,12 +67,16 @@ const halfWidth = contentArea.width / 2
 
 type DocumentContent = Omit<InvoiceDocument, "images">
 
-const drawTitle = (canvas: PdfCanvas, { invoice }: DocumentContent) => {
+const numberOf = ({ creditNote, invoice }: DocumentContent) =>
+  creditNote === undefined ? invoice.invoiceNumber : creditNote.creditNoteNumber
+
+const drawTitle = (canvas: PdfCanvas, document: DocumentContent) => {
   const end = canvas.y + letterheadHeight
-  const number = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "No number yet" : "No number")
+  const { status } = shownDocument(document)
+  const number = numberOf(document) ?? (status === "DRAFT" ? "No number yet" : "No number")
   const width = halfWidth - 16
   for (const line of [
-    ...canvas.wrapText("INVOICE", { size: 22, bold: true }, width),
+    ...canvas.wrapText(document.creditNote === undefined ? "INVOICE" : "CREDIT NOTE", { size: 22, bold: true }, width),
     ...canvas.wrapText(number, { size: 11 }, width)
   ]) {
     canvas.y += leadingOf(line)
@@ -97,8 +101,31 @@ const drawParties = (canvas: PdfCanvas, { parties }: DocumentContent, logo: Buff
   canvas.y += 20
 }
 
+/** The titles and texts of the first three columns of the terms. */
+const termsOf = (document: DocumentContent): ReadonlyArray<readonly [title: string, text: string]> => {
+  const { invoice, parties } = document
+  const { currencyCode, issuedAt } = shownDocument(document)
+  return [
+    ["ISSUE DATE", dayOf(issuedAt, parties)],
+    document.creditNote === undefined
+      ? ["DUE DATE", dayOf(invoice.dueAt, parties)]
+      : ["INVOICE DATE", dayOf(invoice.issuedAt, parties)],
+    ["CURRENCY", currencyCode]
+  ]
+}
+
+/** What a credit note credits, and why. */
+const drawCreditTerms = (canvas: PdfCanvas, { creditNote, invoice }: DocumentContent) => {
+  if (creditNote === undefined) return
+  const texts = [`Credit for invoice ${invoice.invoiceNumber ?? invoice.id}`, creditNote.reason]
+  const lines = texts.flatMap((text) => canvas.wrapText(text, { size: 9 }, contentArea.width))
+  drawTextColumns(canvas, [{ x: contentArea.left, lines }])
+  canvas.y += 16
+}
+
 /** Dates, currency and contract, between two rules. */
-const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => {
+const drawTerms = (canvas: PdfCanvas, document: DocumentContent) => {
+  const { parties } = document
   const columnWidth = halfWidth / 3
   const term = (x: number, title: string, text: string, width = columnWidth - 12) => ({
     x: contentArea.left + x,
@@ -108,9 +135,7 @@ const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => 
   canvas.drawRule()
   canvas.y += 6
   drawTextColumns(canvas, [
-    term(0, "ISSUE DATE", dayOf(invoice.issuedAt, parties)),
-    term(columnWidth, "DUE DATE", dayOf(invoice.dueAt, parties)),
-    term(2 * columnWidth, "CURRENCY", invoice.currencyCode),
+    ...termsOf(document).map(([title, text], index) => term(index * columnWidth, title, text)),
     term(halfWidth, "CONTRACT", parties.contract.name, halfWidth)
   ])
   canvas.y += 8
@@ -118,19 +143,21 @@ const drawTerms = (canvas: PdfCanvas, { invoice, parties }: DocumentContent) => 
   canvas.y += 20
 }
 
-/** Draws an invoice on A4 pages. The output is deterministic: equal documents give equal bytes. */
+/** Draws an invoice or a credit note on A4 pages. The output is deterministic: equal documents give equal bytes. */
 export const drawInvoice = (
   fonts: Fonts,
   document: Omit<InvoiceDocument, "images">,
   images: DrawableImages = {}
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const { invoice, parties } = document
-  const name = invoice.invoiceNumber ?? (invoice.status === "DRAFT" ? "Draft invoice" : "Invoice")
+  const { creditNote, parties } = document
+  const shown = shownDocument(document)
+  const kind = creditNote === undefined ? "invoice" : "credit note"
+  const name = numberOf(document) ?? (shown.status === "DRAFT" ? `Draft ${kind}` : "Invoice")
   const canvas = new PdfCanvas(fonts, {
     title: name,
     author: parties.tenant.name,
-    date: new Date(invoice.issuedAt ?? invoice.updatedAt),
-    watermark: watermarks[invoice.status],
+    date: new Date(shown.issuedAt ?? shown.updatedAt),
+    watermark: watermarks[shown.status],
     // The client's background overrides the tenant's.
     background: images["client-background"] ?? images["tenant-background"]
   })
@@ -142,8 +169,9 @@ export const drawInvoice = (
   drawTitle(canvas, document)
   drawParties(canvas, document, images["client-logo"])
   drawTerms(canvas, document)
-  drawLineTable(canvas, document, totalsHeight(invoice))
-  drawTotals(canvas, invoice)
+  drawCreditTerms(canvas, document)
+  drawLineTable(canvas, document, totalsHeight(document))
+  drawTotals(canvas, document)
   drawNotes(canvas, document)
   return canvas.finish(`${name} · ${parties.tenant.name}`)
 }

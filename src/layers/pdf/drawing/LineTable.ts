@@ -1,5 +1,4 @@
-import type { Billable } from "../../../domain/invoicing/Billable.ts"
-import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
+import type { DocumentLine, InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { heightOf, leadingOf, type PdfCanvas, type TextLine } from "./PdfCanvas.ts"
 import { cellsOf, columnTitles, layOutTable, type TableCells, type TableLayout } from "./TableLayout.ts"
@@ -43,7 +42,7 @@ const drawHeadOnNewPage = (canvas: PdfCanvas, table: TableLayout) => {
   drawHead(canvas, table)
 }
 
-const describeDiscount = ({ currencyCode, discount, discountMinor, discountReason }: Billable) => {
+const describeDiscount = ({ currencyCode, discount, discountMinor, discountReason }: DocumentLine) => {
   if (discount === undefined) return ""
   const share = discount.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
   const reason = discountReason === undefined ? "" : ` (${discountReason})`
@@ -54,7 +53,7 @@ const describeDiscount = ({ currencyCode, discount, discountMinor, discountReaso
 const makeTaxLabels = ({
   invoice,
   lines
-}: Pick<InvoiceDocument, "invoice" | "lines">): ((line: Billable) => string) => {
+}: Pick<InvoiceDocument, "invoice" | "lines">): ((line: DocumentLine) => string) => {
   const keyOf = (taxRates: ReadonlyArray<string>) => [...taxRates].sort().join(" ")
   if (new Set(lines.map(({ taxRates }) => keyOf(taxRates))).size < 2) return () => ""
   const nameOf = (id: string) => invoice.taxes.find(({ taxRates }) => taxRates.includes(id))?.name ?? ""
@@ -64,7 +63,7 @@ const makeTaxLabels = ({
 const textsOf = (
   canvas: PdfCanvas,
   { columns }: TableLayout,
-  line: Billable,
+  line: DocumentLine,
   taxes: string
 ): ReadonlyArray<TextLine> => {
   const { description = "", name, referenceId, referenceType } = line
@@ -80,7 +79,7 @@ const textsOf = (
 const drawLine = (
   canvas: PdfCanvas,
   table: TableLayout,
-  { index, line, taxes }: { readonly line: Billable; readonly index: number; readonly taxes: string },
+  { index, line, taxes }: { readonly line: DocumentLine; readonly index: number; readonly taxes: string },
   following: number
 ) => {
   const texts = textsOf(canvas, table, line, taxes)

@@ -1,4 +1,4 @@
-import type { Billable } from "../../../domain/invoicing/Billable.ts"
+import type { DocumentLine } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
@@ -18,7 +18,7 @@ export const columnTitles: PerColumn<string> = {
 export interface TableLayout {
   /** Left edge of the number and the description, right edge of the other columns. */
   readonly columns: PerColumn<number> & { readonly what: number; readonly width: number }
-  readonly cells: (line: Billable, index: number) => TableCells
+  readonly cells: (line: DocumentLine, index: number) => TableCells
 }
 
 const gap = 14
@@ -31,10 +31,14 @@ const fontSizes = [9, 8, 7]
 const groupThousands = (quantity: string) =>
   quantity.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","))
 
-const textsOf = (line: Billable, index: number, currencyCode: string): PerColumn<string> => ({
+const textsOf = (
+  { showsQuantity = true, ...line }: DocumentLine,
+  index: number,
+  currencyCode: string
+): PerColumn<string> => ({
   number: String(index + 1),
-  quantity: groupThousands(formatDecimal(toDecimal(line.quantity))),
-  unit: formatAmount(line.amountMinor, currencyCode),
+  quantity: showsQuantity ? groupThousands(formatDecimal(toDecimal(line.quantity))) : "",
+  unit: showsQuantity ? formatAmount(line.amountMinor, currencyCode) : "",
   amount: formatAmount(line.lineTotalMinor, currencyCode)
 })
 
@@ -49,7 +53,11 @@ export const cellsOf = (canvas: PdfCanvas, texts: PerColumn<string>, style: Text
  * The maximum width of each column per point of font size. Measures only the longest number and adds 0.5 for a wider
  * one.
  */
-const measureColumns = (canvas: PdfCanvas, lines: ReadonlyArray<Billable>, currencyCode: string): PerColumn<number> => {
+const measureColumns = (
+  canvas: PdfCanvas,
+  lines: ReadonlyArray<DocumentLine>,
+  currencyCode: string
+): PerColumn<number> => {
   const longest = { number: "", quantity: "", unit: "", amount: "" }
   for (const [index, line] of lines.entries()) {
     const texts = textsOf(line, index, currencyCode)
@@ -72,7 +80,11 @@ const columnsAt = (size: number, widest: PerColumn<number>): TableLayout["column
 }
 
 /** Makes a table whose columns fit their numbers. All numbers have the same font size. */
-export const layOutTable = (canvas: PdfCanvas, lines: ReadonlyArray<Billable>, currencyCode: string): TableLayout => {
+export const layOutTable = (
+  canvas: PdfCanvas,
+  lines: ReadonlyArray<DocumentLine>,
+  currencyCode: string
+): TableLayout => {
   const widest = measureColumns(canvas, lines, currencyCode)
   const size = fontSizes.find((size) => columnsAt(size, widest).width >= minDescriptionWidth) ?? Math.min(...fontSizes)
   return {

@@ -1,5 +1,4 @@
-import type { InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
-import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
+import { type InvoiceDocument, shownDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
@@ -21,29 +20,32 @@ export const formatPercent = (percent: number) => `${formatDecimal(toDecimal(per
 const describeTax = (name: string, percent: string, base: string) =>
   name.includes(percent) ? `${name} of ${base}` : `${name}: ${percent} of ${base}`
 
-/** Subtotal, discount and taxes. The amount to pay comes last, in large type. */
-const rowsOf = ({
-  currencyCode,
-  discount,
-  discountMinor,
-  discountReason,
-  subtotalMinor,
-  taxes,
-  totalMinor
-}: Invoice): ReadonlyArray<TotalsRow> => {
+type Shown = Pick<InvoiceDocument, "creditNote" | "invoice">
+
+/** The label of the discount. A credit note shows its share of it. */
+const describeDiscount = ({ invoice: { discount, discountReason } }: Shown) => {
   const share = discount?.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
-  const reason = discountReason === undefined ? "" : ` (${discountReason})`
+  return `Discount${share}${discountReason === undefined ? "" : ` (${discountReason})`}`
+}
+
+/** Subtotal, discount and taxes. The amount to pay comes last, in large type. */
+const rowsOf = (document: Shown): ReadonlyArray<TotalsRow> => {
+  const { currencyCode, discountMinor, subtotalMinor, taxes, totalMinor } = shownDocument(document)
   return [
     { label: "Subtotal", amountMinor: subtotalMinor, style: plain },
-    ...(discount === undefined
+    ...(document.invoice.discount === undefined
       ? []
-      : [{ label: `Discount${share}${reason}`, amountMinor: -discountMinor, style: plain }]),
+      : [{ label: describeDiscount(document), amountMinor: -discountMinor, style: plain }]),
     ...taxes.map(({ baseMinor, name, percent, taxMinor }) => ({
       label: describeTax(name, formatPercent(percent), formatAmount(baseMinor, currencyCode)),
       amountMinor: taxMinor,
       style: plain
     })),
-    { label: `Total ${currencyCode}`, amountMinor: totalMinor, style: strong }
+    {
+      label: `${document.creditNote === undefined ? "Total" : "Total credit"} ${currencyCode}`,
+      amountMinor: totalMinor,
+      style: strong
+    }
   ]
 }
 
@@ -52,13 +54,14 @@ const rowHeight = 24
 const margin = 20
 
 /** Height of the totals, at most that of a few rows. The last line of the table stays on the same page. */
-export const totalsHeight = (invoice: Invoice) => margin - 12 + rowHeight * Math.min(rowsOf(invoice).length, 8)
+export const totalsHeight = (document: Shown) => margin - 12 + rowHeight * Math.min(rowsOf(document).length, 8)
 
 /** Draws the totals below the table. A long label continues below its first line. */
-export const drawTotals = (canvas: PdfCanvas, invoice: Invoice) => {
-  const rows = rowsOf(invoice).map(({ amountMinor, label, style }) => ({
+export const drawTotals = (canvas: PdfCanvas, document: Shown) => {
+  const { currencyCode } = document.invoice
+  const rows = rowsOf(document).map(({ amountMinor, label, style }) => ({
     label: canvas.wrapText(label, style, contentArea.width * 0.6),
-    amount: canvas.layOutLine(formatAmount(amountMinor, invoice.currencyCode), style),
+    amount: canvas.layOutLine(formatAmount(amountMinor, currencyCode), style),
     isPlain: style === plain
   }))
   const widthOf = (label: ReadonlyArray<TextLine>) => Math.max(...label.map(({ width }) => width))
@@ -85,9 +88,9 @@ export const drawTotals = (canvas: PdfCanvas, invoice: Invoice) => {
 /** The IBAN in groups of four. */
 const formatIban = (iban: string) => iban.replace(/(.{4})(?=.)/g, "$1 ")
 
-const paymentLines = ({ invoice, parties }: Omit<InvoiceDocument, "images">): ReadonlyArray<string> => {
+const paymentLines = ({ creditNote, invoice, parties }: Omit<InvoiceDocument, "images">): ReadonlyArray<string> => {
   const { bankAccount } = parties.tenant
-  if (bankAccount === undefined) return []
+  if (bankAccount === undefined || creditNote !== undefined) return []
   const { bic, iban, name } = bankAccount
   return [
     `Please pay to ${name}`,
@@ -98,7 +101,7 @@ const paymentLines = ({ invoice, parties }: Omit<InvoiceDocument, "images">): Re
 
 /** Draws why taxes are not charged, and where to pay to. */
 export const drawNotes = (canvas: PdfCanvas, document: Omit<InvoiceDocument, "images">) => {
-  const exemptions = document.invoice.taxes.flatMap(({ exemptionReason }) => exemptionReason ?? [])
+  const exemptions = shownDocument(document).taxes.flatMap(({ exemptionReason }) => exemptionReason ?? [])
   for (const block of [exemptions, paymentLines(document)]) {
     const lines = block.flatMap((text) => canvas.wrapText(text, plain, contentArea.width - inset))
     if (lines.length > 0) canvas.y += 12

@@ -177,3 +177,13 @@ export const inDryRun =
         error instanceof DryRunResult ? Effect.succeed(error.value as A) : Effect.fail(error)
       )
     )
+
+/** How a transition runs. A dry run does everything and rolls it back, so that it answers exactly as the transition. */
+export interface TransactionMode {
+  readonly dryRun?: boolean
+}
+
+export const withMode =
+  (sql: SqlClient.SqlClient, { dryRun = false }: TransactionMode = {}) =>
+  <A, E, R>(transition: Effect.Effect<A, E, R>) =>
+    dryRun ? inDryRun(sql)(transition) : transition

@@ -10,6 +10,7 @@ export const userNames: Readonly<Record<string, readonly [one: string, many: str
   attachments: ["media slot", "media slots"],
   contacts: ["contact", "contacts"],
   contracts: ["contract", "contracts"],
+  credit_notes: ["credit note", "credit notes"],
   emails: ["email", "emails"],
   invoices: ["invoice", "invoices"],
   payments: ["payment", "payments"],

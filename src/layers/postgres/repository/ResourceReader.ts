@@ -116,6 +116,10 @@ export const makeResourceReader = <A>(
         )
       ),
 
+    /** Locks the first resources by id that meet a condition. */
+    lockWhere: (condition: Fragment, limit: number) =>
+      selectVersions(condition, sql`order by this.id limit ${limit} for no key update of this`),
+
     /** All matching resources, in list order. */
     listAll: (filter: Filter<A>) => selectVersions(matching(filter), keysetOf(undefined).orderBy),
 

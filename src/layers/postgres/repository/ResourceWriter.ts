@@ -52,6 +52,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
   )
 
   const eventType = (action: string) => `${spec.name}.${action}`
+  const updated = sql.literal(`${spec.table}_updated`)
 
   return {
     /**
@@ -85,8 +86,8 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
     }),
 
     /**
-     * The CTEs that update these fields of locked resources as part of another write, each with its event. A locked row
-     * cannot change; if its version differs all the same, `1 / 0` fails the statement.
+     * The CTEs that update these fields of locked resources as part of another write, each with its event. They are named
+     * after the table. A locked row cannot change; if its version differs all the same, `1 / 0` fails the statement.
      */
     buildBulkUpdate: Effect.fnUntraced(function* (
       all: ReadonlyArray<Change<A, N>>,
@@ -110,14 +111,14 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       })
       const rows = JSON.stringify(changes.map(({ row }) => row))
       const cte = sql`
-        updated as (
+        ${updated} as (
           update ${table} this set ${sql.literal(assignments.join(", "))}
           from json_populate_recordset(null::${table}, ${rows}::json) next
           where this.tenant_id = ${tenant} and this.id = next.id and this.sequence = next.sequence - 1
           returning 1
-        ), updates_logged as (
+        ), ${sql.literal(`${spec.table}_logged`)} as (
           ${recordMany(changes.map(({ event }) => event))}
-          where 1 / (select (count(*) = ${all.length})::integer from updated) = 1
+          where 1 / (select (count(*) = ${all.length})::integer from ${updated}) = 1
         )`
       return { cte, values: changes.map(({ value }) => value) }
     }),

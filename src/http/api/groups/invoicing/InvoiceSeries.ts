@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
-import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/InvoiceNumber.ts"
+import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/NumberSeries.ts"
 import { inTenant, LongRead } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"

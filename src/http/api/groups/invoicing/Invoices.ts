@@ -9,17 +9,12 @@ import { WriteOff } from "../../../../domain/payments/Settlement.ts"
 import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
 import { LocalDate } from "../../../../domain/TimeZone.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
+import { TransitionQuery } from "../../DryRun.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
 
 const path = Schema.Struct({ invoiceId: InvoiceId })
-
-const TransitionQuery = Schema.Struct({
-  dryRun: optional(
-    field(QueryBoolean, "With `true`, the response is that of the request, errors included, but nothing changes.")
-  )
-})
 
 /** How the example of a new invoice differs from that of a finalized one. */
 const emptyDraft = {
@@ -194,9 +189,11 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .addSuccess(data(Invoice))
       .annotateContext(
         operation("Reverse the write-off of an invoice", inTenant("ADMIN"), {
-          description: "Takes back all that was written off. The invoice has that balance again.",
+          description:
+            "Takes back all that was written off. The invoice has that balance again, less what its own credit notes have " +
+            "left.",
           rejects: ["an invoice of which nothing is written off (`state`)"],
-          events: ["invoice.reopened", "invoice.updated"]
+          events: ["invoice.reopened", "invoice.updated", "credit_note.allocated"]
         })
       )
   )

@@ -104,9 +104,9 @@ export class PaymentsApi extends HttpApiGroup.make("payments")
         operation("Reverse a payment", inTenant("ADMIN"), {
           description:
             "Takes back a payment with all its allocations, for a returned debit or a mistake. The invoices have their " +
-            "balance again, and PAID ones are FINALIZED again.",
+            "balance again, and PAID ones are FINALIZED again, unless their own credit notes have enough left to settle them.",
           rejects: ["a payment that is REVERSED already, or of which something was refunded (`state`)"],
-          events: ["payment.reversed", "invoice.reopened", "invoice.updated"],
+          events: ["payment.reversed", "invoice.reopened", "invoice.updated", "credit_note.allocated"],
           example: {
             status: "REVERSED",
             allocations: [],

@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import {
   continueWith,
-  defaultNumberPattern,
-  formatInvoiceNumber,
+  defaultNumberPatterns,
+  formatNumber,
   NumberPattern,
   newCounter,
   numberingPeriod,
   seriesIdOf
-} from "../../../src/domain/invoicing/InvoiceNumber.ts"
+} from "../../../src/domain/invoicing/NumberSeries.ts"
 import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
@@ -18,7 +18,7 @@ describe("NumberPattern", () => {
   const isPattern = Schema.is(NumberPattern)
 
   it.each([
-    defaultNumberPattern,
+    ...Object.values(defaultNumberPatterns),
     "{seq}",
     "{seq:1}",
     "{seq:9}",
@@ -62,28 +62,30 @@ describe("NumberPattern", () => {
 
 describe("numberingPeriod", () => {
   it("is the year of issue for a pattern with {year}, else all", () => {
-    assert.strictEqual(numberingPeriod(defaultNumberPattern, issuedAt), "2026")
+    assert.strictEqual(numberingPeriod(defaultNumberPatterns.invoice, issuedAt), "2026")
     assert.strictEqual(numberingPeriod("INV-{seq}", issuedAt), "all")
   })
 })
 
-describe("formatInvoiceNumber", () => {
+describe("formatNumber", () => {
   it.each<[pattern: string, seq: number, number: string]>([
-    [defaultNumberPattern, 42, "INV-2026-000042"],
+    [defaultNumberPatterns.invoice, 42, "INV-2026-000042"],
+    [defaultNumberPatterns.credit_note, 7, "CN-2026-000007"],
     ["{seq}", 7, "7"],
     ["{seq:1}", 10, "10"],
     ["{seq:3}", 1234, "1234"],
     ["{seq:12}", 5, "000000000005"],
     ["{year}-{seq}/{year}", 5, "2026-5/2026"]
   ])("fills %s with %i as %s", (pattern, seq, number) => {
-    assert.strictEqual(formatInvoiceNumber(pattern, issuedAt, seq), number)
+    assert.strictEqual(formatNumber(pattern, issuedAt, seq), number)
   })
 })
 
 describe("seriesIdOf", () => {
   it("replaces the prefix of the tenant and nothing else", () => {
-    assert.strictEqual(seriesIdOf("tnt_abc"), "ser_abc")
-    assert.strictEqual(seriesIdOf("x_tnt_abc"), "x_tnt_abc")
+    assert.strictEqual(seriesIdOf("invoice", "tnt_abc"), "ser_abc")
+    assert.strictEqual(seriesIdOf("credit_note", "tnt_abc"), "cns_abc")
+    assert.strictEqual(seriesIdOf("invoice", "x_tnt_abc"), "x_tnt_abc")
   })
 })
 

@@ -1,0 +1,131 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { contentOf } from "../../../domain/creditNotes/Crediting.ts"
+import {
+  type AllocateCreditNote,
+  type CreditNote,
+  type RefundCreditNote,
+  requireDraft,
+  requireIssued
+} from "../../../domain/creditNotes/CreditNote.ts"
+import { netOf } from "../../../domain/invoicing/InvoiceTotals.ts"
+import { allocationEntry, creditNoteEntry } from "../../../domain/journal/JournalEntry.ts"
+import { defaultTimeZone } from "../../../domain/TimeZone.ts"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
+import { ContractCap, type LockedInvoice } from "../../invoicing/ContractCap.ts"
+import { InvoiceFileQueue } from "../../invoicing/InvoiceFileQueue.ts"
+import { CreditNoteNumbers } from "../../invoicing/NumberSeries.ts"
+import { Journal } from "../../journal/Journal.ts"
+import { inTransaction, type TransactionMode, withMode } from "../../postgres/connection/Transactions.ts"
+import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { makeCreditMoves } from "../CreditMoves.ts"
+import { SettledInvoices } from "../SettledInvoices.ts"
+import { CreditableInvoices } from "./CreditableInvoices.ts"
+import { CreditNotes } from "./CreditNotes.ts"
+
+/**
+ * Finalizes credit notes and uses what they have left. Finalizing locks the client, the contract, the invoice, the note
+ * and the series, in this order, which prevents deadlocks.
+ */
+export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("layers/CreditNoteLifecycle", {
+  dependencies: [
+    ContractCap.Default,
+    CreditableInvoices.Default,
+    CreditNoteNumbers.Default,
+    CreditNotes.Default,
+    InvoiceFileQueue.Default,
+    Journal.Default,
+    SettledInvoices.Default
+  ],
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const contractCap = yield* ContractCap
+    const creditable = yield* CreditableInvoices
+    const files = yield* InvoiceFileQueue
+    const journal = yield* Journal
+    const notes = yield* CreditNotes
+    const numbers = yield* CreditNoteNumbers
+    const settled = yield* SettledInvoices
+    const moves = yield* makeCreditMoves(
+      {
+        name: "credit note",
+        table: "credit_notes",
+        refOf: (creditNote) => ({ creditNote }),
+        settles: "creditedMinor",
+        requireUsable: requireIssued
+      },
+      notes
+    )
+
+    const readTimeZone = Effect.flatMap(CurrentTenant, (tenant) =>
+      Effect.orDie(sql<{ timeZone: string }>`select time_zone as "timeZone" from tenants where id = ${tenant}`)
+    ).pipe(Effect.map(([row]) => row?.timeZone ?? defaultTimeZone))
+
+    /** The note with what it credits now, before it has a number. */
+    const computeFinal = Effect.fnUntraced(function* ({ invoice }: LockedInvoice, { value }: Versioned<CreditNote>) {
+      const credit = yield* creditable.credit(invoice.value, contentOf(value))
+      const { discountShares: _, ...sums } = credit.amounts
+      const settledMinor = Math.min(sums.totalMinor, invoice.value.balanceMinor)
+      const allocations = settledMinor === 0 ? [] : [{ invoice: value.invoice, amountMinor: settledMinor }]
+      const note: CreditNote = {
+        ...value,
+        status: "FINALIZED",
+        lines: credit.lines,
+        ...sums,
+        allocations,
+        unallocatedMinor: sums.totalMinor - settledMinor
+      }
+      return { credit, note }
+    })
+
+    /** Builds the CTE that settles the invoice with the note. */
+    const buildSettlement = ({ contract, invoice }: LockedInvoice, { allocations }: CreditNote, at: string) => {
+      const { value } = invoice
+      const locked = new Map([[value.id as string, { invoice: value, client: contract.client, version: invoice }]])
+      return settled.buildUpdates(locked, contract.client, moves.toSettlements(allocations), at)
+    }
+
+    /** Allocates the number late, because that locks the tenant's series until the transaction ends. */
+    const finalize = Effect.fnUntraced(function* (id: string) {
+      yield* settled.lockClientOf("credit_notes", id)
+      const { invoice } = yield* notes.get(id)
+      const locked = yield* contractCap.lockContractAndInvoice(invoice)
+      const version = yield* notes.lockForWrite(id)
+      yield* requireDraft(version.value)
+      const { credit, note } = yield* computeFinal(locked, version)
+      const billed = yield* contractCap.buildBilledUpdate(locked.contract, [-netOf(note)], "lines")
+      const { issuedAt, number, period, place } = yield* numbers.allocate(yield* readTimeZone)
+      const entries = [
+        creditNoteEntry(id, note.totalMinor, note.reason),
+        ...note.allocations.map((allocation) => allocationEntry({ creditNote: id }, allocation))
+      ]
+      const settlement = yield* buildSettlement(locked, note, issuedAt)
+      return yield* notes.updateLocked(
+        version,
+        "finalized",
+        { ...note, creditNoteNumber: number, issuedAt },
+        {
+          columns: { period, place, credited_before: JSON.stringify(credit.before) },
+          extraCtes: [
+            ...(yield* creditable.buildWrite(note, credit)),
+            yield* journal.buildBooking(note, entries, issuedAt),
+            yield* files.buildEnqueue(id, "CREDIT_NOTE"),
+            ...settlement.ctes,
+            ...billed
+          ],
+          commit: true
+        }
+      )
+    })
+
+    return {
+      finalize: (id: string, mode?: TransactionMode) => withMode(sql, mode)(finalize(id).pipe(inTransaction(sql))),
+
+      allocate: (id: string, request: typeof AllocateCreditNote.Type) =>
+        moves.allocate(id, request).pipe(inTransaction(sql)),
+
+      refund: (id: string, request: typeof RefundCreditNote.Type) => moves.refund(id, request).pipe(inTransaction(sql))
+    }
+  }).pipe(withSpans("CreditNoteLifecycle"))
+}) {}
