@@ -39,7 +39,7 @@ const serve = Effect.fnUntraced(function* <E, R>(
   const isProduction = NODE_ENV === "production"
   const health = yield* makeHealth
   const tokenRoutes = yield* makeDevelopmentTokenRoutes
-  const docsRoutes = yield* makeDocsRoutes(makeOpenApiDocument(api), { hasTokenButton: tokenRoutes.length > 0 })
+  const docsRoutes = yield* makeDocsRoutes(() => makeOpenApiDocument(api), { hasTokenButton: tokenRoutes.length > 0 })
   const pages = [...health.routes, ...docsRoutes, ...tokenRoutes]
   const plainRoutes = [...pages, makeStartPageRoute(pages)]
   yield* serveMetrics(health.routes)

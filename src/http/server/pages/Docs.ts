@@ -107,28 +107,36 @@ interface DocsOptions {
   readonly hasTokenButton: boolean
 }
 
-/** The OpenAPI document and a page to browse and try it. All files are local, so the page works offline. */
-export const makeDocsRoutes = (document: OpenApiDocument, options: DocsOptions) =>
-  Effect.map(
-    Effect.promise(() => readFile(viewerFile)),
-    (viewer): ReadonlyArray<PlainRoute> => {
-      const responses = {
-        "/openapi.json": jsonResponse(200, JSON.stringify(document)),
-        [viewerDocumentPath]: jsonResponse(200, JSON.stringify(toViewerDocument(document))),
-        [viewerPath]: {
-          status: 200,
-          headers: {
-            "content-type": "text/javascript; charset=utf-8",
-            "content-encoding": "gzip",
-            "cache-control": "public, max-age=3600"
-          },
-          body: viewer
+/**
+ * The OpenAPI document and a page to browse and try it. All files are local, so the page works offline. The document is
+ * made for the first request that reads it: it takes a good part of the time that everything else needs to start.
+ */
+export const makeDocsRoutes = (makeDocument: () => OpenApiDocument, options: DocsOptions) =>
+  Effect.gen(function* () {
+    const viewer = yield* Effect.promise(() => readFile(viewerFile))
+    const document = yield* Effect.cached(Effect.sync(makeDocument))
+    const responses = {
+      "/openapi.json": yield* Effect.cached(
+        Effect.map(document, (document) => jsonResponse(200, JSON.stringify(document)))
+      ),
+      [viewerDocumentPath]: yield* Effect.cached(
+        Effect.map(document, (document) => jsonResponse(200, JSON.stringify(toViewerDocument(document))))
+      ),
+      [viewerPath]: Effect.succeed({
+        status: 200,
+        headers: {
+          "content-type": "text/javascript; charset=utf-8",
+          "content-encoding": "gzip",
+          "cache-control": "public, max-age=3600"
         },
-        "/docs": makeDocsPage(options)
-      } as const
-      return Object.entries(responses).map(([path, response]) => ({
-        path: path as PlainRoute["path"], // Object.entries widens the keys to string
-        respond: () => Effect.succeed(response)
-      }))
+        body: viewer
+      }),
+      "/docs": Effect.succeed(makeDocsPage(options))
     }
-  )
+    return Object.entries(responses).map(
+      ([path, response]): PlainRoute => ({
+        path: path as PlainRoute["path"], // Object.entries widens the keys to string
+        respond: () => response
+      })
+    )
+  })
