@@ -1,6 +1,6 @@
 import type { HttpApiGroup } from "@effect/platform"
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { JiraTokenVerifier } from "../layers/auth/JiraTokenVerifier.ts"
 import { admissionConnections, Memberships } from "../layers/auth/Memberships.ts"
 import { TokenVerifier } from "../layers/auth/TokenVerifier.ts"
@@ -55,7 +55,7 @@ const serve = Effect.fnUntraced(function* <E, R>(
 })
 
 /** The services that handlers can depend on. */
-export type HandlerDependencies = SqlClient | Settings | BlobStore | Broker | IntakeMetrics
+export type HandlerDependencies = SqlClient | Settings | BlobStore | Broker | IntakeMetrics | Scope.Scope
 
 /** The HTTP server. Settings and database come from outside, so they outlive the last request. */
 export const httpLive = <E>(

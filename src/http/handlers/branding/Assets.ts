@@ -2,7 +2,7 @@ import { Effect, Either, Layer } from "effect"
 import { SignedUrls } from "../../../layers/blobs/SignedUrls.ts"
 import { Assets } from "../../../layers/branding/Assets.ts"
 import { AssetsApi } from "../../api/groups/branding/Assets.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { CommittedFailure, HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
@@ -16,7 +16,7 @@ const imageHeaders = (image: { readonly access: string; readonly contentType: st
 })
 
 const dependencies = Effect.all({ assets: Assets, urls: SignedUrls }).pipe(
-  Effect.provide(Layer.merge(Assets.Default, SignedUrls.Default))
+  provideShared(Layer.merge(Assets.Default, SignedUrls.Default))
 )
 
 export const assets = handleGroup(AssetsApi, dependencies, ({ assets, urls }) => ({

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Addresses } from "../../../layers/contracting/Addresses.ts"
 import { AddressesApi } from "../../api/groups/contracting/Addresses.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const addresses = handleGroup(AddressesApi, Effect.provide(Addresses, Addresses.Default), (addresses) => ({
+export const addresses = handleGroup(AddressesApi, Addresses.pipe(provideShared(Addresses.Default)), (addresses) => ({
   list: ({ query }) => listPage(query, (window) => addresses.page(window, { client: query.clientId })),
   create: ({ payload: { clientId, ...fields } }) =>
     addresses.create(clientId === undefined ? fields : { ...fields, client: clientId }),

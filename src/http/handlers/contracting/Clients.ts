@@ -3,11 +3,11 @@ import { Attachments } from "../../../layers/branding/Attachments.ts"
 import { Clients } from "../../../layers/contracting/Clients.ts"
 import { ClientBalances } from "../../../layers/payments/ClientBalances.ts"
 import { ClientsApi } from "../../api/groups/contracting/Clients.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listAll } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ clients: Clients, attachments: Attachments, balances: ClientBalances }).pipe(
-  Effect.provide(Layer.mergeAll(Clients.Default, Attachments.Default, ClientBalances.Default))
+  provideShared(Layer.mergeAll(Clients.Default, Attachments.Default, ClientBalances.Default))
 )
 
 const mediaTargetOf = ({ clientId, slot }: { readonly clientId: string; readonly slot: string }) => ({

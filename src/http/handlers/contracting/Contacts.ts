@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Contacts } from "../../../layers/contracting/Contacts.ts"
 import { ContactsApi } from "../../api/groups/contracting/Contacts.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const contacts = handleGroup(ContactsApi, Effect.provide(Contacts, Contacts.Default), (contacts) => ({
+export const contacts = handleGroup(ContactsApi, Contacts.pipe(provideShared(Contacts.Default)), (contacts) => ({
   list: ({ query }) => listPage(query, (window) => contacts.page(window, { client: query.clientId })),
   create: ({ payload: { clientId, ...fields } }) => contacts.create({ ...fields, client: clientId }),
   get: ({ path }) => contacts.get(path.contactId),

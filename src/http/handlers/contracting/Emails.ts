@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Emails } from "../../../layers/contracting/Emails.ts"
 import { EmailsApi } from "../../api/groups/contracting/Emails.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const emails = handleGroup(EmailsApi, Effect.provide(Emails, Emails.Default), (emails) => ({
+export const emails = handleGroup(EmailsApi, Emails.pipe(provideShared(Emails.Default)), (emails) => ({
   list: ({ query }) => listPage(query, (window) => emails.page(window, { contact: query.contactId })),
   create: ({ payload: { contactId, ...fields } }) => emails.create({ ...fields, contact: contactId }),
   get: ({ path }) => emails.get(path.emailId),

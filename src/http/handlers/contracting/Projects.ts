@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Projects } from "../../../layers/contracting/Projects.ts"
 import { ProjectsApi } from "../../api/groups/contracting/Projects.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const projects = handleGroup(ProjectsApi, Effect.provide(Projects, Projects.Default), (projects) => ({
+export const projects = handleGroup(ProjectsApi, Projects.pipe(provideShared(Projects.Default)), (projects) => ({
   list: ({ query }) => listPage(query, (window) => projects.list(window, query)),
   create: ({ payload: { contractId, ...fields } }) => projects.create({ ...fields, contract: contractId }),
   get: ({ path, query }) => projects.getForCaller(path.projectId, query.expand),

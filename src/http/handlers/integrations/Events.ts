@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { pageLimit } from "../../../domain/Paging.ts"
 import { Events } from "../../../layers/events/Events.ts"
 import { EventsApi } from "../../api/groups/integrations/Events.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { HandlerResult } from "../../server/response/HandlerResult.ts"
 
 /** The `Link` to the events after the last one of this page. */
@@ -13,7 +13,7 @@ const linkAfter = (params: { readonly type?: string; readonly limit?: number }, 
   return `</api/v1/events?${query}>; rel="next"`
 }
 
-export const events = handleGroup(EventsApi, Effect.provide(Events, Events.Default), (events) => ({
+export const events = handleGroup(EventsApi, Events.pipe(provideShared(Events.Default)), (events) => ({
   feed: ({ query }) =>
     Effect.map(
       events.feed({ limit: pageLimit.default, ...query }),

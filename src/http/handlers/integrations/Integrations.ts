@@ -9,7 +9,7 @@ import { Integrations } from "../../../layers/integrations/Integrations.ts"
 import { JiraWebhookRemoval } from "../../../layers/integrations/jiraWebhooks/JiraWebhookRemoval.ts"
 import { Subscriptions } from "../../../layers/integrations/Subscriptions.ts"
 import { IntegrationsApi } from "../../api/groups/integrations/Integrations.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { authorizationPage, authorizationPageHeaders } from "../../server/pages/AuthorizationPage.ts"
 import { HandlerResult, HtmlPage } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
@@ -21,7 +21,7 @@ const dependencies = Effect.all({
   integrations: Integrations,
   subscriptions: Subscriptions
 }).pipe(
-  Effect.provide(
+  provideShared(
     Layer.mergeAll(
       Authorizations.Default,
       JiraWebhookRemoval.Default,

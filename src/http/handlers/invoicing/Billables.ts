@@ -4,12 +4,12 @@ import type { Billable } from "../../../domain/invoicing/Billable.ts"
 import { Billables } from "../../../layers/invoicing/Billables.ts"
 import { IssueBilling } from "../../../layers/tracker/IssueBilling.ts"
 import { BillablesApi } from "../../api/groups/invoicing/Billables.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { HandlerResult } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ billables: Billables, issueBilling: IssueBilling }).pipe(
-  Effect.provide(Layer.merge(Billables.Default, IssueBilling.Default))
+  provideShared(Layer.merge(Billables.Default, IssueBilling.Default))
 )
 
 const withLocation = (invoiceId: string) => (created: EncodedJson<ReadonlyArray<Billable>>) =>

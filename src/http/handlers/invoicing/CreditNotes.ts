@@ -7,7 +7,7 @@ import { CreditNoteLifecycle } from "../../../layers/payments/creditNotes/Credit
 import { CreditNotePdfs } from "../../../layers/payments/creditNotes/CreditNotePdfs.ts"
 import { CreditNotes } from "../../../layers/payments/creditNotes/CreditNotes.ts"
 import { CreditNotesApi } from "../../api/groups/invoicing/CreditNotes.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 import { renderedPdf, savedPdf } from "./PdfResult.ts"
 
@@ -18,7 +18,7 @@ const dependencies = Effect.all({
   notes: CreditNotes,
   pdfs: CreditNotePdfs
 }).pipe(
-  Effect.provide(
+  provideShared(
     Layer.mergeAll(
       CreditNoteDrafts.Default,
       CreditNoteExplanations.Default,

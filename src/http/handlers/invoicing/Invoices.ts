@@ -9,7 +9,7 @@ import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
 import { InvoiceSettlement } from "../../../layers/payments/InvoiceSettlement.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 import { renderedPdf, savedPdf } from "./PdfResult.ts"
 
@@ -21,7 +21,7 @@ const dependencies = Effect.all({
   pdfs: InvoicePdfs,
   settlement: InvoiceSettlement
 }).pipe(
-  Effect.provide(
+  provideShared(
     Layer.mergeAll(
       Invoices.Default,
       InvoiceDrafts.Default,

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Payments } from "../../../layers/payments/Payments.ts"
 import { PaymentsApi } from "../../api/groups/invoicing/Payments.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const payments = handleGroup(PaymentsApi, Effect.provide(Payments, Payments.Default), (payments) => ({
+export const payments = handleGroup(PaymentsApi, Payments.pipe(provideShared(Payments.Default)), (payments) => ({
   list: ({ query }) => listPage(query, (window) => payments.list(window, query)),
   create: ({ payload }) => payments.create(payload),
   get: ({ path }) => payments.get(path.paymentId),

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { TaxRates } from "../../../layers/taxes/TaxRates.ts"
 import { TaxRatesApi } from "../../api/groups/invoicing/TaxRates.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const taxRates = handleGroup(TaxRatesApi, Effect.provide(TaxRates, TaxRates.Default), (taxRates) => ({
+export const taxRates = handleGroup(TaxRatesApi, TaxRates.pipe(provideShared(TaxRates.Default)), (taxRates) => ({
   list: ({ query }) => listPage(query, taxRates.page),
   create: ({ payload }) => taxRates.create(payload),
   get: ({ path }) => taxRates.get(path.taxRateId),

@@ -1,8 +1,7 @@
-import { Effect } from "effect"
 import { Quotas } from "../../../layers/quotas/Quotas.ts"
 import { LimitsApi } from "../../api/groups/tenancy/Limits.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 
-export const limits = handleGroup(LimitsApi, Effect.provide(Quotas, Quotas.Default), (quotas) => ({
+export const limits = handleGroup(LimitsApi, Quotas.pipe(provideShared(Quotas.Default)), (quotas) => ({
   list: () => quotas.limits
 }))

@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { Members } from "../../../layers/tenancy/Members.ts"
 import { MembersApi } from "../../api/groups/tenancy/Members.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const members = handleGroup(MembersApi, Effect.provide(Members, Members.Default), (members) => ({
+export const members = handleGroup(MembersApi, Members.pipe(provideShared(Members.Default)), (members) => ({
   list: ({ query }) => listPage(query, members.page),
   create: ({ payload }) => members.create(payload),
   get: ({ path }) => members.get(path.memberId),

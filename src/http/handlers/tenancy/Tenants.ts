@@ -2,11 +2,11 @@ import { Effect, Layer } from "effect"
 import { Attachments } from "../../../layers/branding/Attachments.ts"
 import { Tenants } from "../../../layers/tenancy/Tenants.ts"
 import { TenantsApi } from "../../api/groups/tenancy/Tenants.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
-  Effect.provide(Layer.merge(Tenants.Default, Attachments.Default))
+  provideShared(Layer.merge(Tenants.Default, Attachments.Default))
 )
 
 const mediaTargetOf = ({ slot, tenantId }: { readonly tenantId: string; readonly slot: string }) => ({

@@ -3,11 +3,11 @@ import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { InboundStream } from "../../../layers/nats/InboundStream.ts"
 import { InboundWebhooks } from "../../../layers/tracker/InboundWebhooks.ts"
 import { InboundApi } from "../../api/groups/tracker/Inbound.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 const dependencies = Effect.all({ inbound: InboundWebhooks, stream: InboundStream }).pipe(
-  Effect.provide(Layer.merge(InboundWebhooks.Default, InboundStream.Default))
+  provideShared(Layer.merge(InboundWebhooks.Default, InboundStream.Default))
 )
 
 export const inbound = handleGroup(InboundApi, dependencies, ({ inbound, stream }) => ({

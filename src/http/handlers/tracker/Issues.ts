@@ -1,10 +1,9 @@
-import { Effect } from "effect"
 import { TrackedIssues } from "../../../layers/tracker/TrackedIssues.ts"
 import { IssuesApi } from "../../api/groups/tracker/Issues.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-export const issues = handleGroup(IssuesApi, Effect.provide(TrackedIssues, TrackedIssues.Default), (issues) => ({
+export const issues = handleGroup(IssuesApi, TrackedIssues.pipe(provideShared(TrackedIssues.Default)), (issues) => ({
   list: ({ path, query }) => listPage(query, (window) => issues.page(path.integrationId, window, query)),
   get: ({ path }) => issues.get(path.integrationId, path.issueId)
 }))

@@ -4,10 +4,10 @@ import { InboundStream } from "../../../layers/nats/InboundStream.ts"
 import { IntakeMetrics } from "../../../layers/telemetry/IntakeMetrics.ts"
 import { InboundStore } from "../../../layers/tracker/InboundStore.ts"
 import { WebhooksApi } from "../../api/groups/tracker/Webhooks.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 
 const dependencies = Effect.all({ metrics: IntakeMetrics, receiving: InboundStore, stream: InboundStream }).pipe(
-  Effect.provide(Layer.merge(InboundStore.Default, InboundStream.Default))
+  provideShared(Layer.merge(InboundStore.Default, InboundStream.Default))
 )
 
 export const webhooks = handleGroup(WebhooksApi, dependencies, ({ metrics, receiving, stream }) => ({
