@@ -34,9 +34,10 @@ const isNewerThan = (time, path) => existsSync(path) && changedSince(time, path)
 /** Whether a source of the service has changed since a time in milliseconds. */
 export const sourcesChangedSince = (time) => isNewerThan(time, inProject("src"))
 
-const isBuilt = () => {
-  if (!existsSync(main) || !hasPackagesMark(main)) return false
-  const { mtimeMs } = statSync(main)
+/** Whether a bundle of the service contains the current sources and packages. */
+export const isBuilt = (bundle) => {
+  if (!existsSync(bundle) || !hasPackagesMark(bundle)) return false
+  const { mtimeMs } = statSync(bundle)
   return !sourcesChangedSince(mtimeMs) && !isNewerThan(mtimeMs, inProject("scripts", "bundle.mjs"))
 }
 
@@ -95,7 +96,7 @@ export const prepare = async ({
   client = false
 } = {}) => {
   requireNode()
-  const needsBuild = () => !installOnly && (force || !isBuilt())
+  const needsBuild = () => !installOnly && (force || !isBuilt(main))
   const needsClient = () => client && (force || !isClientBuilt())
   if (isInstalled({ dev }) && !needsBuild() && !needsClient()) return
   const { release, share } = await lock()

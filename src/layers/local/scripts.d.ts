@@ -19,3 +19,8 @@ declare module "*/scripts/pidLock.mjs" {
 declare module "*/scripts/bundle.mjs" {
   export const bundle: (entry: string, outfile: string, options: { readonly selfContained: boolean }) => Promise<void>
 }
+
+declare module "*/scripts/prepare.mjs" {
+  /** Whether a bundle of the service contains the current sources and packages. */
+  export const isBuilt: (bundle: string) => boolean
+}

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { bundle } from "../../../scripts/bundle.mjs"
+import { isBuilt } from "../../../scripts/prepare.mjs"
 import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
@@ -17,8 +18,10 @@ export const apiProgram = join(projectRoot, "node_modules", ".cache", "test-api"
 
 const { DATABASE_URL: _database, NATS_URL: _nats, ...inheritedEnv } = process.env
 
-/** Bundles the current sources. */
-export const bundleApi = () => bundle("src/main.ts", apiProgram, { selfContained: true })
+/** Bundles the current sources, unless a file before has done it. */
+export const bundleApi = async () => {
+  if (!isBuilt(apiProgram)) await bundle("src/main.ts", apiProgram, { selfContained: true })
+}
 
 /** Waits for a line with this message and returns its URL. */
 const waitForUrl = (child: ChildProcess, message: string) =>
