@@ -68,9 +68,8 @@ export const openDevBundle = async () => {
     write: false
   })
   return async () => {
-    const { outputFiles } = await rebuild()
+    const [{ outputFiles }] = await Promise.all([rebuild(), copyRuntimeFiles(folder)])
     await bundlePackages([...found].sort())
-    await copyRuntimeFiles(folder)
     // `main` last: `up --watch` restarts everything when it is replaced.
     const inOrder = [...outputFiles].sort((file) => (basename(file.path) === basename(devMain) ? 1 : -1))
     for (const { contents, path } of inOrder) replaceFile(path, (temporary) => writeFileSync(temporary, contents))

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Data, Deferred, Effect, ExecutionStrategy, Exit, Redacted, Schedule, Scope } from "effect"
+import { Data, Deferred, Effect, ExecutionStrategy, Exit, Fiber, Redacted, Ref, Schedule, Scope } from "effect"
 import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
 import { waitUntilApiReady } from "./layers/local/ApiReadiness.ts"
 import { printLine, withProgress } from "./layers/local/ConsoleProgress.ts"
@@ -125,14 +125,23 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
     const api = programOf("api", ["api"])
     const baseUrl = baseUrlOf(settings)
     const welcome = yield* Effect.once(printLine(welcomeText(baseUrl, dataDir)))
+    const scope = yield* Effect.scope
+    const stoppingWorkers = yield* Ref.make<Fiber.Fiber<void>>(Fiber.void)
     const startProcesses = Effect.gen(function* () {
-      // Finalizers run in reverse order: this scope opens before the API starts, so it closes after the API has stopped.
-      const workersScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+      const workersScope = yield* Scope.make(ExecutionStrategy.parallel)
+      // Finalizers run in reverse order: the workers stop after the API.
+      yield* Effect.addFinalizer((exit) => {
+        const stopWorkers = Effect.uninterruptible(Scope.close(workersScope, exit))
+        // The next API need not wait for them. The outer scope does when it closes.
+        const stopBeside = Effect.flatMap(Effect.forkIn(stopWorkers, scope), (fiber) => Ref.set(stoppingWorkers, fiber))
+        return watch ? stopBeside : stopWorkers
+      })
       yield* withProgress(
         "Starting the API",
         supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
         () => "API ready"
       )
+      yield* Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await)
       yield* Effect.forEach(workerNames, (name) =>
         // Only one process can bind METRICS_PORT; the API does.
         supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })

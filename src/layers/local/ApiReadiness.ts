@@ -30,6 +30,6 @@ export const waitUntilApiReady = (base: string, logFile: string) =>
       (status) => status === 200,
       (status) => `/readyz returned ${status}`
     ),
-    Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo("1 minute"))),
+    Effect.retry(Schedule.spaced("30 millis").pipe(Schedule.upTo("1 minute"))),
     Effect.mapError((reason) => new ApiNotReady({ reason, logFile }))
   )

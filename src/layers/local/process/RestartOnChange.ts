@@ -2,7 +2,7 @@ import { type StatsListener, unwatchFile, watchFile } from "node:fs"
 import { Effect, Queue, type Scope } from "effect"
 import { printLine } from "../ConsoleProgress.ts"
 
-const pollMs = 100
+const pollMs = 25
 
 /** One element for all changes of a file that nobody has taken yet. Polls, because a build replaces the file. */
 const watchChanges = (file: string) =>
