@@ -14,6 +14,8 @@ export interface OperationTraits {
   readonly returnsList: boolean
   /** Whether that array is one page of a list. */
   readonly isPaged: boolean
+  /** Whether the response has a CSV form although it is no list. */
+  readonly hasCsvForm: boolean
   /** Whether it changes an existing resource, and so accepts If-Match. */
   readonly acceptsIfMatch: boolean
   /** Whether its body is a file. */

@@ -1,6 +1,7 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpMethod, OpenApi } from "@effect/platform"
 import { Context, Option } from "effect"
 import { type AccessRule, EndpointAccess, StreamedUpload, UnsafeGet } from "./Access.ts"
+import { CsvForm } from "./CsvRows.ts"
 import { documentedErrors, documentedErrorsOf, type OperationTraits } from "./DocumentedErrors.ts"
 import { EndpointText, type OperationText, TagGroup } from "./Operation.ts"
 import { type ExampleOf, makeExampleOf } from "./openApi/Examples.ts"
@@ -169,6 +170,7 @@ const traitsOf = (endpoint: Endpoint, access: AccessRule, operation: GeneratedOp
   hasPathParameter: Option.isSome(endpoint.pathSchema),
   returnsList: returnsList(operation),
   isPaged: operation.parameters.some((parameter) => "name" in parameter && parameter.name === "cursor"),
+  hasCsvForm: Context.get(endpoint.annotations, CsvForm) !== undefined,
   isUpload: Context.get(endpoint.annotations, StreamedUpload),
   isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
   acceptsIfMatch:

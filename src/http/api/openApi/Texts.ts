@@ -55,7 +55,7 @@ export const describeOperation = (
 }
 
 /** The description of a success response. */
-export const describeSuccess = ({ isPaged, method, returnsList }: OperationTraits, status: string) => {
+export const describeSuccess = ({ hasCsvForm, isPaged, method, returnsList }: OperationTraits, status: string) => {
   if (status === "201") return "Created. `Location` is its URL."
   if (status === "204") return "Done. The response has no body."
   if (returnsList && isPaged)
@@ -64,5 +64,6 @@ export const describeSuccess = ({ isPaged, method, returnsList }: OperationTrait
       "there is a `limit`."
     )
   if (returnsList && method === "GET") return "The whole list. With `Accept: text/csv`, as CSV."
+  if (hasCsvForm) return "Found. With `Accept: text/csv`, as CSV."
   return method === "GET" ? "Found." : "Done. `data` is the result."
 }

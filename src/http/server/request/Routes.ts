@@ -15,6 +15,7 @@ import {
   StreamedUpload,
   UnsafeGet
 } from "../../api/Access.ts"
+import { CsvForm } from "../../api/CsvRows.ts"
 import type { HandlerGroup, RequestUpload } from "../Handlers.ts"
 import { type CsvFormat, makeCsvFormat } from "../response/Csv.ts"
 import { makeResponseCheck } from "../response/ResponseCheck.ts"
@@ -57,7 +58,7 @@ export interface Route {
   ) => Effect.Effect<Pick<Input, "query" | "headers" | "payload">, ApiError>
   readonly run: (input: Input) => Effect.Effect<unknown, ApiError, RequestServices>
   readonly checkResponse: ReturnType<typeof makeResponseCheck>
-  /** The CSV form of the list that it returns, if it returns one. */
+  /** The CSV form of the response, if it has one. */
   readonly csv: CsvFormat | undefined
 }
 
@@ -132,7 +133,10 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     decodeRest: makeRestDecoder(endpoint),
     run,
     checkResponse: makeResponseCheck(name, endpoint.successSchema.ast),
-    csv: endpoint.method === "GET" ? makeCsvFormat(endpoint.successSchema.ast, endpoint.path) : undefined
+    csv:
+      endpoint.method === "GET"
+        ? makeCsvFormat(endpoint.successSchema.ast, endpoint.path, Context.get(endpoint.annotations, CsvForm))
+        : undefined
   }
 }
 

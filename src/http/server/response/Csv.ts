@@ -3,6 +3,7 @@ import { Effect, Option, SchemaAST } from "effect"
 import { csvLine } from "../../../domain/Csv.ts"
 import { EncodedPage } from "../../../domain/EncodedJson.ts"
 import type { ApiError } from "../../../domain/Errors.ts"
+import type { CsvRows } from "../../api/CsvRows.ts"
 import { type ListPage, type ListPageReader, PagedList, StreamedBody } from "./HandlerResult.ts"
 import type { HttpResponse } from "./HttpResponse.ts"
 
@@ -19,18 +20,27 @@ const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
     ? [...new Set(ast.types.flatMap(fieldsOf))]
     : SchemaAST.getPropertySignatures(ast).map(({ name }) => String(name))
 
-/** The CSV form of a list (RFC 4180): one column for each field of its items, objects and lists as JSON. */
+/** The CSV form of a response (RFC 4180): one column for each field of its items, objects and lists as JSON. */
 export interface CsvFormat {
   readonly head: string
   readonly fileName: string
   readonly toLines: (items: ReadonlyArray<object>) => string
+  /** The items in the `data` of a response. */
+  readonly toItems: CsvRows["toRows"]
 }
 
-/** The CSV form of an operation that returns a list. */
-export const makeCsvFormat = (ast: SchemaAST.AST, path: string): CsvFormat | undefined =>
-  itemsOf(SchemaAST.encodedAST(ast)).pipe(
-    Option.map((item) => {
-      const fields = fieldsOf(item)
+/** The rows of an operation that returns a list: its items. */
+const listRowsOf = (ast: SchemaAST.AST) =>
+  Option.map(
+    itemsOf(SchemaAST.encodedAST(ast)),
+    (item): CsvRows => ({ fields: fieldsOf(item), toRows: (items) => (Array.isArray(items) ? items : []) })
+  )
+
+/** The CSV form of an operation that says what its rows are, or returns a list. */
+export const makeCsvFormat = (ast: SchemaAST.AST, path: string, ownRows: CsvRows | undefined): CsvFormat | undefined =>
+  Option.fromNullable(ownRows).pipe(
+    Option.orElse(() => listRowsOf(ast)),
+    Option.map(({ fields, toRows }) => {
       const toItemLine = (item: object) => {
         const values = new Map<string, unknown>(Object.entries(item))
         return csvLine(fields.map((name) => values.get(name)))
@@ -38,7 +48,8 @@ export const makeCsvFormat = (ast: SchemaAST.AST, path: string): CsvFormat | und
       return {
         head: csvLine(fields),
         fileName: `${path.split("/").at(-1)}.csv`,
-        toLines: (items: ReadonlyArray<object>) => items.map(toItemLine).join("")
+        toLines: (items: ReadonlyArray<object>) => items.map(toItemLine).join(""),
+        toItems: toRows
       }
     }),
     Option.getOrUndefined
@@ -64,11 +75,11 @@ const encodePage = ({ toLines }: CsvFormat, { items, next }: ListPage) => new En
 const decodePage = ({ next, text }: EncodedPage<unknown>): ListPage => ({ items: JSON.parse(`[${text}]`), next })
 
 /** The items of a response that is complete. */
-const itemsIn = (body: string | Uint8Array): ReadonlyArray<object> =>
-  JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString()).data
+const itemsIn = ({ toItems }: CsvFormat, body: string | Uint8Array) =>
+  toItems(JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString()).data)
 
 /**
- * Turns the JSON response of a list into CSV. `rest` reads the pages after a first one that ends at `next`: then the
+ * Turns a JSON response into CSV. `rest` reads the pages after a first one that ends at `next`: then the
  * response is the whole list.
  */
 export const toCsvResponse = (
@@ -95,10 +106,10 @@ export const toCsvResponse = (
   })
   if (body instanceof PagedList)
     return streamed(decodePage(body.first), (after) => Effect.map(body.readPage(after), decodePage))
-  if (rest !== undefined) return streamed({ items: itemsIn(body), next: rest.next }, rest.readPage)
+  if (rest !== undefined) return streamed({ items: itemsIn(format, body), next: rest.next }, rest.readPage)
   return {
     status,
     headers: { ...csvHeaders, ...(link === undefined ? {} : { link }) },
-    body: format.head + format.toLines(itemsIn(body))
+    body: format.head + format.toLines(itemsIn(format, body))
   }
 }

@@ -13,18 +13,19 @@ interface ListQuery {
 }
 
 /**
- * The requested page. `read` returns one row more than the page, if there is a next one. A response that has room for the
- * whole list reads the pages after it.
+ * The requested page of a list whose rows have the positions of `positionIn`. `read` returns one row more than the page,
+ * if there is a next one. A response that has room for the whole list reads the pages after it.
  */
-export const listPage = <A extends PagePosition, E extends ApiError, R extends RequestServices>(
+export const listPageBy = <A extends object, E extends ApiError, R extends RequestServices>(
   { cursor, limit: givenLimit, sort }: ListQuery,
-  read: (window: PageRequest) => Effect.Effect<ReadonlyArray<A>, E, R>
+  read: (window: PageRequest) => Effect.Effect<ReadonlyArray<A>, E, R>,
+  positionIn: (row: A) => PagePosition
 ) => {
   if (cursor !== undefined && cursor.sort !== sort) return Effect.fail(fieldError("cursor", "format", cursorMessage))
   const readPage = (after: PagePosition | undefined, limit: number) =>
     Effect.map(read({ limit, after }), (rows) => {
       const last = rows.length > limit ? rows[limit - 1] : undefined
-      return { items: rows.slice(0, limit), next: last === undefined ? undefined : positionOf(last, sort) }
+      return { items: rows.slice(0, limit), next: last === undefined ? undefined : positionIn(last) }
     })
   return Effect.map(
     readPage(cursor, givenLimit ?? pageLimit.default),
@@ -35,6 +36,12 @@ export const listPage = <A extends PagePosition, E extends ApiError, R extends R
       })
   )
 }
+
+/** The requested page of a list of resources. */
+export const listPage = <A extends PagePosition, E extends ApiError, R extends RequestServices>(
+  query: ListQuery,
+  read: (window: PageRequest) => Effect.Effect<ReadonlyArray<A>, E, R>
+) => listPageBy(query, read, (row) => positionOf(row, query.sort))
 
 /** A whole list: in one piece if it fits in one page, else page by page with the request's context captured. */
 export const listAll = <A, R>(
