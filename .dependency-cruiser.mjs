@@ -39,6 +39,7 @@ const rooms = {
     "layers/taxes"
   ],
   "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal", "layers/pdf"],
+  "layers/reports": [...area, "layers/contracting", "layers/invoicing", "layers/pdf"],
   "layers/integrations": [
     ...area,
     "layers/auth",

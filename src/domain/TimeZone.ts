@@ -37,3 +37,14 @@ export const localDateOf = (timestamp: string, timeZone: string) => DateTime.for
 /** The same time of day some days later in a time zone, which can be an hour more or less than whole days. */
 export const addLocalDays = (timestamp: string, days: number, timeZone: string) =>
   DateTime.formatIso(DateTime.add(inZone(timestamp, timeZone), { days }))
+
+/** The calendar day some days later. */
+export const addDays = (day: string, days: number) => {
+  const date = new Date(day)
+  date.setUTCDate(date.getUTCDate() + days)
+  return date.toISOString().slice(0, 10)
+}
+
+/** The first moment of a day in a time zone. It is later than midnight if clocks skip midnight. */
+export const startOfLocalDay = (day: string, timeZone: string) =>
+  DateTime.formatIso(DateTime.unsafeMakeZoned(day, { timeZone, adjustForTimeZone: true, disambiguation: "compatible" }))

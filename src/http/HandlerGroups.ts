@@ -15,6 +15,7 @@ import { creditNotes } from "./handlers/invoicing/CreditNotes.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
 import { payments } from "./handlers/invoicing/Payments.ts"
+import { reports } from "./handlers/invoicing/Reports.ts"
 import { taxRates } from "./handlers/invoicing/TaxRates.ts"
 import { limits } from "./handlers/tenancy/Limits.ts"
 import { members } from "./handlers/tenancy/Members.ts"
@@ -38,6 +39,7 @@ export const handlerGroups = [
   billables,
   payments,
   creditNotes,
+  reports,
   taxRates,
   invoiceSeries,
   creditNoteSeries,

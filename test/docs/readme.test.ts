@@ -114,6 +114,36 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     assert.strictEqual(readFileSync(join(service.dataDir, "credit-note.pdf")).subarray(0, 5).toString(), "%PDF-")
   })
 
+  it("read statements, ages, revenue and taxes in docs/reports.md", async () => {
+    const shells = [firstMinutes.shell, shellOf("docs/payments.md"), shellOf("docs/reports.md")]
+    const [statement, aging, totals, revenue, byClient, taxes] = (await runJsonShell(service, shells)).slice(-6)
+    const [{ closingMinor, entries, openingMinor }] = statement.data.currencies
+    assert.deepStrictEqual([openingMinor, closingMinor], [0, 2000])
+    assert.deepStrictEqual(
+      // The test of payments may have run the same commands before.
+      entries.slice(0, 6).map(({ amountMinor, kind }: { amountMinor: number; kind: string }) => [kind, amountMinor]),
+      [
+        ["INVOICE", 29_980],
+        ["PAYMENT", -25_000],
+        ["REFUND", 20],
+        ["PAYMENT", -700],
+        ["REVERSAL", 700],
+        ["WRITE_OFF", -3000]
+      ]
+    )
+    assert.deepInclude(aging.data[0], { notDueMinor: 2000, openMinor: 2000, unusedMinor: 0 })
+    assert.deepInclude(totals.data[0], { currencyCode: "EUR", openMinor: 2000 })
+    assert.deepInclude(revenue.data[0], { invoicedMinor: 29_980, netMinor: 29_980 })
+    assert.deepInclude(byClient.data[0], { netMinor: 29_980 })
+    assert.deepStrictEqual(taxes.data, [])
+    const { pages } = await readPdf(new Uint8Array(readFileSync(join(service.dataDir, "statement.pdf"))))
+    const text = pages.flatMap(rowsOf).join("\n")
+    for (const words of ["STATEMENT", "Northwind BV", "Opening balance", "299.80", "20.00"]) assert.include(text, words)
+    const csv = readFileSync(join(service.dataDir, "statement.csv"), "utf8").split("\r\n")
+    assert.match(csv[0] ?? "", /^currencyCode,day,bookedAt,kind,/)
+    assert.match(csv[1] ?? "", /^EUR,[^,]*,,OPENING,/)
+  })
+
   it("create a subscriber over NATS in docs/nats.md", async () => {
     const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/nats.md")])
     assert.deepInclude(responses.at(-1).data, { eventType: "invoice.*", scopeKey: "tenant" })

@@ -1,6 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
+import { NotFound } from "../../domain/Errors.ts"
 import type { Parties as ContractParties } from "../../domain/invoicing/document/Parties.ts"
 import type { BankAccount } from "../../domain/money/BankAccount.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
@@ -41,35 +43,54 @@ type PartiesRow = Row & {
   readonly contractName: string
 }
 
+const toParties = (row: PartiesRow): ContractParties => ({
+  tenant: {
+    name: row.tenantName,
+    ...readTenantAddress(row),
+    timeZone: row.timeZone,
+    ...(row.bankAccount === null ? {} : { bankAccount: row.bankAccount })
+  },
+  client: { name: row.clientName, ...readClientAddress(row) },
+  contract: { name: row.contractName }
+})
+
 /** Reads the current parties of a contract: the tenant and the client, each with its first address. */
 export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/InvoiceParties", {
-  effect: Effect.map(SqlClient.SqlClient, (sql) => ({
-    loadByContract: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
-      Effect.flatMap(CurrentTenant, (tenant) =>
-        Effect.orDie(sql<PartiesRow>`
-          select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
-            clients.name as "clientName", contract.name as "contractName",
-            ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
-          from contracts contract
-          join tenants on tenants.id = contract.tenant_id
-          join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
-          ${sql.literal(`${joinOf("tenant")} ${joinOf("client")}`)}
-          where contract.tenant_id = ${tenant} and contract.id = ${contract}`)
-      ).pipe(
-        Effect.flatMap(([row]) =>
-          row === undefined
-            ? Effect.dieMessage("The contract of the invoice does not exist")
-            : Effect.succeed({
-                tenant: {
-                  name: row.tenantName,
-                  ...readTenantAddress(row),
-                  timeZone: row.timeZone,
-                  ...(row.bankAccount === null ? {} : { bankAccount: row.bankAccount })
-                },
-                client: { name: row.clientName, ...readClientAddress(row) },
-                contract: { name: row.contractName }
-              })
+  effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** Reads the parties of the row that `contract` selects. */
+    const load = (contract: Fragment) => sql<PartiesRow>`
+      select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
+        clients.name as "clientName", contract.name as "contractName",
+        ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
+      from (${contract}) contract
+      join tenants on tenants.id = contract.tenant_id
+      join clients on clients.tenant_id = contract.tenant_id and clients.id = contract.client_id
+      ${sql.literal(`${joinOf("tenant")} ${joinOf("client")}`)}`
+
+    return {
+      loadByContract: (contract: string): Effect.Effect<ContractParties, never, CurrentTenant> =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(load(sql`select * from contracts where tenant_id = ${tenant} and id = ${contract}`))
+        ).pipe(
+          Effect.flatMap(([row]) =>
+            row === undefined
+              ? Effect.dieMessage("The contract of the invoice does not exist")
+              : Effect.succeed(toParties(row))
+          )
+        ),
+
+      /** The tenant and a client, for a document that belongs to no contract. */
+      loadByClient: Effect.fnUntraced(function* (client: string) {
+        const tenant = yield* CurrentTenant
+        const [row] = yield* Effect.orDie(
+          load(
+            sql`select tenant_id, id as client_id, '' as name from clients where tenant_id = ${tenant} and id = ${client}`
+          )
         )
-      )
-  })).pipe(withSpans("InvoiceParties"))
+        if (row === undefined) return yield* Effect.fail(new NotFound())
+        const { client: recipient, tenant: issuer } = toParties(row)
+        return { tenant: issuer, client: recipient }
+      })
+    }
+  }).pipe(withSpans("InvoiceParties"))
 }) {}

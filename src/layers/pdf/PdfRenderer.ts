@@ -1,20 +1,22 @@
 import { Duration, Effect } from "effect"
 import { ServiceUnavailable } from "../../domain/Errors.ts"
 import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
+import type { StatementDocument } from "../../domain/reports/StatementDocument.ts"
 import { type FairSemaphoreLimits, makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
+import { lineCountOf, type PdfDocument } from "./PdfDocument.ts"
 import { makeRenderThread } from "./RenderThread.ts"
 
 /** The build writes the worker's program next to the main one. When run from source, this uses the last build. */
 const program = new URL(import.meta.url.endsWith(".ts") ? "../../../dist/pdf.js" : "./pdf.js", import.meta.url)
 
 /** A document to render. */
-export interface RenderRequest<E, R> {
+export interface RenderRequest<E, R, D extends PdfDocument = InvoiceDocument> {
   /** Keys of the fair concurrency limit: the tenant, and the user if there is one. */
   readonly keys: ReadonlyArray<string>
   readonly lineCount: number
   /** Loads the document after the permit is granted, so that queued requests use no memory. */
-  readonly load: Effect.Effect<InvoiceDocument, E, R>
+  readonly load: Effect.Effect<D, E, R>
 }
 
 export interface RenderLimits extends FairSemaphoreLimits {
@@ -42,8 +44,8 @@ const makeLane = (program: URL, limits: RenderLimits) => {
   const thread = makeRenderThread(program)
   const semaphore = makeFairSemaphore(limits, toRequestError)
 
-  const render = (document: InvoiceDocument) => {
-    const timeoutForLines = Duration.times(limits.renderTimeoutPerLine, document.lines.length)
+  const render = (document: PdfDocument) => {
+    const timeoutForLines = Duration.times(limits.renderTimeoutPerLine, lineCountOf(document))
     return Effect.timeoutFail(thread.render(document), {
       duration: Duration.sum(limits.renderTimeout, timeoutForLines),
       onTimeout: () => new ServiceUnavailable()
@@ -59,16 +61,22 @@ export const makePdfRenderer = (program: URL, overrides: Partial<RenderLimits> =
   const small = makeLane(program, limits)
   const large = makeLane(program, limits)
 
-  /** Returns undefined when the draft has become too long since its lines were counted. */
-  const renderIfSmall = (document: InvoiceDocument) =>
-    document.lines.length > limits.maxSmallLines ? Effect.succeed(undefined) : small.render(document)
+  /** Returns undefined when the document has more lines than were counted, and too many for this thread. */
+  const renderIfSmall = (document: PdfDocument) =>
+    lineCountOf(document) > limits.maxSmallLines ? Effect.succeed(undefined) : small.render(document)
+
+  const render = Effect.fnUntraced(function* <E, R>({ keys, lineCount, load }: RenderRequest<E, R, PdfDocument>) {
+    const isSmall = lineCount <= limits.maxSmallLines
+    const pdf = isSmall ? yield* small.withPermit(keys, Effect.flatMap(load, renderIfSmall)) : undefined
+    return pdf ?? (yield* large.withPermit(keys, Effect.flatMap(load, large.render)))
+  })
 
   return {
-    renderInvoice: Effect.fnUntraced(function* <E, R>({ keys, lineCount, load }: RenderRequest<E, R>) {
-      const isSmall = lineCount <= limits.maxSmallLines
-      const pdf = isSmall ? yield* small.withPermit(keys, Effect.flatMap(load, renderIfSmall)) : undefined
-      return pdf ?? (yield* large.withPermit(keys, Effect.flatMap(load, large.render)))
-    })
+    renderInvoice: <E, R>(request: RenderRequest<E, R>) => render(request),
+
+    /** Nobody counts the entries of a statement before they are loaded. A long one is loaded once more. */
+    renderStatement: <E, R>(request: Omit<RenderRequest<E, R, StatementDocument>, "lineCount">) =>
+      render({ ...request, lineCount: 0 })
   }
 }
 

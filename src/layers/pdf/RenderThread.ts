@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
+import type { PdfDocument } from "./PdfDocument.ts"
 import type { RenderResult } from "./RenderResult.ts"
 
 /** Enough for the longest possible invoice. A thread beyond this limit fails without crashing the process. */
@@ -26,7 +26,7 @@ export const makeRenderThread = (program: URL) => {
 
   return {
     /** An interruption terminates the thread, because nothing else stops it in the middle of a document. */
-    render: (document: InvoiceDocument) =>
+    render: (document: PdfDocument) =>
       Effect.async<Uint8Array>((resume) => {
         const worker = running ?? start()
         running = worker

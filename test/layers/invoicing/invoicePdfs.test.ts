@@ -28,7 +28,8 @@ const startProcess = (databaseUrl: string, name = "") => {
       Effect.flatMap(load, ({ invoice: { id, status } }) => {
         rendered.push(`${id} ${status}`)
         return Effect.as(awaitResume, new TextEncoder().encode(`${id} ${status} ${name}`))
-      })
+      }),
+    renderStatement: () => Effect.dieMessage("This process renders no statements")
   }
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(

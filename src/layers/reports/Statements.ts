@@ -1,0 +1,41 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import {
+  type BookedEntry,
+  maxStatementEntries,
+  type OpeningBalance,
+  requireStatementLength,
+  type Statement,
+  toCurrencyStatements
+} from "../../domain/reports/Statement.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { Clients } from "../contracting/Clients.ts"
+import { inSnapshot } from "../postgres/connection/Transactions.ts"
+import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { selectClientEntries } from "./BookedDocuments.ts"
+import type { ResolvedPeriod } from "./ReportPeriods.ts"
+
+/** Statements of clients: what was booked in a period, and the balance before and after it. */
+export class Statements extends Effect.Service<Statements>()("layers/Statements", {
+  dependencies: [Clients.Default],
+  effect: Effect.zipWith(SqlClient.SqlClient, Clients, (sql, clients) => {
+    const loadOpenings = (tenant: string, client: string, start: string) => sql<OpeningBalance>`
+      select currency_code as "currencyCode", sum(invoice_minor - credit_minor)::bigint as "openingMinor"
+      from journal_entries where tenant_id = ${tenant} and client_id = ${client} and booked_at < ${start}
+      group by currency_code`
+
+    return {
+      get: (id: string, { period, timeZone }: ResolvedPeriod) =>
+        Effect.gen(function* () {
+          const tenant = yield* CurrentTenant
+          const client = yield* clients.get(id)
+          const entries = yield* sql<BookedEntry>`
+            ${selectClientEntries(sql, tenant, id, period)} limit ${maxStatementEntries + 1}`
+          yield* requireStatementLength(entries.length, period)
+          const openings = yield* loadOpenings(tenant, id, period.start)
+          const currencies = toCurrencyStatements(openings, entries, timeZone)
+          return { client: client.id, from: period.from, to: period.to, currencies } satisfies Statement
+        }).pipe(inSnapshot(sql))
+    }
+  }).pipe(withSpans("Statements"))
+}) {}
