@@ -24,6 +24,7 @@ const expectedOutput = [
   /^Quay$/,
   /^Crane$/,
   /^1$/,
+  /^EUR 22000$/,
   /^name minLength$/,
   /^order min$/,
   /^undefined$/,
