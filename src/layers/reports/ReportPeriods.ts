@@ -28,7 +28,8 @@ export class ReportPeriods extends Effect.Service<ReportPeriods>()("layers/Repor
 
     /**
      * Whether a transaction that can have booked something before a moment still runs. A booking reads the clock of the
-     * database after its transaction has locked a row, which gives the transaction an identifier.
+     * database after its transaction has locked a row, which gives the transaction an identifier. All processes connect
+     * as the same user: PostgreSQL hides the transactions of others.
      */
     const hasWriters = (before: string) =>
       Effect.map(

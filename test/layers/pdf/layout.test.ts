@@ -1,7 +1,8 @@
 import { assert, beforeAll, describe, it } from "vitest"
 import type { InvoiceDocument } from "../../../src/domain/invoicing/document/InvoiceDocument.ts"
 import { formatAmount } from "../../../src/domain/money/AmountFormat.ts"
-import { type PdfPage, rowsOf, type TextPiece, textsOf } from "../../support/assertions/pdfText.ts"
+import { assertNoOverflow } from "../../support/assertions/pdfLayout.ts"
+import { type PdfPage, rowsOf, textsOf } from "../../support/assertions/pdfText.ts"
 import {
   difficultLines,
   documentOf,
@@ -11,7 +12,6 @@ import {
 } from "../../support/fixtures/invoiceDocuments.ts"
 import { renderInvoice } from "../../support/fixtures/renderedInvoice.ts"
 
-const margin = 48
 const tableHeader = ["#", "Description", "Quantity", "Unit price", "Amount"]
 const maxAmount = Number.MAX_SAFE_INTEGER
 const longParties = (character: string) => ({ ...maxLengthParties(false), contract: { name: character.repeat(255) } })
@@ -35,20 +35,6 @@ const documents: Readonly<Record<string, InvoiceDocument>> = {
   }),
   "party names without spaces": documentOf({ parties: longParties("W"), lines: typicalLines(30) }),
   "the largest total": documentOf({ invoice: { subtotalMinor: -maxAmount, totalMinor: -maxAmount } })
-}
-
-const doOverlap = (one: TextPiece, other: TextPiece) =>
-  Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.5 &&
-  Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.5
-
-const assertNoOverflow = ({ height, pieces, width }: PdfPage) => {
-  for (const [index, piece] of pieces.entries()) {
-    const { bottom, left, right, text, top } = piece
-    assert.isTrue(left >= margin - 0.01 && right <= width - margin + 0.01, `outside the horizontal margins: ${text}`)
-    assert.isTrue(top >= margin - 0.01 && bottom <= height - margin + 0.01, `outside the vertical margins: ${text}`)
-    const overlapping = pieces.slice(index + 1).find((other) => doOverlap(piece, other))
-    assert.isUndefined(overlapping, `${text} overlaps ${overlapping?.text}`)
-  }
 }
 
 /** The row index of the table header on a page, or -1. */
