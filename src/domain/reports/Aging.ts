@@ -35,7 +35,7 @@ const amounts = {
   days61To90Minor: field(ReportAmount, "Open and 61 to 90 days overdue, in minor units.", 0),
   over90Minor: field(ReportAmount, "Open and more than 90 days overdue, in minor units.", 0),
   openMinor: field(ReportAmount, "Sum of the five amounts, in minor units.", 21_206),
-  unusedMinor: field(ReportAmount, "What clients had paid and no invoice had used, in minor units.", 0)
+  unusedMinor: field(ReportAmount, "What clients had paid or were credited and no invoice had used, in minor units.", 0)
 } satisfies Record<AgingBucket, unknown> & Record<string, unknown>
 
 export const AgingTotal = Schema.Struct(amounts).annotations({

@@ -1,5 +1,6 @@
 import { Array as Arrays, Either, Schema } from "effect"
 import { ClientId } from "../contracting/Client.ts"
+import { CreditNoteId } from "../creditNotes/CreditNote.ts"
 import { fieldError, type ValidationError } from "../Errors.ts"
 import { InvoiceId } from "../invoicing/Invoice.ts"
 import { type JournalKind, journalKinds } from "../journal/JournalEntry.ts"
@@ -18,10 +19,11 @@ const StatementEntry = Schema.Struct({
   day: field(LocalDate, "That day in the time zone of the tenant.", "2026-11-14"),
   kind: field(oneOf(...journalKinds), "What was booked. A REVERSAL takes back a payment or a write-off.", "INVOICE"),
   documentNumber: optional(
-    field(Schema.String, "Number of the invoice, or reference of the payment.", "INV-2026-000001")
+    field(Schema.String, "Number of the invoice or the credit note, or reference of the payment.", "INV-2026-000001")
   ),
   invoice: optional(InvoiceId),
   payment: optional(PaymentId),
+  creditNote: optional(CreditNoteId),
   amountMinor: field(ReportAmount, "What the client owes more, or less if negative, in minor units.", 21_206),
   balanceMinor: field(ReportAmount, "Balance after it, in minor units.", 21_206)
 }).annotations({ description: "An entry of the journal that changed what the client owes." })
@@ -64,24 +66,28 @@ export interface BookedEntry {
   readonly documentNumber: string | null
   readonly invoice: string | null
   readonly payment: string | null
+  readonly creditNote: string | null
   readonly amountMinor: number
 }
 
 const toEntries = (entries: ReadonlyArray<BookedEntry>, openingMinor: number, timeZone: string) => {
   let balanceMinor = openingMinor
-  return entries.map(({ amountMinor, bookedAt, documentNumber, invoice, kind, payment }): StatementEntry => {
-    balanceMinor += amountMinor
-    return {
-      bookedAt,
-      day: localDateOf(bookedAt, timeZone),
-      kind,
-      ...(documentNumber === null ? {} : { documentNumber }),
-      ...(invoice === null ? {} : { invoice: InvoiceId.make(invoice) }),
-      ...(payment === null ? {} : { payment: PaymentId.make(payment) }),
-      amountMinor,
-      balanceMinor
+  return entries.map(
+    ({ amountMinor, bookedAt, creditNote, documentNumber, invoice, kind, payment }): StatementEntry => {
+      balanceMinor += amountMinor
+      return {
+        bookedAt,
+        day: localDateOf(bookedAt, timeZone),
+        kind,
+        ...(documentNumber === null ? {} : { documentNumber }),
+        ...(invoice === null ? {} : { invoice: InvoiceId.make(invoice) }),
+        ...(payment === null ? {} : { payment: PaymentId.make(payment) }),
+        ...(creditNote === null ? {} : { creditNote: CreditNoteId.make(creditNote) }),
+        amountMinor,
+        balanceMinor
+      }
     }
-  })
+  )
 }
 
 /** The statement of each currency that has a balance or entries, in the order of the codes. */
@@ -125,6 +131,7 @@ export const statementCsvFields = [
   "documentNumber",
   "invoice",
   "payment",
+  "creditNote",
   "amountMinor",
   "balanceMinor"
 ] as const

@@ -11,6 +11,7 @@ export interface StatementDocument {
 const kindTexts: Readonly<Record<JournalKind, string>> = {
   INVOICE: "Invoice",
   VOID: "Voided invoice",
+  CREDIT_NOTE: "Credit note",
   PAYMENT: "Payment",
   ALLOCATION: "Allocation",
   REFUND: "Refund",

@@ -18,6 +18,7 @@ const entryOf = (currencyCode: string, amountMinor: number, fields: Partial<Book
   documentNumber: null,
   invoice: null,
   payment: null,
+  creditNote: null,
   amountMinor,
   ...fields
 })

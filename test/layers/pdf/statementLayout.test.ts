@@ -18,6 +18,7 @@ const entries = (count: number, fields: Partial<BookedEntry> = {}): ReadonlyArra
     documentNumber: `N-${index + 1}`,
     invoice: null,
     payment: null,
+    creditNote: null,
     amountMinor: 123_456,
     ...fields
   }))

@@ -11,16 +11,16 @@ interface Entry {
   readonly invoice: string | null
   readonly invoiceMinor: number
   readonly payment: string | null
+  readonly creditNote: string | null
   readonly creditMinor: number
   readonly balanceMinor: number | null
   readonly place: number | null
   readonly reference: string | null
 }
 
-interface InvoiceRow {
+interface BookedRow {
   readonly id: string
   readonly number: string
-  readonly dueDay: string
   readonly netMinor: number
   readonly taxMinor: number
   readonly totalMinor: number
@@ -31,6 +31,10 @@ interface InvoiceRow {
     readonly baseMinor: number
     readonly taxMinor: number
   }>
+}
+
+interface InvoiceRow extends BookedRow {
+  readonly dueDay: string
 }
 
 const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((total, amount) => total + amount, 0)
@@ -52,6 +56,7 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
     await pool.query(
       `select entry.id::int, kind, booked_at, entry.client_id as client, entry.currency_code as "currencyCode",
          invoice_id as invoice, invoice_minor::int as "invoiceMinor", payment_id as payment,
+         credit_note_id as "creditNote",
          credit_minor::int as "creditMinor", balance_minor::int as "balanceMinor", invoice_place as place, reference
        from journal_entries entry left join payments on payments.tenant_id = entry.tenant_id and payments.id = payment_id
        where entry.tenant_id = $1 order by booked_at, entry.id`,
@@ -74,6 +79,16 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
       { ...row, dueDay: localDateOf(new Date(dueAt).toISOString(), timeZone) }
     ])
   )
+  const notes = new Map(
+    (
+      await pool.query(
+        `select id, credit_note_number as number, (subtotal_minor - discount_minor)::int as "netMinor",
+           tax_minor::int as "taxMinor", total_minor::int as "totalMinor", taxes
+         from credit_notes where tenant_id = $1 and status = 'FINALIZED'`,
+        [tenant]
+      )
+    ).rows.map((row): [string, BookedRow] => [row.id, row])
+  )
   const within = (from: string, to: string) => entries.filter(({ day }) => from <= day && day <= to)
 
   const statement = (client: string, from: string, to: string) => {
@@ -82,7 +97,7 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
       const balanceAfter = (count: number) =>
         sum(booked.slice(0, count).map(({ creditMinor, invoiceMinor }) => invoiceMinor - creditMinor))
       const shown = booked.flatMap((entry, index) =>
-        entry.day < from || (entry.invoice !== null && entry.payment !== null)
+        entry.day < from || (entry.invoice !== null && (entry.payment ?? entry.creditNote) !== null)
           ? []
           : [
               {
@@ -90,9 +105,13 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
                 day: entry.day,
                 kind: entry.kind,
                 documentNumber:
-                  (entry.invoice === null ? entry.reference : invoices.get(entry.invoice)?.number) ?? undefined,
+                  invoices.get(entry.invoice ?? "")?.number ??
+                  notes.get(entry.creditNote ?? "")?.number ??
+                  entry.reference ??
+                  undefined,
                 invoice: entry.invoice ?? undefined,
                 payment: entry.payment ?? undefined,
+                creditNote: entry.creditNote ?? undefined,
                 amountMinor: entry.invoiceMinor - entry.creditMinor,
                 balanceMinor: balanceAfter(index + 1)
               }
@@ -138,9 +157,10 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
 
   const documents = (from: string, to: string) =>
     within(from, to).flatMap((entry) => {
-      const invoice = invoices.get(entry.invoice ?? "")
-      if (invoice === undefined || (entry.kind !== "INVOICE" && entry.kind !== "VOID")) return []
-      return [{ ...entry, invoice, sign: entry.kind === "INVOICE" ? 1 : -1 }]
+      const document =
+        entry.kind === "CREDIT_NOTE" ? notes.get(entry.creditNote ?? "") : invoices.get(entry.invoice ?? "")
+      if (document === undefined || !["INVOICE", "VOID", "CREDIT_NOTE"].includes(entry.kind)) return []
+      return [{ ...entry, invoice: document, sign: entry.kind === "INVOICE" ? 1 : -1 }]
     })
   type Document = ReturnType<typeof documents>[number]
   const revenueOf = (booked: ReadonlyArray<Document>) => {
@@ -149,8 +169,8 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
     return {
       invoicedMinor: netOf("INVOICE"),
       voidedMinor: netOf("VOID"),
-      creditedMinor: 0,
-      netMinor: netOf("INVOICE") + netOf("VOID"),
+      creditedMinor: netOf("CREDIT_NOTE"),
+      netMinor: netOf("INVOICE") + netOf("VOID") + netOf("CREDIT_NOTE"),
       taxMinor: sum(booked.map(({ invoice, sign }) => sign * invoice.taxMinor)),
       grossMinor: sum(booked.map(({ invoice, sign }) => sign * invoice.totalMinor))
     }
@@ -181,8 +201,8 @@ export const readExpectedReports = async (pool: pg.Pool, tenant: string, timeZon
         invoicedTaxMinor: sum(ofKind("INVOICE").map(({ tax }) => tax)),
         voidedBaseMinor: sum(ofKind("VOID").map(({ base }) => base)),
         voidedTaxMinor: sum(ofKind("VOID").map(({ tax }) => tax)),
-        creditedBaseMinor: 0,
-        creditedTaxMinor: 0,
+        creditedBaseMinor: sum(ofKind("CREDIT_NOTE").map(({ base }) => base)),
+        creditedTaxMinor: sum(ofKind("CREDIT_NOTE").map(({ tax }) => tax)),
         baseMinor: sum(group.map(({ base }) => base)),
         taxMinor: sum(group.map(({ tax }) => tax))
       }

@@ -7,7 +7,7 @@ import { RevenueReports } from "../../../layers/reports/RevenueReports.ts"
 import { StatementPdfs } from "../../../layers/reports/StatementPdfs.ts"
 import { Statements } from "../../../layers/reports/Statements.ts"
 import { ReportsApi } from "../../api/groups/invoicing/Reports.ts"
-import { handleGroup } from "../../server/Handlers.ts"
+import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { HandlerResult } from "../../server/response/HandlerResult.ts"
 import { listPageBy } from "../../server/response/Paging.ts"
 
@@ -18,7 +18,7 @@ const dependencies = Effect.all({
   revenue: RevenueReports,
   statements: Statements
 }).pipe(
-  Effect.provide(
+  provideShared(
     Layer.mergeAll(
       AgingReports.Default,
       StatementPdfs.Default,
