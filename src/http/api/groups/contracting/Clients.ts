@@ -83,7 +83,9 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       .annotateContext(
         operation("Delete a client", inTenant("MEMBER"), {
           description: "Deletes a client and detaches its images.",
-          rejects: ["a client that addresses, contacts, contracts, payments or subscriptions use (`inUse`)"],
+          rejects: [
+            "a client that addresses, contacts, contracts, credit notes, payments or subscriptions use (`inUse`)"
+          ],
           events: ["client.deleted"]
         })
       )
