@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
-import { assertFailure, assertTooManyRequests, notFoundText } from "../../support/assertions/failures.ts"
+import {
+  assertFailure,
+  assertTooManyRequests,
+  notFoundText,
+  unavailableText
+} from "../../support/assertions/failures.ts"
 import { parseMetrics } from "../../support/assertions/metrics.ts"
 import { minimalWebhook } from "../../support/fixtures/integrations.ts"
 import { invoiceClient } from "../../support/fixtures/invoices.ts"
@@ -99,6 +104,7 @@ describe("A pool of four database connections", () => {
     await gate.close()
     const as = await service.token("prober")
     let completed = 0
+    const started = performance.now()
     const requests = Array.from({ length: 1 + 256 + 5 }, async () => {
       const key = randomBytes(32).toString("base64url")
       const response = await service.api("POST", `/webhooks/${key}`, { as, body: {} })
@@ -111,10 +117,16 @@ describe("A pool of four database connections", () => {
     assert.deepStrictEqual([await gate.waiting(), completed], [1, 5])
     await gate.open()
     const responses = await Promise.all(requests)
+    // A look-up waits for five seconds at most, and a slow machine takes longer.
+    const isLate = performance.now() - started > 5000
     const rejected = responses.filter(({ status }) => status === 429)
     assert.lengthOf(rejected, 5)
     for (const response of rejected) assertTooManyRequests(response)
-    for (const response of responses) if (!rejected.includes(response)) assertFailure(response, 404, notFoundText)
+    for (const response of responses) {
+      if (rejected.includes(response)) continue
+      if (isLate && response.status === 503) assertFailure(response, 503, unavailableText)
+      else assertFailure(response, 404, notFoundText)
+    }
   })
 })
 
