@@ -18,6 +18,7 @@ const makeFields = <T extends Schema.Schema.Any, D extends Schema.Schema.AnyNoCo
     "Counts the events of one resource, from 1. A gap means that you missed an event.",
     1
   ),
+  createdBy: optional(field(Schema.String, "Subject of the user that caused it. Workers have none.", "alice")),
   data
 })
 

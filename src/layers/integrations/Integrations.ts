@@ -27,7 +27,7 @@ import {
 import type { Provider } from "../../domain/integrations/Provider.ts"
 import { requireSecretQuota } from "../../domain/integrations/SecretRotation.ts"
 import { applyPatch } from "../../domain/Schemas.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Events } from "../events/Events.ts"
 import { OAuthApps } from "../oauth/OAuthApps.ts"
@@ -132,6 +132,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
         client: undefined,
         sequence,
         at: new Date().toISOString(),
+        createdBy: yield* currentSubject,
         data: seen.value
       })
       yield* sql`

@@ -12,7 +12,7 @@ import {
   seriesIdOf
 } from "../../domain/invoicing/NumberSeries.ts"
 import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { insertEvents } from "../postgres/repository/EventLog.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -183,6 +183,7 @@ const makeNumberSeries = <Counts extends object>({ column, counts, document, tab
               client: undefined,
               sequence: saved.sequence,
               at: new Date().toISOString(),
+              createdBy: yield* currentSubject,
               data: series
             }
           ])

@@ -58,6 +58,7 @@ export const makeDriftRecorder = (sql: SqlClient.SqlClient) => {
       client: clientOf(tenant, value.invoice),
       sequence: sequence + 1,
       at: new Date().toISOString(),
+      createdBy: undefined,
       data: { ...value, ...(before === undefined ? {} : { before }), after }
     })
     yield* sql`

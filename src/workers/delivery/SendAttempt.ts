@@ -9,8 +9,8 @@ import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { WebhookSender } from "../../layers/webhook/WebhookSender.ts"
 
-const bodyOf = ({ client, data, event, sequence, tenant, timestamp, type }: ClaimedDelivery) =>
-  encodeEventPayload({ id: event, type, timestamp, tenant, client: client ?? undefined, sequence, data })
+const bodyOf = ({ client, createdBy, event, ...payload }: ClaimedDelivery) =>
+  encodeEventPayload({ ...payload, id: event, client: client ?? undefined, createdBy: createdBy ?? undefined })
 
 /** The result of an attempt that failed with a defect. The log has the cause; the receiver's owner must not see it. */
 const internalFailure: SendResult = {

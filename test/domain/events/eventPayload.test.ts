@@ -19,6 +19,7 @@ const payload = {
   tenant: "tnt_1",
   client: "clnt_1",
   sequence: 1,
+  createdBy: "alice",
   data: JSON.stringify(client)
 }
 
@@ -27,12 +28,13 @@ describe("encodeEventPayload", () => {
     assert.strictEqual(
       encodeEventPayload({ ...payload, data: '{"b": 1, "a":2}' }),
       '{"id":"evt_1","type":"client.created","timestamp":"2026-01-01T00:00:00.000Z","tenant":"tnt_1",' +
-        '"client":"clnt_1","sequence":1,"data":{"b": 1, "a":2}}'
+        '"client":"clnt_1","sequence":1,"createdBy":"alice","data":{"b": 1, "a":2}}'
     )
   })
 
-  it("leaves out the client of an event without one", () => {
-    assert.notProperty(JSON.parse(encodeEventPayload({ ...payload, client: undefined })), "client")
+  it("leaves out the client and the user of an event without one", () => {
+    const encoded = JSON.parse(encodeEventPayload({ ...payload, client: undefined, createdBy: undefined }))
+    assert.doesNotHaveAnyKeys(encoded, ["client", "createdBy"])
   })
 
   it("makes an event of the catalogue", () => {

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { assertFailure, assertValidationError, notFoundText } from "../../support/assertions/failures.ts"
 import { assignFeedPositions, eventsOf } from "../../support/fixtures/integrationRows.ts"
+import { minimalWebhook } from "../../support/fixtures/integrations.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
+import { addMember } from "../../support/fixtures/members.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
@@ -39,7 +42,16 @@ describe("GET /events", () => {
     assert.isNull(headers.get("link"))
     assert.deepStrictEqual(typesOf(body.data), ["tenant.created", "member.created", "client.created"])
     const event = body.data[2]
-    assert.deepStrictEqual(Object.keys(event), ["id", "type", "timestamp", "tenant", "client", "sequence", "data"])
+    assert.deepStrictEqual(Object.keys(event), [
+      "id",
+      "type",
+      "timestamp",
+      "tenant",
+      "client",
+      "sequence",
+      "createdBy",
+      "data"
+    ])
     const client = await fixture().service.api("GET", `/clients/${clients[0]}`, { as: "owner", tenant })
     assert.deepStrictEqual(event, {
       id: event.id,
@@ -48,9 +60,54 @@ describe("GET /events", () => {
       tenant,
       client: clients[0],
       sequence: 1,
+      createdBy: "owner",
       data: client.body.data
     })
     assert.notProperty(body.data[0], "client")
+  })
+
+  it("names the user that caused each event", async () => {
+    const { pool, service } = fixture()
+    const tenant = await service.newTenant()
+    await addMember(service, tenant, "accountant", "ADMIN")
+    const { call, ...invoices } = invoiceClient(service, tenant, "accountant")
+    const { id: invoice, line } = await invoices.invoiceIn("DRAFT")
+    await invoices.add(invoice, {}, {})
+    await invoices.tryAdd(invoice, {})
+    await call("PATCH", `/billables/${line}`, { name: "Other" })
+    await call("DELETE", `/billables/${line}`)
+    await call("PATCH", "/invoice-series", { pattern: "A-{number}" })
+    for (const transition of ["finalize", "pay"]) await invoices.transition(invoice, transition)
+    const { id: draft } = await invoices.invoiceIn("DRAFT")
+    await call("DELETE", `/invoices/${draft}`)
+    const { id: integration } = (await call("POST", "/integrations", minimalWebhook)).body.data
+    await call("POST", `/integrations/${integration}/ping`)
+    const { rows } = await pool.query<{ type: string; created_by: string }>(
+      "select type, created_by from events where tenant_id = $1 order by id",
+      [tenant]
+    )
+    assert.deepStrictEqual(
+      rows.filter(({ created_by }) => created_by === "owner").map(({ type }) => type),
+      ["tenant.created", "member.created", "member.created"]
+    )
+    const others = rows.filter(({ created_by }) => created_by === "accountant")
+    assert.lengthOf(others, rows.length - 3)
+    assert.containsSubset(
+      others.map(({ type }) => type),
+      [
+        "contract.created",
+        "billable.created",
+        "billable.updated",
+        "billable.deleted",
+        "invoice_series.updated",
+        "invoice.finalized",
+        "payment.recorded",
+        "invoice.paid",
+        "invoice.deleted",
+        "integration.created",
+        "integration.ping"
+      ]
+    )
   })
 
   it("omits an event without a feed position, which GET /events/{eventId} returns", async () => {

@@ -29,6 +29,7 @@ const makeClaimedDelivery = (tenant: string, integration: string, pool: SendPool
   timestamp: "2026-01-01T00:00:00.000Z",
   client: null,
   sequence: 1,
+  createdBy: null,
   data: "{}",
   sendLimit: initialLimit[pool]
 })

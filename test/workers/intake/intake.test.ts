@@ -346,12 +346,18 @@ describe("Jira intake", () => {
       await sendAndWait("deleted", { ...fields, timestamp: 40, key })
       const events = (await eventsOf(pool, line.id)).map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) }))
       assert.deepStrictEqual(
-        events.map(({ data, sequence, type }) => [sequence, type, data.before?.title, data.after?.title]),
+        events.map(({ created_by, data, sequence, type }) => [
+          sequence,
+          type,
+          created_by,
+          data.before?.title,
+          data.after?.title
+        ]),
         [
-          [1, "billable.created", undefined, undefined],
-          [2, "billable.reference_changed", "Two", "Zwei"],
-          [3, "billable.reference_changed", "Zwei", "Zwei"],
-          [4, "billable.reference_changed", "Zwei", "Two"]
+          [1, "billable.created", "owner", undefined, undefined],
+          [2, "billable.reference_changed", null, "Two", "Zwei"],
+          [3, "billable.reference_changed", null, "Zwei", "Zwei"],
+          [4, "billable.reference_changed", null, "Zwei", "Two"]
         ]
       )
       const { after, before, ...billable } = events[2]?.data ?? {}

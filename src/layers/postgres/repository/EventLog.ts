@@ -10,10 +10,12 @@ export interface EventRecord<Client = string | undefined, Sequence = number> {
   readonly client: Client
   readonly sequence: Sequence
   readonly at: string
+  /** The subject of the caller. A worker has none. */
+  readonly createdBy: string | undefined
   readonly data: unknown
 }
 
-const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
+const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data"
 
 /**
  * The insert of an event, for a CTE of the statement that makes the change. It inserts nothing when `source`, the changed
@@ -24,6 +26,7 @@ export const insertEvent =
   ({
     at,
     client,
+    createdBy,
     data,
     resource,
     sequence,
@@ -33,12 +36,12 @@ export const insertEvent =
     sql`
       insert into events (${sql.literal(columns)})
       select ${tenant}, ${makeId("evt")}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer,
-        ${at}::timestamptz, ${JSON.stringify(data)}::json
+        ${at}::timestamptz, ${createdBy ?? null}::text, ${JSON.stringify(data)}::json
       from ${source}`
 
 /** The insert of several events of any type, in the given order. */
 export const insertEvents = (sql: SqlClient.SqlClient) => (events: ReadonlyArray<EventRecord>) => {
-  const rows = events.map(({ at, client, data, resource, sequence, tenant, type }) => ({
+  const rows = events.map(({ at, client, createdBy, data, resource, sequence, tenant, type }) => ({
     tenant_id: tenant,
     id: makeId("evt"),
     type,
@@ -46,6 +49,7 @@ export const insertEvents = (sql: SqlClient.SqlClient) => (events: ReadonlyArray
     client_id: client,
     sequence,
     occurred_at: at,
+    created_by: createdBy,
     data
   }))
   return sql`
@@ -60,10 +64,16 @@ export type EventItem = Pick<EventRecord, "resource" | "sequence"> & { readonly 
 export const insertEventsOfType =
   (sql: SqlClient.SqlClient) =>
   (
-    { at, client, tenant, type }: Omit<EventRecord, "resource" | "sequence" | "data">,
+    { at, client, createdBy, tenant, type }: Omit<EventRecord, "resource" | "sequence" | "data">,
     items: ReadonlyArray<EventItem>
   ) => {
-    const common = JSON.stringify({ tenant_id: tenant, type, client_id: client, occurred_at: at }).slice(1)
+    const common = JSON.stringify({
+      tenant_id: tenant,
+      type,
+      client_id: client,
+      occurred_at: at,
+      created_by: createdBy
+    }).slice(1)
     const rows = items.map(
       ({ data, resource, sequence }) =>
         `{"id":"${makeId("evt")}","resource_id":"${resource}","sequence":${sequence},"data":${data},${common}`

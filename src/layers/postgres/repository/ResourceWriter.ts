@@ -7,7 +7,7 @@ import { etagOf } from "../../../domain/Etag.ts"
 import type { ActionOf, ResourceName } from "../../../domain/events/EventCatalogue.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
 import { applyPatch, type Patch } from "../../../domain/Schemas.ts"
-import { CurrentTenant, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, currentSubject, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
 import { commitWith, inTransaction } from "../connection/Transactions.ts"
 import { makeId } from "../IdGenerator.ts"
 import {
@@ -66,6 +66,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       sortColumns: string
     ) {
       const tenant = yield* CurrentTenant
+      const createdBy = yield* currentSubject
       const at = new Date().toISOString()
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
       const created = all.map((fields) => {
@@ -75,7 +76,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       })
       const items = created.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${created.map(({ row }) => row).join(",")}]`
-      const events = recordAll({ tenant, client, at, type: eventType("created") }, items)
+      const events = recordAll({ tenant, client, at, createdBy, type: eventType("created") }, items)
       const ctes = sql`
         created as (
           insert into ${table} (${columns})
@@ -95,6 +96,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       fields: ReadonlyArray<keyof A & string>
     ) {
       const tenant = yield* CurrentTenant
+      const createdBy = yield* currentSubject
       const at = now()
       const columns = [...fields, "updatedAt"].map((name) => [name, columnOf(shape, name)] as const)
       const assignments = [...columns.map(([, column]) => column), "sequence"].map(
@@ -106,7 +108,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         const entity = toEntity({ ...next, id, createdAt, updatedAt: at })
         const row = Object.fromEntries(columns.map(([name, column]) => [column, entity[name] ?? null]))
         const value = read(entity)
-        const event = { tenant, type: eventType(action), resource: id, client, sequence, at, data: value }
+        const event = { tenant, type: eventType(action), resource: id, client, sequence, at, createdBy, data: value }
         return { row: { id, sequence, ...row }, event, value }
       })
       const rows = JSON.stringify(changes.map(({ row }) => row))
@@ -131,8 +133,9 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         sequence: sequence + 1,
         data: JSON.stringify(value)
       }))
+      const createdBy = yield* currentSubject
       const at = new Date().toISOString()
-      const events = recordAll({ tenant, client, at, type: eventType("deleted") }, items)
+      const events = recordAll({ tenant, client, at, createdBy, type: eventType("deleted") }, items)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
       return sql`
         gone as (
@@ -185,15 +188,18 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, last)
 
   const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
-    insertChangeEvent({
-      tenant,
-      type: `${spec.name}.${action}`,
-      resource: value.id,
-      client: spec.clientOf?.(value, tenant),
-      sequence,
-      at,
-      data: toEventData(value)
-    })
+    Effect.map(currentSubject, (createdBy) =>
+      insertChangeEvent({
+        tenant,
+        type: `${spec.name}.${action}`,
+        resource: value.id,
+        client: spec.clientOf?.(value, tenant),
+        sequence,
+        at,
+        createdBy,
+        data: toEventData(value)
+      })
+    )
 
   const create = Effect.fnUntraced(function* (
     fields: Omit<A, keyof GeneratedFields>,
@@ -204,7 +210,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     const entity = { ...fields, id, createdAt: at, updatedAt: at }
     const value = read(toEntity(entity))
     const row = { [tenantColumn]: tenant, ...toDriverRow(toRow(entity)), sequence: 1 }
-    const event = buildEventInsert(tenant, action, value, 1, at)
+    const event = yield* buildEventInsert(tenant, action, value, 1, at)
     const insert = sql`changed as (insert into ${table} ${sql.insert(row)} returning 1)`
     const statement = withConstraintErrors(sql`with ${withCtes(extraCtes, insert)} ${event}`)
     yield* commit ? commitWith(statement) : statement
@@ -254,14 +260,14 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     const { createdAt, id } = version.value
     const entity = { ...next, id, createdAt, updatedAt: at }
     const value = read(toEntity(entity))
-    const event = buildEventInsert(tenant, action, value, sequence, at)
+    const event = yield* buildEventInsert(tenant, action, value, sequence, at)
     const update = sql`update ${table} this set ${sql.update({ ...toDriverRow(toRow(entity)), ...columns, sequence })}`
     return { change: buildChange(tenant, version, update, event), value }
   })
 
   const buildDelete = Effect.fnUntraced(function* (version: Versioned<A>) {
     const tenant = yield* CurrentTenant
-    const event = buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
+    const event = yield* buildEventInsert(tenant, "deleted", version.value, version.sequence + 1, now())
     const removal = sql.literal(spec.deleteSql ?? `delete from ${spec.table} this`)
     return { change: buildChange(tenant, version, removal, event), value: version.value }
   })

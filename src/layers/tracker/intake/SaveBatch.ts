@@ -41,6 +41,7 @@ export const makeSaveBatch = (sql: SqlClient.SqlClient) => {
         client: undefined,
         sequence,
         at: issue.updatedAt,
+        createdBy: undefined,
         data: issue
       }))
     )
