@@ -23,8 +23,8 @@ export const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
-/** Tests mostly wait for servers, so two files side by side pay off on two cores as well. */
-const workerCount = Math.max(2, availableParallelism() - 1)
+/** Tests wait for servers half of the time, so three files side by side pay off on two cores. */
+const workerCount = Math.max(3, availableParallelism())
 
 /** Settings of all projects. */
 export const common = {

@@ -159,13 +159,15 @@ describe("Events of every resource lifecycle", () => {
   /** All recorded events in the format of the API. */
   const readEvents = async () => {
     const { rows } = await pool.query(
-      `select id, type, occurred_at as timestamp, tenant_id as tenant, client_id as client, sequence, data
+      `select id, type, occurred_at as timestamp, tenant_id as tenant, client_id as client, sequence,
+         created_by as "createdBy", data
        from events order by id`
     )
-    return rows.map(({ client, timestamp, ...event }) => ({
+    return rows.map(({ client, createdBy, timestamp, ...event }) => ({
       ...event,
       timestamp: timestamp.toISOString(),
-      ...(client === null ? {} : { client })
+      ...(client === null ? {} : { client }),
+      ...(createdBy === null ? {} : { createdBy })
     }))
   }
 

@@ -16,5 +16,5 @@ export const startOldDatabase = async (lastMigration: number) => {
     await pool.end()
     await database.drop()
   }
-  return { pool, upgrade: () => run(migrate), stop }
+  return { url: database.url, pool, upgrade: () => run(migrate), stop }
 }

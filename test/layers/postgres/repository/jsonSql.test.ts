@@ -71,7 +71,7 @@ describe("buildJsonSql", () => {
     const optional = Object.entries(eventFields).filter(([, field]) => !Schema.isSchema(field))
     assert.deepStrictEqual(
       optional.map(([name]) => name),
-      ["client"]
+      ["client", "createdBy"]
     )
     for (const column of ["id", "type", "occurred_at", "tenant_id", "sequence", "data"]) {
       assert.isFalse((await findNullableColumns("events")).has(column), column)
