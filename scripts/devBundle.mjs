@@ -61,7 +61,11 @@ export const openDevBundle = async () => {
   const found = new Set()
   const { rebuild } = await context({
     ...commonOptions,
-    entryPoints: { pdf: inProject("src/layers/pdf/worker.ts"), main: inProject("src/main.ts") },
+    entryPoints: {
+      pdf: inProject("src/layers/pdf/worker.ts"),
+      spare: inProject("src/layers/local/process/spare.ts"),
+      main: inProject("src/main.ts")
+    },
     outdir: folder,
     external: unbundled,
     plugins: [packagesBeside(found)],

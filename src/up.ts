@@ -1,4 +1,4 @@
-import { join, relative } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Fiber, Redacted, Ref, Schedule, Scope } from "effect"
 import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
@@ -14,6 +14,7 @@ import { apiHeapOptions } from "./layers/local/process/HeapOptions.ts"
 import { lastLines } from "./layers/local/process/LogFile.ts"
 import { exitWithParent, supervisedFlag } from "./layers/local/process/ParentWatch.ts"
 import { restartOnChange } from "./layers/local/process/RestartOnChange.ts"
+import { makeSpareProcesses } from "./layers/local/process/SpareProcesses.ts"
 import { makeStopSignal } from "./layers/local/process/StopSignals.ts"
 import { supervise } from "./layers/local/process/Supervisor.ts"
 import { workerNames } from "./workers/registry.ts"
@@ -100,6 +101,10 @@ const welcomeText = (baseUrl: string, { folder, logFileOf }: DataDir) => {
 /** This program, which the child processes run too. */
 const main = fileURLToPath(import.meta.url)
 
+/** What `npm run dev` builds beside it: a program that runs it later, and the packages that this one loads before. */
+const spare = join(dirname(main), "spare.js")
+const packagesMark = join(dirname(main), "packages", "mark")
+
 interface UpOptions {
   /** Restarts the API and the workers when their program is built again. */
   readonly watch: boolean
@@ -113,16 +118,26 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
       DATABASE_URL: yield* startDatabase(settings, dataDir),
       NATS_URL: yield* startBroker(settings, dataDir)
     }
-    const programOf = (name: string, args: ReadonlyArray<string>, extra: NodeJS.ProcessEnv = {}): Program => ({
+    const programOf = (name: string, args: ReadonlyArray<string>): Program => ({
       name,
       command: process.execPath,
-      args: name === "api" ? [...apiHeapOptions, main, ...args] : [main, ...args],
-      env: { ...process.env, ...urls, DATA_DIR: dataDir.folder, [supervisedFlag]: "1", ...extra },
+      args: [main, ...args],
+      env: { ...process.env, ...urls, DATA_DIR: dataDir.folder, [supervisedFlag]: "1" },
       logFile: dataDir.logFileOf(name),
       stop: [["SIGTERM", "20 seconds"]]
     })
     yield* withProgress("Migrating the database", migrate(programOf("migrate", ["migrate"])), () => "Database migrated")
-    const api = programOf("api", ["api"])
+    const spares = watch ? yield* makeSpareProcesses(packagesMark) : undefined
+    const serviceOf = (program: Program, options: ReadonlyArray<string> = []): Program =>
+      spares === undefined
+        ? { ...program, args: [...options, ...program.args] }
+        : { ...program, args: [...options, spare], start: spares.start(program.args.slice(1)) }
+    const api = serviceOf(programOf("api", ["api"]), apiHeapOptions)
+    const workers = workerNames.map((name) => {
+      const { env, ...program } = programOf(name, ["worker", name])
+      // Only one process can bind METRICS_PORT; the API does.
+      return serviceOf({ ...program, env: { ...env, METRICS_PORT: undefined } })
+    })
     const baseUrl = baseUrlOf(settings)
     const welcome = yield* Effect.once(printLine(welcomeText(baseUrl, dataDir)))
     const scope = yield* Effect.scope
@@ -136,19 +151,21 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
         const stopBeside = Effect.flatMap(Effect.forkIn(stopWorkers, scope), (fiber) => Ref.set(stoppingWorkers, fiber))
         return watch ? stopBeside : stopWorkers
       })
-      yield* withProgress(
+      const startApi = withProgress(
         "Starting the API",
         supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
         () => "API ready"
       )
-      yield* Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await)
-      yield* Effect.forEach(workerNames, (name) =>
-        // Only one process can bind METRICS_PORT; the API does.
-        supervise(programOf(name, ["worker", name], { METRICS_PORT: undefined }), { ready: Effect.void })
-      ).pipe(Scope.extend(workersScope))
+      const startWorkers = Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await).pipe(
+        Effect.zipRight(Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void }))),
+        Scope.extend(workersScope)
+      )
+      yield* Effect.zipRight(startApi, startWorkers)
       yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
       yield* welcome
       yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))
+      // Loading takes both cores for a while, which the workers need now.
+      if (spares !== undefined) yield* Effect.forkScoped(Effect.delay(spares.prepare([api, ...workers]), "2 seconds"))
     })
     yield* watch ? restartOnChange(main, startProcesses) : startProcesses
   })

@@ -60,7 +60,12 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
 
   const pidOf = (name: string) => childrenOf(dev.pid ?? 0).find((child) => child.name === name)?.pid ?? 0
   const pids = () => services.map(pidOf)
-  const servers = () => childrenOf(dev.pid ?? 0).filter(({ name }) => !services.includes(name))
+  const others = () => childrenOf(dev.pid ?? 0).filter(({ name }) => !services.includes(name))
+  const isSpare = ({ name }: { readonly name: string }) => name.endsWith("spare.js")
+  const servers = () => others().filter((process) => !isSpare(process))
+  const spares = () => others().filter(isSpare)
+  const waitForSpares = () =>
+    eventually(() => spares().length === services.length, "all processes have spares", seconds)
   const haveRestarted = (old: ReadonlyArray<number>) => () =>
     !old.some((pid) => startOf(pid) !== undefined) && pids().every((pid) => pid !== 0)
 
@@ -73,11 +78,16 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
   })
 
   it("restarts the api and all workers when a file in src is touched, and keeps PostgreSQL and NATS", async () => {
-    const [old, kept] = [pids(), servers()]
+    await waitForSpares()
+    const [old, kept, waiting] = [pids(), servers(), spares()]
     assert.isTrue(old.every((pid) => pid !== 0))
     assert.isAtLeast(kept.length, 2)
     touch(helpFile())
     await eventually(haveRestarted(old), "the processes are new", seconds)
+    assert.sameMembers(
+      pids(),
+      waiting.map(({ pid }) => pid)
+    )
     const isServing = () =>
       fetch(`http://127.0.0.1:${port}/readyz`).then(
         ({ ok }) => ok,
@@ -113,5 +123,14 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
     assert.deepStrictEqual(pids(), old)
     writeFileSync(helpFile(), text)
     await eventually(haveRestarted(old), "the processes are new", seconds)
+  })
+
+  it("loads packages again after they were built again", async () => {
+    await waitForSpares()
+    const [old, waiting] = [pids(), spares()]
+    touch(join(folder, ".cache", "dev", "packages", "mark"))
+    touch(helpFile())
+    await eventually(haveRestarted(old), "the processes are new", seconds)
+    assert.isEmpty(pids().filter((pid) => waiting.some((spare) => spare.pid === pid)))
   })
 })

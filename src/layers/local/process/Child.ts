@@ -13,6 +13,8 @@ export interface Program {
   readonly stop: ReadonlyArray<readonly [NodeJS.Signals, Duration.DurationInput]>
   /** Runs the program as another user, which requires root. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined
+  /** Starts the process in another way than `startProgram`. */
+  readonly start?: (program: Program) => ReturnType<typeof startProgram>
 }
 
 export interface ExitStatus {
@@ -32,9 +34,11 @@ export class CannotStart extends Data.TaggedError("CannotStart")<{
   }
 }
 
-interface Child {
+export interface Child {
   readonly ended: Promise<ExitStatus>
   readonly signal: (signal: NodeJS.Signals) => void
+  /** Writes to its standard input. */
+  readonly write: (text: string) => void
 }
 
 const launch = ({ account, args, command, env }: Program, log: number) =>
@@ -50,8 +54,19 @@ const launch = ({ account, args, command, env }: Program, log: number) =>
     const ended = new Promise<ExitStatus>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })))
     child.stdin?.on("error", () => {})
     child.once("error", (cause) => resume(Effect.fail(new CannotStart({ command, reason: reasonOf(cause) }))))
-    child.once("spawn", () => resume(Effect.succeed({ ended, signal: (signal) => child.kill(signal) })))
+    child.once("spawn", () =>
+      resume(
+        Effect.succeed({
+          ended,
+          signal: (signal) => child.kill(signal),
+          write: (text) => void child.stdin?.write(text)
+        })
+      )
+    )
   })
+
+export const startProgram = (program: Program) =>
+  Effect.scoped(Effect.flatMap(openLog(program.logFile), (log) => launch(program, log)))
 
 /** A plain timer: in a finalizer, which is uninterruptible, `Effect.timeout` would wait for the effect. */
 const endsWithin = (child: Child, timeout: Duration.DurationInput) =>
@@ -63,7 +78,7 @@ const endsWithin = (child: Child, timeout: Duration.DurationInput) =>
     })
   })
 
-const stopChild = (child: Child, stop: Program["stop"]) =>
+export const stopChild = (child: Child, stop: Program["stop"]) =>
   Effect.gen(function* () {
     for (const [signal, timeout] of stop) {
       child.signal(signal)
@@ -76,7 +91,7 @@ const stopChild = (child: Child, stop: Program["stop"]) =>
 /** Runs the program until it ends. On interruption it stops the program and waits for its end. */
 export const runProgram = (program: Program) =>
   Effect.acquireUseRelease(
-    Effect.scoped(Effect.flatMap(openLog(program.logFile), (log) => launch(program, log))),
+    (program.start ?? startProgram)(program),
     (child) => Effect.promise(() => child.ended),
     (child) => stopChild(child, program.stop)
   )
