@@ -1,8 +1,9 @@
 import type pg from "pg"
 import { makeIdSuffix } from "../src/layers/postgres/IdGenerator.ts"
+import { insertCreditNotes } from "./creditNoteSeed.ts"
 import type { SeedTenant } from "./tenants.ts"
 
-const seededLine = { quantity: 1.5, amount: 10_000, total: 15_000 }
+export const seededLine = { quantity: 1.5, amount: 10_000, total: 15_000 }
 
 /** A multiple of the connections, so that all invoices of a contract go to the same connection. */
 const maxContracts = 1024
@@ -21,6 +22,10 @@ const insertContracts = async (client: pg.Client, { clients, id, invoices }: See
   )
   return contracts
 }
+
+/** The client of the n-th invoice. */
+export const selectClient = ({ clients }: SeedTenant, n: number) =>
+  clients[((n % maxContracts) + 1) % clients.length] ?? ""
 
 const makeAddress = (name: string) => ({ name, address1: "Hafenstrasse 12", country: "CH", city: "Basel", zip: "4057" })
 
@@ -99,13 +104,25 @@ const updateBilledTotals = (client: pg.Client, { id }: SeedTenant) =>
     [id]
   )
 
+/** The entries that finalizing books. */
+const insertJournal = (client: pg.Client, { id }: SeedTenant) =>
+  client.query(
+    `insert into journal_entries (tenant_id, kind, booked_at, client_id, currency_code, invoice_id, invoice_minor,
+       credit_minor)
+     select tenant_id, 'INVOICE', issued_at, client_id, currency_code, id, total_minor, 0
+     from invoices where tenant_id = $1 and status = 'FINALIZED'`,
+    [id]
+  )
+
 /** The reference of the first line of a seeded invoice. */
 export const makeBilledReference = (invoice: string) => ({ referenceType: "timesheet", referenceId: `${invoice}.1` })
 
-/** Inserts a tenant's invoices with their lines and contracts. */
+/** Inserts a tenant's invoices with their lines, contracts, journal and credit notes. */
 export const insertInvoices = async (client: pg.Client, tenant: SeedTenant) => {
   await insertTaxRates(client, tenant)
   await insertInvoiceRows(client, tenant, await insertContracts(client, tenant))
   await insertBillables(client, tenant)
   await updateBilledTotals(client, tenant)
+  await insertJournal(client, tenant)
+  await insertCreditNotes(client, tenant)
 }

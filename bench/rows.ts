@@ -7,6 +7,7 @@ import {
   voidInvoice
 } from "./invoicingRows.ts"
 import { type RejectedRequest, type Row, type RowRequest, rejectInForeignTenant } from "./row.ts"
+import { finalizeCreditNote, recordPayment } from "./settlementRows.ts"
 import { type SeedTenant, tenants } from "./tenants.ts"
 
 /** Both are a 404, so that a response does not reveal foreign projects. */
@@ -83,5 +84,7 @@ export const rows: ReadonlyArray<Row> = [
   addTaxedLines,
   addTaxedLinesToLongInvoice,
   finalizeInvoice,
-  voidInvoice
+  voidInvoice,
+  recordPayment,
+  finalizeCreditNote
 ]

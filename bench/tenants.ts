@@ -9,12 +9,15 @@ interface TenantContents {
   readonly invoices?: number
   readonly status?: "DRAFT" | "FINALIZED"
   readonly lines?: number
+  /** Whether every invoice has a draft of a credit note. */
+  readonly hasCreditNotes?: boolean
   /** Percentages of the tax rates that the lines have in turn. */
   readonly taxPercents?: ReadonlyArray<number>
 }
 
 const makeSeedTenant = ({
   clients,
+  hasCreditNotes = false,
   invoices = 0,
   lines = 0,
   projects = 0,
@@ -27,6 +30,7 @@ const makeSeedTenant = ({
   clients: Array.from({ length: clients }, () => makeBenchId("clnt")),
   projects: Array.from({ length: projects }, () => makeBenchId("prj")),
   invoices: Array.from({ length: invoices }, () => makeBenchId("inv")),
+  creditNotes: Array.from({ length: hasCreditNotes ? invoices : 0 }, () => makeBenchId("crn")),
   /** The status of every invoice, and its number of lines. */
   status,
   lines,
@@ -51,5 +55,23 @@ export const tenants = {
   // The same number of invoices and the same contracts for each of three servers.
   withFinalized: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 3 }),
   toFinalize: makeSeedTenant({ role: "ADMIN", clients: 20, invoices: 3 * 20 * 1024, lines: 3 }),
-  foreign: makeSeedTenant({ role: undefined, clients: 1, projects: 1, invoices: 1 })
+  // A payment and a credit note lock their client, so that there are as many clients as contracts.
+  toPay: makeSeedTenant({ role: "ADMIN", clients: 1024, invoices: 3 * 20 * 1024, status: "FINALIZED", lines: 1 }),
+  toCredit: makeSeedTenant({
+    role: "ADMIN",
+    clients: 1024,
+    invoices: 3 * 20 * 1024,
+    status: "FINALIZED",
+    lines: 3,
+    hasCreditNotes: true
+  }),
+  foreign: makeSeedTenant({
+    role: undefined,
+    clients: 1,
+    projects: 1,
+    invoices: 1,
+    status: "FINALIZED",
+    lines: 3,
+    hasCreditNotes: true
+  })
 }

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage } from "node:http"
 import { ApiError } from "./apiError.ts"
 import { billablesPath, createBillables } from "./bare/billables.ts"
 import { handleCreateClient, handleListClients } from "./bare/clients.ts"
+import { handleFinalizeCreditNote, isCreditNotePath } from "./bare/creditNotes.ts"
 import { handleTransition, isTransitionPath } from "./bare/invoices.ts"
+import { handleCreatePayment, paymentsPath } from "./bare/payments.ts"
 import { handlePatchProject, handleReadProject, projectPath } from "./bare/projects.ts"
 import { type HttpResponse, makeError, notFound } from "./bare/response.ts"
 import { environment, exitWithBench } from "./environment.ts"
@@ -17,12 +19,15 @@ const routes = new Map<string, (request: IncomingMessage) => Promise<HttpRespons
   [`GET ${projectPath}`, handleReadProject],
   [`PATCH ${projectPath}`, handlePatchProject],
   [`POST ${billablesPath}`, createBillables],
-  ["POST transition", handleTransition]
+  ["POST transition", handleTransition],
+  [`POST ${paymentsPath}`, handleCreatePayment],
+  ["POST credit note", handleFinalizeCreditNote]
 ])
 
 /** The path without its id and query. */
 const findRoute = (url = "") => {
   if (isTransitionPath(url)) return "transition"
+  if (isCreditNotePath(url)) return "credit note"
   return url.startsWith(projectPath) ? projectPath : url
 }
 

@@ -1,3 +1,4 @@
+import type { Caller } from "./caller.ts"
 import { newId } from "./ids.ts"
 
 export interface NewLine {
@@ -70,7 +71,7 @@ export const toBillableRow = (tenant: string, line: Billable) => ({
   sequence: 1
 })
 
-export const makeBillableEvent = (tenant: string, client: string, line: Billable) => ({
+export const makeBillableEvent = ({ subject, tenant }: Caller, client: string, line: Billable) => ({
   tenant_id: tenant,
   id: newId("evt"),
   type: "billable.created",
@@ -78,5 +79,6 @@ export const makeBillableEvent = (tenant: string, client: string, line: Billable
   client_id: client,
   sequence: 1,
   occurred_at: line.createdAt,
+  created_by: subject,
   data: line
 })

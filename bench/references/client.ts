@@ -1,3 +1,4 @@
+import type { Caller } from "./caller.ts"
 import { newId } from "./ids.ts"
 import type { ClientRow } from "./statements.ts"
 
@@ -28,11 +29,11 @@ export const makeClient = ({ description, name, order }: NewClient): Client => {
 }
 
 /** The values of `createClientStatement`. */
-export const toInsertValues = (tenant: string, client: Client) => {
+export const toInsertValues = ({ subject, tenant }: Caller, client: Client) => {
   const { createdAt, description = null, id, name, order = null } = client
   return [
     ...[tenant, id, name, description, order, "[]", createdAt, createdAt, 1],
-    ...[tenant, newId("evt"), "client.created", id, id, 1, createdAt, JSON.stringify(client)]
+    ...[tenant, newId("evt"), "client.created", id, id, 1, createdAt, subject, JSON.stringify(client)]
   ]
 }
 

@@ -3,8 +3,10 @@ import fastify from "fastify"
 import { environment, exitWithBench } from "./environment.ts"
 import { registerBillables } from "./fastify/billables.ts"
 import { registerClients } from "./fastify/clients.ts"
+import { registerCreditNotes } from "./fastify/creditNotes.ts"
 import { registerErrorHandlers } from "./fastify/errors.ts"
 import { registerInvoices } from "./fastify/invoices.ts"
+import { registerPayments } from "./fastify/payments.ts"
 import { registerProjects } from "./fastify/projects.ts"
 
 exitWithBench()
@@ -19,7 +21,7 @@ const app = fastify({
 })
 
 app.decorateRequest("principal")
-app.decorateRequest("tenant", "")
+app.decorateRequest("caller")
 app.addHook("onRequest", async (request, reply) => {
   reply.header("x-request-id", request.id)
 })
@@ -29,5 +31,7 @@ app.register(registerClients, { prefix: "/api/v1/clients" })
 app.register(registerProjects, { prefix: "/api/v1/projects" })
 app.register(registerBillables, { prefix: "/api/v1/billables" })
 app.register(registerInvoices, { prefix: "/api/v1/invoices" })
+app.register(registerPayments, { prefix: "/api/v1/payments" })
+app.register(registerCreditNotes, { prefix: "/api/v1/credit-notes" })
 
 await app.listen({ host: "127.0.0.1", port: environment.port })

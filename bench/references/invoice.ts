@@ -10,6 +10,10 @@ export interface InvoiceRow {
   readonly taxes: ReadonlyArray<object>
   readonly taxMinor: number
   readonly totalMinor: number
+  readonly paidMinor: number
+  readonly creditedMinor: number
+  readonly writtenOffMinor: number
+  readonly balanceMinor: number
   readonly billableCount: number
   readonly issuedAt: string | null
   readonly dueAt: string | null
@@ -33,6 +37,10 @@ export const toInvoice = (row: InvoiceRow) => ({
   taxes: row.taxes,
   taxMinor: row.taxMinor,
   totalMinor: row.totalMinor,
+  paidMinor: row.paidMinor,
+  creditedMinor: row.creditedMinor,
+  writtenOffMinor: row.writtenOffMinor,
+  balanceMinor: row.balanceMinor,
   billableCount: row.billableCount,
   ...(row.issuedAt === null ? {} : { issuedAt: row.issuedAt }),
   ...(row.dueAt === null ? {} : { dueAt: row.dueAt }),

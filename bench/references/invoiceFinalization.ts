@@ -1,6 +1,9 @@
 import { notFound, validationError } from "./apiError.ts"
-import { enqueueAndFinalize, freezeImages, incrementCounter, loadParties, lockSeries } from "./invoicingStatements.ts"
+import type { Caller } from "./caller.ts"
+import { enqueueAndFinalize, freezeImages, loadParties } from "./invoicingStatements.ts"
+import { toBookingValues } from "./journal.ts"
 import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
+import { allocateNumber, invoiceSeries } from "./numberSeries.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
 const millisPerDay = 86_400_000
@@ -20,22 +23,10 @@ const readParties = async (connection: Connection, tenant: string, contract: str
   }
 }
 
-/** The next number of the tenant's series, whose row stays locked until the transaction ends. */
-const allocateNumber = async (connection: Connection, tenant: string) => {
-  const { rows: series } = await connection.query({ ...lockSeries, values: [tenant, "INV-{year}-{seq:6}"] })
-  const { issuedAt, pattern }: { issuedAt: string; pattern: string } = series[0]
-  const period = issuedAt.slice(0, 4)
-  const { rows: counters } = await connection.query({ ...incrementCounter, values: [tenant, period] })
-  const { place }: { place: number } = counters[0]
-  const invoiceNumber = pattern
-    .replace("{year}", period)
-    .replace(/\{seq:(\d+)\}/, (_, width: string) => String(place).padStart(Number(width), "0"))
-  return { issuedAt, period, place, invoiceNumber }
-}
-
 /** Gives a draft its number, freezes its parties and images, and enqueues its file. */
-export const finalizeInvoice = (tenant: string, id: string) =>
+export const finalizeInvoice = (caller: Caller, id: string) =>
   inTransaction(async (connection) => {
+    const { tenant } = caller
     const locked = await lockInvoice(connection, tenant, id)
     if (locked === undefined) throw notFound()
     const { contract, invoice } = locked
@@ -43,13 +34,17 @@ export const finalizeInvoice = (tenant: string, id: string) =>
     if (invoice.billableCount === 0 || invoice.totalMinor < 0) throw validationError("the invoice is not complete")
     const parties = await readParties(connection, tenant, invoice.contract)
     await connection.query({ ...freezeImages, values: [tenant, id, invoice.contract] })
-    const { invoiceNumber, issuedAt, period, place } = await allocateNumber(connection, tenant)
+    const { issuedAt, number, period, place } = await allocateNumber(connection, invoiceSeries, tenant)
     const term = contract.paymentTermDays * millisPerDay
     const dueAt = invoice.dueAt ?? new Date(Date.parse(issuedAt) + term).toISOString()
-    return updateLockedInvoice(connection, tenant, locked, {
+    const entries = [{ kind: "INVOICE", invoice: id, invoiceMinor: invoice.totalMinor }]
+    return updateLockedInvoice(connection, caller, locked, {
       statement: enqueueAndFinalize,
-      extraValues: [tenant, id, period, place, JSON.stringify(parties)],
+      extraValues: [
+        ...[tenant, id, period, place, JSON.stringify(parties)],
+        ...toBookingValues(caller, contract, entries, issuedAt)
+      ],
       eventType: "invoice.finalized",
-      fields: { status: "FINALIZED", invoiceNumber, issuedAt, dueAt }
+      fields: { status: "FINALIZED", invoiceNumber: number, issuedAt, dueAt }
     })
   })

@@ -1,21 +1,26 @@
 import { notFound, validationError } from "./apiError.ts"
+import type { Caller } from "./caller.ts"
 import { voidLockedInvoice } from "./invoicingStatements.ts"
+import { toBookingValues } from "./journal.ts"
 import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
 import { inTransaction } from "./transaction.ts"
 
 /** Voids an unpaid invoice: releases the references of its lines and reduces what its contract has billed. */
-export const voidInvoice = (tenant: string, id: string) =>
+export const voidInvoice = (caller: Caller, id: string) =>
   inTransaction(async (connection) => {
+    const { tenant } = caller
     const locked = await lockInvoice(connection, tenant, id)
     if (locked === undefined) throw notFound()
-    const { invoice } = locked
+    const { contract, invoice } = locked
     if (invoice.status !== "DRAFT" && invoice.status !== "FINALIZED")
       throw validationError(`status is ${invoice.status}`)
-    return updateLockedInvoice(connection, tenant, locked, {
+    const isIssued = invoice.invoiceNumber !== null
+    const entries = isIssued ? [{ kind: "VOID", invoice: id, invoiceMinor: -invoice.totalMinor }] : []
+    return updateLockedInvoice(connection, caller, locked, {
       statement: voidLockedInvoice,
-      extraValues: [tenant, id],
+      extraValues: [tenant, id, isIssued, ...toBookingValues(caller, contract, entries)],
       billedChanges: [-invoice.totalMinor],
       eventType: "invoice.voided",
-      fields: { status: "VOID" }
+      fields: { status: "VOID", balanceMinor: 0 }
     })
   })

@@ -1,4 +1,20 @@
+import { bookingText } from "./journal.ts"
+
 /** The service's own statements, named so that each connection prepares them once. */
+const balanceText = `
+  case this.status when 'VOID' then 0
+    else greatest(this.total_minor - this.paid_minor - this.credited_minor - this.written_off_minor, 0) end`
+
+export const invoiceColumns = `
+  this."id" as "id", this."contract_id" as "contract", this."status" as "status",
+  this."invoice_number" as "invoiceNumber", this."currency_code" as "currencyCode",
+  this."subtotal_minor" as "subtotalMinor", this."discount_minor" as "discountMinor", this."taxes" as "taxes",
+  this."tax_minor" as "taxMinor", this."total_minor" as "totalMinor", this."paid_minor" as "paidMinor",
+  this."credited_minor" as "creditedMinor", this."written_off_minor" as "writtenOffMinor",
+  ${balanceText} as "balanceMinor", this."billable_count" as "billableCount", this."issued_at" as "issuedAt",
+  this."due_at" as "dueAt", this."discount" as "discount", this."discount_reason" as "discountReason",
+  this."paid_at" as "paidAt", this."created_at" as "createdAt", this."updated_at" as "updatedAt"`
+
 export const lockInvoiceStatement = {
   name: "invoices.lock",
   text: `
@@ -9,12 +25,7 @@ export const lockInvoiceStatement = {
       from contracts where tenant_id = $1
         and id = (select contract_id from invoices where tenant_id = $2 and id = $3)
       for no key update)
-    select this."id" as "id", this."contract_id" as "contract", this."status" as "status",
-      this."invoice_number" as "invoiceNumber", this."currency_code" as "currencyCode",
-      this."subtotal_minor" as "subtotalMinor", this."discount_minor" as "discountMinor", this."taxes" as "taxes",
-      this."tax_minor" as "taxMinor", this."total_minor" as "totalMinor", this."billable_count" as "billableCount",
-      this."issued_at" as "issuedAt", this."due_at" as "dueAt", this."discount" as "discount",
-      this."discount_reason" as "discountReason", this."paid_at" as "paidAt", this.tax_sets as "taxSets", this."created_at" as "createdAt", this."updated_at" as "updatedAt", this.sequence,
+    select ${invoiceColumns}, this.tax_sets as hidden, this.sequence,
       row_to_json(first) as first
     from first, invoices this where this.tenant_id = $4 and this.id = $5 for update of this`
 }
@@ -33,7 +44,7 @@ const billableColumns = `
   "reference_id", "description", "metadata", "order", "tax_rates", "discount_minor", "line_total_minor", "created_at",
   "updated_at", "sequence"`
 
-const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, data"
+export const eventColumns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data"
 
 /** Updates an invoice and inserts its event. Its parameters follow the `first` parameters of the statement. */
 const invoiceUpdateText = (first: number, moreColumns = "") => {
@@ -41,22 +52,23 @@ const invoiceUpdateText = (first: number, moreColumns = "") => {
   return `changed as (
       update invoices this set ${moreColumns} "id" = ${$(1)}, "contract_id" = ${$(2)}, "status" = ${$(3)},
         "invoice_number" = ${$(4)}, "currency_code" = ${$(5)}, "subtotal_minor" = ${$(6)}, "discount_minor" = ${$(7)},
-        "taxes" = ${$(8)}, "tax_minor" = ${$(9)}, "total_minor" = ${$(10)}, "billable_count" = ${$(11)},
-        "issued_at" = ${$(12)}, "due_at" = ${$(13)}, "discount" = ${$(14)}, "discount_reason" = ${$(15)},
-        "paid_at" = ${$(16)}, "created_at" = ${$(17)}, "updated_at" = ${$(18)}, "sequence" = ${$(19)}
-      where this.tenant_id = ${$(20)} and this.id = ${$(21)} and this.sequence = ${$(22)}
+        "taxes" = ${$(8)}, "tax_minor" = ${$(9)}, "total_minor" = ${$(10)}, "paid_minor" = ${$(11)},
+        "credited_minor" = ${$(12)}, "written_off_minor" = ${$(13)}, "billable_count" = ${$(14)},
+        "issued_at" = ${$(15)}, "due_at" = ${$(16)}, "discount" = ${$(17)}, "discount_reason" = ${$(18)},
+        "paid_at" = ${$(19)}, "created_at" = ${$(20)}, "updated_at" = ${$(21)}, "sequence" = ${$(22)}
+      where this.tenant_id = ${$(23)} and this.id = ${$(24)} and this.sequence = ${$(25)}
       returning 1
     ), event as (
       insert into events (${eventColumns})
-      select ${$(23)}, ${$(24)}, ${$(25)}, ${$(26)},
-        (select client_id from contracts where tenant_id = ${$(27)} and id = ${$(28)}), ${$(29)}::integer,
-        ${$(30)}::timestamptz, ${$(31)}::json
+      select ${$(26)}, ${$(27)}, ${$(28)}, ${$(29)},
+        (select client_id from contracts where tenant_id = ${$(30)} and id = ${$(31)}), ${$(32)}::integer,
+        ${$(33)}::timestamptz, ${$(34)}::text, ${$(35)}::json
       from changed
     )
     select 1 / count(*) from changed`
 }
 
-const billedUpdateText = (first: number) =>
+export const billedUpdateText = (first: number) =>
   `billed as (
       update contracts set billed_minor = $${first + 1} where tenant_id = $${first + 2} and id = $${first + 3}
     )`
@@ -75,14 +87,20 @@ export const addBillables = {
     ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
 }
 
-/** Releases the references of the lines, and updates the contract and the invoice, in one statement. */
+/**
+ * Releases the references of the lines, enqueues the file and books the entries of an issued invoice, and updates the
+ * contract and the invoice, in one statement.
+ */
 export const voidLockedInvoice = {
   name: "invoices.void",
   text: `
     with released as (
       update billables set released = true
       where tenant_id = $1 and invoice_id = $2 and reference_id is not null
-    ), ${billedUpdateText(2)}, ${invoiceUpdateText(5)}`
+    ), enqueued as (
+      insert into invoice_file_queue (tenant_id, invoice_id, variant) select $1, $2, 'VOID' where $3::boolean
+      on conflict do nothing
+    ), ${bookingText(3)}, ${billedUpdateText(9)}, ${invoiceUpdateText(12)}`
 }
 
 const firstAddress = (owner: string) => `(
@@ -126,28 +144,11 @@ export const freezeImages = {
     ) images order by role, place`
 }
 
-export const lockSeries = {
-  name: "series.lock",
-  text: `
-    insert into invoice_series as series (tenant_id, pattern, last_issued)
-    values ($1, $2, date_trunc('milliseconds', clock_timestamp()))
-    on conflict (tenant_id) do update
-      set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
-    returning pattern, last_issued as "issuedAt"`
-}
-
-export const incrementCounter = {
-  name: "series.next",
-  text: `
-    insert into invoice_counters as counter (tenant_id, period, last) values ($1, $2, 1)
-    on conflict (tenant_id, period) do update set last = counter.last + 1 returning last as place`
-}
-
-/** Enqueues the file of an invoice and finalizes the invoice, in one statement. */
+/** Enqueues the file of an invoice, books it and finalizes it, in one statement. */
 export const enqueueAndFinalize = {
   name: "invoices.finalize",
   text: `
     with enqueued as (
       insert into invoice_file_queue (tenant_id, invoice_id, variant) values ($1, $2, 'ISSUED') on conflict do nothing
-    ), ${invoiceUpdateText(5, '"period" = $3, "place" = $4, "parties" = $5,')}`
+    ), ${bookingText(5)}, ${invoiceUpdateText(11, '"period" = $3, "place" = $4, "parties" = $5,')}`
 }

@@ -1,5 +1,6 @@
 import { notFound, validationError } from "./apiError.ts"
 import { makeBillable, makeBillableEvent, type NewLine, type NewLines, toBillableRow } from "./billable.ts"
+import type { Caller } from "./caller.ts"
 import type { InvoiceRow } from "./invoice.ts"
 import { addBillables, findBilledReferences } from "./invoicingStatements.ts"
 import { lockInvoice, updateLockedInvoice } from "./lockedInvoice.ts"
@@ -35,13 +36,14 @@ const computeTotals = ({ billableCount, totalMinor }: InvoiceRow, totals: Readon
   const count = billableCount + totals.length
   if (total === undefined) throw validationError("total would be too large")
   if (count > maxLines) throw validationError(`invoice would have more than ${maxLines} lines`)
-  return { subtotalMinor: total, totalMinor: total, billableCount: count }
+  return { subtotalMinor: total, totalMinor: total, balanceMinor: Math.max(total, 0), billableCount: count }
 }
 
 /** Adds all lines to a draft, or none. */
-export const addLines = async (tenant: string, { billables, invoiceId }: NewLines) => {
+export const addLines = async (caller: Caller, { billables, invoiceId }: NewLines) => {
   if (!billables.every(({ quantity = 1 }) => hasAllowedScale(quantity)))
     throw validationError("quantity has too many decimals")
+  const { tenant } = caller
   return inTransaction(async (connection) => {
     const locked = await lockInvoice(connection, tenant, invoiceId)
     if (locked === undefined) throw notFound()
@@ -51,9 +53,9 @@ export const addLines = async (tenant: string, { billables, invoiceId }: NewLine
     const created = billables.map((line) => makeLine(line, invoice, at))
     await requireUnbilled(connection, tenant, billables)
     const rows = JSON.stringify(created.map((line) => toBillableRow(tenant, line)))
-    const events = JSON.stringify(created.map((line) => makeBillableEvent(tenant, contract.client, line)))
+    const events = JSON.stringify(created.map((line) => makeBillableEvent(caller, contract.client, line)))
     const lineTotals = created.map(({ lineTotalMinor }) => lineTotalMinor)
-    await updateLockedInvoice(connection, tenant, locked, {
+    await updateLockedInvoice(connection, caller, locked, {
       statement: addBillables,
       extraValues: [rows, events],
       billedChanges: lineTotals,

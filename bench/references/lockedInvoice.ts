@@ -1,4 +1,5 @@
 import { validationError } from "./apiError.ts"
+import type { Caller } from "./caller.ts"
 import { newId } from "./ids.ts"
 import { type InvoiceRow, toInvoice } from "./invoice.ts"
 import { lockInvoiceStatement } from "./invoicingStatements.ts"
@@ -22,14 +23,17 @@ export interface LockedInvoice {
 /** Locks an invoice after its contract, like the service, to avoid deadlocks. Undefined when it does not exist. */
 export const lockInvoice = async (connection: Connection, tenant: string, id: string) => {
   const values = [tenant, tenant, id, tenant, id]
-  const { rows } = await connection.query<InvoiceRow & { first: LockedContract }>({ ...lockInvoiceStatement, values })
+  const { rows } = await connection.query<InvoiceRow & { first: LockedContract; hidden: unknown }>({
+    ...lockInvoiceStatement,
+    values
+  })
   if (rows[0] === undefined) return undefined
-  const { first, ...invoice } = rows[0]
+  const { first, hidden: _, ...invoice } = rows[0]
   return { contract: first, invoice }
 }
 
 /** The values of `billedUpdateText`. */
-const toBilledValues = (
+export const toBilledValues = (
   tenant: string,
   { billedMinor, capMinor, id }: LockedContract,
   changes: ReadonlyArray<number>
@@ -42,7 +46,7 @@ const toBilledValues = (
 
 /** The values of `invoiceUpdateText`. */
 const toInvoiceValues = (
-  tenant: string,
+  { subject, tenant }: Caller,
   invoice: InvoiceRow,
   currentSequence: number,
   eventType: string,
@@ -50,6 +54,7 @@ const toInvoiceValues = (
 ) => {
   const { contract, createdAt, currencyCode, id, sequence, status, updatedAt } = invoice
   const { billableCount, dueAt, invoiceNumber, issuedAt, paidAt, subtotalMinor, totalMinor } = invoice
+  const { creditedMinor, paidMinor, writtenOffMinor } = invoice
   const { discount, discountMinor, discountReason, taxMinor, taxes } = invoice
   return [
     ...[
@@ -63,10 +68,20 @@ const toInvoiceValues = (
       JSON.stringify(taxes),
       taxMinor
     ],
-    ...[totalMinor, billableCount, issuedAt, dueAt, discount, discountReason],
+    ...[
+      totalMinor,
+      paidMinor,
+      creditedMinor,
+      writtenOffMinor,
+      billableCount,
+      issuedAt,
+      dueAt,
+      discount,
+      discountReason
+    ],
     ...[paidAt, createdAt, updatedAt, sequence],
     ...[tenant, id, currentSequence],
-    ...[tenant, newId("evt"), eventType, id, tenant, contract, sequence, updatedAt, JSON.stringify(data)]
+    ...[tenant, newId("evt"), eventType, id, tenant, contract, sequence, updatedAt, subject, JSON.stringify(data)]
   ]
 }
 
@@ -83,7 +98,7 @@ interface InvoiceUpdate {
 /** Updates a locked invoice and what its contract has billed. */
 export const updateLockedInvoice = async (
   connection: Connection,
-  tenant: string,
+  caller: Caller,
   { contract, invoice }: LockedInvoice,
   { extraValues, billedChanges, fields, statement, eventType }: InvoiceUpdate
 ) => {
@@ -91,8 +106,8 @@ export const updateLockedInvoice = async (
   const data = toInvoice(next)
   const values = [
     ...extraValues,
-    ...(billedChanges === undefined ? [] : toBilledValues(tenant, contract, billedChanges)),
-    ...toInvoiceValues(tenant, next, invoice.sequence, eventType, data)
+    ...(billedChanges === undefined ? [] : toBilledValues(caller.tenant, contract, billedChanges)),
+    ...toInvoiceValues(caller, next, invoice.sequence, eventType, data)
   ]
   const { rowCount } = await connection.query({ ...statement, values })
   if (rowCount !== 1) throw new Error("A locked row changed")

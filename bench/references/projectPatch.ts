@@ -1,3 +1,4 @@
+import type { Caller } from "./caller.ts"
 import { pool } from "./database.ts"
 import { newId } from "./ids.ts"
 import { type Project, type ProjectChange, toProject, type VersionedProjectRow } from "./project.ts"
@@ -5,7 +6,7 @@ import { lockProjectStatement, readProjectStatement, updateProjectStatement } fr
 import { type Connection, inTransaction } from "./transaction.ts"
 
 /** The values of `updateProjectStatement`. */
-const toUpdateValues = (tenant: string, project: Project, currentSequence: number) => {
+const toUpdateValues = ({ subject, tenant }: Caller, project: Project, currentSequence: number) => {
   const { contract, createdAt, description = null, id, name, order = null, updatedAt } = project
   return [
     ...[id, contract, name, description, order, createdAt, updatedAt, currentSequence + 1],
@@ -19,6 +20,7 @@ const toUpdateValues = (tenant: string, project: Project, currentSequence: numbe
       contract,
       currentSequence + 1,
       updatedAt,
+      subject,
       JSON.stringify(project)
     ]
   ]
@@ -28,28 +30,28 @@ const toUpdateValues = (tenant: string, project: Project, currentSequence: numbe
 const tryPatch = async (
   connection: Connection,
   statement: typeof readProjectStatement,
-  tenant: string,
+  caller: Caller,
   id: string,
   change: ProjectChange
 ) => {
-  const { rows } = await connection.query<VersionedProjectRow>({ ...statement, values: [tenant, id] })
+  const { rows } = await connection.query<VersionedProjectRow>({ ...statement, values: [caller.tenant, id] })
   if (rows[0] === undefined) return "missing"
   const { sequence, ...row } = rows[0]
   const project = toProject({ ...row, ...change, updatedAt: new Date().toISOString() })
   const { rowCount } = await connection.query({
     ...updateProjectStatement,
-    values: toUpdateValues(tenant, project, sequence)
+    values: toUpdateValues(caller, project, sequence)
   })
   return rowCount === 1 ? project : "conflict"
 }
 
-const patchLocked = (tenant: string, id: string, change: ProjectChange) =>
-  inTransaction((connection) => tryPatch(connection, lockProjectStatement, tenant, id, change))
+const patchLocked = (caller: Caller, id: string, change: ProjectChange) =>
+  inTransaction((connection) => tryPatch(connection, lockProjectStatement, caller, id, change))
 
 /** Optimistic update; after a conflict it locks the row and tries again. */
-export const patchProject = async (tenant: string, id: string, change: ProjectChange) => {
-  const first = await tryPatch(pool, readProjectStatement, tenant, id, change)
-  const result = first === "conflict" ? await patchLocked(tenant, id, change) : first
+export const patchProject = async (caller: Caller, id: string, change: ProjectChange) => {
+  const first = await tryPatch(pool, readProjectStatement, caller, id, change)
+  const result = first === "conflict" ? await patchLocked(caller, id, change) : first
   if (result === "conflict") throw new Error("A locked row changed")
   return result === "missing" ? undefined : result
 }

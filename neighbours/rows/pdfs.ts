@@ -23,6 +23,7 @@ const makePdfRow = (name: string, isFinalized: boolean): Row => ({
       role: "OWNER",
       clients: [clientId],
       projects: [],
+      creditNotes: [],
       invoices,
       status: "DRAFT",
       lines: lineCount,

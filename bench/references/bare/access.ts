@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import type { Caller } from "../caller.ts"
 import { pool } from "../database.ts"
 import { hasRole } from "../roles.ts"
 import { type Membership, membershipStatement } from "../statements.ts"
@@ -27,12 +28,12 @@ export const withCaller =
   }
 
 /** Checks the token, then the tenant, then the role. */
-export const withTenant = (role: string, handle: Handler<string>) =>
+export const withTenant = (role: string, handle: Handler<Caller>) =>
   withCaller(async (request, { issuer, subject }) => {
     const tenant = request.headers["tenant-id"]
     if (typeof tenant !== "string") return makeError(400, "ValidationError", "tenant-id is required")
     const { rows } = await pool.query<Membership>({ ...membershipStatement, values: [tenant, issuer, subject] })
     return rows[0] === undefined || !hasRole(rows[0].role, role)
       ? makeError(403, "Forbidden", "Forbidden")
-      : handle(request, tenant)
+      : handle(request, { tenant, subject })
   })

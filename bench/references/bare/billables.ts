@@ -56,12 +56,12 @@ const isNewLines = (body: unknown): body is NewLines => {
   )
 }
 
-export const createBillables = withTenant("MEMBER", async (request, tenant) => {
+export const createBillables = withTenant("MEMBER", async (request, caller) => {
   const body = await readBody(request)
   if (!isNewLines(body)) return validationError
   return {
     status: 201,
-    body: `{"data":${JSON.stringify(await addLines(tenant, body))}}`,
+    body: `{"data":${JSON.stringify(await addLines(caller, body))}}`,
     headers: { location: `${billablesPath}?invoiceId=${body.invoiceId}` }
   }
 })

@@ -11,7 +11,7 @@ const formatClient = ({ createdAt, description, id, name, order, updatedAt }: Cl
   (order === null ? "" : `"order":${order},`) +
   `"media":[],"createdAt":"${createdAt}","updatedAt":"${updatedAt}"}`
 
-export const handleListClients = withTenant("VIEWER", async (_, tenant) => {
+export const handleListClients = withTenant("VIEWER", async (_, { tenant }) => {
   const { rows } = await pool.query<ClientRow>({ ...listClientsStatement, values: [tenant] })
   return { status: 200, body: `{"data":[${rows.map(formatClient).join(",")}]}` }
 })
@@ -28,11 +28,11 @@ const isNewClient = (body: unknown): body is NewClient => {
   )
 }
 
-export const handleCreateClient = withTenant("MEMBER", async (request, tenant) => {
+export const handleCreateClient = withTenant("MEMBER", async (request, caller) => {
   const body = await readBody(request)
   if (!isNewClient(body)) return validationError
   const client = makeClient(body)
-  await pool.query({ ...createClientStatement, values: toInsertValues(tenant, client) })
+  await pool.query({ ...createClientStatement, values: toInsertValues(caller, client) })
   return {
     status: 201,
     body: `{"data":${JSON.stringify(client)}}`,

@@ -41,9 +41,9 @@ const isProjectChange = (body: unknown): body is ProjectChange => {
   )
 }
 
-export const handlePatchProject = withTenant("MEMBER", async (request, tenant) => {
+export const handlePatchProject = withTenant("MEMBER", async (request, caller) => {
   const { id } = parseTarget(request.url)
   const body = await readBody(request)
   if (id === undefined) return notFound
-  return isProjectChange(body) ? makeProjectResponse(await patchProject(tenant, id, body)) : validationError
+  return isProjectChange(body) ? makeProjectResponse(await patchProject(caller, id, body)) : validationError
 })

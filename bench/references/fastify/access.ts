@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify"
 import { ApiError } from "../apiError.ts"
+import type { Caller } from "../caller.ts"
 import { pool } from "../database.ts"
 import { hasRole } from "../roles.ts"
 import { type Membership, membershipStatement } from "../statements.ts"
@@ -8,7 +9,7 @@ import { type Principal, verifyToken } from "../tokens.ts"
 declare module "fastify" {
   interface FastifyRequest {
     principal: Principal
-    tenant: string
+    caller: Caller
   }
 }
 
@@ -36,5 +37,5 @@ export const requireRole = (role: string) => async (request: FastifyRequest) => 
   }
   const { rows } = await pool.query<Membership>({ ...membershipStatement, values: [tenant, issuer, subject] })
   if (rows[0] === undefined || !hasRole(rows[0].role, role)) throw new ApiError(403, "Forbidden", "Forbidden")
-  request.tenant = tenant
+  request.caller = { tenant, subject }
 }

@@ -12,8 +12,8 @@ export const registerBillables = async (app: FastifyInstance) => {
       onRequest: requireRole("MEMBER"),
       schema: { body: newLinesSchema, response: { 201: billablesResponseSchema } }
     },
-    async ({ body, tenant }, reply) => {
-      const data = await addLines(tenant, body)
+    async ({ body, caller }, reply) => {
+      const data = await addLines(caller, body)
       reply.code(201).header("location", `/api/v1/billables?invoiceId=${body.invoiceId}`)
       return { data }
     }

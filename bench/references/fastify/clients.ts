@@ -9,7 +9,7 @@ export const registerClients = async (app: FastifyInstance) => {
   app.get(
     "/",
     { onRequest: requireRole("VIEWER"), schema: { response: { 200: clientsResponseSchema } } },
-    async ({ tenant }) => {
+    async ({ caller: { tenant } }) => {
       const { rows } = await pool.query<ClientRow>({ ...listClientsStatement, values: [tenant] })
       return { data: rows.map(toClient) }
     }
@@ -18,9 +18,9 @@ export const registerClients = async (app: FastifyInstance) => {
   app.post<{ Body: NewClient }>(
     "/",
     { onRequest: requireRole("MEMBER"), schema: { body: newClientSchema, response: { 201: clientResponseSchema } } },
-    async ({ body, tenant, url }, reply) => {
+    async ({ body, caller, url }, reply) => {
       const client = makeClient(body)
-      await pool.query({ ...createClientStatement, values: toInsertValues(tenant, client) })
+      await pool.query({ ...createClientStatement, values: toInsertValues(caller, client) })
       reply.code(201).header("location", `${url}/${client.id}`)
       return { data: client }
     }

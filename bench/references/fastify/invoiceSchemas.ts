@@ -10,7 +10,7 @@ export const invoiceResponseSchema = envelopeSchema({
   type: "object",
   required: [
     ...["id", "contract", "status", "currencyCode", "subtotalMinor", "discountMinor", "taxes"],
-    ...["taxMinor", "totalMinor", "billableCount"],
+    ...["taxMinor", "totalMinor", "paidMinor", "creditedMinor", "writtenOffMinor", "balanceMinor", "billableCount"],
     ...["createdAt", "updatedAt"]
   ],
   properties: {
@@ -24,6 +24,10 @@ export const invoiceResponseSchema = envelopeSchema({
     taxes: { type: "array", items: { type: "object", additionalProperties: true } },
     taxMinor: { type: "integer" },
     totalMinor: { type: "integer" },
+    paidMinor: { type: "integer" },
+    creditedMinor: { type: "integer" },
+    writtenOffMinor: { type: "integer" },
+    balanceMinor: { type: "integer" },
     billableCount: { type: "integer" },
     issuedAt: { type: "string" },
     dueAt: { type: "string" },

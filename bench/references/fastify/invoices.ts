@@ -14,6 +14,6 @@ export const registerInvoices = async (app: FastifyInstance) => {
         onRequest: requireRole("ADMIN"),
         schema: { params: invoiceParamsSchema, response: { 200: invoiceResponseSchema } }
       },
-      async ({ params, tenant }) => ({ data: await apply(tenant, params.id) })
+      async ({ caller, params }) => ({ data: await apply(caller, params.id) })
     )
 }

@@ -38,8 +38,8 @@ export const registerProjects = async (app: FastifyInstance) => {
       onRequest: requireRole("MEMBER"),
       schema: { params: projectParamsSchema, body: projectChangeSchema, response: { 200: projectResponseSchema } }
     },
-    async ({ body, params, tenant }) => {
-      const data = await patchProject(tenant, params.id, body)
+    async ({ body, caller, params }) => {
+      const data = await patchProject(caller, params.id, body)
       if (data === undefined) throw notFound()
       return { data }
     }
