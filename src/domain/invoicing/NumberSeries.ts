@@ -37,9 +37,28 @@ const patternOf = (document: NumberedDocument) =>
     defaultNumberPatterns[document]
   )
 
+/** A pattern with this text restarts its counter every year. */
+export const yearPlaceholder = "{year}"
+
+/** The period of a counter that never restarts. */
+export const wholePeriod = "all"
+
 /** The period of a counter: the year if the pattern contains it, else `all`. */
 export const numberingPeriod = (pattern: string, issueDate: string) =>
-  pattern.includes("{year}") ? issueDate.slice(0, 4) : "all"
+  pattern.includes(yearPlaceholder) ? issueDate.slice(0, 4) : wholePeriod
+
+/** How far from a moment `yearAround` holds. */
+export const yearAroundHours = 12
+/** No time zone is farther from UTC. */
+const maxOffsetHours = 14
+
+/** The year in every time zone around a moment. Undefined around New Year, when it depends on the zone. */
+export const yearAround = (now: Date) => {
+  const [before, after] = [-1, 1].map((sign) =>
+    new Date(now.getTime() + sign * (yearAroundHours + maxOffsetHours) * 3_600_000).getUTCFullYear()
+  )
+  return before === after ? String(before) : undefined
+}
 
 /** Formats the number of the `seq`-th document of a period. */
 export const formatNumber = (pattern: string, issueDate: string, seq: number) =>

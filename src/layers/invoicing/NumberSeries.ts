@@ -9,7 +9,11 @@ import {
   type NumberedDocument,
   newCounter,
   numberingPeriod,
-  seriesIdOf
+  seriesIdOf,
+  wholePeriod,
+  yearAround,
+  yearAroundHours,
+  yearPlaceholder
 } from "../../domain/invoicing/NumberSeries.ts"
 import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
 import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
@@ -26,6 +30,17 @@ interface SeriesSpec {
   /** The columns of a period beside its number of documents. */
   readonly counts: string
 }
+
+interface CountedRow {
+  readonly period: string
+  readonly place: number
+}
+
+/** What locking the series returns. `period` and `place` are null when it counted nothing. */
+type AllocationRow = { readonly pattern: string; readonly issuedAt: string } & (
+  | CountedRow
+  | { readonly period: null; readonly place: null }
+)
 
 /** `first` and `last` are null when every document of the period is missing. */
 interface PeriodRow {
@@ -61,19 +76,37 @@ const makeNumberSeries = <Counts extends object>({ column, counts, document, tab
     const defaultPattern = defaultNumberPatterns[document]
     const [seriesTable, counters] = [sql.literal(`${document}_series`), sql.literal(`${document}_counters`)]
     const number = sql.literal(column)
+    const knownFor = sql.literal(`interval '${yearAroundHours} hours'`)
 
-    /** Locks the series and reads the clock. The date of issue never decreases while the numbers increase. */
-    const lockSeries = (tenant: string) => sql<{ pattern: string; issuedAt: string }>`
-      insert into ${seriesTable} as series (tenant_id, pattern, last_issued)
-      values (${tenant}, ${defaultPattern}, date_trunc('milliseconds', clock_timestamp()))
-      on conflict (tenant_id) do update
-        set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
-      returning pattern, last_issued as "issuedAt"`
+    /**
+     * Locks the series, reads the clock, and increments the counter: one statement, because all other allocations of the
+     * tenant wait meanwhile. The date of issue never decreases while the numbers increase. Counts nothing when the
+     * period is not known before the lock, around New Year.
+     */
+    const lockSeriesAndCount = (tenant: string, now: Date) => sql<AllocationRow>`
+      with series as (
+        insert into ${seriesTable} as series (tenant_id, pattern, last_issued)
+        values (${tenant}, ${defaultPattern}, date_trunc('milliseconds', clock_timestamp()))
+        on conflict (tenant_id) do update
+          set last_issued = greatest(series.last_issued, date_trunc('milliseconds', clock_timestamp()))
+        returning pattern, last_issued
+      ), counted as (
+        insert into ${counters} as counter (tenant_id, period, last)
+        select ${tenant}, period, 1 from (
+          select case when position(${yearPlaceholder} in pattern) = 0 then ${wholePeriod}
+            when last_issued between ${now.toISOString()}::timestamptz - ${knownFor} and ${now.toISOString()}::timestamptz + ${knownFor}
+            then ${yearAround(now) ?? null} end as period
+          from series
+        ) known where period is not null
+        on conflict (tenant_id, period) do update set last = counter.last + 1
+        returning period, last as place
+      )
+      select pattern, last_issued as "issuedAt", period, place from series left join counted on true`
 
-    const incrementCounter = (tenant: string, period: string) => sql<{ place: number }>`
+    const incrementCounter = (tenant: string, period: string) => sql<CountedRow>`
       insert into ${counters} as counter (tenant_id, period, last) values (${tenant}, ${period}, 1)
       on conflict (tenant_id, period) do update set last = counter.last + 1
-      returning last as place`
+      returning period, last as place`
 
     const loadPattern = (tenant: string) =>
       Effect.map(
@@ -135,13 +168,14 @@ const makeNumberSeries = <Counts extends object>({ column, counts, document, tab
       /** Allocates the next number. The caller's transaction must save a document with this number or roll back. */
       allocate: Effect.fnUntraced(function* (timeZone: string) {
         const tenant = yield* CurrentTenant
-        const [series] = yield* lockSeries(tenant)
+        const [series] = yield* lockSeriesAndCount(tenant, new Date())
         if (series === undefined) return yield* Effect.dieMessage("The upsert of the series returned no row")
         const { issuedAt, pattern } = series
         const issueDate = localDateOf(issuedAt, timeZone)
         const period = numberingPeriod(pattern, issueDate)
-        const [counter] = yield* incrementCounter(tenant, period)
-        const place = counter?.place ?? 1
+        const counted = series.place === null ? (yield* incrementCounter(tenant, period))[0] : series
+        if (counted?.period !== period) return yield* Effect.dieMessage(`The counter is not that of ${period}`)
+        const { place } = counted
         return { issuedAt, period, place, number: formatNumber(pattern, issueDate, place) }
       }, Effect.orDie),
 

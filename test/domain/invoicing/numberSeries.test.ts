@@ -7,8 +7,11 @@ import {
   NumberPattern,
   newCounter,
   numberingPeriod,
-  seriesIdOf
+  seriesIdOf,
+  yearAround,
+  yearAroundHours
 } from "../../../src/domain/invoicing/NumberSeries.ts"
+import { localDateOf } from "../../../src/domain/TimeZone.ts"
 import { assertPasses, messagesOf } from "../../support/assertions/decisions.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
@@ -64,6 +67,31 @@ describe("numberingPeriod", () => {
   it("is the year of issue for a pattern with {year}, else all", () => {
     assert.strictEqual(numberingPeriod(defaultNumberPatterns.invoice, issuedAt), "2026")
     assert.strictEqual(numberingPeriod("INV-{seq}", issuedAt), "all")
+  })
+})
+
+describe("yearAround", () => {
+  it.each<[now: string, year: string | undefined]>([
+    ["2026-11-14T09:30:00.000Z", "2026"],
+    ["2026-12-30T21:59:59.999Z", "2026"],
+    ["2026-12-30T22:00:00.000Z", undefined],
+    ["2027-01-01T00:00:00.000Z", undefined],
+    ["2027-01-02T01:59:59.999Z", undefined],
+    ["2027-01-02T02:00:00.000Z", "2027"]
+  ])("at %s is %s", (now, year) => {
+    assert.strictEqual(yearAround(new Date(now)), year)
+  })
+
+  it("is the local year in every time zone for half a day", () => {
+    const zones = Intl.supportedValuesOf("timeZone")
+    for (let hour = 0; hour < 24 * 8; hour++) {
+      const now = Date.parse("2026-12-28T00:00:00.000Z") + hour * 3_600_000
+      const year = yearAround(new Date(now))
+      if (year === undefined) continue
+      for (const moment of [now - yearAroundHours * 3_600_000, now + yearAroundHours * 3_600_000])
+        for (const zone of zones)
+          assert.strictEqual(localDateOf(new Date(moment).toISOString(), zone).slice(0, 4), year)
+    }
   })
 })
 

@@ -10,7 +10,6 @@ import {
 } from "../../../domain/creditNotes/CreditNote.ts"
 import { netOf } from "../../../domain/invoicing/InvoiceTotals.ts"
 import { allocationEntry, creditNoteEntry } from "../../../domain/journal/JournalEntry.ts"
-import { defaultTimeZone } from "../../../domain/TimeZone.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { ContractCap, type LockedInvoice } from "../../invoicing/ContractCap.ts"
 import { InvoiceFileQueue } from "../../invoicing/InvoiceFileQueue.ts"
@@ -25,8 +24,8 @@ import { CreditableInvoices } from "./CreditableInvoices.ts"
 import { CreditNotes } from "./CreditNotes.ts"
 
 /**
- * Finalizes credit notes and uses what they have left. Finalizing locks the client, the contract, the invoice, the note
- * and the series, in this order, which prevents deadlocks.
+ * Finalizes credit notes and uses what they have left. Finalizing locks the client, the note, the contract, the invoice
+ * and the series. Whoever locks more than the note locks the client first, which prevents deadlocks.
  */
 export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("layers/CreditNoteLifecycle", {
   dependencies: [
@@ -58,9 +57,17 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
       notes
     )
 
-    const readTimeZone = Effect.flatMap(CurrentTenant, (tenant) =>
-      Effect.orDie(sql<{ timeZone: string }>`select time_zone as "timeZone" from tenants where id = ${tenant}`)
-    ).pipe(Effect.map(([row]) => row?.timeZone ?? defaultTimeZone))
+    /** Locks the client of a note, then the note. Also reads the time zone of the tenant. */
+    const lockClientAndNote = Effect.fnUntraced(function* (id: string) {
+      const tenant = yield* CurrentTenant
+      const client = sql`
+        select (select time_zone from tenants where id = ${tenant}) as "timeZone" from clients
+        where tenant_id = ${tenant}
+          and id = (select client_id from credit_notes where tenant_id = ${tenant} and id = ${id})
+        for no key update`
+      const { first, locked } = yield* notes.lockForUpdateAfter<{ timeZone: string }, string>(client, id, "client_id")
+      return { timeZone: first.timeZone, version: yield* notes.requireIfMatch(locked) }
+    })
 
     /** The note with what it credits now, before it has a number. */
     const computeFinal = Effect.fnUntraced(function* ({ invoice }: LockedInvoice, { value }: Versioned<CreditNote>) {
@@ -86,16 +93,16 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
       return settled.buildUpdates(locked, contract.client, moves.toSettlements(allocations), at)
     }
 
-    /** Allocates the number late, because that locks the tenant's series until the transaction ends. */
+    /** Allocates the number late, because all other notes of the tenant wait for it until the transaction ends. */
     const finalize = Effect.fnUntraced(function* (id: string) {
-      yield* settled.lockClientOf("credit_notes", id)
-      const { invoice } = yield* notes.get(id)
-      const locked = yield* contractCap.lockContractAndInvoice(invoice)
-      const version = yield* notes.lockForWrite(id)
+      const { timeZone, version } = yield* lockClientAndNote(id)
       yield* requireDraft(version.value)
+      const locked = yield* contractCap.lockContractAndInvoice(version.value.invoice)
       const { credit, note } = yield* computeFinal(locked, version)
       const billed = yield* contractCap.buildBilledUpdate(locked.contract, [-netOf(note)], "lines")
-      const { issuedAt, number, period, place } = yield* numbers.allocate(yield* readTimeZone)
+      const credited = yield* creditable.buildWrite(note, credit)
+      const enqueued = yield* files.buildEnqueue(id, "CREDIT_NOTE")
+      const { issuedAt, number, period, place } = yield* numbers.allocate(timeZone)
       const entries = [
         creditNoteEntry(id, note.totalMinor, note.reason),
         ...note.allocations.map((allocation) => allocationEntry({ creditNote: id }, allocation))
@@ -108,9 +115,9 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
         {
           columns: { period, place, credited_before: JSON.stringify(credit.before) },
           extraCtes: [
-            ...(yield* creditable.buildWrite(note, credit)),
+            ...credited,
             yield* journal.buildBooking(note, entries, issuedAt),
-            yield* files.buildEnqueue(id, "CREDIT_NOTE"),
+            enqueued,
             ...settlement.ctes,
             ...billed
           ],
