@@ -64,8 +64,9 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
   const isSpare = ({ name }: { readonly name: string }) => name.endsWith("spare.js")
   const servers = () => others().filter((process) => !isSpare(process))
   const spares = () => others().filter(isSpare)
-  const waitForSpares = () =>
-    eventually(() => spares().length === services.length, "all processes have spares", seconds)
+  /** A process has its name once it has loaded the packages. Until then it looks like a spare. */
+  const haveSpares = () => spares().length === services.length && pids().every((pid) => pid !== 0)
+  const waitForSpares = () => eventually(haveSpares, "all processes have spares", seconds)
   const haveRestarted = (old: ReadonlyArray<number>) => () =>
     !old.some((pid) => startOf(pid) !== undefined) && pids().every((pid) => pid !== 0)
 

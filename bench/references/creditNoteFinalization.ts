@@ -10,7 +10,7 @@ import { type LockedInvoice, lockInvoice, toBilledValues } from "./lockedInvoice
 import { allocateNumber, creditNoteSeries } from "./numberSeries.ts"
 import { type Connection, inTransaction } from "./transaction.ts"
 
-/** Locks the client, the contract, the invoice and the note in this order, like the service, to avoid deadlocks. */
+/** Locks the client first, like the service, to avoid deadlocks. */
 const lock = async (connection: Connection, tenant: string, id: string) => {
   const values = [tenant, id]
   const { rowCount } = await connection.query({ ...lockClientOfNote, values })
