@@ -100,7 +100,7 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
       const locked = yield* contractCap.lockContractAndInvoice(version.value.invoice)
       const { credit, note } = yield* computeFinal(locked, version)
       const billed = yield* contractCap.buildBilledUpdate(locked.contract, [-netOf(note)], "lines")
-      const credited = yield* creditable.buildWrite(note, credit)
+      yield* creditable.write(note, credit)
       const enqueued = yield* files.buildEnqueue(id, "CREDIT_NOTE")
       const { issuedAt, number, period, place } = yield* numbers.allocate(timeZone)
       const entries = [
@@ -114,13 +114,7 @@ export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("
         { ...note, creditNoteNumber: number, issuedAt },
         {
           columns: { period, place, credited_before: JSON.stringify(credit.before) },
-          extraCtes: [
-            ...credited,
-            yield* journal.buildBooking(note, entries, issuedAt),
-            enqueued,
-            ...settlement.ctes,
-            ...billed
-          ],
+          extraCtes: [yield* journal.buildBooking(note, entries, issuedAt), enqueued, ...settlement.ctes, ...billed],
           commit: true
         }
       )

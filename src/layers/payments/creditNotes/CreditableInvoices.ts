@@ -58,25 +58,25 @@ export class CreditableInvoices extends Effect.Service<CreditableInvoices>()("la
               as wanted (billable text, quantity numeric, "amountMinor" bigint)
             join billables on tenant_id = ${tenant} and invoice_id = ${invoice} and id = wanted.billable)`
 
-    /** The CTE that adds what is credited to the lines of the invoice. What is credited in full can be billed again. */
+    /** Adds what is credited to the lines of the invoice. What is credited in full can be billed again. */
     const buildCredited = (
       tenant: string,
       { full, invoice, lines }: CreditNote,
       completed: Credit["completed"]
     ): Fragment =>
       full
-        ? sql`credited as (
+        ? sql`
             update billables set credited_minor = line_total_minor, credited_quantity = quantity,
               released = released or reference_id is not null
-            where tenant_id = ${tenant} and invoice_id = ${invoice})`
-        : sql`credited as (
+            where tenant_id = ${tenant} and invoice_id = ${invoice}`
+        : sql`
             update billables set credited_minor = credited_minor + wanted."amountMinor",
               credited_quantity = credited_quantity + coalesce(wanted.quantity, 0),
               released = released or (reference_id is not null
                 and id in (select json_array_elements_text(${JSON.stringify(completed ?? [])}::json)))
             from json_to_recordset(${JSON.stringify(lines)}::json)
               as wanted (billable text, quantity numeric, "amountMinor" bigint)
-            where tenant_id = ${tenant} and invoice_id = ${invoice} and id = wanted.billable)`
+            where tenant_id = ${tenant} and invoice_id = ${invoice} and id = wanted.billable`
 
     return {
       /** Decides what a note credits of an invoice now. */
@@ -89,15 +89,16 @@ export class CreditableInvoices extends Effect.Service<CreditableInvoices>()("la
       /** What is credited of an invoice so far. */
       load: (invoice: Invoice) => Effect.map(load(invoice, []), ({ creditable }) => creditable),
 
-      /** Builds the CTEs that write what a note credits. The invoice is locked. */
-      buildWrite: Effect.fnUntraced(function* (note: CreditNote, { after, completed }: Credit) {
+      /** Writes what a note credits. The invoice is locked. */
+      write: Effect.fnUntraced(function* (note: CreditNote, { after, completed }: Credit) {
         const tenant = yield* CurrentTenant
         const sums = sql`credited_sets as (
           insert into invoice_credits (tenant_id, invoice_id, tax_sets)
           values (${tenant}, ${note.invoice}, ${JSON.stringify(after)}::json)
           on conflict (tenant_id, invoice_id) do update set tax_sets = excluded.tax_sets)`
-        return [sums, buildLines(tenant, note), buildCredited(tenant, note, completed)]
-      })
+        const lines = buildLines(tenant, note)
+        yield* sql`with ${sums}, ${lines} ${buildCredited(tenant, note, completed)}`
+      }, Effect.orDie)
     }
   }).pipe(withSpans("CreditableInvoices"))
 }) {}
