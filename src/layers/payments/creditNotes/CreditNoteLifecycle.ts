@@ -25,7 +25,7 @@ import { CreditNotes } from "./CreditNotes.ts"
 
 /**
  * Finalizes credit notes and uses what they have left. Finalizing locks the client, the note, the contract, the invoice
- * and the series. Whoever locks more than the note locks the client first, which prevents deadlocks.
+ * and the series. Every transaction that locks more than a note locks its client first, which prevents deadlocks.
  */
 export class CreditNoteLifecycle extends Effect.Service<CreditNoteLifecycle>()("layers/CreditNoteLifecycle", {
   dependencies: [
