@@ -151,16 +151,15 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
         const stopBeside = Effect.flatMap(Effect.forkIn(stopWorkers, scope), (fiber) => Ref.set(stoppingWorkers, fiber))
         return watch ? stopBeside : stopWorkers
       })
-      const startApi = withProgress(
+      yield* withProgress(
         "Starting the API",
         supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
         () => "API ready"
       )
-      const startWorkers = Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await).pipe(
-        Effect.zipRight(Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void }))),
+      yield* Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await)
+      yield* Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void })).pipe(
         Scope.extend(workersScope)
       )
-      yield* Effect.zipRight(startApi, startWorkers)
       yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
       yield* welcome
       yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))

@@ -94,7 +94,8 @@ const makeNumberSeries = <Counts extends object>({ column, counts, document, tab
         insert into ${counters} as counter (tenant_id, period, last)
         select ${tenant}, period, 1 from (
           select case when position(${yearPlaceholder} in pattern) = 0 then ${wholePeriod}
-            when last_issued between ${now.toISOString()}::timestamptz - ${knownFor} and ${now.toISOString()}::timestamptz + ${knownFor}
+            when last_issued between ${now.toISOString()}::timestamptz - ${knownFor}
+              and ${now.toISOString()}::timestamptz + ${knownFor}
             then ${yearAround(now) ?? null} end as period
           from series
         ) known where period is not null

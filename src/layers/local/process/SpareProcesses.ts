@@ -6,7 +6,7 @@ interface Spare {
   readonly child: Child
   readonly program: Program
   /** When the packages that it has loaded were built. */
-  readonly packagesBuiltAt: number
+  readonly packagesBuiltAt: number | undefined
 }
 
 /**
@@ -16,7 +16,8 @@ interface Spare {
 export const makeSpareProcesses = (packagesMark: string) =>
   Effect.gen(function* () {
     const spares = new Map<string, Spare>()
-    const packagesBuiltAt = () => statSync(packagesMark).mtimeMs
+    /** Undefined while a build replaces them. */
+    const packagesBuiltAt = () => statSync(packagesMark, { throwIfNoEntry: false })?.mtimeMs
 
     const discard = ({ child, program }: Spare) => stopChild(child, program.stop)
 
@@ -51,5 +52,3 @@ export const makeSpareProcesses = (packagesMark: string) =>
         })
     }
   })
-
-export type SpareProcesses = Effect.Effect.Success<ReturnType<typeof makeSpareProcesses>>
