@@ -55,7 +55,7 @@ const startWithoutBroker = ({ message }: NoNatsServer) => {
 
 const startBroker = ({ NATS_SERVER_BIN, NATS_URL }: SettingsShape, { folder, logFileOf }: DataDir) =>
   NATS_URL !== undefined
-    ? Effect.succeed(NATS_URL)
+    ? Effect.succeed(NATS_URL.join(","))
     : Effect.flatMap(findNatsProgram(NATS_SERVER_BIN), (program) =>
         withProgress(
           "Starting NATS",

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { plannerOptions } from "../../src/layers/postgres/connection/Pool.ts"
+import { sessionSettings } from "../../src/layers/postgres/connection/SessionSettings.ts"
 import { toIso } from "../../src/layers/postgres/connection/Values.ts"
 import { environment } from "./environment.ts"
 
@@ -10,5 +10,5 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 export const pool = new pg.Pool({
   connectionString: environment.databaseUrl,
   max: environment.databasePool,
-  options: `-c timezone=UTC ${plannerOptions}`
+  options: `-c timezone=UTC -c random_page_cost=${sessionSettings.random_page_cost}`
 })

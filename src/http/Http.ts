@@ -10,6 +10,7 @@ import { Settings } from "../layers/config/Settings.ts"
 import { WebhookEndpoints } from "../layers/integrations/WebhookEndpoints.ts"
 import { Broker } from "../layers/nats/Broker.ts"
 import { reservedSqlLive } from "../layers/postgres/connection/PostgresClient.ts"
+import { ConnectionMetrics } from "../layers/telemetry/ConnectionMetrics.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
@@ -69,6 +70,7 @@ export const httpLive = <E>(
       IdempotencyKeys.Default,
       RequestMetrics.Default,
       MetricsRegistry.Default,
+      ConnectionMetrics.Default,
       Layer.provide(Layer.merge(DeliveryMetrics.Default, IntakeMetrics.Default), reservedSqlLive(1)),
       Broker.Default,
       BlobStoreLive

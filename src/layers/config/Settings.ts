@@ -1,6 +1,7 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
 import { describeQuota, type QuotaName, quotaNames, quotas } from "../../domain/Quotas.ts"
 import { parseRange } from "./AddressRange.ts"
+import { splitDatabaseUrl } from "./DatabaseUrl.ts"
 
 const described = <A, I>(schema: Schema.Schema<A, I>, description: string) => schema.annotations({ description })
 
@@ -44,6 +45,21 @@ const url = (...protocols: ReadonlyArray<string>) =>
       message: () => `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
     })
   )
+
+const databaseUrl = Schema.NonEmptyString.pipe(
+  Schema.filter(
+    (value) =>
+      splitDatabaseUrl(value).every(
+        (one) => URL.canParse(one) && ["postgres:", "postgresql:"].includes(new URL(one).protocol)
+      ),
+    { message: () => "must be a URL starting with postgres:// or postgresql://" }
+  )
+)
+
+const urls = (...protocols: ReadonlyArray<string>) =>
+  Schema.compose(list, Schema.NonEmptyArray(url(...protocols))).annotations({
+    message: () => ({ message: `must be a URL, or several with commas between them`, override: false })
+  })
 
 const optionalUrl = (description: string, ...protocols: ReadonlyArray<string>) =>
   Schema.optionalWith(described(url(...protocols), description), { exact: true })
@@ -130,8 +146,23 @@ export const settings = {
     "folder of the embedded database, the local broker, logs and development keys"
   ),
   DATABASE_URL: Schema.optionalWith(
-    described(Schema.Redacted(url("postgres:", "postgresql:")), "PostgreSQL to use instead of the embedded one"),
+    described(
+      Schema.Redacted(databaseUrl),
+      "PostgreSQL to use instead of the embedded one, or PgBouncer; of several hosts with commas between them, the one that accepts writes"
+    ),
     { exact: true }
+  ),
+  DATABASE_DIRECT_URL: Schema.optionalWith(
+    described(
+      Schema.Redacted(databaseUrl),
+      "PostgreSQL itself, for migrations, if DATABASE_URL is PgBouncer in transaction mode"
+    ),
+    { exact: true }
+  ),
+  DATABASE_STATEMENTS: withDefault(
+    oneOf("named", "unnamed"),
+    "named",
+    "unnamed for PgBouncer older than 1.21 in transaction mode; slower, because PostgreSQL plans every statement again"
   ),
   DATABASE_POOL: withDefault(
     natural(1, 1000),
@@ -171,16 +202,32 @@ export const settings = {
   ),
   BLOB_STORE_ACCESS_KEY_ID: text("access key of the store; without it the role of the machine is used"),
   BLOB_STORE_SECRET_ACCESS_KEY: secret("secret of the access key"),
-  NATS_URL: optionalUrl("NATS server to use instead of a local one; tls:// requires encryption", "nats:", "tls:"),
-  NATS_CA_FILE: text(
-    "PEM file of the certificate authority of the NATS server, if it is not a public one; requires encryption"
+  NATS_URL: Schema.optionalWith(
+    described(
+      urls("nats:", "tls:"),
+      "NATS server to use instead of a local one, or the servers of a cluster, comma separated; tls:// requires encryption"
+    ),
+    { exact: true }
   ),
+  NATS_TOKEN: secret("token that authenticates to NATS; a user and a password are part of NATS_URL instead"),
+  NATS_CREDENTIALS_FILE: text("credentials file (.creds) of a NATS user, read again on every connect"),
+  NATS_NKEY_FILE: text("file with the nkey seed of a NATS user, read again on every connect"),
+  NATS_CA_FILE: text(
+    "PEM file of the certificate authority of the NATS servers, if it is not a public one; requires encryption"
+  ),
+  NATS_CERT_FILE: text("PEM file of the client certificate for NATS servers that require one; requires encryption"),
+  NATS_KEY_FILE: text("PEM file of the private key of NATS_CERT_FILE"),
   NATS_NAMESPACE: withDefault(
     word,
     "contracting",
     "prefix of all streams and subjects, for a NATS server shared with other services"
   ),
   NATS_REPLICAS: withDefault(natural(1, 5), 1, "number of replicas of every stream in a NATS cluster"),
+  NATS_STREAM_MAX_BYTES: withDefault(
+    natural(1024 ** 2, 2 ** 50),
+    1024 ** 3,
+    "maximum size of each of the three streams, which the NATS server reserves on its disk"
+  ),
   NATS_SERVER_BIN: text("path of the nats-server program for the local broker, if it is not in PATH"),
   AUTH_ISSUER: text("issuer of access tokens; its discovery document provides the keys unless AUTH_JWKS_URL is set"),
   AUTH_AUDIENCE: text("required audience of access tokens"),
@@ -347,13 +394,34 @@ const incompleteBlobStore = (settings: NodeJS.ProcessEnv) => {
   ].filter((message) => message !== "")
 }
 
+const natsCredentials = ["NATS_TOKEN", "NATS_CREDENTIALS_FILE", "NATS_NKEY_FILE"] as const
+
+const userInfoOf = (address: string) => (URL.canParse(address) ? address.slice(0, address.lastIndexOf("@") + 1) : "")
+
+/** One identity for all servers of a cluster, and both halves of a client certificate. */
+const ambiguousNats = (settings: NodeJS.ProcessEnv) => {
+  const given: ReadonlyArray<string> = natsCredentials.filter((name) => settings[name] !== undefined)
+  const users = new Set(
+    (settings["NATS_URL"] ?? "").split(",").map((address) => userInfoOf(address.trim()).replace(/^\w+:\/\//, ""))
+  )
+  const [cert, key] = [settings["NATS_CERT_FILE"], settings["NATS_KEY_FILE"]]
+  return [
+    given.length > 1 ? `only one of ${given.join(", ")} can be set` : "",
+    users.size > 1 ? "NATS_URL must have the same user and password in every URL" : "",
+    given.length > 0 && !users.has("") ? `${given.join(", ")} cannot be set beside a user in NATS_URL` : "",
+    cert !== undefined && key === undefined ? "NATS_KEY_FILE is required with NATS_CERT_FILE" : "",
+    cert === undefined && key !== undefined ? "NATS_CERT_FILE is required with NATS_KEY_FILE" : ""
+  ].filter((message) => message !== "")
+}
+
 export const readSettings = (environment: NodeJS.ProcessEnv): Effect.Effect<SettingsShape, SettingsError> => {
   const given = pickSettings(environment)
   const errors = [
     ...missingInProduction(given),
     ...insecureInProduction(given),
     ...unreachableIssuer(given),
-    ...incompleteBlobStore(given)
+    ...incompleteBlobStore(given),
+    ...ambiguousNats(given)
   ]
   return decode(given).pipe(
     Effect.mapError((error) => new SettingsError({ errors: [...describeErrors(error), ...errors] })),

@@ -1,6 +1,10 @@
-import { Data, Effect, Schedule } from "effect"
-import { type ConnectionOptions, connect, ErrorCode, type JetStreamManager, type NatsConnection, NatsError } from "nats"
+import { Effect, Runtime, Schedule } from "effect"
+import type { JetStreamManager, NatsConnection } from "nats"
 import { Settings } from "../config/Settings.ts"
+import { ConnectionMetrics } from "../telemetry/ConnectionMetrics.ts"
+import { makeOutageLog } from "../telemetry/OutageLog.ts"
+import { BrokerError, callBroker } from "./BrokerError.ts"
+import { connectionFailureOf, openConnection, tryConnection } from "./NatsConnection.ts"
 import { makeNatsNames } from "./NatsNames.ts"
 
 /** Throttles `act`: the first call runs at once, calls during the interval run once at its end. */
@@ -23,47 +27,6 @@ export const throttle = (intervalMs: number, act: () => void) => {
   }
 }
 
-/** The JetStream error codes that callers handle. */
-export const jetStreamErrorCodes = {
-  consumerNotFound: 10014,
-  streamNameInUse: 10058,
-  streamNotFound: 10059,
-  consumerExists: 10148
-} as const
-
-const messages: Readonly<Record<string, string>> = {
-  [ErrorCode.Timeout]: "The message broker did not answer in time",
-  [ErrorCode.NoResponders]: "The message broker has no stream for the message",
-  [ErrorCode.MaxPayloadExceeded]: "The message is larger than the message broker accepts"
-}
-
-const describeCause = (cause: unknown) => {
-  if (cause instanceof NatsError)
-    return cause.api_error?.description ?? messages[cause.code] ?? `The message broker failed: ${cause.message}`
-  return cause instanceof Error ? cause.message : String(cause)
-}
-
-export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly cause: unknown }> {
-  override get message() {
-    return describeCause(this.cause)
-  }
-
-  /** JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". */
-  get isStreamMissing() {
-    return (
-      this.hasCode("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
-    )
-  }
-
-  hasCode(name: keyof typeof jetStreamErrorCodes) {
-    return this.cause instanceof NatsError && this.cause.api_error?.err_code === jetStreamErrorCodes[name]
-  }
-}
-
-/** Runs a NATS call and maps its failure to a `BrokerError`. */
-export const callBroker = <A>(request: () => Promise<A>) =>
-  Effect.tryPromise({ try: request, catch: (cause) => new BrokerError({ cause }) })
-
 /** Timeout of a request to the broker, in milliseconds. */
 export const brokerTimeoutMs = 5_000
 
@@ -73,81 +36,73 @@ const flushDelayMs = 5
 /** Minimum interval between wake signals: one signal makes the relay drain the whole outbox. */
 const wakeIntervalMs = 10
 
-/** The NATS client ignores user, password and protocol in the URL, so we pass them as options. */
-const connectionOptionsOf = (serverUrl: string, caFile: string | undefined): ConnectionOptions => {
-  const url = new URL(serverUrl)
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
-  url.username = ""
-  url.password = ""
-  const usesTls = url.protocol === "tls:" || caFile !== undefined
-  // Without `host` the client verifies the certificate of an IP address against localhost.
-  const tls = { host: url.hostname, ...(caFile === undefined ? {} : { caFile }) }
-  return {
-    servers: url.href,
-    ...(user === "" ? {} : { user, pass }),
-    ...(usesTls ? { tls } : {})
-  }
-}
-
-const openConnection = (serverUrl: string, caFile: string | undefined) =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const opened = await connect({
-        ...connectionOptionsOf(serverUrl, caFile),
-        name: "contracting",
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 500,
-        // A starting server may reject us until its users are loaded.
-        ignoreAuthErrorAbort: true,
-        pingInterval: 20_000
-      })
-      if (signal.aborted) await opened.close()
-      return opened
-    },
-    catch: (cause) => new BrokerError({ cause })
-  })
-
 /**
  * The connection to NATS. It connects and reconnects in the background: startup does not wait for the broker, and
  * callers fail at once while the broker is unreachable.
  */
 export class Broker extends Effect.Service<Broker>()("layers/Broker", {
+  dependencies: [ConnectionMetrics.Default],
   scoped: Effect.gen(function* () {
-    const { NATS_CA_FILE, NATS_NAMESPACE, NATS_URL } = yield* Settings
+    const settings = yield* Settings
+    const { NATS_NAMESPACE, NATS_URL } = settings
+    const metrics = yield* ConnectionMetrics
     const brokerNames = makeNatsNames(NATS_NAMESPACE)
+    const run = Runtime.runSync(yield* Effect.runtime())
     let current: NatsConnection | undefined
     let isConnected = false
     let epoch = 0
+    const outage = makeOutageLog("NATS is not available; reconnecting", "Connected to NATS")
 
-    const markConnected = () => {
-      isConnected = true
-      epoch += 1
+    const setConnected = (connected: boolean) => {
+      isConnected = connected
+      if (connected) epoch += 1
+      metrics.setNatsConnected(connected)
     }
 
-    /** Tracks the status until the connection is closed for good. */
-    const watchStatus = async (opened: NatsConnection) => {
-      for await (const { type } of opened.status()) {
-        if (type === "reconnect") markConnected()
-        if (type === "disconnect") isConnected = false
-      }
-    }
+    const onConnect = Effect.suspend(() => {
+      setConnected(true)
+      return outage.onSuccess
+    })
 
+    const onDisconnect = Effect.suspend(() => {
+      setConnected(false)
+      return outage.onFailure(new BrokerError({ cause: "The connection was lost" }))
+    })
+
+    const onFailure = (error: BrokerError) =>
+      Effect.suspend(() => {
+        metrics.countFailure("nats", connectionFailureOf(error))
+        return outage.onFailure(error)
+      })
+
+    /** Follows the connection until it is closed for good. No stream: its end would wait for the next status. */
     const follow = (opened: NatsConnection) =>
       Effect.promise(async () => {
         current = opened
-        markConnected()
-        await watchStatus(opened)
-        isConnected = false
+        run(onConnect)
+        for await (const { type } of opened.status()) {
+          if (type === "reconnect") run(onConnect)
+          if (type === "disconnect") run(onDisconnect)
+        }
+        setConnected(false)
       })
 
+    /** The client reconnects by itself, and does not say why it cannot. */
+    const explainOutage = Effect.suspend(() =>
+      current === undefined || isConnected ? Effect.void : Effect.catchAll(tryConnection(settings), onFailure)
+    )
+
+    setConnected(false)
     if (NATS_URL !== undefined) {
       yield* Effect.addFinalizer(() => Effect.promise(async () => current?.close()))
-      yield* openConnection(NATS_URL, NATS_CA_FILE).pipe(
+      yield* openConnection(settings).pipe(
+        Effect.tapError(onFailure),
         Effect.retry(Schedule.exponential("200 millis").pipe(Schedule.union(Schedule.spaced("5 seconds")))),
         Effect.flatMap(follow),
         Effect.forever,
         Effect.forkScoped
       )
+      yield* Effect.forkScoped(Effect.schedule(explainOutage, Schedule.spaced("2 seconds")))
     }
 
     const publish = (subject: string, text?: string) => {

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { Settings } from "../config/Settings.ts"
-import { Broker, callBroker } from "./Broker.ts"
+import { ConnectionMetrics } from "../telemetry/ConnectionMetrics.ts"
+import { Broker } from "./Broker.ts"
+import { type BrokerError, callBroker } from "./BrokerError.ts"
 import { declareStreams } from "./Streams.ts"
 
 /** An event with a position in the feed, reduced to the fields that the relay publishes. */
@@ -13,15 +15,20 @@ export interface FeedEvent {
 
 /** The JetStream stream of events. Messages carry event ids only; the data stays in PostgreSQL. */
 export class EventStream extends Effect.Service<EventStream>()("layers/EventStream", {
+  dependencies: [ConnectionMetrics.Default],
   effect: Effect.gen(function* () {
     const broker = yield* Broker
     const settings = yield* Settings
+    const metrics = yield* ConnectionMetrics
     const { events } = broker.names
+    const countError = <A, R>(request: Effect.Effect<A, BrokerError, R>) =>
+      Effect.tapError(request, ({ code }) => Effect.sync(() => metrics.countJetStreamError(code)))
 
     return {
       declareStreams: declareStreams.pipe(
         Effect.provideService(Broker, broker),
-        Effect.provideService(Settings, settings)
+        Effect.provideService(Settings, settings),
+        countError
       ),
 
       /** Publishes in order and waits for every acknowledgement. JetStream drops duplicates within two minutes. */
@@ -36,7 +43,7 @@ export class EventStream extends Effect.Service<EventStream>()("layers/EventStre
               )
             )
           )
-        )
+        ).pipe(countError)
     }
   })
 }) {}

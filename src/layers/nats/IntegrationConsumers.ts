@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { AckPolicy, type ConsumerConfig, type JetStreamManager, nanos } from "nats"
-import { callBroker } from "./Broker.ts"
+import { callBroker } from "./BrokerError.ts"
 import type { NatsNames } from "./NatsNames.ts"
 import { declareConsumer } from "./Streams.ts"
 

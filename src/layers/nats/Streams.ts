@@ -10,7 +10,8 @@ import {
   type StreamConfig
 } from "nats"
 import { Settings } from "../config/Settings.ts"
-import { Broker, callBroker } from "./Broker.ts"
+import { Broker } from "./Broker.ts"
+import { callBroker } from "./BrokerError.ts"
 import type { NatsNames } from "./NatsNames.ts"
 
 interface Declaration {
@@ -28,9 +29,16 @@ const workConsumer = {
   max_deliver: -1
 }
 
+/** Maximum number of messages of one type that an integration may leave unread. */
+const maxMessagesPerSubject = 100_000
+
 /**
  * All streams and our own consumers. PostgreSQL is the source of truth: a stream may be lost, and it keeps messages only
  * for as long as a consumer may be offline. Everything here works with nats-server 2.9.
+ *
+ * A full stream of ids drops the oldest ones, which workers then find in PostgreSQL. A full stream of deliveries rejects
+ * new ones, because PostgreSQL counts the stored ones as delivered; the rejected ones are retried. An integration that
+ * leaves too much unread is rejected alone.
  */
 const declarationsFor = ({ events, inbound, integrations }: NatsNames): ReadonlyArray<Declaration> => [
   {
@@ -47,7 +55,16 @@ const declarationsFor = ({ events, inbound, integrations }: NatsNames): Readonly
     consumers: [{ durable_name: inbound.intakeConsumer, ...workConsumer }]
   },
   // NatsSender creates one consumer per integration.
-  { stream: { name: integrations.stream, subjects: [integrations.subjects] }, consumers: [] }
+  {
+    stream: {
+      name: integrations.stream,
+      subjects: [integrations.subjects],
+      discard: DiscardPolicy.New,
+      discard_new_per_subject: true,
+      max_msgs_per_subject: maxMessagesPerSubject
+    },
+    consumers: []
+  }
 ]
 
 const defaultStreamConfig = {
@@ -58,12 +75,11 @@ const defaultStreamConfig = {
   duplicate_window: secondsToNanos(2 * 60)
 }
 
-const declareStream = (manager: JetStreamManager, stream: Declaration["stream"], num_replicas: number) => {
-  const config = { ...defaultStreamConfig, ...stream, num_replicas }
+const declareStream = (manager: JetStreamManager, config: Declaration["stream"]) => {
   return callBroker(() => manager.streams.add(config)).pipe(
     Effect.catchIf(
       (error) => error.hasCode("streamNameInUse"),
-      () => callBroker(() => manager.streams.update(stream.name, config))
+      () => callBroker(() => manager.streams.update(config.name, config))
     )
   )
 }
@@ -83,11 +99,12 @@ export const declareConsumer = (
 
 /** Creates missing streams and consumers and updates the others. */
 export const declareStreams = Effect.gen(function* () {
-  const { NATS_REPLICAS } = yield* Settings
+  const { NATS_REPLICAS, NATS_STREAM_MAX_BYTES } = yield* Settings
+  const sizes = { num_replicas: NATS_REPLICAS, max_bytes: NATS_STREAM_MAX_BYTES }
   const broker = yield* Broker
   const manager = yield* broker.jetstreamManager
   for (const { consumers, stream } of declarationsFor(broker.names)) {
-    yield* declareStream(manager, stream, NATS_REPLICAS)
+    yield* declareStream(manager, { ...defaultStreamConfig, ...stream, ...sizes })
     yield* Effect.forEach(consumers, (consumer) => declareConsumer(manager, stream.name, consumer), { discard: true })
   }
 })

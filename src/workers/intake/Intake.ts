@@ -1,6 +1,7 @@
 import { Effect, Either, FiberSet, Layer } from "effect"
 import type { JsMsg } from "nats"
-import { Broker, callBroker } from "../../layers/nats/Broker.ts"
+import { Broker } from "../../layers/nats/Broker.ts"
+import { callBroker } from "../../layers/nats/BrokerError.ts"
 import { InboundStream } from "../../layers/nats/InboundStream.ts"
 import { IntakeMetrics } from "../../layers/telemetry/IntakeMetrics.ts"
 import { InboundProcessor } from "../../layers/tracker/InboundProcessor.ts"

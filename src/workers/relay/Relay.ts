@@ -6,6 +6,7 @@ import { Broker } from "../../layers/nats/Broker.ts"
 import type { FeedEvent } from "../../layers/nats/EventStream.ts"
 import { EventStream } from "../../layers/nats/EventStream.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
+import { makeOutageLog } from "../../layers/telemetry/OutageLog.ts"
 import { runForever } from "../RunForever.ts"
 import { makeWakeSignal, notifyOnWake } from "../WakeSignal.ts"
 
@@ -30,6 +31,8 @@ const makeRelay = Effect.gen(function* () {
   const wakeSignal = yield* makeWakeSignal
   yield* notifyOnWake(wakeSignal)
 
+  const outage = makeOutageLog("Cannot publish events to NATS; retrying", "Publishing events to NATS again")
+
   // A new leader does not know what its predecessor published. Position 0 precedes every event.
   let isLeading = false
   let unpublishedAfter: number | undefined = 0
@@ -51,12 +54,9 @@ const makeRelay = Effect.gen(function* () {
       if (after === 0) yield* stream.declareStreams
       const page = yield* outbox.listNotFannedOut(after, batchSize)
       yield* publish(page)
+      yield* outage.onSuccess
       unpublishedAfter = page.length < batchSize ? undefined : page.at(-1)?.position
-    }).pipe(
-      Effect.catchTag("BrokerError", (error) =>
-        Effect.zipRight(Effect.logDebug("Publishing events failed; retrying", error), republishAll)
-      )
-    )
+    }).pipe(Effect.catchTag("BrokerError", (error) => Effect.zipRight(outage.onFailure(error), republishAll)))
 
   const step = Effect.gen(function* () {
     const placed = yield* outbox.assignPositions(holder, batchSize, afterTenant)

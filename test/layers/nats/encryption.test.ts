@@ -1,13 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Schedule } from "effect"
 import { assert, describe, it } from "vitest"
-import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
-import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { settingsErrors } from "../../support/assertions/settingsErrors.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { startNatsServer } from "../../support/servers/nats.ts"
 import { certificate } from "../webhook/certificate.ts"
+import { connectToNats } from "./connectToNats.ts"
 
 /** The server offers TLS and accepts plain connections too. */
 const startTlsServer = async () => {
@@ -24,16 +22,13 @@ describe("The connection to NATS", () => {
   const addressOf = (protocol: string) => at().url.replace("nats:", protocol)
 
   /** Returns the encryption of the connection, or "none" if it does not open within a few attempts. */
-  const connectWith = (environment: Readonly<Record<string, string>>) =>
-    Effect.flatMap(Broker, (broker) => broker.connection).pipe(
-      Effect.retry({ times: 60, schedule: Schedule.spaced("50 millis") }),
-      // The client shows the encryption only in its transport.
-      Effect.map((connection) => (Reflect.get(connection, "protocol").transport.isEncrypted() ? "encrypted" : "plain")),
-      Effect.catchTag("BrokerError", () => Effect.succeed("none")),
-      Effect.provide(Broker.Default),
-      Effect.provideServiceEffect(Settings, readSettings(environment)),
-      Effect.runPromise
+  const connectWith = async (environment: Readonly<Record<string, string>>) => {
+    // The client shows the encryption only in its transport.
+    const { value } = await connectToNats(environment, (connection) =>
+      Reflect.get(connection, "protocol").transport.isEncrypted() ? "encrypted" : "plain"
     )
+    return value ?? "none"
+  }
 
   it("is encrypted for a tls:// URL with the certificates of NATS_CA_FILE", async () => {
     const settings = { NATS_URL: addressOf("tls:"), NATS_CA_FILE: at().caFile }

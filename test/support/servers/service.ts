@@ -50,6 +50,9 @@ const documentOf = (groups: HandlerGroups) => {
   return created
 }
 
+/** The server reserves the size of every stream, and a test run has hundreds. */
+const testStreamBytes = String(16 * 1024 ** 2)
+
 /** The service in this process, on a database of its own, with every response checked against its OpenAPI document. */
 export const startService = async (
   environment: Readonly<Record<string, string>> = {},
@@ -63,6 +66,7 @@ export const startService = async (
       DATABASE_URL: database.url,
       NATS_URL: inject("natsUrl"),
       NATS_NAMESPACE: database.name,
+      NATS_STREAM_MAX_BYTES: testStreamBytes,
       DELIVERY_ALLOW: "127.0.0.0/8",
       PORT: "0",
       ...environment

@@ -36,7 +36,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
   beforeAll(async () => {
     service = await startService()
     pool = openPool(service.database.url)
-    broker = await connect({ servers: service.settings.NATS_URL ?? "" })
+    broker = await connect({ servers: [...(service.settings.NATS_URL ?? [])] })
     metricsPort = await findClosedPort()
     relay = await startWorker(service, "relay")
     await startDelivery()

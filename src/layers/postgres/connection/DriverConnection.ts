@@ -2,14 +2,14 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
-import { refreshPlans } from "./Pool.ts"
+import type { ConnectionPool } from "./Pool.ts"
 import { PreparedQuery, type QueryCallback, type TransactionBoundary } from "./PreparedQuery.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {
   readonly text: string
   readonly values: ReadonlyArray<unknown>
-  /** The name of a prepared statement. */
+  /** The name of a prepared statement; empty for the unnamed one. */
   readonly name?: string
   readonly rowMode?: "array"
 }
@@ -20,7 +20,7 @@ const noBoundary: TransactionBoundary = { begins: false, commits: false }
 const maxStatementNames = 500
 const statementNames = new Map<string, string>()
 
-const statementNameOf = (text: string) => {
+const statementNameOf = (text: string): string | undefined => {
   const known = statementNames.get(text)
   if (known !== undefined || statementNames.size >= maxStatementNames) return known
   const name = `s${statementNames.size}`
@@ -28,10 +28,7 @@ const statementNameOf = (text: string) => {
   return name
 }
 
-const preparedQuery = (text: string, values: ReadonlyArray<unknown>): DriverQuery => {
-  const name = statementNameOf(text)
-  return name === undefined ? { text, values } : { text, values, name }
-}
+export type StatementNaming = "named" | "unnamed"
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
@@ -82,6 +79,12 @@ export const submitQuery = (
  * because every transaction creates one.
  */
 export abstract class DriverConnection implements Connection {
+  readonly #naming: StatementNaming
+
+  constructor(naming: StatementNaming) {
+    this.#naming = naming
+  }
+
   protected abstract send(query: DriverQuery, done: QueryCallback): void
 
   private run<A>(query: DriverQuery, read: (result: pg.QueryResult) => A) {
@@ -98,16 +101,21 @@ export abstract class DriverConnection implements Connection {
     )
   }
 
+  #prepare(text: string, values: ReadonlyArray<unknown>): DriverQuery {
+    const name = this.#naming === "named" ? statementNameOf(text) : ""
+    return name === undefined ? { text, values } : { text, values, name }
+  }
+
   execute(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(preparedQuery(text, values), rowsOf)
+    return this.run(this.#prepare(text, values), rowsOf)
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.run(preparedQuery(text, values), (result) => result)
+    return this.run(this.#prepare(text, values), (result) => result)
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return this.run({ ...preparedQuery(text, values), rowMode: "array" }, rowsOf)
+    return this.run({ ...this.#prepare(text, values), rowMode: "array" }, rowsOf)
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>) {
@@ -121,17 +129,16 @@ export abstract class DriverConnection implements Connection {
 
 /** Runs each statement on any free connection of the pool. A failed statement alone does not make a connection unusable. */
 export class PooledConnection extends DriverConnection {
-  readonly #pool: pg.Pool
+  readonly #pool: ConnectionPool
 
-  constructor(pool: pg.Pool) {
-    super()
+  constructor(pool: ConnectionPool) {
+    super(pool.statements)
     this.#pool = pool
   }
 
   protected send(query: DriverQuery, done: QueryCallback) {
-    this.#pool.connect((error, client, release) => {
+    this.#pool.acquire((error, client, release) => {
       if (client === undefined) return done(error)
-      refreshPlans(client)
       submitQuery(client, query, (error, result) => {
         release(error !== undefined && isConnectionFatal(error))
         done(error, result)

@@ -1,10 +1,13 @@
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, Redacted, Runtime } from "effect"
 import pg from "pg"
-import { Settings, SettingsError } from "../../config/Settings.ts"
+import { splitDatabaseUrl } from "../../config/DatabaseUrl.ts"
+import { Settings, SettingsError, type SettingsShape } from "../../config/Settings.ts"
+import { type ConnectionFailure, ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
+import { makeOutageLog } from "../../telemetry/OutageLog.ts"
+import { makePrimaryServer } from "./PrimaryServer.ts"
+import { sessionSettings, setSession } from "./SessionSettings.ts"
+import { errorCodeOf, isUnreachable } from "./TransientErrors.ts"
 import { typeParsers } from "./Values.ts"
-
-/** Tells the planner that random reads cost hardly more than sequential ones, as on SSDs. */
-export const plannerOptions = "-c random_page_cost=1.1"
 
 const maxPlanAgeMillis = 5000
 
@@ -15,7 +18,7 @@ const plannedAt = new WeakMap<pg.ClientBase, number>()
  * tables grow from empty to thousands of rows before that, and a sequential scan that suited an empty table is then far too
  * slow. A new plan sees the current table sizes.
  */
-export const refreshPlans = (client: pg.ClientBase) => {
+const refreshPlans = (client: pg.ClientBase) => {
   const now = performance.now()
   const last = plannedAt.get(client) ?? now
   if (last === now || now - last > maxPlanAgeMillis) plannedAt.set(client, now)
@@ -23,33 +26,32 @@ export const refreshPlans = (client: pg.ClientBase) => {
   if (now - last > maxPlanAgeMillis) client.query("discard plans", () => {})
 }
 
-/** Bounds how long a statement, a lock or an idle transaction occupies a connection, and how long a request waits for one. */
-const timeouts = {
-  connectionTimeoutMillis: Duration.toMillis("5 seconds"),
-  statement_timeout: Duration.toMillis("15 seconds"),
-  lock_timeout: Duration.toMillis("2 seconds"),
-  idle_in_transaction_session_timeout: Duration.toMillis("20 seconds")
-}
-
 /** The options of every connection, inside and outside of the pool. */
-export const connectionOptions = Effect.gen(function* () {
-  const { DATABASE_URL } = yield* Settings
-  if (DATABASE_URL === undefined) {
-    return yield* new SettingsError({
-      errors: ["DATABASE_URL is required by this process (npm start runs a database of its own)"]
-    })
-  }
-  return {
-    connectionString: Redacted.value(DATABASE_URL),
-    application_name: "contracting",
-    options: `-c timezone=UTC ${plannerOptions}`,
-    types: typeParsers,
-    // A firewall may drop idle connections silently; the next statement would then run into its timeout.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),
-    ...timeouts
-  } satisfies pg.ClientConfig
-})
+export const connectionOptions = {
+  application_name: "contracting",
+  types: typeParsers,
+  // A firewall may drop idle connections silently; the next statement would then run into its timeout.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),
+  /** Also bounds how long a request waits for a connection of the pool. */
+  connectionTimeoutMillis: Duration.toMillis("5 seconds")
+} satisfies pg.ClientConfig
+
+/** The servers of DATABASE_URL, or of DATABASE_DIRECT_URL for what needs a session of its own. */
+export const primaryServer = (kind: "pooled" | "direct") =>
+  Effect.gen(function* () {
+    const { DATABASE_DIRECT_URL, DATABASE_URL } = yield* Settings
+    const given = kind === "direct" ? (DATABASE_DIRECT_URL ?? DATABASE_URL) : DATABASE_URL
+    if (given === undefined) {
+      return yield* new SettingsError({
+        errors: ["DATABASE_URL is required by this process (npm start runs a database of its own)"]
+      })
+    }
+    const [first = "", ...others] = splitDatabaseUrl(Redacted.value(given))
+    const primary = makePrimaryServer([first, ...others])
+    yield* Effect.promise(primary.findAgain)
+    return primary
+  })
 
 /** Client-side timeout, for a server that is unreachable and cannot enforce its own timeouts. */
 const queryTimeoutMs = Duration.toMillis("17 seconds")
@@ -57,9 +59,45 @@ const queryTimeoutMs = Duration.toMillis("17 seconds")
 /** Reconnecting follows a changed DNS record of the database. */
 const maxLifetimeSeconds = Duration.toSeconds("30 minutes")
 
+const failureOf = (cause: unknown): ConnectionFailure => {
+  if (isUnreachable(cause)) return "UNREACHABLE"
+  const code = errorCodeOf(cause)
+  if (code.startsWith("28")) return "AUTHENTICATION"
+  if (/^[0-9A-Z]{5}$/.test(code)) return "REJECTED"
+  if (/^(ERR_TLS|CERT|DEPTH|SELF_SIGNED|UNABLE_TO)/.test(code)) return "ENCRYPTION"
+  return cause instanceof Error && cause.message.includes("timeout") ? "TIMEOUT" : "OTHER"
+}
+
+export type Release = (isBroken: boolean) => void
+
+/** Returns a connection, or the error for which there is none. */
+export type Acquired = (error: Error | undefined, client: pg.ClientBase | undefined, release: Release) => void
+
+export interface ConnectionPool {
+  readonly acquire: (done: Acquired) => void
+  /** Whether statements have names, under which a connection keeps them prepared. */
+  readonly statements: SettingsShape["DATABASE_STATEMENTS"]
+}
+
+const nothing: Release = () => {}
+
+/** A pool of connections to the server that accepts writes. */
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
+  const primary = yield* primaryServer("pooled")
+  const { DATABASE_STATEMENTS: statements } = yield* Settings
+  const metrics = yield* ConnectionMetrics
+  const log = Runtime.runFork(yield* Effect.runtime())
+  const outage = makeOutageLog("PostgreSQL is not available; retrying", "Connected to PostgreSQL")
+
+  class PrimaryClient extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super({ ...options, connectionString: primary.url() })
+    }
+  }
   const pool = new pg.Pool({
-    ...(yield* connectionOptions),
+    ...connectionOptions,
+    Client: PrimaryClient,
+    onConnect: (client) => client.query(setSession(sessionSettings)),
     query_timeout: queryTimeoutMs,
     max: maxConnections,
     idleTimeoutMillis: 0,
@@ -71,5 +109,36 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
   yield* Effect.addFinalizer(() =>
     Effect.promise(() => pool.end()).pipe(Effect.disconnect, Effect.timeoutOption("5 seconds"))
   )
-  return pool
+
+  const report = (error: Error) => {
+    metrics.countFailure("postgres", failureOf(error))
+    log(outage.onFailure(error))
+  }
+
+  const take = (done: Acquired, onFailure: (error: Error) => void) => {
+    const since = performance.now()
+    pool.connect((error, client, release) => {
+      metrics.observePoolWait(performance.now() - since)
+      if (client === undefined) return onFailure(error ?? new Error("The pool returned no connection"))
+      if (outage.isOpen()) log(outage.onSuccess)
+      refreshPlans(client)
+      done(undefined, client, (isBroken) => {
+        // The server may have become a standby.
+        if (isBroken) void primary.findAgain()
+        release(isBroken)
+      })
+    })
+  }
+
+  const acquire = (done: Acquired) => {
+    const fail = (error: Error) => {
+      report(error)
+      done(error, undefined, nothing)
+    }
+    take(done, (error) => {
+      if (!primary.hasOthers) return fail(error)
+      void primary.findAgain().then(() => take(done, fail))
+    })
+  }
+  return { acquire, statements } satisfies ConnectionPool
 })

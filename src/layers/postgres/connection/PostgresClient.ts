@@ -5,10 +5,10 @@ import { SqlError } from "@effect/sql/SqlError"
 import { isFragment, type Statement } from "@effect/sql/Statement"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Context, Effect, FiberRef, Layer, Option } from "effect"
-import type pg from "pg"
 import { Settings } from "../../config/Settings.ts"
+import { ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
 import { PooledConnection } from "./DriverConnection.ts"
-import { makePool, refreshPlans } from "./Pool.ts"
+import { type ConnectionPool, makePool } from "./Pool.ts"
 import { makeWithTransaction, PipelinedTransaction } from "./Transactions.ts"
 
 const isStatement = (built: unknown): built is Statement<unknown> => isFragment(built) && "commit" in built
@@ -41,12 +41,11 @@ export const withUntracedFastPath =
 const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
 /** Takes a connection from the pool for one transaction. */
-const acquireTransaction = (pool: pg.Pool): Effect.Effect<PipelinedTransaction, SqlError> =>
+const acquireTransaction = (pool: ConnectionPool): Effect.Effect<PipelinedTransaction, SqlError> =>
   Effect.async((resume) =>
-    pool.connect((cause, client, release) => {
+    pool.acquire((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(acquireError(cause)))
-      refreshPlans(client)
-      resume(Effect.succeed(new PipelinedTransaction(client, release)))
+      resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statements)))
     })
   )
 
@@ -71,7 +70,8 @@ export const makeSqlClient = (maxConnections: number) =>
 export const SqlLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.flatMap(Settings, ({ DATABASE_POOL }) => makeSqlClient(DATABASE_POOL))
-)
+).pipe(Layer.provide(ConnectionMetrics.Default))
 
 /** A separate pool for work that must not queue behind requests. */
-export const reservedSqlLive = (connections: number) => Layer.scoped(SqlClient.SqlClient, makeSqlClient(connections))
+export const reservedSqlLive = (connections: number) =>
+  Layer.scoped(SqlClient.SqlClient, makeSqlClient(connections)).pipe(Layer.provide(ConnectionMetrics.Default))

@@ -83,8 +83,9 @@ export class PreparedQuery implements pg.Submittable {
 
   /** Returns the error of a value that cannot be sent, before anything is sent. */
   submit(connection: pg.Connection): Error | null {
-    this.#statements = statementsOf(connection)
-    this.#reader = this.#statements.get(this.#name)
+    // The server forgets the unnamed statement, whose name is empty.
+    if (this.#name !== "") this.#statements = statementsOf(connection)
+    this.#reader = this.#statements?.get(this.#name)
     try {
       connection.stream.write(Buffer.concat(this.#messages()))
       return null
@@ -100,7 +101,7 @@ export class PreparedQuery implements pg.Submittable {
     if (begins) messages.push(beginMessages)
     // An earlier attempt may have prepared the statement and failed afterwards.
     if (!isPrepared) {
-      messages.push(serialize.close({ type: "S", name: this.#name }))
+      if (this.#name !== "") messages.push(serialize.close({ type: "S", name: this.#name }))
       messages.push(serialize.parse({ name: this.#name, text: this.#text }))
     }
     messages.push(serialize.bind({ statement: this.#name, values: this.#values.map(toParameter) }))

@@ -1,5 +1,6 @@
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, Schedule } from "effect"
+import { setRoleDefaults } from "../connection/SessionSettings.ts"
 import { isDeadlock, isLockTimeout } from "../connection/TransientErrors.ts"
 import { alteredTablesOf, concurrentIndexesOf, type Migration, migrationFileName } from "./Migration.ts"
 import { type MigrationSession, openMigrationSession } from "./MigrationSession.ts"
@@ -105,5 +106,7 @@ export const applyMigrations = (all: ReadonlyArray<Migration>) =>
     const session = yield* openMigrationSession
     yield* session.run(createTable)
     const pending = yield* pendingOf(all, yield* session.run("select migration_id, name from migrations"))
-    return yield* Effect.forEach(pending, (migration) => apply(session, migration))
+    const applied = yield* Effect.forEach(pending, (migration) => apply(session, migration))
+    yield* session.run(setRoleDefaults)
+    return applied
   }).pipe(Effect.scoped)

@@ -1,0 +1,28 @@
+import { Effect, Layer, Schedule } from "effect"
+import type { NatsConnection } from "nats"
+import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
+import { Broker } from "../../../src/layers/nats/Broker.ts"
+import { MetricsRegistry } from "../../../src/layers/telemetry/MetricsRegistry.ts"
+import { captureLogs } from "../../support/servers/logCapture.ts"
+
+/** Connects as the service does, and reads something from the connection unless it is refused. */
+export const connectToNats = <A>(
+  environment: Readonly<Record<string, string>>,
+  read: (connection: NatsConnection) => A
+) => {
+  const logs: Array<string> = []
+  return Effect.gen(function* () {
+    const broker = yield* Broker
+    const isRefused = () => logs.some((line) => line.includes("NATS is not available"))
+    const retries = { while: () => !isRefused(), schedule: Schedule.spaced("20 millis") }
+    const opened = yield* Effect.option(Effect.retry(broker.connection, retries))
+    const { registry } = yield* MetricsRegistry
+    const metrics = yield* Effect.promise(() => registry.metrics())
+    return { value: opened._tag === "Some" ? read(opened.value) : undefined, logs, metrics }
+  }).pipe(
+    Effect.provide(Layer.merge(Broker.Default, MetricsRegistry.Default)),
+    Effect.provide(captureLogs(logs)),
+    Effect.provideServiceEffect(Settings, readSettings(environment)),
+    Effect.runPromise
+  )
+}
