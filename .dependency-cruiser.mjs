@@ -24,6 +24,7 @@ const rooms = {
   "layers/jira": [...leaf, "layers/oauth", "layers/providerHttp"],
   "layers/googleDrive": [...leaf, "layers/oauth", "layers/providerHttp"],
 
+  "layers/keys": [...leaf, "layers/postgres"],
   "layers/quotas": leaf,
   "layers/events": area,
   "layers/journal": area,

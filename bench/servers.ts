@@ -53,6 +53,9 @@ export interface BenchEnvironment {
 /** Database connections per process. */
 export const databasePoolSize = 10
 
+/** One for all processes: none starts with another key than the database knows. */
+const secretsKey = randomBytes(32).toString("base64")
+
 export const makeProcessEnv = ({ jwksUrl, infrastructure }: BenchEnvironment) => ({
   NODE_ENV: "production",
   DATA_DIR: infrastructure.folder,
@@ -62,7 +65,7 @@ export const makeProcessEnv = ({ jwksUrl, infrastructure }: BenchEnvironment) =>
   AUTH_JWKS_URL: jwksUrl,
   AUTH_ISSUER: benchCaller.issuer,
   AUTH_AUDIENCE: benchCaller.audience,
-  SECRETS_KEY: randomBytes(32).toString("base64"),
+  SECRETS_KEY: secretsKey,
   MAX_INVOICE_LINES: "20000",
   SHUTDOWN_DELAY_SECONDS: "0",
   [supervisedFlag]: "1"

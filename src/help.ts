@@ -8,6 +8,7 @@ const commands = [
   ["npm run api", "start only the API, with DATABASE_URL and NATS_URL"],
   [`npm run worker -- ${workerNames.join("|")}`, "start one worker; run as many copies as needed"],
   ["npm run migrate", "apply the pending database migrations"],
+  ["npm run reseal", "encrypt all secrets with the newest key of SECRETS_KEY"],
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],
   ["npm run demo", "fill a tenant with example data"],
   ["npm run listen -- --forward-to <url>", "forward the events of a tenant to a receiver on this machine"],

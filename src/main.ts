@@ -8,9 +8,12 @@ import { httpLive } from "./http/Http.ts"
 import { MetricsLive } from "./http/Metrics.ts"
 import { signDevelopmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
+import { checkKeys, KeyCheckLive } from "./layers/keys/KeyCheck.ts"
+import { reseal } from "./layers/keys/Reseal.ts"
 import { exitWithParent } from "./layers/local/process/ParentWatch.ts"
 import { SqlLive } from "./layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive, migrate } from "./layers/postgres/Migrations.ts"
+import { Secrets } from "./layers/secrets/Secrets.ts"
 import { TelemetryLive } from "./layers/telemetry/Telemetry.ts"
 import { up } from "./up.ts"
 import { isWorkerName, workerNames, workers } from "./workers/registry.ts"
@@ -19,7 +22,7 @@ const failWith = (message: string) => Effect.fail(new SettingsError({ errors: [m
 
 /** Runs until the process is asked to stop. The database layer is built first, so it closes last. */
 const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>) =>
-  Layer.launch(live.pipe(Layer.provide(MigrationsLive), Layer.provide(SqlLive))).pipe(
+  Layer.launch(live.pipe(Layer.provide(KeyCheckLive), Layer.provide(MigrationsLive), Layer.provide(SqlLive))).pipe(
     Effect.annotateLogs("process", name),
     Effect.provide(TelemetryLive(name)),
     (program) => Effect.zipRight(exitWithParent, program)
@@ -34,6 +37,13 @@ const runMigrations = migrate.pipe(
   Effect.flatMap((applied) => Console.log(applied.length === 0 ? "Up to date." : `Applied ${applied.length}.`)),
   Effect.provide(TelemetryLive("migrate"))
 )
+
+const runReseal = Effect.gen(function* () {
+  yield* checkKeys
+  const { keyId, results } = yield* reseal
+  for (const { moved, name } of results) yield* Console.log(`${name}: ${moved} encrypted again`)
+  yield* Console.log(`Everything is encrypted with the key ${keyId}. Older keys can be removed from SECRETS_KEY.`)
+}).pipe(Effect.provide(Secrets.Default), Effect.provide(SqlLive), Effect.provide(TelemetryLive("reseal")))
 
 const printToken = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
@@ -60,6 +70,8 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
       return runWorker(args)
     case "migrate":
       return runMigrations
+    case "reseal":
+      return runReseal
     case "token":
       return printToken(args)
     case undefined:

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import type { WorkerName } from "../../src/workers/registry.ts"
 import { serviceProgram } from "../infrastructure.ts"
@@ -17,7 +16,7 @@ export const startProcesses = (
   { workers, ...options }: ProcessOptions
 ) =>
   Effect.gen(function* () {
-    const extraEnv = { SECRETS_KEY: randomBytes(32).toString("base64"), ...options.extraEnv }
+    const { extraEnv = {} } = options
     const env = { ...makeProcessEnv(environment), ...extraEnv }
     const api = yield* startService(environment, profile, "api", extraEnv)
     const workerProcesses = yield* Effect.forEach(workers, (name) =>

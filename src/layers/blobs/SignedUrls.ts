@@ -12,21 +12,23 @@ const expiryAt = (now: number) => (Math.floor(now / 1000 / windowSeconds) + 2) *
 export class SignedUrls extends Effect.Service<SignedUrls>()("layers/SignedUrls", {
   dependencies: [Secrets.Default],
   effect: Effect.map(Secrets, (secrets) => {
-    const key = secrets.deriveKey("signed asset addresses")
-    const signatureOf = (assetId: string, expires: number) =>
-      createHmac("sha256", key).update(`${assetId}.${expires}`).digest("base64url")
+    const keys = secrets.deriveKeys("signed asset addresses")
+    /** The signature by each key, the newest first. */
+    const signaturesOf = (assetId: string, expires: number) =>
+      keys.map((key) => createHmac("sha256", key).update(`${assetId}.${expires}`).digest("base64url"))
+    const isSame = (expected: string, given: string) => {
+      const [one, other] = [Buffer.from(expected), Buffer.from(given)]
+      return one.length === other.length && timingSafeEqual(one, other)
+    }
 
     return {
       sign: (assetId: string, now = Date.now()) => {
         const expires = expiryAt(now)
-        return `${imagePath(assetId)}?expires=${expires}&signature=${signatureOf(assetId, expires)}`
+        return `${imagePath(assetId)}?expires=${expires}&signature=${signaturesOf(assetId, expires)[0]}`
       },
 
-      isValid: (assetId: string, expires: number, given: string, now = Date.now()) => {
-        const expected = Buffer.from(signatureOf(assetId, expires))
-        const bytes = Buffer.from(given)
-        return expires * 1000 > now && bytes.length === expected.length && timingSafeEqual(bytes, expected)
-      }
+      isValid: (assetId: string, expires: number, given: string, now = Date.now()) =>
+        expires * 1000 > now && signaturesOf(assetId, expires).some((expected) => isSame(expected, given))
     }
   })
 }) {}

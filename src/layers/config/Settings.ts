@@ -23,13 +23,15 @@ const natural = (min: number, max: number) =>
 const oneOf = <const L extends ReadonlyArray<string>>(...literals: L) =>
   Schema.Literal(...literals).annotations({ message: () => `must be one of ${literals.join(", ")}` })
 
+export const splitList = (line: string) =>
+  line
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "")
+
 const list = Schema.transform(Schema.String, Schema.Array(Schema.NonEmptyString), {
   strict: true,
-  decode: (line) =>
-    line
-      .split(",")
-      .map((item) => item.trim())
-      .filter((item) => item !== ""),
+  decode: splitList,
   encode: (items) => items.join(",")
 })
 
@@ -72,10 +74,12 @@ const range = Schema.NonEmptyString.pipe(
 
 const urlOr = (fallback: string, description: string) => withDefault(url("http:", "https:"), fallback, description)
 
-const key = Schema.Redacted(
+const isKey = (text: string) => Buffer.from(text, "base64").length === 32
+
+const keys = Schema.Redacted(
   Schema.String.pipe(
-    Schema.filter((value) => Buffer.from(value, "base64").length === 32, {
-      message: () => "must be 32 bytes in base64 (openssl rand -base64 32)"
+    Schema.filter((value) => splitList(value).length > 0 && splitList(value).every(isKey), {
+      message: () => "must be 32 bytes in base64 (openssl rand -base64 32), or several such keys, comma separated"
     })
   )
 )
@@ -242,9 +246,13 @@ export const settings = {
       default: (): ReadonlyArray<(typeof asymmetricAlgorithms)[number]> => ["RS256", "PS256", "ES256", "EdDSA"]
     }
   ),
-  SECRETS_KEY: Schema.optionalWith(described(key, "key that encrypts secrets at rest, 32 bytes in base64"), {
-    exact: true
-  }),
+  SECRETS_KEY: Schema.optionalWith(
+    described(
+      keys,
+      "key that encrypts secrets at rest, 32 bytes in base64; older keys that still decrypt may follow, comma separated"
+    ),
+    { exact: true }
+  ),
   CORS_ORIGINS: Schema.optionalWith(
     described(Schema.compose(list, Schema.Array(origin)), "browser origins that may call the api, comma separated"),
     { exact: true, default: (): ReadonlyArray<string> => [] }

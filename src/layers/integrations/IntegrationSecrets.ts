@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { associatedData } from "../secrets/SealedColumns.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { generateSigningSecret } from "../webhook/WebhookSender.ts"
@@ -9,9 +10,6 @@ interface Sealed {
   readonly generation: number
   readonly sealed: Uint8Array
 }
-
-const associatedDataOf = (tenant: string, integration: string, generation: number) =>
-  JSON.stringify(["integration_secrets", tenant, integration, generation])
 
 /** Signing secrets of deliveries, encrypted at rest. Only the response to their creation and the sender see them in the clear. */
 export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("layers/IntegrationSecrets", {
@@ -23,7 +21,10 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
     const prepareSecret = Effect.fnUntraced(function* (integration: string, generation: number) {
       const tenant = yield* CurrentTenant
       const secret = generateSigningSecret()
-      const sealed = secrets.seal(associatedDataOf(tenant, integration, generation), Buffer.from(secret))
+      const sealed = secrets.seal(
+        associatedData.signingSecret({ tenant, integration, generation }),
+        Buffer.from(secret)
+      )
       const insert = sql`
         insert into integration_secrets (tenant_id, integration_id, generation, sealed)
         values (${tenant}, ${integration}, ${generation}, ${sealed})`
@@ -40,7 +41,7 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
 
     const unseal = (tenant: string, integration: string, all: ReadonlyArray<Sealed>): ReadonlyArray<string> =>
       all.map(({ generation, sealed }) =>
-        secrets.open(associatedDataOf(tenant, integration, generation), sealed).toString()
+        secrets.open(associatedData.signingSecret({ tenant, integration, generation }), sealed).toString()
       )
 
     return {

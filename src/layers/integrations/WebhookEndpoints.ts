@@ -7,6 +7,7 @@ import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
 import { deleteUpTo } from "../postgres/Batches.ts"
+import { associatedData } from "../secrets/SealedColumns.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
@@ -25,9 +26,6 @@ export interface WebhookEndpoint {
 
 const hashOf = (key: string) => hash("sha256", key, "buffer")
 
-export const webhookKeyAssociatedData = (tenant: string, integration: string, keyHash: Buffer) =>
-  JSON.stringify(["webhook_endpoints", tenant, integration, keyHash.toString("hex")])
-
 /** Secret keys of the webhook URLs. Look-ups use their hash. The encrypted key serves to register the URL again. */
 export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers/WebhookEndpoints", {
   dependencies: [Secrets.Default],
@@ -41,7 +39,7 @@ export class WebhookEndpoints extends Effect.Service<WebhookEndpoints>()("layers
       const tenant = yield* CurrentTenant
       const key = randomBytes(32).toString("base64url")
       const keyHash = hashOf(key)
-      const sealed = secrets.seal(webhookKeyAssociatedData(tenant, integration, keyHash), Buffer.from(key))
+      const sealed = secrets.seal(associatedData.webhookKey({ tenant, integration, hash: keyHash }), Buffer.from(key))
       const insert = sql`
         insert into webhook_endpoints (tenant_id, integration_id, key_hash, sealed)
         values (${tenant}, ${integration}, ${keyHash}, ${sealed})`

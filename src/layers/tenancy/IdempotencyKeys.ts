@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { deleteUpTo } from "../postgres/Batches.ts"
+import { associatedData } from "../secrets/SealedColumns.ts"
 import { Secrets } from "../secrets/Secrets.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
@@ -14,9 +15,6 @@ export interface IdempotencyKeyScope {
 }
 
 const ttlHours = 24
-
-const associatedDataOf = ({ issuer, key, route, subject, tenant }: IdempotencyKeyScope) =>
-  JSON.stringify(["idempotency_keys", tenant, issuer, subject, route, key])
 
 /** Idempotency keys with their stored responses. Call these inside the transaction of the guarded request. */
 export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/IdempotencyKeys", {
@@ -41,7 +39,7 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
 
       saveResponse: (scope: IdempotencyKeyScope, answer: string) =>
         Effect.orDie(sql`
-          update idempotency_keys set answer = ${secrets.seal(associatedDataOf(scope), Buffer.from(answer))}
+          update idempotency_keys set answer = ${secrets.seal(associatedData.idempotencyAnswer(scope), Buffer.from(answer))}
           where ${matches(scope)}`),
 
       /** Releases a claim without storing a response. */
@@ -53,7 +51,10 @@ export class IdempotencyKeys extends Effect.Service<IdempotencyKeys>()("layers/I
           select fingerprint, answer from idempotency_keys where ${matches(scope)}`).pipe(
           Effect.map(([row]) =>
             row?.answer
-              ? { fingerprint: row.fingerprint, answer: secrets.open(associatedDataOf(scope), row.answer).toString() }
+              ? {
+                  fingerprint: row.fingerprint,
+                  answer: secrets.open(associatedData.idempotencyAnswer(scope), row.answer).toString()
+                }
               : undefined
           )
         ),

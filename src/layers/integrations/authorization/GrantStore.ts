@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
+import { associatedData } from "../../secrets/SealedColumns.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthGrant } from "./PendingGrants.ts"
@@ -27,8 +28,7 @@ export interface StoredGrant {
 /** An access token is renewed this long before it expires. */
 const renewalMarginSeconds = 60
 
-const associatedDataOf = (tenant: string, integration: string, column: "access" | "refresh", generation: number) =>
-  JSON.stringify(["grants", tenant, integration, column, generation])
+const tokenData = { access: associatedData.accessToken, refresh: associatedData.refreshToken }
 
 /** The table of grants. Encryption binds each token to its row and generation. */
 export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore", {
@@ -49,7 +49,7 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
         if (row === undefined) return undefined
         const { access, generation, isFresh, refresh, siteId, siteUrl } = row
         const open = (column: "access" | "refresh", sealed: Uint8Array) =>
-          secrets.open(associatedDataOf(tenant, integration, column, generation), sealed).toString()
+          secrets.open(tokenData[column]({ tenant, integration, generation }), sealed).toString()
         return {
           generation,
           accessToken: open("access", access),
@@ -65,7 +65,7 @@ export class GrantStore extends Effect.Service<GrantStore>()("layers/GrantStore"
     const save = (tenant: string, integration: string, grant: OAuthGrant, previous: StoredGrant | undefined) => {
       const generation = (previous?.generation ?? 0) + 1
       const seal = (column: "access" | "refresh", token: string) =>
-        secrets.seal(associatedDataOf(tenant, integration, column, generation), Buffer.from(token))
+        secrets.seal(tokenData[column]({ tenant, integration, generation }), Buffer.from(token))
       const row = {
         tenant_id: tenant,
         integration_id: integration,

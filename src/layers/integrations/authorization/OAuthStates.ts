@@ -7,6 +7,7 @@ import { deleteUpTo } from "../../postgres/Batches.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { Quotas } from "../../quotas/Quotas.ts"
 import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
+import { associatedData } from "../../secrets/SealedColumns.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
@@ -26,9 +27,6 @@ export interface OAuthState extends Omit<Row, "verifier"> {
 }
 
 const lifetimeMinutes = 10
-
-const associatedDataOf = (tenant: string, integration: string, hash: Buffer) =>
-  JSON.stringify(["oauth_states", tenant, integration, hash.toString("hex"), "verifier"])
 
 /** OAuth `state` values of started authorizations. Each is valid once, and only its hash is stored. */
 export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStates", {
@@ -69,7 +67,7 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
         const { issuer, subject } = yield* Principal
         const [state, verifier] = [makeOneTimeToken(), makeOneTimeToken()]
         const hash = hashOf(state)
-        const sealed = secrets.seal(associatedDataOf(tenant, integration, hash), Buffer.from(verifier))
+        const sealed = secrets.seal(associatedData.verifier({ tenant, integration, hash }), Buffer.from(verifier))
         yield* Effect.orDie(sql`
           insert into oauth_states
             (tenant_id, hash, integration_id, provider, issuer, subject, origin, verifier, expires_at)
@@ -86,8 +84,8 @@ export class OAuthStates extends Effect.Service<OAuthStates>()("layers/OAuthStat
           returning s.tenant_id as tenant, s.integration_id as integration, s.provider, s.issuer, s.subject, s.origin,
             s.verifier`)
         if (row === undefined) return undefined
-        const associatedData = associatedDataOf(row.tenant, row.integration, hash)
-        return { ...row, verifier: secrets.open(associatedData, row.verifier).toString() } satisfies OAuthState
+        const verifier = secrets.open(associatedData.verifier({ ...row, hash }), row.verifier).toString()
+        return { ...row, verifier } satisfies OAuthState
       }),
 
       /** Whether a state is valid, regardless of the person. */

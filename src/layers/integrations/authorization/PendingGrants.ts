@@ -5,6 +5,7 @@ import type { Provider } from "../../../domain/integrations/Provider.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { TokenSet } from "../../oauth/TokenEndpoint.ts"
 import { hashOf, makeOneTimeToken } from "../../secrets/OneTimeTokens.ts"
+import { associatedData } from "../../secrets/SealedColumns.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import type { OAuthState } from "./OAuthStates.ts"
@@ -35,9 +36,6 @@ interface Expired extends Sealed {
 
 const lifetimeMinutes = 10
 
-const associatedDataOf = ({ hash, integration, tenant }: Omit<Sealed, "sealed">) =>
-  JSON.stringify(["pending_grants", tenant, integration, Buffer.from(hash).toString("hex"), "sealed"])
-
 /** Grants that wait for a confirmation by the person who started the authorization. */
 export class PendingGrants extends Effect.Service<PendingGrants>()("layers/PendingGrants", {
   dependencies: [Secrets.Default],
@@ -45,7 +43,8 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
     const columns = sql.literal("p.tenant_id as tenant, p.integration_id as integration, p.hash, p.sealed")
-    const unseal = (row: Sealed): OAuthGrant => decode(secrets.open(associatedDataOf(row), row.sealed).toString())
+    const unseal = (row: Sealed): OAuthGrant =>
+      decode(secrets.open(associatedData.pendingGrant(row), row.sealed).toString())
 
     const isValid = (tenant: string, integration: string, hash: Buffer) => sql`
       p.tenant_id = ${tenant} and p.integration_id = ${integration} and p.hash = ${hash} and p.expires_at > now()`
@@ -55,7 +54,10 @@ export class PendingGrants extends Effect.Service<PendingGrants>()("layers/Pendi
       save: Effect.fnUntraced(function* ({ integration, issuer, subject, tenant }: OAuthState, grant: OAuthGrant) {
         const confirmation = makeOneTimeToken()
         const hash = hashOf(confirmation)
-        const sealed = secrets.seal(associatedDataOf({ tenant, integration, hash }), Buffer.from(encode(grant)))
+        const sealed = secrets.seal(
+          associatedData.pendingGrant({ tenant, integration, hash }),
+          Buffer.from(encode(grant))
+        )
         const inserted = yield* Effect.orDie(sql<object>`
           with home as (select 1 from integrations where tenant_id = ${tenant} and id = ${integration} for key share)
           insert into pending_grants (tenant_id, hash, integration_id, issuer, subject, sealed, expires_at)

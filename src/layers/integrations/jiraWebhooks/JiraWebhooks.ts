@@ -1,6 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { associatedData } from "../../secrets/SealedColumns.ts"
 import { Secrets } from "../../secrets/Secrets.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
@@ -40,9 +41,6 @@ type IntegrationKey = Pick<JiraConnection, "tenant" | "integration">
 /** Duration of the lease of the reconciler. */
 const leaseDuration = "2 minutes"
 
-const associatedDataOf = ({ integration, keyHash, tenant }: Sealed) =>
-  JSON.stringify(["webhook_endpoints", tenant, integration, Buffer.from(keyHash).toString("hex")])
-
 /** The webhooks registered with Jira, and their endpoints. */
 export class JiraWebhooks extends Effect.Service<JiraWebhooks>()("layers/JiraWebhooks", {
   dependencies: [Secrets.Default],
@@ -51,7 +49,10 @@ export class JiraWebhooks extends Effect.Service<JiraWebhooks>()("layers/JiraWeb
     const secrets = yield* Secrets
 
     const unseal = (rows: ReadonlyArray<Sealed>): ReadonlyArray<JiraWebhookEndpoint> =>
-      rows.map((row) => ({ key: secrets.open(associatedDataOf(row), row.sealed).toString(), keyHash: row.keyHash }))
+      rows.map(({ keyHash, sealed, ...row }) => ({
+        key: secrets.open(associatedData.webhookKey({ ...row, hash: keyHash }), sealed).toString(),
+        keyHash
+      }))
 
     const columns = sql.literal(
       `e.tenant_id as tenant, e.integration_id as integration, e.key_hash as "keyHash", e.sealed`
