@@ -1,8 +1,8 @@
 # The first image builds, the second runs. It needs only the libraries of Node.js: libc, libstdc++ and libgcc.
-ARG NODE_IMAGE=docker.io/library/node:20-bookworm-slim
+ARG BUILD_IMAGE=docker.io/library/node:20-bookworm-slim
 ARG BASE_IMAGE=gcr.io/distroless/cc-debian12
 
-FROM ${NODE_IMAGE} AS build
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /project
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund

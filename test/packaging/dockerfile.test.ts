@@ -38,7 +38,7 @@ describe("The Dockerfile", () => {
   })
 
   it("builds with the version of Node.js that the project uses", () => {
-    assert.include(dockerfile, `ARG NODE_IMAGE=docker.io/library/node:${readProjectFile(".nvmrc").trim()}-`)
+    assert.include(dockerfile, `ARG BUILD_IMAGE=docker.io/library/node:${readProjectFile(".nvmrc").trim()}-`)
   })
 
   it("copies only what .dockerignore lets through", () => {
