@@ -58,13 +58,13 @@ export const copyRuntimeFiles = async (folder) => {
 }
 
 /** Bundles our sources into one file; `selfContained` includes the packages. */
-export const bundle = async (entry, outfile, { selfContained = false } = {}) => {
+export const bundle = async (entry, outfile, { selfContained = false, sourcemap = true } = {}) => {
   const startedAt = new Date()
   const { outputFiles } = await build({
     ...commonOptions,
     entryPoints: [entry],
     outfile,
-    sourcemap: true,
+    sourcemap,
     sourcesContent: false,
     write: false,
     ...(selfContained ? selfContainedOptions() : { packages: "external" })

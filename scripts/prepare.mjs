@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { existsSync, readdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import { install, isInstalled } from "./install.mjs"
@@ -69,10 +69,11 @@ const lock = async () => {
   }
 }
 
-const build = async () => {
+/** Builds the service with everything that it reads at run time. */
+export const buildProgram = async (folder, { sourcemap = true } = {}) => {
   const { bundle } = await import("./bundle.mjs")
-  await bundle("src/layers/pdf/worker.ts", inProject("dist", "pdf.js"), { selfContained: true })
-  await bundle("src/main.ts", main, { selfContained: true })
+  await bundle("src/layers/pdf/worker.ts", join(folder, "pdf.js"), { selfContained: true, sourcemap })
+  await bundle("src/main.ts", join(folder, "main.js"), { selfContained: true, sourcemap })
 }
 
 const buildClient = async () => {
@@ -102,7 +103,7 @@ export const prepare = async ({
   const { release, share } = await lock()
   try {
     if (!isInstalled({ dev })) await during("Installing packages", { quiet }, () => install({ dev, started: share }))
-    if (needsBuild()) await during("Building", { quiet }, build)
+    if (needsBuild()) await during("Building", { quiet }, () => buildProgram(dirname(main)))
     if (needsClient()) await during("Building the client", { quiet }, buildClient)
   } finally {
     release()

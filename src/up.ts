@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Fiber, Redacted, Ref, Schedule, Scope } from "effect"
@@ -8,6 +9,7 @@ import { type DataDir, lockDataDir } from "./layers/local/DataDir.ts"
 import { findNatsProgram, type NoNatsServer } from "./layers/local/nats/NatsPrograms.ts"
 import { startNats } from "./layers/local/nats/NatsServer.ts"
 import { localhost, PortTaken, requireFreePort } from "./layers/local/Ports.ts"
+import { projectRoot } from "./layers/local/ProjectRoot.ts"
 import { startPostgres } from "./layers/local/postgres/Postgres.ts"
 import { describeExit, type Program, runProgram } from "./layers/local/process/Child.ts"
 import { apiHeapOptions } from "./layers/local/process/HeapOptions.ts"
@@ -27,6 +29,17 @@ export class MigrationProcessFailed extends Data.TaggedError("MigrationProcessFa
     return `The database migration failed (${this.reason}). The end of ${this.logFile}:\n${lastLines(this.logFile)}`
   }
 }
+
+export class NoDevelopmentFolder extends Data.TaggedError("NoDevelopmentFolder") {
+  override get message() {
+    return `This is a release: it has no PostgreSQL and no NATS server to start. Run "migrate", "api" and "worker <name>" instead, with DATABASE_URL and NATS_URL. "npm start" works in a clone of the repository.`
+  }
+}
+
+/** A release has the program without the scripts and the packages that this command needs. */
+const requireDevelopmentFolder = Effect.suspend(() =>
+  existsSync(join(projectRoot, "scripts")) ? Effect.void : Effect.fail(new NoDevelopmentFolder())
+)
 
 /** Checks the port before anything starts. After a kill, the old API process needs a moment to exit. */
 const requirePort = ({ HOST, PORT }: SettingsShape, { wasKilled }: DataDir) =>
@@ -172,6 +185,7 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
 /** Runs the whole system on this machine until a stop signal arrives. */
 export const up = (options: UpOptions) =>
   Effect.gen(function* () {
+    yield* requireDevelopmentFolder
     yield* exitWithParent
     const settings = yield* Settings
     const stopSignal = yield* makeStopSignal

@@ -35,7 +35,7 @@ const serverOptions = {
   requireHostHeader: false
 }
 
-const drainTimeoutMs = 20_000
+export const drainTimeoutMs = 20_000
 
 /** The accept queue. Beyond it the kernel drops the SYN and the client, probes included, retries after a second. */
 const backlog = 4096

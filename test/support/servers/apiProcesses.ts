@@ -39,7 +39,10 @@ const waitForUrl = (child: ChildProcess, message: string) =>
   })
 
 /** Starts the bundled api in processes that share a database and a key for tokens. */
-export const prepareApiProcesses = async (environment: Readonly<Record<string, string>> = {}) => {
+export const prepareApiProcesses = async (
+  environment: Readonly<Record<string, string>> = {},
+  program: string = apiProgram
+) => {
   const database = await migratedDatabase()
   const folder = mkdtempSync(join(tmpdir(), "contracting-api-"))
   const settings = { DATA_DIR: folder, DATABASE_URL: database.url, NATS_URL: inject("natsUrl"), PORT: "0" }
@@ -51,7 +54,7 @@ export const prepareApiProcesses = async (environment: Readonly<Record<string, s
   }
 
   const launch = async (args: ReadonlyArray<string>, message: string) => {
-    const child = spawn(process.execPath, [apiProgram, ...args], {
+    const child = spawn(process.execPath, [program, ...args], {
       // Supervised: it ends with the test process, even when that is killed.
       env: { ...inheritedEnv, NODE_ENV: "development", ...settings, ...environment, [supervisedFlag]: "1" },
       stdio: ["pipe", "pipe", "pipe"]

@@ -1,0 +1,3 @@
+declare module "*/scripts/releaseFolder.mjs" {
+  export const writeRelease: (target: string) => Promise<void>
+}
