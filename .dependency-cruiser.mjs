@@ -61,6 +61,21 @@ const rooms = {
   "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
   "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations", "layers/taxes"],
 
+  "layers/export": [
+    ...area,
+    "layers/branding",
+    "layers/contracting",
+    "layers/delivery",
+    "layers/events",
+    "layers/integrations",
+    "layers/invoicing",
+    "layers/journal",
+    "layers/payments",
+    "layers/taxes",
+    "layers/tenancy",
+    "layers/tracker"
+  ],
+
   workers: ["domain", "layers"],
   "http/api": ["domain"],
   "http/server": ["domain", "layers", "http/api"],

@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import sharp from "sharp"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { unpack } from "../support/assertions/archive.ts"
 import { blocksOf, sectionOf, shellOf } from "../support/assertions/docs.ts"
 import { readPdf, rowsOf } from "../support/assertions/pdfText.ts"
 import { type Service, startService } from "../support/servers/service.ts"
-import { runFirstMinutes, runJsonShell } from "../support/servers/shell.ts"
+import { runFirstMinutes, runJsonShell, runShell } from "../support/servers/shell.ts"
 
 describe("The commands of the documentation", { timeout: 90_000 }, () => {
   let service: Service
@@ -131,6 +132,20 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     const csv = readFileSync(join(service.dataDir, "statement.csv"), "utf8").split("\r\n")
     assert.match(csv[0] ?? "", /^currencyCode,day,bookedAt,kind,/)
     assert.match(csv[1] ?? "", /^EUR,[^,]*,,OPENING,/)
+  })
+
+  it("download and verify an export in docs/export.md", async () => {
+    await runJsonShell(service, [firstMinutes.shell, shellOf("docs/export.md", "Download")])
+    const folder = join(service.dataDir, "export")
+    for (const [name, content] of await unpack(readFileSync(join(service.dataDir, "export.zip")))) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), content)
+    }
+    const verify = [shellOf("docs/export.md", "Verify")]
+    assert.strictEqual(await runShell(service, verify), "")
+    writeFileSync(join(folder, "data", "clients.jsonl"), "{}\n")
+    const failure = await runShell(service, verify).catch((error: { readonly stdout: string }) => error.stdout)
+    assert.include(failure, "data/clients.jsonl")
   })
 
   it("credit a line and everything else in docs/credit-notes.md", async () => {

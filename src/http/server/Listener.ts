@@ -186,7 +186,7 @@ const makeListenerWith = (
         const { body, status } = result
         const writeHead = () => writeResponse(response, result, responseHeaders)
         if (body instanceof StreamedBody && request.method !== "HEAD") {
-          const writing = responseLimits.writeLimited("files", call.keys, writeStream(response, body, writeHead))
+          const writing = responseLimits.writeLimited(body.kind, call.keys, writeStream(response, body, writeHead))
           return Effect.flatMap(writing, () => finish(status))
         }
         if (body instanceof PagedList && request.method !== "HEAD") {

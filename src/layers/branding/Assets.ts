@@ -70,12 +70,14 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
     const quotas = yield* Quotas
     const addUrl = (asset: StoredAsset) =>
       toAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : urls.sign(asset.id))
+    // Every receiver could open a private image with its signed URL.
+    const withoutSignedUrl = (asset: StoredAsset) =>
+      toAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined)
     const assets = yield* makeResource({
       name: "asset",
       table: "assets",
       entity: StoredAsset,
-      // An event carries no signed URL: every receiver of the event could open the private image with it.
-      toEventData: (asset) => toAsset(asset, asset.access === "PUBLIC" ? imagePath(asset.id) : undefined),
+      toEventData: withoutSignedUrl,
       toResponseBody: addUrl
     })
 
@@ -170,6 +172,9 @@ export class Assets extends Effect.Service<Assets>()("layers/Assets", {
             inTransaction(sql)
           ),
       page: (window: PageRequest) => assets.page(window),
+      /** One page in the order of creation, without signed URLs. */
+      pageByAge: (after: string | undefined, limit: number) =>
+        Effect.map(assets.pageByAge(after, limit), (rows) => rows.map(withoutSignedUrl)),
       withUrl: addUrl,
       get: (id: string) => Effect.map(assets.get(id), addUrl),
       patch: (id: string, change: typeof PatchAsset.Type) => Effect.map(assets.patch(id, change), addUrl),

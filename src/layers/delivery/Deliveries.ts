@@ -70,6 +70,19 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         (rows) => rows.map((row) => omitNulls(row) as DeliveryAttempt)
       )
 
+    /** The attempts of several deliveries, each with its delivery. */
+    const loadAttemptsOf = (tenant: string, ids: ReadonlyArray<string>) =>
+      Effect.map(
+        sql<Row & { readonly delivery: string }>`
+          select ${attemptColumns}, this.delivery_id as delivery
+          from json_array_elements_text(${JSON.stringify(ids)}::json) as wanted (id) cross join lateral (
+            select * from delivery_attempts where tenant_id = ${tenant} and delivery_id = wanted.id
+            order by number desc limit ${maxShownAttempts}
+          ) this order by number`,
+        // As in loadAttempts.
+        (rows) => rows.map(({ delivery, ...row }) => ({ delivery, attempt: omitNulls(row) as DeliveryAttempt }))
+      )
+
     const loadExpanded = Effect.fnUntraced(function* (integration: string, id: string) {
       const tenant = yield* CurrentTenant
       const [delivery] = yield* reading.select(sql`
@@ -87,6 +100,17 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
       )
 
     return {
+      /** One page of deliveries to all integrations, with their attempts, in the order of creation. */
+      pageByAge: Effect.fnUntraced(function* (after: string | undefined, limit: number) {
+        const deliveries = yield* reading.pageByAge(after, limit)
+        const ids = deliveries.map(({ id }) => id)
+        const attempts = yield* Effect.orDie(loadAttemptsOf(yield* CurrentTenant, ids))
+        return deliveries.map((delivery): DeliveryWithAttempts => {
+          const own = attempts.filter((one) => one.delivery === delivery.id)
+          return { ...delivery, attemptLog: own.map(({ attempt }) => attempt) }
+        })
+      }),
+
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, filterSql(filter))

@@ -72,6 +72,13 @@ export class Events extends Effect.Service<Events>()("layers/Events", {
       ) placed order by position limit ${max}`
 
     return {
+      /** One page of encoded events in the order of their ids, also of events that are not in the feed yet. */
+      pageByAge: (after: string | undefined, limit: number) =>
+        select(
+          (tenant) => sql`
+          events e where e.tenant_id = ${tenant} and e.id > ${after ?? ""} order by e.id limit ${limit}`
+        ),
+
       get: (id: string) => findOne(sql`e.id = ${id}`),
 
       /** The event that created this version of a resource. */

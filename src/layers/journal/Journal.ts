@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import type { JournalAccount, JournalEntry } from "../../domain/journal/JournalEntry.ts"
 import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
+import { omitNulls, type Row } from "../postgres/repository/Columns.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /**
@@ -10,6 +11,16 @@ import { withSpans } from "../telemetry/UseCaseSpans.ts"
  */
 export class Journal extends Effect.Service<Journal>()("layers/Journal", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
+    /** One page of entries in the order of their ids. */
+    pageByAge: (after: string | undefined, limit: number) =>
+      Effect.flatMap(CurrentTenant, (tenant) =>
+        Effect.orDie(sql<Row & { readonly id: number }>`
+          select id, kind, booked_at as "bookedAt", client_id as client, currency_code as "currencyCode",
+            invoice_id as invoice, invoice_minor as "invoiceMinor", payment_id as payment,
+            credit_note_id as "creditNote", credit_minor as "creditMinor", reason, created_by as "createdBy"
+          from journal_entries where tenant_id = ${tenant} and id > ${after ?? "0"}::bigint order by id limit ${limit}`)
+      ).pipe(Effect.map((rows) => rows.map((row) => ({ ...omitNulls(row), id: row.id })))),
+
     /** Builds the CTE that books entries, in their order. `at` is the time of booking, by default now. */
     buildBooking: Effect.fnUntraced(function* (
       { client, currencyCode }: JournalAccount,

@@ -155,6 +155,7 @@ export class Payments extends Effect.Service<Payments>()("layers/Payments", {
     return {
       record,
       get: payments.get,
+      pageByAge: payments.pageByAge,
 
       list: (window: PageRequest, { clientId, externalId, invoiceId, status }: Filter) =>
         Effect.flatMap(CurrentTenant, (tenant) =>

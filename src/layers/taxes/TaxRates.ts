@@ -19,7 +19,7 @@ export class TaxRates extends Effect.Service<TaxRates>()("layers/TaxRates", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const quotas = yield* Quotas
-    const { create, get, lockForWrite, page, select, updateLocked, updateWith } = yield* makeResource({
+    const { create, get, lockForWrite, page, pageByAge, select, updateLocked, updateWith } = yield* makeResource({
       name: "tax_rate",
       table: "tax_rates",
       entity: TaxRate
@@ -55,6 +55,7 @@ export class TaxRates extends Effect.Service<TaxRates>()("layers/TaxRates", {
     return {
       get,
       page,
+      pageByAge,
 
       create: (fields: Parameters<typeof create>[0]) =>
         Effect.zipRight(

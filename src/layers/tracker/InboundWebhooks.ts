@@ -60,6 +60,9 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
       )
 
     return {
+      /** One page with bodies, in the order of creation. */
+      pageByAge: readingFull.pageByAge,
+
       page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
         reading
           .page(window, { integration, status }, receivedBetween(filter))

@@ -53,6 +53,8 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
         where b.tenant_id = this.tenant_id and not b.released and ${isCreatedFromIssue(sql, sql.literal("this.id"))})`
 
     return {
+      pageByAge: reading.pageByAge,
+
       /** The site id of an integration, or undefined while it is unknown. */
       getSiteId: (integration: string) =>
         Effect.flatMap(CurrentTenant, (tenant) =>

@@ -40,6 +40,7 @@ const table: Table = {
   "GET /tenants/{tenantId}": [200, 200, 200, 200, 404],
   "PATCH /tenants/{tenantId}": [403, 403, 200, 200, 404],
   "DELETE /tenants/{tenantId}": [404, 404, 404, 204, 404],
+  "GET /tenants/{tenantId}/export": [403, 403, 403, 200, 404],
 
   "GET /members": [200, 200, 200, 200, 403],
   "POST /members": [403, 403, 201, 201, 403],

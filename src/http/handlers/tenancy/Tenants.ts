@@ -1,12 +1,15 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { Attachments } from "../../../layers/branding/Attachments.ts"
+import { TenantExport } from "../../../layers/export/TenantExport.ts"
 import { Tenants } from "../../../layers/tenancy/Tenants.ts"
 import { TenantsApi } from "../../api/groups/tenancy/Tenants.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
+import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
-const dependencies = Effect.all({ tenants: Tenants, attachments: Attachments }).pipe(
-  provideShared(Layer.merge(Tenants.Default, Attachments.Default))
+const dependencies = Effect.all({ tenants: Tenants, attachments: Attachments, exports: TenantExport }).pipe(
+  provideShared(Layer.mergeAll(Tenants.Default, Attachments.Default, TenantExport.Default))
 )
 
 const mediaTargetOf = ({ slot, tenantId }: { readonly tenantId: string; readonly slot: string }) => ({
@@ -15,12 +18,18 @@ const mediaTargetOf = ({ slot, tenantId }: { readonly tenantId: string; readonly
   slot
 })
 
-export const tenants = handleGroup(TenantsApi, dependencies, ({ attachments, tenants }) => ({
+const archiveResult = (tenant: CurrentTenant["Type"], archive: Stream.Stream<Uint8Array, never, CurrentTenant>) =>
+  new HandlerResult(new StreamedBody(undefined, Stream.provideService(archive, CurrentTenant, tenant), "exports"), {
+    headers: { "content-type": "application/zip", "content-disposition": `attachment; filename="${tenant}.zip"` }
+  })
+
+export const tenants = handleGroup(TenantsApi, dependencies, ({ attachments, exports, tenants }) => ({
   list: ({ query }) => listPage(query, tenants.listForCaller),
   create: ({ payload }) => tenants.create(payload),
   get: ({ path }) => tenants.get(path.tenantId),
   patch: ({ path, payload }) => tenants.patch(path.tenantId, payload),
   remove: ({ path }) => tenants.remove(path.tenantId),
+  export: ({ path }) => Effect.succeed(archiveResult(path.tenantId, exports.archive)),
   attach: ({ path, payload }) => attachments.attach(tenants, mediaTargetOf(path), payload),
   detach: ({ path }) => attachments.detach(tenants, mediaTargetOf(path))
 }))

@@ -5,7 +5,7 @@ import { toRequestError } from "../../../layers/concurrency/RequestRejection.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
 /** Limits per caller or tenant; `RefusalReason` adds those of the whole process. */
-type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files"
+type KeyedReason = "rate" | "queue" | "memory" | "unread" | "lists" | "files" | "exports"
 export type RejectionReason = KeyedReason | "full" | "timeout"
 
 const reasonOf = (rejection: PermitRejection, keyedReason: KeyedReason): RejectionReason => {
@@ -35,7 +35,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
     })
     const rejections = new Counter({
       name: "http_requests_refused_total",
-      help: "Requests rejected with 429 (rate, queue, memory, unread, lists, files) or 503 (full, timeout)",
+      help: "Requests rejected with 429 (rate, queue, memory, unread, lists, files, exports) or 503 (full, timeout)",
       labelNames: ["reason"],
       registers: [registry]
     })

@@ -14,11 +14,15 @@ export class CommittedFailure {
 
 /** A body that is written while it is read. */
 export class StreamedBody {
-  readonly size: number
+  /** Undefined if it is not known before the end. */
+  readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array>
-  constructor(size: number, bytes: Stream.Stream<Uint8Array>) {
+  /** The limit that it counts against. An export runs statements for as long as it is read. */
+  readonly kind: "files" | "exports"
+  constructor(size: number | undefined, bytes: Stream.Stream<Uint8Array>, kind: StreamedBody["kind"] = "files") {
     this.size = size
     this.bytes = bytes
+    this.kind = kind
   }
 }
 

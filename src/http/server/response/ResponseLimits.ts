@@ -11,6 +11,8 @@ const unreadLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }
 /** Concurrent responses written page by page, and chunk by chunk. A page takes more memory than a chunk. */
 const listLimits = { maxPerKey: 8, max: 64 }
 const fileLimits = { maxPerKey: 64, max: 256 }
+/** Exports run one statement after the other, and so take at most this many connections from all other requests. */
+const exportLimits = { maxPerKey: 1, max: 2 }
 
 /**
  * How long a rejected request waits for its 429. A client that repeats a rejected request at once would otherwise take
@@ -40,7 +42,11 @@ export const makeRejectionDelay = (delayMs = rejectionDelayMs, maxDelayed = maxD
 /** Limits the memory of responses while clients read them. */
 export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
   const unread = new KeyedBudget(unreadLimits)
-  const budgets = { lists: new KeyedBudget(listLimits), files: new KeyedBudget(fileLimits) }
+  const budgets = {
+    lists: new KeyedBudget(listLimits),
+    files: new KeyedBudget(fileLimits),
+    exports: new KeyedBudget(exportLimits)
+  }
 
   return {
     /** Returns the error if clients of these keys have too many unread bytes. */

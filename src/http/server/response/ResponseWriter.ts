@@ -53,7 +53,7 @@ export const awaitDrain = (response: ServerResponse) =>
 /**
  * Writes a body while it is read, after the head that `writeHead` writes. The head waits for the first bytes: until
  * then a failure can still get an error response. A later failure closes the connection, so that the body is shorter
- * than its Content-Length.
+ * than its Content-Length, or lacks the last chunk without one.
  */
 export const writeStream = (
   response: ServerResponse,

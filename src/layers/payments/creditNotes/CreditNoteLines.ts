@@ -4,6 +4,7 @@ import type { CreditedBillable } from "../../../domain/creditNotes/CreditExplana
 import type { CreditNote } from "../../../domain/creditNotes/CreditNote.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { Billables } from "../../invoicing/Billables.ts"
+import type { Row } from "../../postgres/repository/Columns.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
 interface LineRow {
@@ -11,6 +12,12 @@ interface LineRow {
   readonly quantity: number | null
   readonly amountMinor: number
   readonly beforeMinor: number
+}
+
+/** The place of a line among the saved lines of all notes. */
+interface SavedLine {
+  readonly creditNote: string
+  readonly billable: string
 }
 
 /** Reads the lines that a credit note credits: those of a finalized note as saved, those of a draft as of now. */
@@ -35,6 +42,17 @@ export class CreditNoteLines extends Effect.Service<CreditNoteLines>()("layers/C
             join billables on tenant_id = ${tenant} and invoice_id = ${invoice} and id = wanted.billable`
 
     return {
+      /** One page of the saved lines of all notes, in the order of their notes. `after` is a line of the page before. */
+      page: (after: SavedLine | undefined, limit: number) =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(sql<Row & SavedLine>`
+            select credit_note_id as "creditNote", billable_id as billable, quantity, amount_minor as "amountMinor"
+            from credit_note_lines
+            where tenant_id = ${tenant}
+              and (credit_note_id, billable_id) > (${after?.creditNote ?? ""}, ${after?.billable ?? ""})
+            order by credit_note_id, billable_id limit ${limit}`)
+        ),
+
       /** The credited lines, in the order of the invoice. */
       load: Effect.fnUntraced(function* (note: CreditNote) {
         const tenant = yield* CurrentTenant

@@ -69,8 +69,24 @@ export class TenantsApi extends HttpApiGroup.make("tenants")
         operation("Delete a tenant", inPathTenant("OWNER", { hidden: true }), {
           description:
             "Deletes a tenant with everything in it. Nobody has access to it from then on. The service " +
-            "erases its data in the background, and revokes its authorizations at providers.",
+            "erases its data in the background, and revokes its authorizations at providers. Export the tenant " +
+            "first, with `GET /tenants/{tenantId}/export`: the law makes you keep invoices for years.",
           events: ["tenant.deleted"]
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("export", "/tenants/:tenantId/export")
+      .setPath(path)
+      .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/zip" }))
+      .annotateContext(
+        operation("Export a tenant", inPathTenant("OWNER"), {
+          description:
+            "Returns everything of a tenant as one ZIP archive: its rows as JSON lines, the PDFs of issued invoices and " +
+            "credit notes, its images, and `index.html` to look at it offline. It contains no secrets. The last file, " +
+            "`SHA256SUMS`, has the checksum of every other one; an archive without it is incomplete. The service " +
+            "reads the tenant while you receive the archive, so changes made meanwhile can be in it in part.",
+          rejects: ["a second export of the tenant at the same time (429)"]
         })
       )
   )
