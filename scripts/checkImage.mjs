@@ -86,11 +86,9 @@ const measure = async (image, name, command, settings) => {
   const startedAt = performance.now()
   const running = startImage(image, command, { ...settings, PORT: port, METRICS_PORT: metricsPort })
   try {
-    // The port of the metrics opens when a worker works; the api says itself when it is ready.
-    const path = command === undefined ? "readyz" : "metrics"
-    await waitFor(async () => (await statusAt(`http://${host}:${metricsPort}/${path}`)) === 200, running)
+    await waitFor(async () => (await statusAt(`http://${host}:${metricsPort}/readyz`)) === 200, running)
     const ready = seconds(startedAt)
-    if (command === undefined) await ensureHealthy(image, { METRICS_PORT: metricsPort })
+    await ensureHealthy(image, { METRICS_PORT: metricsPort })
     await pause(5000)
     const memory = Math.round(Number(statusOf(running, "VmRSS")) / 1024)
     ensure(statusOf(running, "Uid") !== "0", `${name} runs as root`)

@@ -5,7 +5,7 @@ import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
 import { handlerGroups } from "./http/HandlerGroups.ts"
 import { httpLive } from "./http/Http.ts"
-import { MetricsLive } from "./http/Metrics.ts"
+import { withProbes } from "./http/WorkerProbes.ts"
 import { signDevelopmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
 import { checkKeys, KeyCheckLive } from "./layers/keys/KeyCheck.ts"
@@ -30,7 +30,7 @@ const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>
 
 const runWorker = ([name = ""]: ReadonlyArray<string>) =>
   isWorkerName(name)
-    ? serve(name, Layer.merge(workers[name], MetricsLive))
+    ? serve(name, withProbes(workers[name]))
     : failWith(`"${name}" is not a worker. The workers are: ${workerNames.join(", ")}`)
 
 const runMigrations = migrate.pipe(

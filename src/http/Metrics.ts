@@ -1,10 +1,9 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Settings } from "../layers/config/Settings.ts"
 import { DeliveryMetrics } from "../layers/telemetry/DeliveryMetrics.ts"
 import { IntakeMetrics } from "../layers/telemetry/IntakeMetrics.ts"
 import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { makePlainListener, type PlainRoute } from "./server/Listener.ts"
-import { RequestMetrics } from "./server/pages/RequestMetrics.ts"
 import { listen } from "./server/Server.ts"
 
 export const metricsRoute = Effect.gen(function* () {
@@ -31,8 +30,3 @@ export const serveMetrics = Effect.fnUntraced(function* (otherRoutes: ReadonlyAr
   const boundPort = yield* listen(yield* makePlainListener([yield* metricsRoute, ...otherRoutes]), { host, port })
   yield* Effect.logInfo(`Metrics are on http://${host}:${boundPort}/metrics`)
 })
-
-/** Metrics of a process without an API, such as a worker. */
-export const MetricsLive = Layer.scopedDiscard(serveMetrics([])).pipe(
-  Layer.provide([RequestMetrics.Default, MetricsRegistry.Default, DeliveryMetrics.Default, IntakeMetrics.Default])
-)

@@ -1,5 +1,5 @@
 import { SqlError } from "@effect/sql/SqlError"
-import { Array, Cause, Chunk, Effect, FiberSet, Order, Queue, Schedule } from "effect"
+import { Array, Cause, Chunk, Duration, Effect, FiberSet, Order, Queue, Schedule } from "effect"
 import { type AttemptResult, AttemptResults } from "../../layers/delivery/AttemptResults.ts"
 import { Integrations } from "../../layers/integrations/Integrations.ts"
 import { isConnectionFatal } from "../../layers/postgres/connection/TransientErrors.ts"
@@ -136,6 +136,9 @@ export const makeAttemptRecorder = (onRecorded: (outcome: AttemptResult) => void
       if (batch.length > 0) yield* recordBatch(batch)
     })
 
-    yield* Effect.forkScoped(runForever("Outcome recording", record))
+    yield* Effect.forkScoped(
+      // It waits for the next result, and for PostgreSQL with the results that it has.
+      runForever("Outcome recording", record, { stalledAfter: Duration.infinity })
+    )
     return (outcome: AttemptResult) => Queue.offer(finished, outcome)
   })

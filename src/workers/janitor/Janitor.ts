@@ -23,6 +23,9 @@ import { InboundRetention } from "../../layers/tracker/InboundRetention.ts"
 import { runForever } from "../RunForever.ts"
 import { startInvoiceFileRenderer } from "./InvoiceFileRenderer.ts"
 
+/** A round ends when nothing is left to do. A restart loses nothing: the next one goes on where it ended. */
+const longRounds = { stalledAfter: "1 hour" } as const
+
 const newIntegrationInterval = "2 seconds"
 const checksPerRound = 30
 
@@ -38,7 +41,7 @@ export const startJiraWebhookReconciler = Effect.gen(function* () {
     checksPerRound - 1
   )
   yield* Effect.forkScoped(
-    runForever("Jira webhook reconciliation", Effect.zipRight(reconciler.reconcileAll, registerNew))
+    runForever("Jira webhook reconciliation", Effect.zipRight(reconciler.reconcileAll, registerNew), longRounds)
   )
 })
 
@@ -115,7 +118,9 @@ export const InvoiceRenderingDependencies = Layer.mergeAll(
 /** Each task runs in a fiber of its own, so that a slow or failing task does not delay the others. */
 const startTasks = Effect.gen(function* () {
   for (const [name, round] of Object.entries<Round>(yield* makeTasks)) {
-    yield* Effect.forkScoped(runForever(`Cleanup of ${name}`, Effect.zipRight(round, Effect.sleep(roundInterval))))
+    yield* Effect.forkScoped(
+      runForever(`Cleanup of ${name}`, Effect.zipRight(round, Effect.sleep(roundInterval)), longRounds)
+    )
   }
 })
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { MetricsLive } from "../../../src/http/Metrics.ts"
+import { withProbes } from "../../../src/http/WorkerProbes.ts"
 import { DeliveryMetrics } from "../../../src/layers/telemetry/DeliveryMetrics.ts"
 import { parseMetrics } from "../../support/assertions/metrics.ts"
 import { insertDelivery, insertEventRow, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
@@ -71,7 +71,7 @@ describe("The delivery metrics", () => {
   it("count the work of a worker and omit the backlog without a database", async () => {
     const port = await findClosedPort()
     const scope = Effect.runSync(Scope.make())
-    const live = Layer.merge(DeliveryMetrics.Default, MetricsLive)
+    const live = Layer.merge(DeliveryMetrics.Default, withProbes(Layer.empty))
     const unreachableUrl = `postgres://nobody@127.0.0.1:${await findClosedPort()}/none`
     const built = await Effect.runPromise(
       Layer.buildWithScope(Layer.provide(live, testLayers(unreachableUrl, { METRICS_PORT: String(port) })), scope)
@@ -105,10 +105,12 @@ describe("A worker", () => {
   })
   afterAll(() => processes.stopAll())
 
-  it("serves its metrics on METRICS_PORT and nothing else", async () => {
+  it("serves its metrics and health checks on METRICS_PORT and nothing else", async () => {
     const { url } = await processes.startWorker("janitor")
     const metrics = await readMetrics(url)
     for (const name of gauges) assert.strictEqual(metrics(name), 0, name)
-    assert.strictEqual((await fetch(url.replace("/metrics", "/healthz"))).status, 404)
+    const statusOf = async (path: string) => (await fetch(url.replace("/metrics", path))).status
+    assert.deepStrictEqual([await statusOf("/healthz"), await statusOf("/readyz")], [200, 200])
+    assert.deepStrictEqual([await statusOf("/docs"), await statusOf("/api/v1/clients")], [404, 404])
   })
 })

@@ -1,5 +1,5 @@
 import { Effect, Exit, Layer, Scope } from "effect"
-import { MetricsLive } from "../../../src/http/Metrics.ts"
+import { withProbes } from "../../../src/http/WorkerProbes.ts"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { type WorkerName, workers } from "../../../src/workers/registry.ts"
@@ -10,7 +10,7 @@ import type { Service } from "./service.ts"
 export const startWorker = async (service: Pick<Service, "settings">, name: WorkerName) => {
   const scope = Effect.runSync(Scope.make())
   const lines: Array<string> = []
-  const live = Layer.merge(workers[name], MetricsLive).pipe(
+  const live = withProbes(workers[name]).pipe(
     Layer.provide(SqlLive),
     Layer.provide(Layer.succeed(Settings, service.settings)),
     Layer.provide(captureLogs(lines))
