@@ -10,6 +10,8 @@ npm test -- --only <words>    only the test files whose path contains one of the
 npm run test:quick            only the tests that need no server; no type check, no lint
 npm run test:watch            the tests that need no server, again on every change
 npm run test:watch -- <words> the test files whose path contains one of the words, again on every change
+npm test -- --cluster <options>    with three NATS servers, one of which is killed every ten seconds
+npm test -- --pgbouncer <options>  with PgBouncer in transaction mode in front of PostgreSQL
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
 
 const vitest = inProject("node_modules/vitest/vitest.mjs")
@@ -87,7 +89,17 @@ const runAll = async (args) => {
   return { passed, failed: areChecked ? failed : failed + 1 }
 }
 
-const args = process.argv.slice(2)
+/** Options that choose the servers of the run. */
+const serverOptions = { "--cluster": "TEST_NATS_CLUSTER", "--pgbouncer": "TEST_PGBOUNCER" }
+
+const takeServerOptions = (given) => {
+  for (const [option, variable] of Object.entries(serverOptions)) {
+    if (given.includes(option)) process.env[variable] = "1"
+  }
+  return given.filter((option) => !(option in serverOptions))
+}
+
+const args = takeServerOptions(process.argv.slice(2))
 if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
 } else {

@@ -11,6 +11,7 @@ import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../../../src/layers/local/process/ParentWatch.ts"
+import { brokerSettings } from "./brokerSettings.ts"
 import { migratedDatabase } from "./database.ts"
 
 // Not in `dist`: its bundle may be outdated, or in use by others.
@@ -45,7 +46,7 @@ export const prepareApiProcesses = async (
 ) => {
   const database = await migratedDatabase()
   const folder = mkdtempSync(join(tmpdir(), "contracting-api-"))
-  const settings = { DATA_DIR: folder, DATABASE_URL: database.url, NATS_URL: inject("natsUrl"), PORT: "0" }
+  const settings = { DATA_DIR: folder, ...database.settingsAt(inject("pooledUrl")), ...brokerSettings(), PORT: "0" }
   const running = new Map<ChildProcess, Promise<void>>()
 
   const kill = (child: ChildProcess) => {

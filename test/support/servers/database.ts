@@ -18,6 +18,8 @@ const admin = async (statement: string) => {
 interface TestDatabase {
   readonly name: string
   readonly url: string
+  /** The settings of a process that uses it through a pooler. */
+  readonly settingsAt: (poolerUrl: string) => { readonly DATABASE_URL: string; readonly DATABASE_DIRECT_URL: string }
   readonly drop: () => Promise<void>
 }
 
@@ -25,9 +27,14 @@ const createDatabase = async (template: string): Promise<TestDatabase> => {
   const name = `test_${randomBytes(6).toString("hex")}`
   // Copying files takes less time than logging every page, also of the server when it drops the database.
   await admin(`create database ${name} template ${template} strategy file_copy`)
-  const url = new URL(inject("databaseUrl"))
-  url.pathname = `/${name}`
-  return { name, url: url.href, drop: () => admin(`drop database ${name} with (force)`) }
+  const urlAt = (server: string) => {
+    const url = new URL(server)
+    url.pathname = `/${name}`
+    return url.href
+  }
+  const url = urlAt(inject("databaseUrl"))
+  const settingsAt = (poolerUrl: string) => ({ DATABASE_URL: urlAt(poolerUrl), DATABASE_DIRECT_URL: url })
+  return { name, url, settingsAt, drop: () => admin(`drop database ${name} with (force)`) }
 }
 
 /** An empty database. */

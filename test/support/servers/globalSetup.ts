@@ -12,11 +12,16 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** Superuser's address of the PostgreSQL server of this test run. */
     databaseUrl: string
+    /** The same through PgBouncer, or without it if the run has none. */
+    pooledUrl: string
+    /** The addresses of all NATS servers of this run. */
     natsUrl: string
   }
 }
 
-const Addresses = Schema.parseJson(Schema.Struct({ databaseUrl: Schema.String, natsUrl: Schema.String }))
+const Addresses = Schema.parseJson(
+  Schema.Struct({ databaseUrl: Schema.String, pooledUrl: Schema.String, natsUrl: Schema.String })
+)
 
 const launch = async () => {
   const program = join(projectRoot, "node_modules", ".cache", "test-servers", "main.js")
@@ -39,13 +44,14 @@ const addressesFrom = (child: ChildProcess) =>
     })
   })
 
-/** One PostgreSQL and one NATS server for the whole run, thrown away afterwards. */
+/** PostgreSQL and NATS for the whole run, thrown away afterwards. */
 export default async (project: TestProject) => {
   const child = await launch()
   const ended = new Promise((resolve) => child.once("exit", resolve))
-  const { databaseUrl, natsUrl } = await addressesFrom(child)
+  const { databaseUrl, natsUrl, pooledUrl } = await addressesFrom(child)
   await prepareServer(databaseUrl)
   project.provide("databaseUrl", databaseUrl)
+  project.provide("pooledUrl", pooledUrl)
   project.provide("natsUrl", natsUrl)
   return () => {
     child.kill("SIGTERM")

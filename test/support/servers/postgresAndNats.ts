@@ -8,10 +8,40 @@ import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../../src/layers/local/process/ParentWatch.ts"
 
+import { killInTurn, prepareNatsCluster } from "./natsCluster.ts"
+import { startPgBouncer } from "./pgbouncer.ts"
+
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "contracting-test-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
+
+const startSingle = (folder: string) =>
+  Effect.gen(function* () {
+    const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
+    const { url } = yield* startNats({ folder: join(folder, "nats"), logFile: join(folder, "nats.log"), program })
+    return url
+  })
+
+/** Long enough for a killed server to come back and catch up before the next one is killed. */
+const killIntervalMs = 10_000
+
+/** Three servers, of which one at a time is killed. */
+const startCluster = (folder: string) =>
+  Effect.gen(function* () {
+    const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
+    const nodes = yield* prepareNatsCluster(join(folder, "cluster"), program)
+    const started = yield* Effect.forEach(nodes, ({ start }) => start, { concurrency: "unbounded" })
+    const kills = killInTurn(
+      nodes.map(({ pidFile }) => pidFile),
+      killIntervalMs
+    )
+    yield* Effect.forkScoped(kills)
+    return started.map(({ url }) => url).join(",")
+  })
+
+const startPooler = (folder: string, databaseUrl: string) =>
+  Effect.map(startPgBouncer({ folder, databaseUrl, preparedStatements: 200 }), ({ url }) => url)
 
 /** The temporary servers of a test run, in a process of their own that cleans up even if the run is killed. */
 const servers = Effect.gen(function* () {
@@ -23,9 +53,11 @@ const servers = Effect.gen(function* () {
     logFile: logOf("postgres"),
     durable: false
   })
-  const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
-  const nats = yield* startNats({ folder: join(folder, "nats"), logFile: logOf("nats"), program })
-  yield* Console.log(JSON.stringify({ databaseUrl: postgres.url, natsUrl: nats.url }))
+  const { TEST_NATS_CLUSTER, TEST_PGBOUNCER } = process.env
+  const natsUrl = yield* TEST_NATS_CLUSTER === undefined ? startSingle(folder) : startCluster(folder)
+  const pooledUrl =
+    TEST_PGBOUNCER === undefined ? postgres.url : yield* startPooler(join(folder, "pgbouncer"), postgres.url)
+  yield* Console.log(JSON.stringify({ databaseUrl: postgres.url, pooledUrl, natsUrl }))
   return yield* Effect.never
 })
 

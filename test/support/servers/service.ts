@@ -14,6 +14,7 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { type ConformanceCheck, makeConformanceCheck } from "../assertions/conformance.ts"
+import { brokerSettings } from "./brokerSettings.ts"
 import { migratedDatabase } from "./database.ts"
 import { captureLogs } from "./logCapture.ts"
 import type { RawResponse } from "./rawHttp.ts"
@@ -50,23 +51,20 @@ const documentOf = (groups: HandlerGroups) => {
   return created
 }
 
-/** The server reserves the size of every stream, and a test run has hundreds. */
-const testStreamBytes = String(16 * 1024 ** 2)
-
 /** The service in this process, on a database of its own, with every response checked against its OpenAPI document. */
 export const startService = async (
   environment: Readonly<Record<string, string>> = {},
-  groups: HandlerGroups = everything
+  groups: HandlerGroups = everything,
+  poolerUrl = inject("pooledUrl")
 ) => {
   const database = await migratedDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), "contracting-service-"))
   const settings = await Effect.runPromise(
     readSettings({
       DATA_DIR: dataDir,
-      DATABASE_URL: database.url,
-      NATS_URL: inject("natsUrl"),
+      ...database.settingsAt(poolerUrl),
+      ...brokerSettings(),
       NATS_NAMESPACE: database.name,
-      NATS_STREAM_MAX_BYTES: testStreamBytes,
       DELIVERY_ALLOW: "127.0.0.0/8",
       PORT: "0",
       ...environment

@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import type { NatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
+import { chooseStablePort, localhost } from "../../../src/layers/local/Ports.ts"
+
+const names = ["n1", "n2", "n3"] as const
+
+/** The servers of a cluster: how to start each, and the file with its pid. */
+export const prepareNatsCluster = (folder: string, program: NatsProgram) =>
+  Effect.gen(function* () {
+    const ports = yield* Effect.forEach(names, (name) => {
+      mkdirSync(join(folder, name), { recursive: true })
+      return chooseStablePort(join(folder, name, "cluster-port"))
+    })
+    const routes = ports.map((port) => `nats://${localhost}:${port}`).join(", ")
+    return names.map((name, n) => {
+      const configFile = join(folder, name, "nats.conf")
+      const cluster = `name: contracting, listen: "${localhost}:${ports[n]}", routes: [${routes}]`
+      writeFileSync(configFile, `server_name: ${name}\ncluster { ${cluster} }\n`)
+      const store = join(folder, name, "store")
+      return {
+        name,
+        pidFile: join(store, "nats-server.pid"),
+        start: startNats({ folder: store, logFile: join(folder, `${name}.log`), program, configFile })
+      }
+    })
+  })
+
+/** Kills one server after the other, for ever. Their supervisors start them again. */
+export const killInTurn = (pidFiles: ReadonlyArray<string>, intervalMs: number) =>
+  Effect.forever(
+    Effect.forEach(pidFiles, (file) =>
+      Effect.zipRight(
+        Effect.sleep(intervalMs),
+        Effect.sync(() => process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGKILL"))
+      )
+    )
+  )
