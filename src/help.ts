@@ -6,7 +6,10 @@ const commands = [
   ["npm start", "start everything on this machine: database, broker, API and workers"],
   ["npm run dev", "the same, and restart the API and the workers when a file in src changes"],
   ["npm run api", "start only the API, with DATABASE_URL and NATS_URL"],
-  [`npm run worker -- ${workerNames.join("|")}`, "start one worker; run as many copies as needed"],
+  [
+    `npm run worker -- ${workerNames.join("|")}`,
+    "start one worker, or several in one process; run as many copies as needed"
+  ],
   ["npm run migrate", "apply the pending database migrations"],
   ["npm run reseal", "encrypt all secrets with the newest key of SECRETS_KEY"],
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],

@@ -28,10 +28,19 @@ const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>
     (program) => Effect.zipRight(exitWithParent, program)
   )
 
-const runWorker = ([name = ""]: ReadonlyArray<string>) =>
-  isWorkerName(name)
-    ? serve(name, withProbes(workers[name]))
-    : failWith(`"${name}" is not a worker. The workers are: ${workerNames.join(", ")}`)
+/** Runs one worker, or several in one process. */
+const runWorkers = ([first = "", ...others]: ReadonlyArray<string>) => {
+  const unknown = [first, ...others].find((name) => !isWorkerName(name))
+  if (unknown !== undefined || !isWorkerName(first))
+    return failWith(`"${unknown}" is not a worker. The workers are: ${workerNames.join(", ")}`)
+  const worker = others
+    .filter(isWorkerName)
+    .reduce(
+      (merged: Layer.Layer<never, Error, SqlClient | Settings>, name) => Layer.merge(merged, workers[name]),
+      workers[first]
+    )
+  return serve(others.length === 0 ? first : "workers", withProbes(worker))
+}
 
 const runMigrations = migrate.pipe(
   Effect.flatMap((applied) => Console.log(applied.length === 0 ? "Up to date." : `Applied ${applied.length}.`)),
@@ -67,7 +76,7 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
     case "api":
       return serve("api", httpLive(handlerGroups))
     case "worker":
-      return runWorker(args)
+      return runWorkers(args)
     case "migrate":
       return runMigrations
     case "reseal":

@@ -146,11 +146,13 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
         ? { ...program, args: [...options, ...program.args] }
         : { ...program, args: [...options, spare], start: spares.start(program.args.slice(1)) }
     const api = serviceOf(programOf("api", ["api"]), apiHeapOptions)
-    const workers = workerNames.map((name) => {
-      const { env, ...program } = programOf(name, ["worker", name])
+    const workerOf = (name: string, names: ReadonlyArray<string>) => {
+      const { env, ...program } = programOf(name, ["worker", ...names])
       // Only one process can bind METRICS_PORT; the API does.
       return serviceOf({ ...program, env: { ...env, METRICS_PORT: undefined } })
-    })
+    }
+    // One process loads its program sooner than four.
+    const workers = watch ? [workerOf("workers", workerNames)] : workerNames.map((name) => workerOf(name, [name]))
     const baseUrl = baseUrlOf(settings)
     const welcome = yield* Effect.once(printLine(welcomeText(baseUrl, dataDir)))
     const scope = yield* Effect.scope
@@ -164,15 +166,16 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
         const stopBeside = Effect.flatMap(Effect.forkIn(stopWorkers, scope), (fiber) => Ref.set(stoppingWorkers, fiber))
         return watch ? stopBeside : stopWorkers
       })
-      yield* withProgress(
+      const startApi = withProgress(
         "Starting the API",
         supervise(api, { ready: waitUntilApiReady(baseUrl, api.logFile) }),
         () => "API ready"
       )
-      yield* Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await)
-      yield* Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void })).pipe(
+      const startWorkers = Effect.flatMap(Ref.get(stoppingWorkers), Fiber.await).pipe(
+        Effect.zipRight(Effect.forEach(workers, (worker) => supervise(worker, { ready: Effect.void }))),
         Scope.extend(workersScope)
       )
+      yield* Effect.all([startApi, startWorkers], { concurrency: watch ? 2 : 1 })
       yield* printLine(`✓ Workers started: ${workerNames.join(", ")}`)
       yield* welcome
       yield* Effect.addFinalizer(() => printLine("Stopping: waiting for running requests and jobs to finish"))

@@ -7,6 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startOf } from "../scripts/pidLock.mjs"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
 import { supervisedFlag } from "../src/layers/local/process/ParentWatch.ts"
+import { workerNames } from "../src/workers/registry.ts"
 import { stopOrphans } from "./support/servers/orphans.ts"
 import { childrenOf } from "./support/servers/processes.ts"
 import { findClosedPort } from "./support/servers/proxy.ts"
@@ -14,7 +15,8 @@ import { eventually } from "./support/servers/worker.ts"
 
 const { DATABASE_URL: _database, NATS_URL: _nats, PORT: _port, ...environment } = process.env
 
-const services = ["api", "delivery", "intake", "janitor", "relay"]
+/** The last argument of each process: all workers run in one. */
+const services = ["api", workerNames.at(-1) ?? ""]
 const seconds = 90
 
 /** A copy of the project, so that the test can change its sources. */
