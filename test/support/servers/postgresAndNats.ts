@@ -8,7 +8,7 @@ import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../../src/layers/local/process/ParentWatch.ts"
 
-import { killInTurn, prepareNatsCluster } from "./natsCluster.ts"
+import { killInTurn, prepareNatsCluster } from "../../../drills/natsCluster.ts"
 import { startPgBouncer } from "./pgbouncer.ts"
 
 const temporaryFolder = Effect.acquireRelease(

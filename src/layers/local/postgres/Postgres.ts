@@ -57,6 +57,8 @@ interface Options {
   /** False for a temporary cluster: faster, but a crash of the machine loses it. */
   readonly durable: boolean
   readonly maxConnections?: number | undefined
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Default: the embedded programs. */
   readonly programs?: PostgresPrograms
 }
@@ -67,7 +69,7 @@ const sharedBuffersMegabytes = Math.floor(Math.min(Math.max(totalmem() / 4, 128 
 const serverArgs = (
   data: string,
   port: number,
-  { durable, maxConnections = 200 }: Pick<Options, "durable" | "maxConnections">
+  { durable, maxConnections = 200, settings: others = {} }: Pick<Options, "durable" | "maxConnections" | "settings">
 ) => {
   const settings = {
     listen_addresses: localhost,
@@ -78,7 +80,8 @@ const serverArgs = (
     max_wal_size: "2GB",
     timezone: "UTC",
     log_timezone: "UTC",
-    ...(durable ? {} : { fsync: "off", full_page_writes: "off" })
+    ...(durable ? {} : { fsync: "off", full_page_writes: "off" }),
+    ...others
   }
   return ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
 }
@@ -123,7 +126,7 @@ const waitUntilReady = (cluster: Cluster, port: number) =>
   )
 
 /** Runs a local PostgreSQL server until the scope closes, and restarts it when it stops. */
-export const startPostgres = ({ durable, folder, logFile, maxConnections, programs }: Options) =>
+export const startPostgres = ({ durable, folder, logFile, maxConnections, programs, settings = {} }: Options) =>
   Effect.gen(function* () {
     const used = programs ?? (yield* embeddedPrograms)
     const cluster = yield* openCluster({ folder, logFile, durable, programs: used })
@@ -132,7 +135,7 @@ export const startPostgres = ({ durable, folder, logFile, maxConnections, progra
     yield* supervise(
       {
         name: "postgres",
-        ...cluster.launch(used.postgres, serverArgs(cluster.data, port, { durable, maxConnections })),
+        ...cluster.launch(used.postgres, serverArgs(cluster.data, port, { durable, maxConnections, settings })),
         env: used.env,
         logFile,
         stop: postgresStopSignals

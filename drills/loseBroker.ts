@@ -1,0 +1,78 @@
+import { setTimeout as pause } from "node:timers/promises"
+import { ensure, type Stage, waitFor } from "./stage.ts"
+import { type Arrivals, subscribeByNats, subscribeByWebhook } from "./subscribers.ts"
+import { openTenant, startWriting } from "./writes.ts"
+
+const writesPerSecond = 20
+const betweenMs = 8000
+const stoppedMs = 8000
+const worstAllowedMs = 15_000
+
+type Writing = ReturnType<typeof startWriting>
+
+/** The longest time from the response of a write to the arrival of its event, for writes of a period. */
+const worstArrival = (writing: Writing, arrivals: Arrivals, from: number, to: number) =>
+  Math.max(
+    0,
+    ...writing
+      .created()
+      .filter(({ answeredAt }) => answeredAt >= from && answeredAt < to)
+      .map(({ answeredAt, id = "" }) => (arrivals.get(id) ?? Number.POSITIVE_INFINITY) - answeredAt)
+  )
+
+/**
+ * Kills every server of a NATS cluster in turn, freezes one, and then takes away the majority, under load. Every event
+ * has to arrive by webhook and over NATS.
+ */
+export const loseBroker = async (stage: Stage) => {
+  const postgres = await stage.postgres("postgres")
+  const { nodes, settings } = await stage.natsCluster()
+  const all = { DATABASE_URL: postgres.url, ...settings }
+  const api = await stage.service("api", ["api"], all)
+  for (const name of ["relay-1", "relay-2", "delivery-1", "delivery-2"])
+    await stage.service(name, ["worker", name.slice(0, -2)], all)
+  const { call } = await openTenant({ urls: [api.url], token: await stage.token("owner") })
+  const webhook = await subscribeByWebhook(call)
+  const nats = await subscribeByNats(call, settings.NATS_URL)
+  const writing = startWriting(call, writesPerSecond)
+  await pause(2000)
+
+  const periods: Array<readonly [string, number]> = []
+  const begin = (what: string) => void periods.push([what, Date.now()])
+  for (const node of nodes) {
+    begin(`${node.name} killed`)
+    process.kill(node.pid(), "SIGKILL")
+    await pause(betweenMs)
+  }
+  const [first, second] = nodes
+  ensure(first !== undefined && second !== undefined, "the cluster has too few servers")
+  begin(`${first.name} frozen for ${stoppedMs / 1000} s`)
+  const frozen = first.pid()
+  process.kill(frozen, "SIGSTOP")
+  await pause(stoppedMs)
+  process.kill(frozen, "SIGCONT")
+  await pause(betweenMs)
+  begin("two servers killed at once")
+  for (const { pid } of [first, second]) process.kill(pid(), "SIGKILL")
+  await pause(betweenMs)
+  await writing.stop()
+  begin("end")
+
+  const created = writing.created()
+  const hasAll = (arrivals: Arrivals) => created.every(({ id = "" }) => arrivals.has(id))
+  await waitFor("every event has arrived by webhook", () => hasAll(webhook.arrivals))
+  await waitFor("every event has arrived over NATS", () => hasAll(nats.arrivals))
+  webhook.close()
+  await nats.close()
+  ensure(webhook.invalid.length === 0, `webhooks with an invalid signature: ${webhook.invalid.length}`)
+  ensure(created.length === writing.writes.length, `writes failed: ${JSON.stringify(writing.countByStatus())}`)
+
+  const figures: Record<string, string> = { events: String(created.length) }
+  for (const [index, [what, from]] of periods.slice(0, -1).entries()) {
+    const to = periods[index + 1]?.[1] ?? 0
+    const worst = [webhook.arrivals, nats.arrivals].map((arrivals) => worstArrival(writing, arrivals, from, to))
+    figures[`${what}: worst arrival by webhook, over NATS`] = worst.map((ms) => `${ms} ms`).join(", ")
+    ensure(Math.max(...worst) < worstAllowedMs, `${what}: an event arrived after ${Math.max(...worst)} ms`)
+  }
+  return figures
+}
