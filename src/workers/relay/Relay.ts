@@ -62,6 +62,7 @@ const makeRelay = Effect.gen(function* () {
     const placed = yield* outbox.assignPositions(holder, batchSize, afterTenant)
     const wasLeading = isLeading
     isLeading = placed !== undefined
+    metrics.setLeading(isLeading)
     if (placed === undefined) return yield* Effect.sleep(standbyMillis)
     if (!wasLeading) {
       yield* Effect.logInfo("Leading")
@@ -78,8 +79,18 @@ const makeRelay = Effect.gen(function* () {
       yield* wakeSignal.wait(pollMillis)
   })
 
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.releaseLease(holder), "2 seconds")))
-  yield* Effect.forkScoped(runForever("Relay", step))
+  /** Without the database nobody knows who has the lease. */
+  const stopLeading = Effect.sync(() => metrics.setLeading(false))
+
+  yield* Effect.addFinalizer(() =>
+    Effect.zipRight(stopLeading, Effect.ignore(Effect.timeout(outbox.releaseLease(holder), "2 seconds")))
+  )
+  yield* Effect.forkScoped(
+    runForever(
+      "Relay",
+      Effect.tapErrorCause(step, () => stopLeading)
+    )
+  )
 })
 
 export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(
