@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { Headers, HttpTraceContext } from "@effect/platform"
-import { type Cause, Context, Effect, FiberId, Option, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
+import { parseTraceParent, TraceExport, withTracedSpan } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
@@ -36,20 +36,19 @@ export const makeCors = (origins: ReadonlyArray<string>) => {
   }
 }
 
-const parentSpanOf = ({ headers }: IncomingMessage) =>
-  Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput({ ...headers })))
+const traceParentOf = ({ headers }: IncomingMessage) => {
+  const { traceparent } = headers
+  return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined
+}
 
-/** Wraps a request in a span that continues the client's trace. */
-export const withRequestSpan =
-  (request: IncomingMessage, name: string) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) => {
-    const parent = parentSpanOf(request)
-    return Effect.withSpan(effect, name, {
-      kind: "server",
-      captureStackTrace: false,
-      attributes: { "http.request.method": request.method },
-      ...(parent === undefined ? {} : { parent })
-    })
+/** Wraps a request in a span that continues the client's trace. Without an exporter, it passes that trace on. */
+const withRequestTrace =
+  (request: IncomingMessage, name: string, isExported: boolean) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const parent = traceParentOf(request)
+    if (!isExported) return parent === undefined ? effect : Effect.withParentSpan(effect, parent)
+    const attributes = { "http.request.method": request.method }
+    return withTracedSpan(name, { kind: "server", attributes, ...(parent === undefined ? {} : { parent }) })(effect)
   }
 
 /** A public GET route outside of the API, such as health or documentation. */
@@ -63,6 +62,8 @@ interface RouteTarget {
   readonly run: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
   /** The response to a request that is rejected before any work starts, if it is. */
   readonly rejectEarly?: (call: RequestState) => HttpResponse | undefined
+  /** Whether it is part of the API. Health checks and metrics would fill traces with requests of machines. */
+  readonly isTraced?: boolean
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
 }
@@ -101,6 +102,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
       name: route.name,
       run: (call: RequestState) => pipeline.run(route, call),
       rejectEarly: (call: RequestState) => pipeline.rejectEarly(route, call),
+      isTraced: true,
       isCancellable: route.isExternal && route.method === "GET" && !route.isUnsafeGet
     }
     router.on(route.method, route.path, target)
@@ -127,9 +129,9 @@ const makeListenerWith = (
   responseLimits: ResponseLimits
 ) =>
   Effect.gen(function* () {
-    const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    const { CORS_ORIGINS, LOG_LEVEL } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
-    const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
+    const { isEnabled: isExported } = yield* TraceExport
     const metrics = yield* RequestMetrics
     const findRoute = makeRouter(routes, plainRoutes, pipeline)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
@@ -163,7 +165,7 @@ const makeListenerWith = (
         onEnd
       }
       metrics.requestStarted()
-      const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(call)
+      const rejection = isVerbose || isExported ? undefined : target.rejectEarly?.(call)
       if (rejection !== undefined) {
         return delayRejection(response, () => {
           writeResponse(response, rejection, responseHeaders)
@@ -202,7 +204,8 @@ const makeListenerWith = (
         responseLimits.trackUnread(response, call.keys)
         return finish(status)
       }
-      const serving = (isTraced ? withRequestSpan(request, target.name)(target.run(call)) : target.run(call)).pipe(
+      const work = target.run(call)
+      const serving = (target.isTraced ? withRequestTrace(request, target.name, isExported)(work) : work).pipe(
         Effect.flatMap(respond),
         Effect.catchAllCause((cause) =>
           toWireError(cause).pipe(

@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -12,40 +10,11 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { TelemetryLive } from "../../../src/layers/telemetry/Telemetry.ts"
+import { type Collector, startCollector } from "../../support/servers/collector.ts"
 import { freshDatabase } from "../../support/servers/database.ts"
 
-interface Span {
-  readonly name: string
-  readonly traceId: string
-  readonly parentSpanId?: string
-}
-
-/** A collector that records what it receives. */
-const startCollector = async () => {
-  const received: Array<{ readonly path: string; readonly key: string | undefined; readonly body: string }> = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk) => {
-      body += chunk
-    })
-    request.on("end", () => {
-      received.push({ path: request.url ?? "", key: request.headers["x-key"]?.toString(), body })
-      response.end("{}")
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const spans = () =>
-    received
-      .filter(({ path }) => path === "/v1/traces")
-      .flatMap(({ body }) => JSON.parse(body).resourceSpans)
-      .flatMap(({ scopeSpans }) => scopeSpans)
-      .flatMap(({ spans }): ReadonlyArray<Span> => spans)
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, received, spans, close: () => server.close() }
-}
-
 describe("TelemetryLive", () => {
-  let collector: Awaited<ReturnType<typeof startCollector>>
+  let collector: Collector
   let database: Awaited<ReturnType<typeof freshDatabase>>
   const scope = Effect.runSync(Scope.make())
   const dataDir = mkdtempSync(join(tmpdir(), "contracting-telemetry-"))
