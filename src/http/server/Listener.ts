@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { type Cause, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Clock, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
-import { parseTraceParent, TraceExport, withTracedSpan } from "../../layers/telemetry/TraceContext.ts"
+import { parseTraceParent, TraceExport } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
@@ -35,21 +35,6 @@ export const makeCors = (origins: ReadonlyArray<string>) => {
     headers["access-control-max-age"] = "600"
   }
 }
-
-const traceParentOf = ({ headers }: IncomingMessage) => {
-  const { traceparent } = headers
-  return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined
-}
-
-/** Wraps a request in a span that continues the client's trace. Without an exporter, it passes that trace on. */
-const withRequestTrace =
-  (request: IncomingMessage, name: string, isExported: boolean) =>
-  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    const parent = traceParentOf(request)
-    if (!isExported) return parent === undefined ? effect : Effect.withParentSpan(effect, parent)
-    const attributes = { "http.request.method": request.method }
-    return withTracedSpan(name, { kind: "server", attributes, ...(parent === undefined ? {} : { parent }) })(effect)
-  }
 
 /** A public GET route outside of the API, such as health or documentation. */
 export interface PlainRoute {
@@ -89,6 +74,34 @@ const logAnnotations = (call: RequestState, target: RouteTarget, requestId: stri
   ...(call.identity?.tenant === undefined ? {} : { tenant: call.identity.tenant }),
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
+
+const traceParentOf = ({ headers }: IncomingMessage) => {
+  const { traceparent } = headers
+  return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined
+}
+
+/**
+ * Runs the work of a request in a span that continues the client's trace, and its response in the same trace: the span
+ * ends with the failure, but the log lines about the failure come later. Without an exporter, it passes the trace on.
+ */
+const traceRequest = <A, E>(
+  { name, run }: RouteTarget,
+  call: RequestState,
+  isExported: boolean,
+  respond: (work: ReturnType<RouteTarget["run"]>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const parent = traceParentOf(call.request)
+  if (!isExported) {
+    const serving = respond(run(call))
+    return parent === undefined ? serving : Effect.withParentSpan(serving, parent)
+  }
+  const attributes = { "http.request.method": call.request.method }
+  const options = { kind: "server", attributes, captureStackTrace: false, ...(parent && { parent }) } as const
+  return Effect.flatMap(Effect.makeSpan(name, options), (span) => {
+    const work = Effect.onExit(run(call), (exit) => Effect.map(Clock.currentTimeNanos, (now) => span.end(now, exit)))
+    return Effect.withParentSpan(respond(work), span)
+  }).pipe(Effect.withTracerEnabled(true))
+}
 
 const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Pipeline) => {
   const router = FindMyWay.make<RouteTarget>({
@@ -204,17 +217,17 @@ const makeListenerWith = (
         responseLimits.trackUnread(response, call.keys)
         return finish(status)
       }
-      const work = target.run(call)
-      const serving = (target.isTraced ? withRequestTrace(request, target.name, isExported)(work) : work).pipe(
-        Effect.flatMap(respond),
-        Effect.catchAllCause((cause) =>
-          toWireError(cause).pipe(
-            Effect.annotateLogs(logAnnotations(call, target, requestId)),
-            Effect.map(errorResponse),
-            Effect.flatMap(respond)
+      const respondTo = (work: Effect.Effect<HttpResponse, ApiError>) =>
+        Effect.flatMap(work, respond).pipe(
+          Effect.catchAllCause((cause) =>
+            toWireError(cause).pipe(
+              Effect.annotateLogs(logAnnotations(call, target, requestId)),
+              Effect.map(errorResponse),
+              Effect.flatMap(respond)
+            )
           )
         )
-      )
+      const serving = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
       if (!target.isCancellable) return void runFork(serving)
       const onDisconnect = () => {
         runFinalizers()

@@ -1,5 +1,5 @@
 import { Effect, type Tracer } from "effect"
-import { formatTraceParent, parseTraceParent, TraceExport, withTracedSpan } from "./TraceContext.ts"
+import { formatTraceParent, parseTraceParent, TraceExport } from "./TraceContext.ts"
 
 /** Work on an event that a traced request has caused. */
 interface Traced {
@@ -44,7 +44,10 @@ export const makeEventTraces = Effect.map(TraceExport, ({ isEnabled }) => {
       const { attributes, name } = description
       return Effect.flatMap(Effect.orDie(Effect.currentSpan), (span) =>
         Effect.map(work({ ...item, traceParent: formatTraceParent(span) }), describeResult(span, description))
-      ).pipe(withTracedSpan(name, { parent, kind: "producer", attributes }))
+      ).pipe(
+        Effect.withSpan(name, { parent, kind: "producer", attributes, captureStackTrace: false }),
+        Effect.withTracerEnabled(true)
+      )
     },
 
     /** Runs work that several events share, with a span for each of them. */

@@ -3,6 +3,7 @@ import { FetchHttpClient } from "@effect/platform"
 import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { Settings, type SettingsShape } from "../config/Settings.ts"
 import { build } from "./Build.ts"
+import { makeJsonLogger } from "./LogLine.ts"
 import { spansOnRequest } from "./TraceContext.ts"
 
 const levels = {
@@ -35,12 +36,14 @@ const exporter = (settings: SettingsShape, name: string) =>
         })
       ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** Logging and tracing of a process. `name` identifies the process in traces. */
+/** Logging and tracing of a process. `name` identifies the process in both. */
 export const TelemetryLive = (name: string) =>
   Layer.unwrapEffect(
     Effect.map(Settings, (settings) =>
       Layer.mergeAll(
-        formatOf(settings) === "json" ? Logger.json : Logger.pretty,
+        formatOf(settings) === "json"
+          ? Logger.replace(Logger.defaultLogger, Logger.withConsoleLog(makeJsonLogger(name)))
+          : Logger.pretty,
         Logger.minimumLogLevel(levels[settings.LOG_LEVEL]),
         exporter(settings, name)
       )

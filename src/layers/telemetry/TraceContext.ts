@@ -7,19 +7,13 @@ export class TraceExport extends Context.Reference<TraceExport>()("layers/TraceE
 }) {}
 
 /**
- * Spans exist only inside `withTracedSpan`: a trace starts with a request, and workers continue it for the events of the
- * request. So polling loops, health checks and metrics create none.
+ * Spans exist only where the tracer is enabled again: a trace starts with a request, and workers continue it for the
+ * events of the request. So polling loops, health checks and metrics create none.
  */
 export const spansOnRequest = Layer.merge(
   Layer.setTracerEnabled(false),
   Layer.succeed(TraceExport, { isEnabled: true })
 )
-
-/** Runs the effect in a span, and its statements and use-cases in spans below it. */
-export const withTracedSpan =
-  (name: string, options: Tracer.SpanOptions) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
-    effect.pipe(Effect.withSpan(name, { captureStackTrace: false, ...options }), Effect.withTracerEnabled(true))
 
 /** The header of W3C Trace Context that names a span as the parent of the receiver's span. */
 export const formatTraceParent = ({ sampled, spanId, traceId }: Tracer.AnySpan) =>
@@ -32,7 +26,7 @@ export const parseTraceParent = (header: string | null | undefined): Tracer.Exte
     : Option.getOrUndefined(HttpTraceContext.w3c(Headers.unsafeFromRecord({ traceparent: header })))
 
 /** A span of a disabled tracer has no identifiers. */
-const hasTrace = ({ context }: Tracer.AnySpan) => !Context.get(context, Tracer.DisablePropagation)
+export const hasTrace = ({ context }: Tracer.AnySpan) => !Context.get(context, Tracer.DisablePropagation)
 
 /** The current span, also that of a client whose trace this process only passes on. */
 export const currentTraceParent = Effect.map(Effect.serviceOption(Tracer.ParentSpan), (span) =>
