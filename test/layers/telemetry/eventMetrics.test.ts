@@ -74,4 +74,9 @@ describe("The metrics of events", () => {
     const { readValue } = await start("janitor")
     assert.strictEqual(await readValue("build_info", { version: manifest.version, node: process.versions.node }), 1)
   })
+
+  it("show no connection to NATS in a worker that uses none, instead of a lost one", async () => {
+    const { readValue } = await start("janitor")
+    assert.isUndefined(await readValue("nats_connected"))
+  })
 })
