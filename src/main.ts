@@ -23,7 +23,6 @@ const failWith = (message: string) => Effect.fail(new SettingsError({ errors: [m
 /** Runs until the process is asked to stop. The database layer is built first, so it closes last. */
 const serve = <A, E>(name: string, live: Layer.Layer<A, E, SqlClient | Settings>) =>
   Layer.launch(live.pipe(Layer.provide(KeyCheckLive), Layer.provide(MigrationsLive), Layer.provide(SqlLive))).pipe(
-    Effect.annotateLogs("process", name),
     Effect.provide(TelemetryLive(name)),
     (program) => Effect.zipRight(exitWithParent, program)
   )

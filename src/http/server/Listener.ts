@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { Headers, HttpTraceContext } from "@effect/platform"
-import { type Cause, Context, Effect, FiberId, Option, Runtime, RuntimeFlags } from "effect"
+import { type Cause, Clock, Context, Effect, FiberId, Runtime, RuntimeFlags } from "effect"
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
+import { parseTraceParent, TraceExport } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
@@ -36,22 +36,6 @@ export const makeCors = (origins: ReadonlyArray<string>) => {
   }
 }
 
-const parentSpanOf = ({ headers }: IncomingMessage) =>
-  Option.getOrUndefined(HttpTraceContext.fromHeaders(Headers.fromInput({ ...headers })))
-
-/** Wraps a request in a span that continues the client's trace. */
-export const withRequestSpan =
-  (request: IncomingMessage, name: string) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) => {
-    const parent = parentSpanOf(request)
-    return Effect.withSpan(effect, name, {
-      kind: "server",
-      captureStackTrace: false,
-      attributes: { "http.request.method": request.method },
-      ...(parent === undefined ? {} : { parent })
-    })
-  }
-
 /** A public GET route outside of the API, such as health or documentation. */
 export interface PlainRoute {
   readonly path: `/${string}`
@@ -63,6 +47,8 @@ interface RouteTarget {
   readonly run: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
   /** The response to a request that is rejected before any work starts, if it is. */
   readonly rejectEarly?: (call: RequestState) => HttpResponse | undefined
+  /** Whether it is part of the API. Health checks and metrics would fill traces with requests of machines. */
+  readonly isTraced?: boolean
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
 }
@@ -89,6 +75,34 @@ const logAnnotations = (call: RequestState, target: RouteTarget, requestId: stri
   ...(call.identity?.principal === undefined ? {} : { principal: call.identity.principal })
 })
 
+const traceParentOf = ({ headers }: IncomingMessage) => {
+  const { traceparent } = headers
+  return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined
+}
+
+/**
+ * Runs the work of a request in a span that continues the client's trace, and its response in the same trace: the span
+ * ends with the failure, but the log lines about the failure come later. Without an exporter, it passes the trace on.
+ */
+const traceRequest = <A, E>(
+  { name, run }: RouteTarget,
+  call: RequestState,
+  isExported: boolean,
+  respond: (work: ReturnType<RouteTarget["run"]>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const parent = traceParentOf(call.request)
+  if (!isExported) {
+    const serving = respond(run(call))
+    return parent === undefined ? serving : Effect.withParentSpan(serving, parent)
+  }
+  const attributes = { "http.request.method": call.request.method }
+  const options = { kind: "server", attributes, captureStackTrace: false, ...(parent && { parent }) } as const
+  return Effect.flatMap(Effect.makeSpan(name, options), (span) => {
+    const work = Effect.onExit(run(call), (exit) => Effect.map(Clock.currentTimeNanos, (now) => span.end(now, exit)))
+    return Effect.withParentSpan(respond(work), span)
+  }).pipe(Effect.withTracerEnabled(true))
+}
+
 const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Pipeline) => {
   const router = FindMyWay.make<RouteTarget>({
     ignoreTrailingSlash: false,
@@ -101,6 +115,7 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
       name: route.name,
       run: (call: RequestState) => pipeline.run(route, call),
       rejectEarly: (call: RequestState) => pipeline.rejectEarly(route, call),
+      isTraced: true,
       isCancellable: route.isExternal && route.method === "GET" && !route.isUnsafeGet
     }
     router.on(route.method, route.path, target)
@@ -127,9 +142,9 @@ const makeListenerWith = (
   responseLimits: ResponseLimits
 ) =>
   Effect.gen(function* () {
-    const { CORS_ORIGINS, LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT } = yield* Settings
+    const { CORS_ORIGINS, LOG_LEVEL } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
-    const isTraced = OTEL_EXPORTER_OTLP_ENDPOINT !== undefined
+    const { isEnabled: isExported } = yield* TraceExport
     const metrics = yield* RequestMetrics
     const findRoute = makeRouter(routes, plainRoutes, pipeline)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
@@ -163,7 +178,7 @@ const makeListenerWith = (
         onEnd
       }
       metrics.requestStarted()
-      const rejection = isVerbose || isTraced ? undefined : target.rejectEarly?.(call)
+      const rejection = isVerbose || isExported ? undefined : target.rejectEarly?.(call)
       if (rejection !== undefined) {
         return delayRejection(response, () => {
           writeResponse(response, rejection, responseHeaders)
@@ -202,16 +217,17 @@ const makeListenerWith = (
         responseLimits.trackUnread(response, call.keys)
         return finish(status)
       }
-      const serving = (isTraced ? withRequestSpan(request, target.name)(target.run(call)) : target.run(call)).pipe(
-        Effect.flatMap(respond),
-        Effect.catchAllCause((cause) =>
-          toWireError(cause).pipe(
-            Effect.annotateLogs(logAnnotations(call, target, requestId)),
-            Effect.map(errorResponse),
-            Effect.flatMap(respond)
+      const respondTo = (work: Effect.Effect<HttpResponse, ApiError>) =>
+        Effect.flatMap(work, respond).pipe(
+          Effect.catchAllCause((cause) =>
+            toWireError(cause).pipe(
+              Effect.annotateLogs(logAnnotations(call, target, requestId)),
+              Effect.map(errorResponse),
+              Effect.flatMap(respond)
+            )
           )
         )
-      )
+      const serving = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
       if (!target.isCancellable) return void runFork(serving)
       const onDisconnect = () => {
         runFinalizers()

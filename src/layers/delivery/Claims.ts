@@ -25,6 +25,7 @@ export interface ClaimedDelivery {
   readonly client: string | null
   readonly sequence: number
   readonly createdBy: string | null
+  readonly traceParent: string | null
   readonly data: string
   /** The integration's concurrency limit at the time of the claim. */
   readonly sendLimit: number
@@ -92,7 +93,8 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
          where secrets.tenant_id = claimed.tenant_id and secrets.integration_id = claimed.integration_id
            and (expires_at is null or expires_at > now())) as secrets,
         event.id as event, event.type, event.occurred_at as timestamp, event.client_id as client,
-        event.sequence, event.created_by as "createdBy", event.data::text as data, claimed.send_limit as "sendLimit"
+        event.sequence, event.created_by as "createdBy", event.trace_parent as "traceParent",
+        event.data::text as data, claimed.send_limit as "sendLimit"
       from claimed cross join lateral (
         select * from events where tenant_id = claimed.tenant_id and id = claimed.event_id limit 1
       ) event

@@ -13,7 +13,8 @@ const renewWithin = "3 seconds"
 /** Committed events: those without a position in the feed yet, and those that are not fanned out yet. */
 export class Outbox extends Effect.Service<Outbox>()("layers/Outbox", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const eventColumns = sql.literal(`events.tenant_id as tenant, events.id, events.client_id as client, events.type`)
+    const eventColumns = sql.literal(`events.tenant_id as tenant, events.id, events.client_id as client, events.type,
+      events.trace_parent as "traceParent"`)
 
     /** Acquires or renews the lease of the relay. `led` tells whether this holder has it. */
     const leaseCtes = (holder: string) => sql`

@@ -27,12 +27,12 @@ import {
 import type { Provider } from "../../domain/integrations/Provider.ts"
 import { requireSecretQuota } from "../../domain/integrations/SecretRotation.ts"
 import { applyPatch } from "../../domain/Schemas.ts"
-import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { Events } from "../events/Events.ts"
 import { OAuthApps } from "../oauth/OAuthApps.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { insertEvent } from "../postgres/repository/EventLog.ts"
+import { currentOrigin, insertEvent } from "../postgres/repository/EventLog.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
@@ -132,7 +132,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
         client: undefined,
         sequence,
         at: new Date().toISOString(),
-        createdBy: yield* currentSubject,
+        ...(yield* currentOrigin),
         data: seen.value
       })
       yield* sql`

@@ -16,9 +16,9 @@ import {
   yearPlaceholder
 } from "../../domain/invoicing/NumberSeries.ts"
 import { defaultTimeZone, localDateOf } from "../../domain/TimeZone.ts"
-import { CurrentTenant, currentSubject } from "../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { insertEvents } from "../postgres/repository/EventLog.ts"
+import { currentOrigin, insertEvents } from "../postgres/repository/EventLog.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** The tables of a series. */
@@ -218,7 +218,7 @@ const makeNumberSeries = <Counts extends object>({ column, counts, document, tab
               client: undefined,
               sequence: saved.sequence,
               at: new Date().toISOString(),
-              createdBy: yield* currentSubject,
+              ...(yield* currentOrigin),
               data: series
             }
           ])

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { headers } from "nats"
 import { Settings } from "../config/Settings.ts"
 import { ConnectionMetrics } from "../telemetry/ConnectionMetrics.ts"
 import { Broker } from "./Broker.ts"
@@ -11,6 +12,13 @@ export interface FeedEvent {
   readonly id: string
   readonly client: string | null
   readonly type: string
+  readonly traceParent: string | null
+}
+
+const traceHeadersOf = (traceParent: string) => {
+  const result = headers()
+  result.set("traceparent", traceParent)
+  return result
 }
 
 /** The JetStream stream of events. Messages carry event ids only; the data stays in PostgreSQL. */
@@ -36,9 +44,10 @@ export class EventStream extends Effect.Service<EventStream>()("layers/EventStre
         Effect.flatMap(broker.jetstream, (stream) =>
           callBroker(() =>
             Promise.all(
-              placed.map(({ client, id, tenant, type }) =>
+              placed.map(({ client, id, tenant, traceParent, type }) =>
                 stream.publish(events.subject(tenant, client ?? undefined, type), JSON.stringify({ tenant, id }), {
-                  msgID: id
+                  msgID: id,
+                  ...(traceParent === null ? {} : { headers: traceHeadersOf(traceParent) })
                 })
               )
             )

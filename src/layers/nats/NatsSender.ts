@@ -16,6 +16,7 @@ export interface NatsMessage {
   readonly body: string
   /** Differs for each manual redelivery and stays the same across automatic retries. */
   readonly redeliveryRound?: number
+  readonly traceParent?: string | undefined
 }
 
 /** After this time we check a consumer again, in case another process deleted it. */
@@ -28,10 +29,11 @@ const consumerCacheMs = Duration.toMillis("1 minute")
 const messageIdOf = ({ id, integration, redeliveryRound = 0 }: NatsMessage) =>
   redeliveryRound === 0 ? `${integration}:${id}` : `${integration}:${id}:${redeliveryRound}`
 
-const headersOf = ({ id }: NatsMessage) => {
+const headersOf = ({ id, traceParent }: NatsMessage) => {
   const result = headers()
   result.set("webhook-id", id)
   result.set("content-type", "application/json")
+  if (traceParent !== undefined) result.set("traceparent", traceParent)
   return result
 }
 

@@ -20,6 +20,8 @@ export class ConnectionMetrics extends Effect.Service<ConnectionMetrics>()("laye
       help: "1 while this process is connected to NATS, otherwise 0",
       registers: [registry]
     })
+    // Without a value until the process uses NATS: the janitor never does, and must not look disconnected.
+    isConnected.remove()
     const failures = new Counter({
       name: "connection_failures_total",
       help: "Connections that could not be opened, by server and reason",

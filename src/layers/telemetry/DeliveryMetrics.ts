@@ -1,8 +1,8 @@
 import * as SqlClient from "@effect/sql/SqlClient"
-import { Effect } from "effect"
-import { Counter, Gauge } from "prom-client"
+import { Effect, Struct } from "effect"
+import { Counter, Gauge, Histogram } from "prom-client"
 import { AttemptOutcome } from "../../domain/delivery/Delivery.ts"
-import { type SendPool, sendPools } from "../../domain/delivery/SendLimits.ts"
+import { type SendPool, sendPools, slowAfterMs } from "../../domain/delivery/SendLimits.ts"
 import { makeBacklogGauges } from "./BacklogGauges.ts"
 import { MetricsRegistry } from "./MetricsRegistry.ts"
 
@@ -36,6 +36,13 @@ const queryBacklog = (sql: SqlClient.SqlClient) => sql<Record<keyof typeof backl
 /** The limit that a claim hit: the slots of its pool, or the share of a tenant. */
 const caps = ["POOL", "TENANT"] as const
 
+/** From a delivery without any queue to one that needed retries for a day. */
+const deliverySeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600, 86_400]
+
+type SendingProvider = keyof typeof slowAfterMs
+
+const sendingProviders = Struct.keys(slowAfterMs)
+
 /** Backlog of the relay and of the deliveries, and counters of their work. */
 export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/DeliveryMetrics", {
   dependencies: [MetricsRegistry.Default],
@@ -65,6 +72,19 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
       labelNames: ["cap"],
       registers: [registry]
     })
+    const delivered = new Histogram({
+      name: "event_delivery_seconds",
+      help: "Time from a change to the recorded success of its first delivery to an integration, by provider",
+      labelNames: ["provider"],
+      buckets: deliverySeconds,
+      registers: [registry]
+    })
+    const leader = new Gauge({
+      name: "relay_leading",
+      help: "1 while this process is the relay that publishes events, otherwise 0",
+      registers: [registry]
+    })
+    for (const provider of sendingProviders) delivered.zero({ provider })
     for (const pool of sendPools) slots.set({ pool }, 0)
     for (const cap of caps) capped.inc({ cap }, 0)
     for (const outcome of AttemptOutcome.literals) attempts.inc({ outcome }, 0)
@@ -72,6 +92,9 @@ export class DeliveryMetrics extends Effect.Service<DeliveryMetrics>()("layers/D
     return {
       countAttempts: (outcome: AttemptOutcome, count = 1) => attempts.inc({ outcome }, count),
       countPublished: (count = 1) => published.inc(count),
+      observeDelivered: (provider: SendingProvider, millis: number) =>
+        delivered.observe({ provider }, Math.max(0, millis) / 1000),
+      setLeading: (leads: boolean) => leader.set(leads ? 1 : 0),
       setSlotsInUse: (pool: SendPool, count: number) => slots.set({ pool }, count),
       countCapped: (cap: (typeof caps)[number], count: number) => capped.inc({ cap }, count),
       /** Refreshes the backlog gauges. */

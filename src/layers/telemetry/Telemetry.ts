@@ -2,6 +2,9 @@ import * as Otlp from "@effect/opentelemetry/Otlp"
 import { FetchHttpClient } from "@effect/platform"
 import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { Settings, type SettingsShape } from "../config/Settings.ts"
+import { build } from "./Build.ts"
+import { makeJsonLogger } from "./LogLine.ts"
+import { spansOnRequest } from "./TraceContext.ts"
 
 const levels = {
   debug: LogLevel.Debug,
@@ -18,24 +21,29 @@ const parseHeaders = (line: string) =>
     line.split(",").map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()])
   )
 
-/** Exports traces and logs over OTLP when an endpoint is set. Otherwise the tracer is disabled and creates no spans. */
+/** Exports traces and logs over OTLP when an endpoint is set. Otherwise the tracer is disabled. */
 const exporter = (settings: SettingsShape, name: string) =>
   settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
     ? Layer.setTracerEnabled(false)
-    : Otlp.layerJson({
-        baseUrl: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
-        resource: { serviceName: "contracting", attributes: { "process.name": name } },
-        headers: settings.OTEL_EXPORTER_OTLP_HEADERS
-          ? parseHeaders(Redacted.value(settings.OTEL_EXPORTER_OTLP_HEADERS))
-          : undefined
-      }).pipe(Layer.provide(FetchHttpClient.layer))
+    : Layer.merge(
+        spansOnRequest,
+        Otlp.layerJson({
+          baseUrl: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+          resource: { serviceName: build.service, serviceVersion: build.version, attributes: { "process.name": name } },
+          headers: settings.OTEL_EXPORTER_OTLP_HEADERS
+            ? parseHeaders(Redacted.value(settings.OTEL_EXPORTER_OTLP_HEADERS))
+            : undefined
+        })
+      ).pipe(Layer.provide(FetchHttpClient.layer))
 
-/** Logging and tracing of a process. `name` identifies the process in traces. */
+/** Logging and tracing of a process. `name` identifies the process in both. */
 export const TelemetryLive = (name: string) =>
   Layer.unwrapEffect(
     Effect.map(Settings, (settings) =>
       Layer.mergeAll(
-        formatOf(settings) === "json" ? Logger.json : Logger.pretty,
+        formatOf(settings) === "json"
+          ? Logger.replace(Logger.defaultLogger, Logger.withConsoleLog(makeJsonLogger(name)))
+          : Logger.pretty,
         Logger.minimumLogLevel(levels[settings.LOG_LEVEL]),
         exporter(settings, name)
       )

@@ -1,4 +1,5 @@
-import { Effect, Either, FiberRef, Option } from "effect"
+import { Effect, Either, Option } from "effect"
+import { TraceExport } from "./TraceContext.ts"
 
 /** Options and Eithers are effects too, but their callers inspect them. */
 const isTraceable = (value: unknown): value is Effect.Effect<unknown> =>
@@ -11,14 +12,14 @@ const traceMember = (name: string, member: unknown): unknown => {
 }
 
 /**
- * Puts the effects of a service into spans that are named after the service and the method. While tracing is disabled, the
+ * Puts the effects of a service into spans that are named after the service and the method. Without an exporter, the
  * service stays as it is, so its spans cost nothing.
  */
 export const withSpans =
   (name: string) =>
   <S extends object, E, R>(service: Effect.Effect<S, E, R>): Effect.Effect<S, E, R> =>
-    Effect.zipWith(service, FiberRef.get(FiberRef.currentTracerEnabled), (service, isTraced) => {
-      if (!isTraced) return service
+    Effect.zipWith(service, TraceExport, (service, { isEnabled }) => {
+      if (!isEnabled) return service
       const traced = Object.entries(service).map(([key, member]) => [key, traceMember(`${name}.${key}`, member)])
       return Object.fromEntries(traced) as S // the same members with the same types
     })

@@ -5,7 +5,7 @@ import { Billable } from "../../domain/invoicing/Billable.ts"
 import { jiraReferenceType } from "../../domain/tracker/IssueBilling.ts"
 import type { TrackedIssue } from "../../domain/tracker/TrackedIssue.ts"
 import { canBillSite, isCreatedFromIssue } from "../invoicing/BillingPredicates.ts"
-import { insertEvent } from "../postgres/repository/EventLog.ts"
+import { insertEvent, workerOrigin } from "../postgres/repository/EventLog.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 
 export interface IssueChange {
@@ -58,7 +58,7 @@ export const makeDriftRecorder = (sql: SqlClient.SqlClient) => {
       client: clientOf(tenant, value.invoice),
       sequence: sequence + 1,
       at: new Date().toISOString(),
-      createdBy: undefined,
+      ...workerOrigin,
       data: { ...value, ...(before === undefined ? {} : { before }), after }
     })
     yield* sql`

@@ -48,16 +48,21 @@ export interface WebhookDelivery {
   readonly secrets: ReadonlyArray<string>
   readonly now: number
   readonly timeoutMs?: number
+  readonly traceParent?: string | undefined
 }
 
-const buildRequest = ({ body, id, now, secrets }: WebhookDelivery, url: URL): Dispatcher.DispatchOptions => ({
+const buildRequest = (
+  { body, id, now, secrets, traceParent }: WebhookDelivery,
+  url: URL
+): Dispatcher.DispatchOptions => ({
   origin: url.origin,
   path: `${url.pathname}${url.search}`,
   method: "POST",
   headers: {
     "content-type": "application/json",
     "user-agent": "contracting-webhooks/0.1",
-    ...buildSignatureHeaders(id, now, body, secrets)
+    ...buildSignatureHeaders(id, now, body, secrets),
+    ...(traceParent === undefined ? {} : { traceparent: traceParent })
   },
   body
 })

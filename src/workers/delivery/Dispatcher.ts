@@ -26,14 +26,22 @@ export const startDispatcher = (wakeSignal: WakeSignal) =>
     const sendAttempt = yield* SendAttempt
     const metrics = yield* DeliveryMetrics
     const slots = makeSendSlots()
-    const slotOf = new Map<AttemptResult, SendSlot>()
+    const sentBy = new Map<AttemptResult, { readonly claimed: ClaimedDelivery; readonly slot: SendSlot }>()
     const fork = yield* FiberSet.makeRuntime<never, boolean, never>()
     let isStopping = false
 
+    /** A redelivery that somebody asked for says nothing about the time that events take. */
+    const measure = ({ provider, spent, timestamp }: ClaimedDelivery) => {
+      if (spent === 0) metrics.observeDelivered(provider, Date.now() - Date.parse(timestamp))
+    }
+
     const record = yield* makeAttemptRecorder((outcome) => {
-      const slot = slotOf.get(outcome)
-      slotOf.delete(outcome)
-      if (slot !== undefined) slots.release(slot)
+      const sent = sentBy.get(outcome)
+      sentBy.delete(outcome)
+      if (sent !== undefined) {
+        slots.release(sent.slot)
+        if (outcome.delivered) measure(sent.claimed)
+      }
       wakeSignal.notify()
     })
 
@@ -48,7 +56,7 @@ export const startDispatcher = (wakeSignal: WakeSignal) =>
             return slots.poolOf(slot)
           }
         }
-        slotOf.set(outcome, slot)
+        sentBy.set(outcome, { claimed, slot })
         return record(outcome)
       })
       fork(attempt)

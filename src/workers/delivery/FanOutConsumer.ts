@@ -4,6 +4,7 @@ import { type EventKey, FanOut, type FanOutLimits, fanOutLimits } from "../../la
 import { Broker } from "../../layers/nats/Broker.ts"
 import { callBroker } from "../../layers/nats/BrokerError.ts"
 import { isConnectionBroken, isLockTimeout } from "../../layers/postgres/connection/TransientErrors.ts"
+import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
 import { decodeRowKey, nakWithBackoff } from "../BrokerMessages.ts"
 import { runForever } from "../RunForever.ts"
 import { makeTenantQueues, type TenantBatch } from "../TenantQueues.ts"
@@ -78,7 +79,12 @@ const maxIsolated = 2
 interface QueuedEvent extends EventKey {
   /** Absent for an event that comes from the database. */
   readonly message?: JsMsg
+  /** From the message: an event from the database is fanned out without a span. */
+  readonly traceParent: string | null
 }
+
+/** The client returns an empty text for a missing header. */
+const traceParentOf = ({ headers }: JsMsg) => headers?.get("traceparent") || null
 
 const retryMessage = ({ message }: QueuedEvent) => {
   if (message !== undefined) nakWithBackoff(message)
@@ -100,13 +106,14 @@ export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits
     const withIsolationPermit = (yield* Effect.makeSemaphore(maxIsolated)).withPermits(1)
     const suspectTenants = new Set<string>()
     const isolatedTenants = new Set<string>()
+    const traces = yield* makeEventTraces
     const { events } = broker.names
 
     const enqueue = (message: JsMsg) =>
       Either.match(decodeRowKey(message.string()), {
         onLeft: () => message.term(), // malformed: redelivery would not help
         onRight: (key) => {
-          if (queues.offer(key.tenant, { ...key, message })) return
+          if (queues.offer(key.tenant, { ...key, message, traceParent: traceParentOf(message) })) return
           message.ack()
           backlog.addTenant(key.tenant)
         }
@@ -129,9 +136,15 @@ export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits
 
     const fanOutBatches = (batches: ReadonlyArray<TenantBatch<QueuedEvent>>) =>
       Effect.map(
-        store.fanOut(
-          batches.flatMap(({ items }) => items.map(({ id, tenant }) => ({ id, tenant }))),
-          limits
+        traces.withSpans(
+          batches.flatMap(({ items }) => items),
+          "FanOut.fanOut",
+          "consumer",
+          (items) =>
+            store.fanOut(
+              items.map(({ id, tenant }) => ({ id, tenant })),
+              limits
+            )
         ),
         ({ done, deliveryCount, advancedTenants }) => {
           for (const { items, tenant } of batches) {
@@ -191,7 +204,7 @@ export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits
     /** Queues the next backlog page of one tenant whose queue is empty. */
     const readBacklog = Effect.map(
       backlog.nextPage(maxQueuedPerTenant, (tenant) => !queues.hasItems(tenant) && !isolatedTenants.has(tenant)),
-      (keys) => keys.filter((key) => queues.offer(key.tenant, key)).length > 0
+      (keys) => keys.filter((key) => queues.offer(key.tenant, { ...key, traceParent: null })).length > 0
     )
 
     const work = Effect.gen(function* () {

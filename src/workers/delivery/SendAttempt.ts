@@ -7,6 +7,7 @@ import type { ClaimedDelivery } from "../../layers/delivery/Claims.ts"
 import { GoogleDriveSender } from "../../layers/delivery/GoogleDriveSender.ts"
 import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
+import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
 import { WebhookSender } from "../../layers/webhook/WebhookSender.ts"
 
 const bodyOf = ({ client, createdBy, event, ...payload }: ClaimedDelivery) =>
@@ -31,6 +32,13 @@ const nextAttemptAt = (
   return computeNextAttempt({ attemptsInRound, now, random, retryAfter: parseRetryAfter(retryAfter, now) })
 }
 
+/** The span of an attempt. It has no `body`, which belongs to the receiver. */
+const describeAttempt = ({ attempts, event, id, integration, provider, tenant, type }: ClaimedDelivery) => ({
+  name: "SendAttempt.run",
+  attributes: { tenant, integration, provider, delivery: id, event, type, attempt: attempts + 1 },
+  attributesOf: ({ delivered, error, status }: SendResult) => ({ delivered, error, status })
+})
+
 /** One attempt to send a delivery, for every provider. */
 export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAttempt", {
   dependencies: [WebhookSender.Default, NatsSender.Default, GoogleDriveSender.Default, IntegrationSecrets.Default],
@@ -39,6 +47,7 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
     const nats = yield* NatsSender
     const googleDrive = yield* GoogleDriveSender
     const secrets = yield* IntegrationSecrets
+    const traces = yield* makeEventTraces
 
     const secretsOf = ({ integration, secrets: sealed, tenant }: ClaimedDelivery) =>
       secrets.unseal(
@@ -56,7 +65,8 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
             id: claimed.event,
             body: Buffer.from(bodyOf(claimed)),
             secrets: secretsOf(claimed),
-            now: Date.now()
+            now: Date.now(),
+            traceParent: claimed.traceParent ?? undefined
           })
         ),
       NATS: (claimed) =>
@@ -66,7 +76,8 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
           type: claimed.type,
           id: claimed.event,
           redeliveryRound: claimed.spent,
-          body: bodyOf(claimed)
+          body: bodyOf(claimed),
+          traceParent: claimed.traceParent ?? undefined
         }),
       GOOGLE_DRIVE: ({ config, data, id, integration, tenant, type }) =>
         googleDrive.send({
@@ -103,17 +114,20 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
       }
     }
 
+    const send = (claimed: ClaimedDelivery) =>
+      sendTo[claimed.provider](claimed).pipe(
+        Effect.catchAllCause((cause) =>
+          Effect.as(Effect.logError("A delivery attempt failed with an internal error", cause), internalFailure)
+        )
+      )
+
     return {
       /** Sends the delivery once. Never fails: a failure to send is an outcome too. */
       run: (claimed: ClaimedDelivery) =>
         Effect.gen(function* () {
           const startedAt = Date.now()
           const random = yield* Random.next
-          const sent = yield* sendTo[claimed.provider](claimed).pipe(
-            Effect.catchAllCause((cause) =>
-              Effect.as(Effect.logError("A delivery attempt failed with an internal error", cause), internalFailure)
-            )
-          )
+          const sent = yield* traces.withSpan(claimed, describeAttempt(claimed), send)
           return outcomeOf(claimed, sent, startedAt, random)
         })
     }

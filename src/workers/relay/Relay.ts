@@ -6,6 +6,7 @@ import { Broker } from "../../layers/nats/Broker.ts"
 import type { FeedEvent } from "../../layers/nats/EventStream.ts"
 import { EventStream } from "../../layers/nats/EventStream.ts"
 import { DeliveryMetrics } from "../../layers/telemetry/DeliveryMetrics.ts"
+import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
 import { makeOutageLog } from "../../layers/telemetry/OutageLog.ts"
 import { runForever } from "../RunForever.ts"
 import { makeWakeSignal, notifyOnWake } from "../WakeSignal.ts"
@@ -27,6 +28,7 @@ const makeRelay = Effect.gen(function* () {
   const outbox = yield* Outbox
   const stream = yield* EventStream
   const metrics = yield* DeliveryMetrics
+  const traces = yield* makeEventTraces
   const holder = `${hostname()}.${process.pid}.${randomUUID()}`
   const wakeSignal = yield* makeWakeSignal
   yield* notifyOnWake(wakeSignal)
@@ -40,7 +42,9 @@ const makeRelay = Effect.gen(function* () {
   let afterTenant = ""
 
   const publish = (events: ReadonlyArray<FeedEvent>) =>
-    Effect.tap(stream.publish(events), () => Effect.sync(() => metrics.countPublished(events.length)))
+    Effect.tap(traces.withSpans(events, "Relay.publish", "producer", stream.publish), () =>
+      Effect.sync(() => metrics.countPublished(events.length))
+    )
 
   const republishAll = Effect.sync(() => {
     unpublishedAfter = 0
@@ -62,6 +66,7 @@ const makeRelay = Effect.gen(function* () {
     const placed = yield* outbox.assignPositions(holder, batchSize, afterTenant)
     const wasLeading = isLeading
     isLeading = placed !== undefined
+    metrics.setLeading(isLeading)
     if (placed === undefined) return yield* Effect.sleep(standbyMillis)
     if (!wasLeading) {
       yield* Effect.logInfo("Leading")
@@ -78,8 +83,18 @@ const makeRelay = Effect.gen(function* () {
       yield* wakeSignal.wait(pollMillis)
   })
 
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(outbox.releaseLease(holder), "2 seconds")))
-  yield* Effect.forkScoped(runForever("Relay", step))
+  /** Without the database nobody knows who has the lease. */
+  const stopLeading = Effect.sync(() => metrics.setLeading(false))
+
+  yield* Effect.addFinalizer(() =>
+    Effect.zipRight(stopLeading, Effect.ignore(Effect.timeout(outbox.releaseLease(holder), "2 seconds")))
+  )
+  yield* Effect.forkScoped(
+    runForever(
+      "Relay",
+      Effect.tapErrorCause(step, () => stopLeading)
+    )
+  )
 })
 
 export const RelayLive = Layer.scopedDiscard(makeRelay).pipe(

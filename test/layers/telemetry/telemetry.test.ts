@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import manifest from "../../../package.json" with { type: "json" }
 import { handlerGroups } from "../../../src/http/HandlerGroups.ts"
 import { HttpPort, httpLive } from "../../../src/http/Http.ts"
 import { signDevelopmentToken } from "../../../src/layers/auth/DevelopmentKey.ts"
@@ -12,48 +11,31 @@ import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { MigrationsLive } from "../../../src/layers/postgres/Migrations.ts"
 import { TelemetryLive } from "../../../src/layers/telemetry/Telemetry.ts"
+import { blocksOf, sectionOf, tableRowsOf } from "../../support/assertions/docs.ts"
+import { type Collector, startCollector } from "../../support/servers/collector.ts"
 import { freshDatabase } from "../../support/servers/database.ts"
 
-interface Span {
-  readonly name: string
-  readonly traceId: string
-  readonly parentSpanId?: string
-}
+const tracedId = "0af7651916cd43dd8448eb211c80319c"
 
-/** A collector that records what it receives. */
-const startCollector = async () => {
-  const received: Array<{ readonly path: string; readonly key: string | undefined; readonly body: string }> = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk) => {
-      body += chunk
-    })
-    request.on("end", () => {
-      received.push({ path: request.url ?? "", key: request.headers["x-key"]?.toString(), body })
-      response.end("{}")
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const spans = () =>
-    received
-      .filter(({ path }) => path === "/v1/traces")
-      .flatMap(({ body }) => JSON.parse(body).resourceSpans)
-      .flatMap(({ scopeSpans }) => scopeSpans)
-      .flatMap(({ spans }): ReadonlyArray<Span> => spans)
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, received, spans, close: () => server.close() }
-}
+const logRows = tableRowsOf(sectionOf("docs/operations.md", "Logs"))
+
+/** The documented fields of a log line that are present in every case, or in some. */
+const fieldsOf = (isPresent: (when: string) => boolean) =>
+  logRows.flatMap(([names = "", when = "", meaning]) =>
+    meaning !== undefined && when !== "when" && isPresent(when) ? names.split(", ") : []
+  )
 
 describe("TelemetryLive", () => {
-  let collector: Awaited<ReturnType<typeof startCollector>>
+  let collector: Collector
   let database: Awaited<ReturnType<typeof freshDatabase>>
   const scope = Effect.runSync(Scope.make())
   const dataDir = mkdtempSync(join(tmpdir(), "contracting-telemetry-"))
   let url: string
   let token: string
+  const lines: Array<string> = []
 
   beforeAll(async () => {
-    vi.spyOn(console, "log").mockImplementation(() => {})
+    vi.spyOn(console, "log").mockImplementation((line) => lines.push(String(line)))
     collector = await startCollector()
     database = await freshDatabase()
     const settings = Layer.effect(
@@ -64,7 +46,8 @@ describe("TelemetryLive", () => {
         DATA_DIR: dataDir,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_EXPORTER_OTLP_HEADERS: "x-key=collector-key, x-other=1",
-        LOG_LEVEL: "debug"
+        LOG_LEVEL: "debug",
+        LOG_FORMAT: "json"
       })
     )
     const live = httpLive(handlerGroups).pipe(
@@ -84,20 +67,19 @@ describe("TelemetryLive", () => {
   })
 
   it("exports the trace of a caller with the spans of its use-case and SQL, and logs without tokens", async () => {
-    const traceId = "0af7651916cd43dd8448eb211c80319c"
     const response = await fetch(`${url}/api/v1/tenants`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
         "content-type": "application/json",
-        traceparent: `00-${traceId}-b7ad6b7169203331-01`
+        traceparent: `00-${tracedId}-b7ad6b7169203331-01`
       },
       body: JSON.stringify({ name: "Traced" })
     })
     assert.strictEqual(response.status, 201)
     // Closing flushes the exporters.
     await Effect.runPromise(Scope.close(scope, Exit.void))
-    const spans = collector.spans().filter((span) => span.traceId === traceId)
+    const spans = collector.spans().filter((span) => span.traceId === tracedId)
     const request = spans.find(({ name }) => name === "tenants.create")
     assert.strictEqual(request?.parentSpanId, "b7ad6b7169203331")
     assert.isTrue(spans.some(({ name }) => name === "Tenants.create"))
@@ -105,5 +87,22 @@ describe("TelemetryLive", () => {
     assert.isTrue(collector.received.some(({ path }) => path === "/v1/logs"))
     assert.isTrue(collector.received.every(({ key }) => key === "collector-key"))
     assert.isFalse(collector.received.some(({ body }) => body.includes(token)))
+  })
+
+  it("writes log lines with the documented fields, and with the trace of a request", () => {
+    const [example = ""] = blocksOf(sectionOf("docs/operations.md", "Logs"), "json")
+    const documented = fieldsOf(() => true)
+    const required = fieldsOf((when) => when === "always")
+    assert.sameMembers(Object.keys(JSON.parse(example)), documented)
+    assert.isNotEmpty(lines)
+    for (const line of lines) {
+      const fields = JSON.parse(line)
+      assert.includeMembers(Object.keys(fields), required, line)
+      assert.includeMembers(documented, Object.keys(fields), line)
+      assert.include(fields, { service: "contracting", version: manifest.version, process: "api" })
+    }
+    const request = lines.map((line) => JSON.parse(line)).find(({ operation }) => operation === "tenants.create")
+    assert.include(request, { level: "DEBUG", message: "POST tenants.create 201", traceId: tracedId })
+    assert.isFalse(lines.some((line) => line.includes(token)))
   })
 })

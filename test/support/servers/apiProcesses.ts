@@ -62,7 +62,11 @@ export const prepareApiProcesses = async (
     })
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
     running.set(child, ended)
-    return { url: await waitForUrl(child, message), pid: child.pid, kill: () => kill(child) }
+    const stop = () => {
+      child.kill("SIGTERM")
+      return ended
+    }
+    return { url: await waitForUrl(child, message), pid: child.pid, kill: () => kill(child), stop }
   }
 
   return {

@@ -30,6 +30,7 @@ const makeClaimedDelivery = (tenant: string, integration: string, pool: SendPool
   client: null,
   sequence: 1,
   createdBy: null,
+  traceParent: null,
   data: "{}",
   sendLimit: initialLimit[pool]
 })

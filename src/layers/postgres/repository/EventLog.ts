@@ -1,8 +1,26 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
+import { Effect } from "effect"
+import { currentSubject } from "../../../domain/tenancy/RequestContext.ts"
+import { currentTraceParent } from "../../telemetry/TraceContext.ts"
 import { makeId } from "../IdGenerator.ts"
 
-export interface EventRecord<Client = string | undefined, Sequence = number> {
+/** What caused an event: the subject of the caller, and the trace of its request. */
+export interface EventOrigin {
+  readonly createdBy: string | undefined
+  readonly traceParent: string | undefined
+}
+
+export const currentOrigin: Effect.Effect<EventOrigin> = Effect.zipWith(
+  currentSubject,
+  currentTraceParent,
+  (createdBy, traceParent) => ({ createdBy, traceParent })
+)
+
+/** The origin of events that a worker causes. */
+export const workerOrigin: EventOrigin = { createdBy: undefined, traceParent: undefined }
+
+export interface EventRecord<Client = string | undefined, Sequence = number> extends EventOrigin {
   readonly tenant: string
   /** `<resource>.<action>` */
   readonly type: string
@@ -10,12 +28,10 @@ export interface EventRecord<Client = string | undefined, Sequence = number> {
   readonly client: Client
   readonly sequence: Sequence
   readonly at: string
-  /** The subject of the caller. A worker has none. */
-  readonly createdBy: string | undefined
   readonly data: unknown
 }
 
-const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, data"
+const columns = "tenant_id, id, type, resource_id, client_id, sequence, occurred_at, created_by, trace_parent, data"
 
 /**
  * The insert of an event, for a CTE of the statement that makes the change. It inserts nothing when `source`, the changed
@@ -31,17 +47,19 @@ export const insertEvent =
     resource,
     sequence,
     tenant,
+    traceParent,
     type
   }: EventRecord<string | Fragment | undefined, number | Fragment>) =>
     sql`
       insert into events (${sql.literal(columns)})
       select ${tenant}, ${makeId("evt")}, ${type}, ${resource}, ${client ?? null}, ${sequence}::integer,
-        ${at}::timestamptz, ${createdBy ?? null}::text, ${JSON.stringify(data)}::json
+        ${at}::timestamptz, ${createdBy ?? null}::text, ${traceParent ?? null}::text,
+        ${JSON.stringify(data)}::json
       from ${source}`
 
 /** The insert of several events of any type, in the given order. */
 export const insertEvents = (sql: SqlClient.SqlClient) => (events: ReadonlyArray<EventRecord>) => {
-  const rows = events.map(({ at, client, createdBy, data, resource, sequence, tenant, type }) => ({
+  const rows = events.map(({ at, client, createdBy, data, resource, sequence, tenant, traceParent, type }) => ({
     tenant_id: tenant,
     id: makeId("evt"),
     type,
@@ -50,6 +68,7 @@ export const insertEvents = (sql: SqlClient.SqlClient) => (events: ReadonlyArray
     sequence,
     occurred_at: at,
     created_by: createdBy,
+    trace_parent: traceParent,
     data
   }))
   return sql`
@@ -64,7 +83,7 @@ export type EventItem = Pick<EventRecord, "resource" | "sequence"> & { readonly 
 export const insertEventsOfType =
   (sql: SqlClient.SqlClient) =>
   (
-    { at, client, createdBy, tenant, type }: Omit<EventRecord, "resource" | "sequence" | "data">,
+    { at, client, createdBy, tenant, traceParent, type }: Omit<EventRecord, "resource" | "sequence" | "data">,
     items: ReadonlyArray<EventItem>
   ) => {
     const common = JSON.stringify({
@@ -72,7 +91,8 @@ export const insertEventsOfType =
       type,
       client_id: client,
       occurred_at: at,
-      created_by: createdBy
+      created_by: createdBy,
+      trace_parent: traceParent
     }).slice(1)
     const rows = items.map(
       ({ data, resource, sequence }) =>

@@ -7,7 +7,7 @@ import { etagOf } from "../../../domain/Etag.ts"
 import type { ActionOf, ResourceName } from "../../../domain/events/EventCatalogue.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
 import { applyPatch, type Patch } from "../../../domain/Schemas.ts"
-import { CurrentTenant, currentSubject, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
+import { CurrentTenant, IfMatch } from "../../../domain/tenancy/RequestContext.ts"
 import { commitWith, inTransaction } from "../connection/Transactions.ts"
 import { makeId } from "../IdGenerator.ts"
 import {
@@ -20,7 +20,7 @@ import {
   toDriverRow
 } from "./Columns.ts"
 import { mapConstraintErrors } from "./ConstraintErrors.ts"
-import { insertEvent, insertEvents, insertEventsOfType } from "./EventLog.ts"
+import { currentOrigin, insertEvent, insertEvents, insertEventsOfType } from "./EventLog.ts"
 import { makeUseCounter } from "./InUseErrors.ts"
 import type { ResourceReader } from "./ResourceReader.ts"
 import type { GeneratedFields, IdentifiedFields, ResourceSpec, Versioned } from "./ResourceSpec.ts"
@@ -66,7 +66,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       sortColumns: string
     ) {
       const tenant = yield* CurrentTenant
-      const createdBy = yield* currentSubject
+      const origin = yield* currentOrigin
       const at = new Date().toISOString()
       const common = `"tenant_id":${JSON.stringify(tenant)},"sequence":1`
       const created = all.map((fields) => {
@@ -76,7 +76,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       })
       const items = created.map(({ id, shown }) => ({ resource: id, sequence: 1, data: shown }))
       const rows = `[${created.map(({ row }) => row).join(",")}]`
-      const events = recordAll({ tenant, client, at, createdBy, type: eventType("created") }, items)
+      const events = recordAll({ tenant, client, at, ...origin, type: eventType("created") }, items)
       const ctes = sql`
         created as (
           insert into ${table} (${columns})
@@ -96,7 +96,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
       fields: ReadonlyArray<keyof A & string>
     ) {
       const tenant = yield* CurrentTenant
-      const createdBy = yield* currentSubject
+      const origin = yield* currentOrigin
       const at = now()
       const columns = [...fields, "updatedAt"].map((name) => [name, columnOf(shape, name)] as const)
       const assignments = [...columns.map(([, column]) => column), "sequence"].map(
@@ -108,7 +108,7 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         const entity = toEntity({ ...next, id, createdAt, updatedAt: at })
         const row = Object.fromEntries(columns.map(([name, column]) => [column, entity[name] ?? null]))
         const value = read(entity)
-        const event = { tenant, type: eventType(action), resource: id, client, sequence, at, createdBy, data: value }
+        const event = { tenant, type: eventType(action), resource: id, client, sequence, at, ...origin, data: value }
         return { row: { id, sequence, ...row }, event, value }
       })
       const rows = JSON.stringify(changes.map(({ row }) => row))
@@ -133,9 +133,9 @@ export const makeBulkWriter = <A extends GeneratedFields, F extends IdentifiedFi
         sequence: sequence + 1,
         data: JSON.stringify(value)
       }))
-      const createdBy = yield* currentSubject
+      const origin = yield* currentOrigin
       const at = new Date().toISOString()
-      const events = recordAll({ tenant, client, at, createdBy, type: eventType("deleted") }, items)
+      const events = recordAll({ tenant, client, at, ...origin, type: eventType("deleted") }, items)
       const ids = JSON.stringify(all.map(({ value }) => value.id))
       return sql`
         gone as (
@@ -188,7 +188,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
     extraCtes.reduceRight<Fragment>((rest, cte) => sql`${cte}, ${rest}`, last)
 
   const buildEventInsert = (tenant: string, action: ActionOf<N>, value: A, sequence: number, at: string) =>
-    Effect.map(currentSubject, (createdBy) =>
+    Effect.map(currentOrigin, (origin) =>
       insertChangeEvent({
         tenant,
         type: `${spec.name}.${action}`,
@@ -196,7 +196,7 @@ export const makeResourceWriter = <A extends GeneratedFields, F extends Identifi
         client: spec.clientOf?.(value, tenant),
         sequence,
         at,
-        createdBy,
+        ...origin,
         data: toEventData(value)
       })
     )

@@ -1,7 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { EventType } from "../../../domain/events/EventCatalogue.ts"
 import { makeRowMapper } from "../../postgres/repository/Columns.ts"
-import { insertEvents } from "../../postgres/repository/EventLog.ts"
+import { insertEvents, workerOrigin } from "../../postgres/repository/EventLog.ts"
 import { issueShape } from "../TrackedIssues.ts"
 import type { KnownIssue } from "./BatchLoader.ts"
 import type { InboundOutcome } from "./InboundOutcome.ts"
@@ -41,7 +41,7 @@ export const makeSaveBatch = (sql: SqlClient.SqlClient) => {
         client: undefined,
         sequence,
         at: issue.updatedAt,
-        createdBy: undefined,
+        ...workerOrigin,
         data: issue
       }))
     )
