@@ -8,7 +8,7 @@ import type { Call } from "./writes.ts"
 /** When the event of each created client arrived first, by the id of the client. */
 export type Arrivals = ReadonlyMap<string, number>
 
-const clientOf = (text: string): string => JSON.parse(text).resourceId
+const clientOf = (text: string): string => JSON.parse(text).data.id
 
 const subscribe = async (call: Call, integration: object) => {
   const { body, status } = await call("POST", "/integrations", integration)

@@ -3,12 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
+import { killInTurn, prepareNatsCluster } from "../../../drills/natsCluster.ts"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../../src/layers/local/process/ParentWatch.ts"
-
-import { killInTurn, prepareNatsCluster } from "../../../drills/natsCluster.ts"
 import { startPgBouncer } from "./pgbouncer.ts"
 
 const temporaryFolder = Effect.acquireRelease(
