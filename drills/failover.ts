@@ -7,10 +7,8 @@ import { copyCluster, query } from "./cluster.ts"
 import { ensure, type Stage, waitFor } from "./stage.ts"
 import { openTenant, startWriting } from "./writes.ts"
 
-const writesPerSecond = 200
-const beforeMs = 5000
-const readOnlyMs = 2000
-const afterMs = 8000
+/** The load, and how long it lasts before the primary is killed, until the promotion, and after it. */
+const defaults = { writesPerSecond: 200, beforeMs: 5000, readOnlyMs: 2000, afterMs: 8000 }
 
 /** Starts a standby that replicates synchronously: what a caller was told is on both servers. */
 const startStandby = async (stage: Stage, primary: Awaited<ReturnType<Stage["postgres"]>>) => {
@@ -41,7 +39,10 @@ const addressOfBoth = async (stage: Stage, primaryUrl: string) => {
 }
 
 /** Kills the primary PostgreSQL server under load and promotes its standby. */
-export const failover = async (stage: Stage) => {
+export const failover = async (
+  stage: Stage,
+  { afterMs, beforeMs, readOnlyMs, writesPerSecond }: typeof defaults = defaults
+) => {
   const primary = await stage.postgres("primary", { wal_keep_size: "1GB" })
   const settings = { DATABASE_URL: await addressOfBoth(stage, primary.url), ...(await stage.nats()) }
   const apis = [await stage.service("api-1", ["api"], settings), await stage.service("api-2", ["api"], settings)]

@@ -15,7 +15,10 @@ const { positionals, values } = parseArgs({
 
 const drills: Readonly<Record<string, { readonly summary: string; readonly run: Drill }>> = {
   restore: { summary: "restores PostgreSQL to the moment before an accident", run: restore },
-  failover: { summary: "kills the primary PostgreSQL server under load and promotes its standby", run: failover },
+  failover: {
+    summary: "kills the primary PostgreSQL server under load and promotes its standby",
+    run: (stage) => failover(stage)
+  },
   "rotate-keys": { summary: "changes the key of secrets under load", run: rotateKeys },
   "lose-broker": { summary: "kills and freezes the servers of a NATS cluster under load", run: loseBroker },
   upgrade: { summary: "replaces every process of a release under load", run: upgrade(values.from) }

@@ -2,15 +2,18 @@ import { pathToFileURL } from "node:url"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain } from "./project.mjs"
 
-/** Builds and runs a program of the folder tools, which uses the client package. */
-export const runTool = async (name) => {
+/** Builds and runs a program of this project that is no part of the service. */
+export const runProgram = async (name, entry, options) => {
   const program = inProject("node_modules", ".cache", name, "main.js")
   await orExplain(
-    prepare({ quiet: true, dev: true, client: true }).then(async () => {
+    prepare({ dev: true, ...options }).then(async () => {
       const { bundle } = await import("./bundle.mjs")
-      await bundle(`tools/${name}/main.ts`, program)
+      await bundle(entry, program)
     })
   )
   process.argv = [process.execPath, program, ...process.argv.slice(2)]
   await import(pathToFileURL(program).href)
 }
+
+/** Builds and runs a program of the folder tools, which uses the client package. */
+export const runTool = (name) => runProgram(name, `tools/${name}/main.ts`, { quiet: true, client: true })

@@ -15,6 +15,7 @@ const commands = [
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],
   ["npm run demo", "fill a tenant with example data"],
   ["npm run listen -- --forward-to <url>", "forward the events of a tenant to a receiver on this machine"],
+  ["npm run drill", "rehearse failures: restore, failover, rotate-keys, lose-broker, upgrade"],
   ["npm test", "type check, lint and run every test, with a separate database and broker"],
   ["npm run bench", "benchmark the service against reference servers"]
 ] as const

@@ -4,6 +4,9 @@ import { callBroker } from "./BrokerError.ts"
 import type { NatsNames } from "./NatsNames.ts"
 import { declareConsumer } from "./Streams.ts"
 
+/** A message that was on its way when a NATS server or its reader died comes again after this time. */
+const ackWaitMs = 10_000
+
 /**
  * We create the consumer, not its user: the permission to create one would open every subject of the stream. A pull ends
  * after one minute, because the broker forgets its reply permission after two minutes, see examples/nats.
@@ -17,7 +20,7 @@ const consumerConfigOf = (
     durable_name: consumerName(integration),
     filter_subject: subjectFilter(tenant, integration),
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(30_000),
+    ack_wait: nanos(ackWaitMs),
     max_expires: nanos(60_000)
   }) satisfies Partial<ConsumerConfig>
 

@@ -66,7 +66,7 @@ export const makeFanOutBacklog = Effect.map(FanOut, (store) => {
 const maxFetched = 500
 const fetchTimeoutMs = 2000
 const pollMillis = 500
-const sweepInterval = "10 seconds"
+const sweepInterval = "5 seconds"
 
 /** In-memory queue bounds: per tenant and in total. */
 const maxQueuedPerTenant = 200
