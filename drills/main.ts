@@ -40,6 +40,8 @@ const runDrill = async (name: string, run: Drill) => {
   const startedAt = Date.now()
   print(`\n${name}`)
   const stage = await openStage()
+  const interrupt = () => void stage.close().then(() => process.exit(130))
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt)
   try {
     const figures = await run(stage)
     for (const [what, value] of Object.entries(figures)) print(`  ${what}: ${value}`)
@@ -49,6 +51,7 @@ const runDrill = async (name: string, run: Drill) => {
     print(`✗ ${name} failed: ${error instanceof Error ? error.message : error}`)
     return false
   } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt)
     await stage.close()
   }
 }

@@ -6,10 +6,22 @@ import { inProject, orExplain, root } from "./project.mjs"
 const help = `npm run chaos                       chaos test: writes 20000 events over HTTP while it kills all processes,
                                     PostgreSQL and NATS at random, then verifies that every subscriber received its
                                     events in order
-npm run chaos -- --events <number>  with another number of events; npm test runs it with 500 and kills each once`
+npm run chaos -- --events <number>  with another number of events; npm test runs it with 500 and kills each once
+npm run chaos -- --cluster          with three NATS servers, of which one at a time is killed
+npm run chaos -- --pgbouncer        with PgBouncer in transaction mode in front of PostgreSQL`
 
 const { values } = parseArgs({
-  options: { help: { type: "boolean" }, events: { type: "string", default: "20000" } }
+  options: {
+    help: { type: "boolean" },
+    events: { type: "string", default: "20000" },
+    cluster: { type: "boolean" },
+    pgbouncer: { type: "boolean" }
+  }
+})
+
+const serversOf = ({ cluster, pgbouncer }) => ({
+  ...(cluster ? { CHAOS_CLUSTER: "1" } : {}),
+  ...(pgbouncer ? { CHAOS_PGBOUNCER: "1" } : {})
 })
 
 const run = async (events) => {
@@ -21,7 +33,7 @@ const run = async (events) => {
       inProject("node_modules/vitest/vitest.mjs"),
       ...["run", "test/workers/chaos/chaos.test.ts", "--disable-console-intercept=true"]
     ],
-    { cwd: root, env: { ...process.env, EVENTS: events }, stdio: "inherit" }
+    { cwd: root, env: { ...process.env, ...serversOf(values), EVENTS: events }, stdio: "inherit" }
   )
   const forward = (signal) => child.kill(signal)
   process.once("SIGINT", forward).once("SIGTERM", forward)

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { connect, type NatsConnection } from "nats"
 import { assert } from "vitest"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
@@ -51,10 +51,14 @@ const withCredentials = (address: string) => {
 }
 
 /** Builds a `NatsSender` for the server at this address, and returns a function that provides it. */
-export const makeSender = (address: string | undefined) => {
+export const makeSender = (address: string | undefined, more: Readonly<Record<string, string>> = {}) => {
   const environment = address === undefined ? {} : { NATS_URL: withCredentials(address) }
-  const settings = Layer.effect(Settings, readSettings(environment))
-  const live = NatsSender.Default.pipe(Layer.provideMerge(Broker.Default), Layer.provideMerge(settings))
+  const settings = Layer.effect(Settings, readSettings({ ...environment, ...more }))
+  const live = NatsSender.Default.pipe(
+    Layer.provideMerge(Broker.Default),
+    Layer.provideMerge(settings),
+    Layer.provide(Logger.remove(Logger.defaultLogger))
+  )
   return Effect.map(Layer.build(live), (context) => Effect.provide(context))
 }
 

@@ -43,6 +43,25 @@ const assertDelivered = (message: NatsMessage) =>
 const bodies = (messages: ReadonlyArray<{ readonly body: string }>) => messages.map(({ body }) => body)
 
 describe("NatsSender", () => {
+  it.scopedLive("rejects messages that a full stream cannot store, and loses none that it has stored", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startServerFor(integration)
+      const withSender = yield* makeSender(url, { NATS_STREAM_MAX_BYTES: String(1024 ** 2) })
+      const large = (n: number) => event(`evt_${n}`, { body: "x".repeat(300_000) })
+      const results = yield* Effect.zipRight(
+        awaitConnected,
+        Effect.forEach([1, 2, 3, 4, 5], (n) => send(large(n)))
+      ).pipe(withSender)
+      assert.deepStrictEqual(
+        results.map(({ delivered }) => delivered),
+        [true, true, true, false, false]
+      )
+      assert.match(results[3]?.error ?? "", /maximum bytes/)
+      const messages = yield* pullMessages(yield* connectAsConsumer(url, integration), integration, 3)
+      assert.lengthOf(messages, 3)
+    })
+  )
+
   it.scopedLive(
     "reconcile keeps a consumer that is created while the integrations are read, and deletes orphaned consumers",
     () =>

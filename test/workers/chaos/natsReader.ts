@@ -3,7 +3,7 @@ import type { ReceivedEvent } from "./history.ts"
 
 /** Reads and acknowledges every message of an integration's durable consumer. */
 export const readConsumer = async (natsUrl: string, integration: string): Promise<ReadonlyArray<ReceivedEvent>> => {
-  const connection = await connect({ servers: natsUrl })
+  const connection = await connect({ servers: natsUrl.split(",") })
   try {
     const consumer = await connection.jetstream().consumers.get("contracting-integrations", integration)
     const countRemaining = async () => {

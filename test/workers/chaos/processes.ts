@@ -22,9 +22,20 @@ interface ProcessOptions {
 }
 
 /** Runs processes of the bundled program. Each can be killed and is then started again. */
-export const makeProcesses = ({ databaseUrl, natsUrl }: Pick<KillableServers, "databaseUrl" | "natsUrl">) => {
+export const makeProcesses = ({
+  databaseUrl,
+  natsUrl,
+  pooledUrl
+}: Pick<KillableServers, "databaseUrl" | "natsUrl" | "pooledUrl">) => {
   const folder = mkdtempSync(join(tmpdir(), "contracting-chaos-"))
-  const settings = { DATA_DIR: folder, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, DELIVERY_ALLOW: "127.0.0.0/8" }
+  const settings = {
+    DATA_DIR: folder,
+    DATABASE_URL: pooledUrl,
+    DATABASE_DIRECT_URL: databaseUrl,
+    NATS_URL: natsUrl,
+    NATS_REPLICAS: String(natsUrl.split(",").length),
+    DELIVERY_ALLOW: "127.0.0.0/8"
+  }
   const running = new Set<() => Promise<void>>()
   const unexpectedExits: Array<string> = []
 

@@ -1,12 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Runtime, Schedule, Schema, Scope } from "effect"
-import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
+import { prepareNatsCluster } from "../../../drills/natsCluster.ts"
+import { findNatsProgram, type NatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
 import { startPostgres } from "../../../src/layers/local/postgres/Postgres.ts"
 import { exitWithParent } from "../../../src/layers/local/process/ParentWatch.ts"
+import { startPgBouncer } from "../../support/servers/pgbouncer.ts"
 import { Command } from "./serversProtocol.ts"
 
 const temporaryFolder = Effect.acquireRelease(
@@ -46,27 +48,48 @@ const deleteNatsData = (store: string) => {
   writeFileSync(join(store, "port"), port)
 }
 
+const singleNode = (folder: string, program: NatsProgram) => {
+  const store = join(folder, "nats")
+  const start = startNats({ folder: store, logFile: join(folder, "nats.log"), program })
+  return Effect.map(makeKillable(start, join(store, "nats-server.pid")), (node) => [{ ...node, store }])
+}
+
+/** Three servers, of which one at a time is killed, in turn. */
+const clusterNodes = (folder: string, program: NatsProgram) =>
+  Effect.flatMap(prepareNatsCluster(join(folder, "nats"), program), (nodes) =>
+    Effect.forEach(nodes, ({ pidFile, start }) =>
+      Effect.map(makeKillable(start, pidFile), (node) => ({ ...node, store: dirname(pidFile) }))
+    )
+  )
+
+const startPooler = (folder: string, databaseUrl: string) =>
+  startPgBouncer({ folder, databaseUrl, preparedStatements: 200 })
+
+const { CHAOS_CLUSTER, CHAOS_PGBOUNCER } = process.env
+
 const servers = Effect.gen(function* () {
   yield* exitWithParent
   const folder = yield* temporaryFolder
-  const store = join(folder, "nats")
   const data = join(folder, "postgres")
   const program = yield* findNatsProgram(process.env["NATS_SERVER_BIN"])
   const postgres = yield* makeKillable(
     startPostgres({ folder: data, logFile: join(folder, "postgres.log"), durable: true }),
     join(data, "data", "postmaster.pid")
   )
-  const nats = yield* makeKillable(
-    startNats({ folder: store, logFile: join(folder, "nats.log"), program }),
-    join(store, "nats-server.pid")
-  )
-  const addresses = { databaseUrl: (yield* postgres.start).url, natsUrl: (yield* nats.start).url }
+  const nodes = yield* CHAOS_CLUSTER === undefined ? singleNode(folder, program) : clusterNodes(folder, program)
+  const databaseUrl = (yield* postgres.start).url
+  const started = yield* Effect.forEach(nodes, ({ start }) => start, { concurrency: "unbounded" })
+  const pooledUrl =
+    CHAOS_PGBOUNCER === undefined ? databaseUrl : (yield* startPooler(join(folder, "pgbouncer"), databaseUrl)).url
+  const addresses = { databaseUrl, pooledUrl, natsUrl: started.map(({ url }) => url).join(",") }
+  let natsKills = 0
 
   const execute = ({ downMillis, id, kill }: Command) =>
     Effect.gen(function* () {
-      const server = kill === "postgres" ? postgres : nats
+      const node = nodes[natsKills++ % nodes.length] ?? (yield* Effect.dieMessage("There is no NATS server"))
+      const server = kill === "postgres" ? postgres : node
       yield* server.kill
-      if (kill === "natsWithItsData") deleteNatsData(store)
+      if (kill === "natsWithItsData") deleteNatsData(node.store)
       yield* Effect.sleep(downMillis)
       yield* server.start
       process.send?.({ done: id })

@@ -7,6 +7,11 @@ export type ServerKind = typeof ServerKind.Type
 export const Command = Schema.Struct({ id: Schema.Int, kill: ServerKind, downMillis: Schema.Number })
 export type Command = typeof Command.Type
 
-export const Addresses = Schema.Struct({ databaseUrl: Schema.String, natsUrl: Schema.String })
+export const Addresses = Schema.Struct({
+  databaseUrl: Schema.String,
+  /** Through PgBouncer, if the run has it. */
+  pooledUrl: Schema.String,
+  natsUrl: Schema.String
+})
 
 export const Done = Schema.Struct({ done: Schema.Int })
