@@ -62,7 +62,7 @@ export const startService = async (
   const settings = await Effect.runPromise(
     readSettings({
       DATA_DIR: dataDir,
-      ...database.settingsAt(poolerUrl),
+      ...(environment["DATABASE_URL"] === undefined ? database.settingsAt(poolerUrl) : {}),
       ...brokerSettings(),
       NATS_NAMESPACE: database.name,
       DELIVERY_ALLOW: "127.0.0.0/8",
