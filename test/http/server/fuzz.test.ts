@@ -2,7 +2,6 @@ import { randomInt } from "node:crypto"
 import { Agent } from "node:http"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { makeConformanceCheck } from "../../support/assertions/conformance.ts"
 import { addressOf, type Operation, operationsOf } from "../../support/assertions/operations.ts"
 import { prefixOf } from "../../support/fixtures/minimalBodies.ts"
 import { type AnyRequest, anyRequest } from "../../support/fixtures/requestArbitraries.ts"
@@ -25,11 +24,9 @@ const at = <A>(items: ReadonlyArray<A>, index: number) => items[index % Math.max
 
 describe("A random request", () => {
   let service: Service
-  let conforms: ReturnType<typeof makeConformanceCheck>
   let tokens: { readonly known: string; readonly foreign: string }
   beforeAll(async () => {
     service = await startService()
-    conforms = makeConformanceCheck(service.document)
     for (let n = 0; n < tenants; n++) {
       const { ids, tenant } = await makeTenantFixture(service, "known")
       for (const id of ids.values()) remember(id, tenant)
@@ -111,7 +108,7 @@ describe("A random request", () => {
       ...(body === undefined ? {} : { body })
     })
     const { headers: received, status, text } = response
-    conforms({ method: operation.method, path, status, contentType: received.get("content-type"), text })
+    service.assertConforms({ method: operation.method, path, status, contentType: received.get("content-type"), text })
     assert.notInclude([500, 503], status)
     if (status === 201 && !received.has("idempotent-replayed")) {
       const created = [JSON.parse(text).data].flat()

@@ -135,7 +135,7 @@ export const startService = async (
     return String(body.data.id)
   }
 
-  return { url, api, call, token, newTenant, document, database, logs, dataDir, settings, stop }
+  return { url, api, call, token, newTenant, document, assertConforms, database, logs, dataDir, settings, stop }
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>
