@@ -51,7 +51,7 @@ const runReseal = Effect.gen(function* () {
   const { keyId, results } = yield* reseal
   for (const { moved, name } of results) yield* Console.log(`${name}: ${moved} encrypted again`)
   yield* Console.log(`Everything is encrypted with the key ${keyId}. Older keys can be removed from SECRETS_KEY.`)
-}).pipe(Effect.provide(Secrets.Default), Effect.provide(SqlLive), Effect.provide(TelemetryLive("reseal")))
+}).pipe(Effect.provide(Layer.mergeAll(Secrets.Default, SqlLive, TelemetryLive("reseal"))))
 
 const printToken = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {

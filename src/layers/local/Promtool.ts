@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { debianSource, fetchProgram, homebrewSource } from "./ProgramFetch.ts"
 import { projectRoot } from "./ProjectRoot.ts"
 
@@ -10,6 +10,12 @@ const cache = join(projectRoot, ".cache", name, `${process.platform}-${process.a
 // The package itself stays uninstalled, because installing it starts a server.
 const source =
   process.platform === "darwin" ? homebrewSource("prometheus", name) : debianSource("prometheus", "usr", "bin", name)
+
+class NoPromtool extends Data.TaggedError("NoPromtool")<{ readonly reasons: ReadonlyArray<string> }> {
+  override get message() {
+    return `promtool cannot be had (${this.reasons.join("; ")}). Install Prometheus.`
+  }
+}
 
 const isExecutable = (path: string) => {
   try {
@@ -26,8 +32,6 @@ export const findPromtool = async () => {
   const found = folders.map((folder) => join(folder, name)).find(isExecutable)
   if (found !== undefined) return found
   return Effect.runPromise(
-    fetchProgram(name, [source], cache).pipe(
-      Effect.mapError(({ reasons }) => new Error(`promtool cannot be had (${reasons.join("; ")}). Install Prometheus.`))
-    )
+    fetchProgram(name, [source], cache).pipe(Effect.mapError(({ reasons }) => new NoPromtool({ reasons })))
   )
 }

@@ -59,7 +59,9 @@ describe("GET /tenants/{tenantId}/export", () => {
     return seen.at(-1) ?? 0
   }
 
-  it("reads no more rows than the client takes, and runs once at a time for a tenant", async () => {
+  it("reads no more rows than the client takes, and runs once at a time for a tenant", {
+    timeout: 90_000
+  }, async () => {
     const { pool, tenant } = at()
     await pool.query(insertLargeClients, [tenant, clientCount])
     await pool.query("analyze clients")

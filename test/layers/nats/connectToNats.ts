@@ -20,8 +20,7 @@ export const connectToNats = <A>(
     const metrics = yield* Effect.promise(() => registry.metrics())
     return { value: opened._tag === "Some" ? read(opened.value) : undefined, logs, metrics }
   }).pipe(
-    Effect.provide(Layer.merge(Broker.Default, MetricsRegistry.Default)),
-    Effect.provide(captureLogs(logs)),
+    Effect.provide(Layer.provideMerge(Layer.merge(Broker.Default, MetricsRegistry.Default), captureLogs(logs))),
     Effect.provideServiceEffect(Settings, readSettings(environment)),
     Effect.runPromise
   )

@@ -46,7 +46,12 @@ export const prepareApiProcesses = async (
 ) => {
   const database = await migratedDatabase()
   const folder = mkdtempSync(join(tmpdir(), "contracting-api-"))
-  const settings = { DATA_DIR: folder, ...database.settingsAt(inject("pooledUrl")), ...brokerSettings(), PORT: "0" }
+  const settings = {
+    DATA_DIR: folder,
+    ...database.settingsAt(inject("pooledUrl")),
+    ...brokerSettings(environment["NATS_URL"]),
+    PORT: "0"
+  }
   const running = new Map<ChildProcess, Promise<void>>()
 
   const kill = (child: ChildProcess) => {

@@ -63,7 +63,7 @@ export const startService = async (
     readSettings({
       DATA_DIR: dataDir,
       ...(environment["DATABASE_URL"] === undefined ? database.settingsAt(poolerUrl) : {}),
-      ...brokerSettings(),
+      ...brokerSettings(environment["NATS_URL"]),
       NATS_NAMESPACE: database.name,
       DELIVERY_ALLOW: "127.0.0.0/8",
       PORT: "0",

@@ -50,7 +50,7 @@ describe("A relay with a backlog", () => {
     const gate = await makeReadGate(pool, "event_feed")
     await gate.close()
     const relay = await startWorker(service, "relay")
-    const connection = await connect({ servers: inject("natsUrl") })
+    const connection = await connect({ servers: inject("natsUrl").split(",") })
     try {
       // The relay has looked for new events and now reads the first batch of the backlog.
       await gate.untilWaiting(1)
