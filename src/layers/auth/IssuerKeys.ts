@@ -7,7 +7,8 @@ import {
   type JWTVerifyGetKey,
   jwksCache
 } from "jose"
-import { isSecureUrl, Settings } from "../config/Settings.ts"
+import { isSecureUrl } from "../config/SettingConflicts.ts"
+import { Settings } from "../config/Settings.ts"
 import { developmentIssuer, developmentKey, toPublicJwk } from "./DevelopmentKey.ts"
 
 /** The keys that verify tokens, fetched at the first token, and the required claims. */
