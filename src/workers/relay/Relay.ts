@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Outbox } from "../../layers/delivery/Outbox.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
 import type { FeedEvent } from "../../layers/nats/EventStream.ts"
@@ -40,8 +40,6 @@ const makeRelay = Effect.gen(function* () {
   let unpublishedAfter: number | undefined = 0
   /** Cursor: the last tenant of the previous batch. */
   let afterTenant = ""
-  const scope = yield* Effect.scope
-  let publishing: Fiber.Fiber<void> = Fiber.void
 
   const publish = (events: ReadonlyArray<FeedEvent>) =>
     Effect.tap(traces.withSpans(events, "Relay.publish", "producer", stream.publish), () =>
@@ -51,18 +49,6 @@ const makeRelay = Effect.gen(function* () {
   const republishAll = Effect.sync(() => {
     unpublishedAfter = 0
   })
-
-  /** Publishes a batch while the next one gets its positions. Batches follow each other in order. */
-  const publishBeside = (events: ReadonlyArray<FeedEvent>) =>
-    Effect.map(
-      Effect.forkIn(
-        Effect.catchTag(Effect.asVoid(publish(events)), "BrokerError", () => republishAll),
-        scope
-      ),
-      (fiber) => {
-        publishing = fiber
-      }
-    )
 
   /**
    * Publishes one page of unfinished events. From the start it declares the streams, since their loss may be the cause.
@@ -86,9 +72,10 @@ const makeRelay = Effect.gen(function* () {
       yield* Effect.logInfo("Leading")
       yield* republishAll
     }
-    yield* Fiber.join(publishing)
     // At 0 the broker may be down or the streams missing. `catchUp` declares them first.
-    if (unpublishedAfter !== 0 && placed.length > 0) yield* publishBeside(placed)
+    if (unpublishedAfter !== 0 && placed.length > 0) {
+      yield* Effect.catchTag(publish(placed), "BrokerError", () => republishAll)
+    }
     if (unpublishedAfter !== undefined) yield* catchUp(unpublishedAfter)
     const isFirst = afterTenant === ""
     afterTenant = lastTenantOf(placed)
