@@ -2,8 +2,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { connect } from "nats"
 import { Webhook } from "standardwebhooks"
-import { ensure } from "./stage.ts"
-import type { Call } from "./writes.ts"
+import { ensure, waitFor } from "./stage.ts"
+import type { Call, Writing } from "./writes.ts"
 
 /** When the event of each created client arrived first, by the id of the client. */
 export type Arrivals = ReadonlyMap<string, number>
@@ -44,6 +44,18 @@ export const subscribeByWebhook = async (call: Call) => {
   const { secret } = await subscribe(call, { provider: "WEBHOOK", name: "Drill", config })
   verifier = new Webhook(secret)
   return { arrivals, invalid, close: () => void server.close() }
+}
+
+type Webhooks = Awaited<ReturnType<typeof subscribeByWebhook>>
+
+/** Every write succeeded, and its event arrived with a valid signature. Returns the writes. */
+export const ensureAllArrived = async (writing: Writing, { arrivals, close, invalid }: Webhooks) => {
+  const created = writing.created()
+  ensure(created.length === writing.writes.length, `writes failed: ${JSON.stringify(writing.countByStatus())}`)
+  await waitFor("every event has arrived by webhook", () => created.every(({ id = "" }) => arrivals.has(id)))
+  close()
+  ensure(invalid.length === 0, `webhooks with an invalid signature: ${invalid.length}`)
+  return created
 }
 
 /** A subscriber that reads the consumer of a NATS integration, and reconnects as the service does. */

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import { projectRoot } from "../src/layers/local/ProjectRoot.ts"
-import { ensure, type Stage, waitFor } from "./stage.ts"
-import { subscribeByWebhook } from "./subscribers.ts"
+import type { Stage } from "./stage.ts"
+import { ensureAllArrived, subscribeByWebhook } from "./subscribers.ts"
 import { openTenant, startWriting } from "./writes.ts"
 
 /**
@@ -45,11 +45,7 @@ export const upgrade =
     await pause(1000)
     await writing.stop()
 
-    const created = writing.created()
-    ensure(created.length === writing.writes.length, `writes failed: ${JSON.stringify(writing.countByStatus())}`)
-    await waitFor("every event has arrived", () => created.every(({ id = "" }) => webhook.arrivals.has(id)))
-    webhook.close()
-    ensure(webhook.invalid.length === 0, `webhooks with an invalid signature: ${webhook.invalid.length}`)
+    const created = await ensureAllArrived(writing, webhook)
     return {
       migrate: migrated.stdout.trim().split("\n").at(-1) ?? "",
       "writes during the upgrade": created.length,

@@ -89,3 +89,5 @@ export const startWriting = (call: Call, perSecond: number) => {
     }
   }
 }
+
+export type Writing = ReturnType<typeof startWriting>
