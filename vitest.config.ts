@@ -27,6 +27,9 @@ export const quick = [
 /** Tests wait for servers half of the time, so three files side by side pay off on two cores. */
 const workerCount = Math.max(3, availableParallelism())
 
+/** With NATS servers that are killed, a condition may take several times as long. */
+const testTimeout = process.env["TEST_NATS_CLUSTER"] === undefined ? 30_000 : 120_000
+
 /** Settings of all projects. */
 export const common = {
   pool: "forks",
@@ -35,7 +38,7 @@ export const common = {
   // A constant number: the pool ends idle workers above the minimum, and can give a file to one that is ending.
   minWorkers: workerCount,
   maxWorkers: workerCount,
-  testTimeout: 30_000,
+  testTimeout,
   hookTimeout: 60_000
 } as const
 

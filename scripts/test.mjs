@@ -10,6 +10,7 @@ npm test -- --only <words>    only the test files whose path contains one of the
 npm run test:quick            only the tests that need no server; no type check, no lint
 npm run test:watch            the tests that need no server, again on every change
 npm run test:watch -- <words> the test files whose path contains one of the words, again on every change
+npm test -- --thorough <options>   with all random cases, of which \`npm test\` runs a part
 npm test -- --cluster <options>    with three NATS servers, one of which is killed every ten seconds
 npm test -- --pgbouncer <options>  with PgBouncer in transaction mode in front of PostgreSQL
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
@@ -89,17 +90,17 @@ const runAll = async (args) => {
   return { passed, failed: areChecked ? failed : failed + 1 }
 }
 
-/** Options that choose the servers of the run. */
-const serverOptions = { "--cluster": "TEST_NATS_CLUSTER", "--pgbouncer": "TEST_PGBOUNCER" }
+/** Options that choose the servers of the run, or how much it tests. */
+const runOptions = { "--thorough": "TEST_THOROUGH", "--cluster": "TEST_NATS_CLUSTER", "--pgbouncer": "TEST_PGBOUNCER" }
 
-const takeServerOptions = (given) => {
-  for (const [option, variable] of Object.entries(serverOptions)) {
+const takeRunOptions = (given) => {
+  for (const [option, variable] of Object.entries(runOptions)) {
     if (given.includes(option)) process.env[variable] = "1"
   }
-  return given.filter((option) => !(option in serverOptions))
+  return given.filter((option) => !(option in runOptions))
 }
 
-const args = takeServerOptions(process.argv.slice(2))
+const args = takeRunOptions(process.argv.slice(2))
 if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
 } else {

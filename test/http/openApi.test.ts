@@ -38,7 +38,9 @@ interface Described {
 /** The problems that the rules of Spectral for OpenAPI find, warnings included. */
 const lintWithSpectral = async (text: string) => {
   const spectral = new Spectral()
-  spectral.setRuleset({ extends: [oas as RulesetDefinition] }) // the type of its formats is narrower
+  // Redocly checks the same examples in a tenth of the time.
+  const rules = { "oas3-valid-media-example": "off" } as const
+  spectral.setRuleset({ extends: [oas as RulesetDefinition], rules }) // the type of its formats is narrower
   const problems = await spectral.run(text)
   return problems.map(({ code, message, path }) => `${code}: ${message} ${path.join("/")}`)
 }

@@ -1,5 +1,6 @@
 import { afterEach, assert, beforeAll, describe, it } from "vitest"
 import { SettlementOracle } from "../../support/assertions/settlementOracle.ts"
+import { caseCount } from "../../support/caseCount.ts"
 import type { AllocationBody, CreditNoteBody, PaymentBody } from "../../support/fixtures/payments.ts"
 import { integerBetween, makeRandom } from "../../support/fixtures/randomInvoices.ts"
 import {
@@ -13,9 +14,9 @@ import { openPool } from "../../support/servers/database.ts"
 import { startKillableApis } from "../../support/servers/killableApis.ts"
 
 const clientCount = 3
-const operationCount = 300
+const operationCount = caseCount(120, 300)
 /** After how many operations a process is killed. Another one takes its place. */
-const killAt = [80, 180]
+const killAt = [0.3, 0.6].map((share) => Math.round(share * operationCount))
 /** How many operations run at a time. */
 const concurrency = 16
 

@@ -17,6 +17,7 @@ import { type ConformanceCheck, makeConformanceCheck } from "../assertions/confo
 import { brokerSettings } from "./brokerSettings.ts"
 import { migratedDatabase } from "./database.ts"
 import { captureLogs } from "./logCapture.ts"
+import { deleteStreams, isClusterRun } from "./natsCluster.ts"
 import type { RawResponse } from "./rawHttp.ts"
 
 export interface CallOptions {
@@ -80,6 +81,7 @@ export const startService = async (
   )
   const stop = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
+    if (isClusterRun && environment["NATS_URL"] === undefined) await deleteStreams(settings)
     await database.drop()
     rmSync(dataDir, { recursive: true, force: true })
   }

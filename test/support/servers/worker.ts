@@ -4,6 +4,7 @@ import { Settings } from "../../../src/layers/config/Settings.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { type WorkerName, workers } from "../../../src/workers/registry.ts"
 import { captureLogs } from "./logCapture.ts"
+import { defaultWaitSeconds } from "./natsCluster.ts"
 import type { Service } from "./service.ts"
 
 /** Starts a worker in this process, on the database and the broker of a service. */
@@ -22,7 +23,11 @@ export const startWorker = async (service: Pick<Service, "settings">, name: Work
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
 /** Polls until a condition holds. */
-export const eventually = async (condition: () => boolean | Promise<boolean>, description: string, seconds = 20) => {
+export const eventually = async (
+  condition: () => boolean | Promise<boolean>,
+  description: string,
+  seconds = defaultWaitSeconds
+) => {
   const end = Date.now() + seconds * 1000
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${description}`)

@@ -8,6 +8,7 @@ import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
 import { parseMetrics } from "../../support/assertions/metrics.ts"
 import { integrationClient } from "../../support/fixtures/integrations.ts"
 import { openPool } from "../../support/servers/database.ts"
+import { untilAnswered } from "../../support/servers/natsCluster.ts"
 import { findClosedPort } from "../../support/servers/proxy.ts"
 import { type Receiver, startReceiver } from "../../support/servers/receiver.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
@@ -125,24 +126,31 @@ describe("Deliveries", { timeout: 90_000 }, () => {
 
   describe("over NATS", () => {
     const streamNames = () => makeNatsNames(service.settings.NATS_NAMESPACE).integrations
-    const jetstreamManager = () => broker.jetstreamManager()
-    const hasConsumer = async (id: string) =>
-      (await jetstreamManager()).consumers.info(streamNames().stream, id).then(
+    const jetstreamManager = () => untilAnswered(() => broker.jetstreamManager())
+    const hasConsumer = async (id: string) => {
+      const { consumers } = await jetstreamManager()
+      return untilAnswered(() => consumers.info(streamNames().stream, id)).then(
         () => true,
         () => false
       )
+    }
     const countStored = async (id: string) => {
       const filter = streamNames().subjectFilter(tenant, id)
-      const { state } = await (await jetstreamManager()).streams.info(streamNames().stream, { subjects_filter: filter })
+      const { streams } = await jetstreamManager()
+      const { state } = await untilAnswered(() => streams.info(streamNames().stream, { subjects_filter: filter }))
       return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
     }
     const pull = async (id: string, count: number) => {
-      const consumer = await broker.jetstream().consumers.get(streamNames().stream, id)
+      const consumer = await untilAnswered(() => broker.jetstream().consumers.get(streamNames().stream, id))
       const messages: Array<JsMsg> = []
-      for await (const message of await consumer.fetch({ max_messages: count, expires: 10_000 })) {
-        messages.push(message)
-        await message.ackAck()
+      const pullRest = async () => {
+        for await (const message of await consumer.fetch({ max_messages: count - messages.length, expires: 10_000 })) {
+          await untilAnswered(() => message.ackAck())
+          messages.push(message)
+        }
+        return messages.length === count
       }
+      await eventually(pullRest, `${count} messages are pulled`)
       return messages
     }
 

@@ -17,7 +17,7 @@ import { findClosedPort } from "../../support/servers/proxy.ts"
 import { eventually } from "../../support/servers/worker.ts"
 import { killAtRandom, type Target } from "../chaos/chaosMonkey.ts"
 
-const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 600)
+const count = Number(process.env["INTAKE_WEBHOOKS"] ?? 300)
 const webhooksPerIssue = 6
 /** How often each intake worker and NATS are killed. */
 const killsPerTarget = Math.max(2, Math.round(count / 1000))

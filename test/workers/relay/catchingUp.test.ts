@@ -5,6 +5,7 @@ import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
 import { insertTenant } from "../../support/fixtures/dueDeliveries.ts"
 import { makeReadGate } from "../../support/fixtures/tableGate.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
+import { untilAnswered } from "../../support/servers/natsCluster.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
 
@@ -57,14 +58,13 @@ describe("A relay with a backlog", () => {
       const tenant = await insertEvent()
       await gate.open()
       const { events } = makeNatsNames(service.settings.NATS_NAMESPACE)
-      const { streams } = await connection.jetstreamManager()
+      const { streams } = await untilAnswered(() => connection.jetstreamManager())
       await eventually(
-        async () => (await streams.info(events.stream)).state.messages === backlog + 1,
+        async () => (await untilAnswered(() => streams.info(events.stream))).state.messages === backlog + 1,
         "every event is published"
       )
-      const { seq } = await streams.getMessage(events.stream, {
-        last_by_subj: events.subject(tenant, undefined, type)
-      })
+      const newest = { last_by_subj: events.subject(tenant, undefined, type) }
+      const { seq } = await untilAnswered(() => streams.getMessage(events.stream, newest))
       assert.isBelow(seq, backlog / 2)
     } finally {
       await gate.open()
