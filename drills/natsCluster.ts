@@ -28,13 +28,23 @@ export const prepareNatsCluster = (folder: string, program: NatsProgram) =>
     })
   })
 
-/** Kills one server after the other, for ever. Their supervisors start them again. */
-export const killInTurn = (pidFiles: ReadonlyArray<string>, intervalMs: number) =>
-  Effect.forever(
-    Effect.forEach(pidFiles, (file) =>
-      Effect.zipRight(
-        Effect.sleep(intervalMs),
-        Effect.sync(() => process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGKILL"))
-      )
+const pidIn = (file: string) => Number.parseInt(readFileSync(file, "utf8"), 10)
+
+const isRunning = (file: string) => {
+  try {
+    return process.kill(pidIn(file), 0)
+  } catch {
+    return false
+  }
+}
+
+/** Kills one server after the other, for ever. Their supervisors start them again: the next waits for that. */
+export const killInTurn = (pidFiles: ReadonlyArray<string>, intervalMs: number) => {
+  const untilAllRun = Effect.sleep("100 millis").pipe(Effect.repeat({ until: () => pidFiles.every(isRunning) }))
+  const killOne = (file: string) =>
+    Effect.zipRight(
+      Effect.delay(untilAllRun, intervalMs),
+      Effect.sync(() => process.kill(pidIn(file), "SIGKILL"))
     )
-  )
+  return Effect.forever(Effect.forEach(pidFiles, killOne))
+}

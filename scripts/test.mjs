@@ -11,7 +11,7 @@ npm run test:quick            only the tests that need no server; no type check,
 npm run test:watch            the tests that need no server, again on every change
 npm run test:watch -- <words> the test files whose path contains one of the words, again on every change
 npm test -- --thorough <options>   with all random cases, of which \`npm test\` runs a part
-npm test -- --cluster <options>    with three NATS servers, one of which is killed every ten seconds
+npm test -- --cluster <options>    with three NATS servers, one of which is killed every twelve seconds
 npm test -- --pgbouncer <options>  with PgBouncer in transaction mode in front of PostgreSQL
 npm test -- <options>         options for vitest, for example -t "part of a test's name"`
 

@@ -22,8 +22,8 @@ const startSingle = (folder: string) =>
     return url
   })
 
-/** Long enough for a killed server to come back and catch up before the next one is killed. */
-const killIntervalMs = 10_000
+/** Long enough for a killed server to catch up before the next kill, and for its supervisor to restart it at once. */
+const killIntervalMs = 12_000
 
 /** Three servers, of which one at a time is killed. */
 const startCluster = (folder: string) =>
