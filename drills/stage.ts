@@ -34,9 +34,10 @@ type Environment = Readonly<Record<string, string>>
 
 const { DATABASE_URL: _database, NATS_URL: _nats, SECRETS_KEY: _key, ...inherited } = process.env
 
+/** The workers of an earlier release may have no such route. They run when they respond. */
 const isReady = (port: number) =>
   fetch(`http://${localhost}:${port}/readyz`).then(
-    ({ ok }) => ok,
+    ({ ok, status }) => ok || status === 404,
     () => false
   )
 
