@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises"
+import { connect } from "nats"
 import { ensure, type Stage, waitFor } from "./stage.ts"
 import { type Arrivals, ensureAllArrived, subscribeByNats, subscribeByWebhook } from "./subscribers.ts"
 import { openTenant, startWriting, type Writing } from "./writes.ts"
 
 const writesPerSecond = 20
-const betweenMs = 8000
+const betweenMs = 5000
 const stoppedMs = 8000
 const worstAllowedMs = 15_000
 
@@ -17,6 +18,22 @@ const worstArrival = (writing: Writing, arrivals: Arrivals, from: number, to: nu
       .filter(({ answeredAt }) => answeredAt >= from && answeredAt < to)
       .map(({ answeredAt, id = "" }) => (arrivals.get(id) ?? Number.POSITIVE_INFINITY) - answeredAt)
   )
+
+/** Whether every server has every stream of the cluster, and every stream and consumer has a leader. */
+const makeHealthCheck = async (natsUrl: string, size: number) => {
+  const connection = await connect({ servers: natsUrl.split(","), maxReconnectAttempts: -1, reconnectTimeWait: 200 })
+  const isHealthy = async () => {
+    const manager = await connection.jetstreamManager()
+    for (const { cluster, config } of await manager.streams.list().next()) {
+      const consumers = await manager.consumers.list(config.name).next()
+      const current = cluster?.replicas?.filter(({ current, offline }) => current && offline !== true) ?? []
+      const groups = [cluster, ...consumers.map((consumer) => consumer.cluster)]
+      if (current.length !== size - 1 || groups.some((group) => (group?.leader ?? "") === "")) return false
+    }
+    return true
+  }
+  return { isHealthy: () => isHealthy().catch(() => false), close: () => connection.close() }
+}
 
 /**
  * Kills every server of a NATS cluster in turn, freezes one, and then takes away the majority, under load. Every event
@@ -35,12 +52,18 @@ export const loseBroker = async (stage: Stage) => {
   const writing = startWriting(call, writesPerSecond)
   await pause(2000)
 
+  const health = await makeHealthCheck(settings.NATS_URL, nodes.length)
+  /** The next server fails when the cluster has recovered from the one before. */
+  const recover = async () => {
+    await pause(betweenMs)
+    await waitFor("the NATS cluster has recovered", health.isHealthy)
+  }
   const periods: Array<readonly [string, number]> = []
   const begin = (what: string) => void periods.push([what, Date.now()])
   for (const node of nodes) {
     begin(`${node.name} killed`)
     process.kill(node.pid(), "SIGKILL")
-    await pause(betweenMs)
+    await recover()
   }
   const [first, second] = nodes
   ensure(first !== undefined && second !== undefined, "the cluster has too few servers")
@@ -49,7 +72,7 @@ export const loseBroker = async (stage: Stage) => {
   process.kill(frozen, "SIGSTOP")
   await pause(stoppedMs)
   process.kill(frozen, "SIGCONT")
-  await pause(betweenMs)
+  await recover()
   begin("two servers killed at once")
   for (const { pid } of [first, second]) process.kill(pid(), "SIGKILL")
   await pause(betweenMs)
@@ -58,7 +81,7 @@ export const loseBroker = async (stage: Stage) => {
 
   const created = await ensureAllArrived(writing, webhook)
   await waitFor("every event has arrived over NATS", () => created.every(({ id = "" }) => nats.arrivals.has(id)))
-  await nats.close()
+  await Promise.all([nats.close(), health.close()])
 
   let isLate = false
   const figures: Record<string, string> = { events: String(created.length) }

@@ -28,7 +28,7 @@ export const throttle = (intervalMs: number, act: () => void) => {
 }
 
 /** Timeout of a request to the broker, in milliseconds. */
-export const brokerTimeoutMs = 5_000
+export const brokerTimeoutMs = 2_000
 
 /** Unconfirmed messages are buffered this long and written together: a socket write costs more than its content. */
 const flushDelayMs = 5

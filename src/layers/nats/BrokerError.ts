@@ -3,6 +3,8 @@ import { ErrorCode, NatsError } from "nats"
 
 /** The JetStream error codes that callers handle. */
 export const jetStreamErrorCodes = {
+  clusterNotAvailable: 10008,
+  clusterNotLeader: 10009,
   consumerNotFound: 10014,
   streamNameInUse: 10058,
   streamNotFound: 10059,
@@ -26,11 +28,21 @@ export class BrokerError extends Data.TaggedError("BrokerError")<{ readonly caus
     return describeCause(this.cause)
   }
 
-  /** JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". */
+  /**
+   * JetStream reports a missing stream by code; a publish to a missing stream gets "no responders". The client gives the
+   * same code to errors of JetStream with status 503, such as a full stream.
+   */
   get isStreamMissing() {
-    return (
-      this.hasCode("streamNotFound") || (this.cause instanceof NatsError && this.cause.code === ErrorCode.NoResponders)
-    )
+    const { cause } = this
+    const hasNoResponders =
+      cause instanceof NatsError && cause.code === ErrorCode.NoResponders && cause.api_error === undefined
+    return hasNoResponders || this.hasCode("streamNotFound")
+  }
+
+  /** Whether the stream may have no leader: a cluster elects another within seconds. */
+  get isLeaderless() {
+    const isTimeout = this.cause instanceof NatsError && this.cause.code === ErrorCode.Timeout
+    return isTimeout || this.isStreamMissing || this.hasCode("clusterNotAvailable") || this.hasCode("clusterNotLeader")
   }
 
   /** The code of JetStream or of the NATS client, for metrics. */

@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import { headers } from "nats"
 import type { SendResult } from "../../domain/delivery/SendResult.ts"
 import { Settings } from "../config/Settings.ts"
@@ -36,6 +36,11 @@ const headersOf = ({ id, traceParent }: NatsMessage) => {
   if (traceParent !== undefined) result.set("traceparent", traceParent)
   return result
 }
+
+/** Longer than a cluster takes to elect a leader, and shorter than the lease of a claim. */
+export const natsAttemptTimeout = Duration.seconds(15)
+
+const leaderSchedule = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
 /** Delivers events to NATS integrations. A delivery succeeds once the stream has stored the message. */
 export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender", {
@@ -118,15 +123,16 @@ export class NatsSender extends Effect.Service<NatsSender>()("layers/NatsSender"
             if (!wanted.has(id)) yield* deleteConsumer(manager, broker.names, tenant, id)
         }),
 
-      /** Makes one attempt. Never fails, and ends within the broker timeout. */
+      /** Makes one attempt, which outlasts an election. Never fails, and ends within its timeout. */
       send: (message: NatsMessage): Effect.Effect<SendResult> =>
         ensureConsumer(message.tenant, message.integration).pipe(
           Effect.zipRight(publish(message)),
+          Effect.tapError(forgetAfter(message.integration)),
+          Effect.retry({ schedule: leaderSchedule, while: ({ isLeaderless }) => isLeaderless }),
           Effect.timeoutFail({
-            duration: brokerTimeoutMs,
+            duration: natsAttemptTimeout,
             onTimeout: () => new BrokerError({ cause: "The message broker did not answer in time" })
           }),
-          Effect.tapError(forgetAfter(message.integration)),
           Effect.either,
           Effect.timed,
           Effect.map(([latency, result]) => ({

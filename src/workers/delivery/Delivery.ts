@@ -21,20 +21,23 @@ const interval = "5 seconds"
 
 /**
  * Reconciles the JetStream consumers with the NATS integrations, so that a new integration has one before its first
- * event. After each connect it also retries the deliveries that failed while the broker was away.
+ * event. After each connect, and when the streams answer again, it also retries the deliveries that failed meanwhile.
  */
 export const startConsumerReconciler = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const broker = yield* Broker
   const nats = yield* NatsSender
   let retriedEpoch = 0
+  const forgetRetries = Effect.sync(() => {
+    retriedEpoch = 0
+  })
   const wanted = sql<IntegrationConsumer>`
     select tenant_id as tenant, integrations.id from integrations
     join tenants on tenants.id = tenant_id and tenants.deleted_at is null
     where provider = 'NATS'`
   const round = Effect.gen(function* () {
     const epoch = yield* broker.connectionEpoch
-    yield* nats.reconcile(wanted)
+    yield* Effect.tapError(nats.reconcile(wanted), () => forgetRetries)
     if (epoch !== retriedEpoch) yield* retryNatsDeliveries(sql)
     retriedEpoch = epoch
     yield* Effect.sleep(interval)

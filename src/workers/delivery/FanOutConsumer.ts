@@ -216,12 +216,16 @@ export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits
       if (others.length > 0) yield* processBatches(others)
     })
 
-    const sweep = Effect.zipRight(
-      Effect.tap(backlog.scanTenants, () => Effect.sync(arrivals.notify)),
-      Effect.sleep(sweepInterval)
-    )
+    const scan = Effect.tap(backlog.scanTenants, () => Effect.sync(arrivals.notify))
+    const sweep = Effect.zipRight(scan, Effect.sleep(sweepInterval))
 
     yield* Effect.forkScoped(runForever("Event fan-out", work))
-    yield* Effect.forkScoped(runForever("Event fetch", fetch))
+    // Without messages the database has the news.
+    yield* Effect.forkScoped(
+      runForever(
+        "Event fetch",
+        Effect.tapError(fetch, () => scan)
+      )
+    )
     yield* Effect.forkScoped(runForever("Fan-out backlog sweep", sweep))
   })
