@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import { findReadinessErrors } from "../../../src/domain/eInvoice/Readiness.ts"
+import { sectionOf, tableRowsOf } from "../../support/assertions/docs.ts"
 import { eInvoiceSource } from "../../support/fixtures/eInvoices.ts"
 import { spoilings } from "../../support/fixtures/spoiledEInvoices.ts"
 
@@ -17,6 +18,16 @@ describe("The readiness check of e-invoices", () => {
         for (const { message } of errors) assert.match(message, /^[A-Z].*\.$/)
       }),
       { numRuns: 3 }
+    )
+  })
+
+  it("reports rules that the documentation explains", () => {
+    const documented = tableRowsOf(sectionOf("docs/e-invoices.md", "Rules")).flatMap(([rules = ""]) =>
+      rules.split(", ")
+    )
+    assert.deepStrictEqual(
+      spoilings.map(({ rule }) => rule).filter((rule) => !documented.includes(rule)),
+      []
     )
   })
 
