@@ -3,7 +3,7 @@ import { noteSubjects, unlistedCurrencies } from "./CodeLists.ts"
 import type { EInvoice, Line } from "./EInvoice.ts"
 import { countryErrors, findPartyErrors } from "./PartyRules.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
-import { findTextErrors, noteField } from "./TextRules.ts"
+import { findTextErrors, noteField, numberField } from "./TextRules.ts"
 import { unitCodes } from "./UnitCodes.ts"
 import { findVatErrors } from "./VatRules.ts"
 
@@ -49,14 +49,15 @@ const taxCurrencyErrors = ({ currencyCode, taxCurrency }: EInvoice): ReadonlyArr
       ]
 
 /** Finalizing gives a draft its number and its dates. */
-const issueErrors = ({ dueDate, isDraft, issueDate, number, paymentTerms, totals, typeCode }: EInvoice) =>
-  isDraft
+const issueErrors = (invoice: EInvoice): ReadonlyArray<ReadinessError> => {
+  const { dueDate, isDraft, issueDate, number, paymentTerms, totals } = invoice
+  return isDraft
     ? []
     : [
         ...requireRule(
           number !== undefined,
           "BR-02",
-          typeCode === "381" ? "creditNoteNumber" : "invoiceNumber",
+          numberField(invoice),
           "Finalize the document; that gives it a number."
         ),
         ...requireRule(
@@ -72,6 +73,7 @@ const issueErrors = ({ dueDate, isDraft, issueDate, number, paymentTerms, totals
           "Fill in when payment is due."
         )
       ]
+}
 
 const periodErrors = ({ period: { from, to } = {} }: EInvoice) =>
   requireRule(
@@ -83,7 +85,7 @@ const periodErrors = ({ period: { from, to } = {} }: EInvoice) =>
 
 /** UBL has the subject of a note in its text. A text that looks like one must be one. */
 const noteErrors = (invoice: EInvoice) => {
-  const [, subject] = /^[^#]*#([^#]{3})#/.exec(invoice.note ?? "") ?? []
+  const [, subject] = /^[^#]*#([^#]{3})#/u.exec(invoice.note ?? "") ?? []
   return requireRule(
     subject === undefined || noteSubjects.has(subject),
     "BR-CL-08",

@@ -24,14 +24,16 @@ const partyTexts = (side: string, party: Party): Texts => {
   }
 }
 
-/** The name of the field that has the note. */
+/** The fields of the API with the note and the number. */
 export const noteField = ({ typeCode }: Pick<EInvoice, "typeCode">) => (typeCode === "381" ? "reason" : "notes")
+export const numberField = ({ typeCode }: Pick<EInvoice, "typeCode">) =>
+  typeCode === "381" ? "creditNoteNumber" : "invoiceNumber"
 
 /** The free texts of an e-invoice, by the field of the API that has them. */
 const textsOf = (invoice: EInvoice): Texts => ({
   ...partyTexts("tenant", invoice.seller),
   ...partyTexts("client", invoice.buyer),
-  invoiceNumber: invoice.number,
+  [numberField(invoice)]: invoice.number,
   buyerReference: invoice.buyerReference,
   purchaseOrder: invoice.purchaseOrder,
   [noteField(invoice)]: invoice.note,
