@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { XmlDocument, XmlValidateError, XsdValidator } from "libxml2-wasm"
+import { XmlDocument, XmlParseError, XmlValidateError, XsdValidator } from "libxml2-wasm"
 import { xmlRegisterFsInputProviders } from "libxml2-wasm/lib/nodejs.mjs"
 import { formatCii } from "../../../src/domain/eInvoice/CiiXml.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
@@ -17,6 +17,16 @@ const withDocument = <A>(xml: string, use: (document: XmlDocument) => A): A => {
     return use(document)
   } finally {
     document.dispose()
+  }
+}
+
+/** Whether a parser can read the document. */
+export const isWellFormed = (xml: string) => {
+  try {
+    return withDocument(xml, () => true)
+  } catch (error) {
+    if (error instanceof XmlParseError) return false
+    throw error
   }
 }
 
