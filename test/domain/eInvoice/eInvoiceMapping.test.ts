@@ -11,10 +11,10 @@ import {
   defaultBuyer,
   defaultSeller,
   eInvoiceSource,
-  eInvoiceSources,
   type LineTerms
 } from "../../support/fixtures/eInvoices.ts"
 import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
+import { eInvoiceSources } from "../../support/fixtures/randomEInvoices.ts"
 
 const standardLine: LineTerms = { rates: ["standard"], quantity: 2, amountMinor: 8800 }
 

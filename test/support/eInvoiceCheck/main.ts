@@ -14,7 +14,7 @@ import {
   type Syntax,
   syntaxes
 } from "../assertions/eInvoiceXml.ts"
-import { eInvoiceSources } from "../fixtures/eInvoices.ts"
+import { eInvoiceSources } from "../fixtures/randomEInvoices.ts"
 import { spoilings } from "../fixtures/spoiledEInvoices.ts"
 import { findBrokenRules } from "./validator.ts"
 
