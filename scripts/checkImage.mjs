@@ -21,9 +21,10 @@ const help = `npm run check:image    builds the image with buildah and runs each
   --skip-build         with the image of the last run`
 
 /** Each worker has a folder. */
-const workers = readdirSync(inProject("src/workers"), { withFileTypes: true }).flatMap((entry) =>
-  entry.isDirectory() ? [entry.name] : []
-)
+/** The relay comes first: it declares the streams, without which the other workers are not ready. */
+const workers = readdirSync(inProject("src/workers"), { withFileTypes: true })
+  .flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  .toSorted((a, b) => Number(b === "relay") - Number(a === "relay"))
 const tag = "localhost/contracting-service"
 const host = "127.0.0.1"
 
