@@ -1,4 +1,5 @@
-import { countryCodes, electronicAddressSchemes, vatPrefixes } from "./CodeLists.ts"
+import { electronicAddressSchemes } from "../contracting/ElectronicAddress.ts"
+import { countryCodes, vatPrefixes } from "./CodeLists.ts"
 import type { EInvoice, Party } from "./EInvoice.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
 
