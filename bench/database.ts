@@ -4,7 +4,8 @@ import pg from "pg"
 export const connectDatabase = (connectionString: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const client = new pg.Client({ connectionString })
+      // The role limits statements for the service. A seed of a million rows takes longer.
+      const client = new pg.Client({ connectionString, options: "-c statement_timeout=0" })
       await client.connect()
       return client
     }),

@@ -25,8 +25,8 @@ export const untilAnswered = async <A>(request: () => Promise<A>): Promise<A> =>
 }
 
 /** Deletes the streams of a service: a killed server takes part in an election for each stream that is left. */
-export const deleteStreams = async ({ NATS_NAMESPACE, NATS_URL = [] }: SettingsShape) => {
-  const connection = await connect({ servers: [...NATS_URL] })
+export const deleteStreams = async ({ NATS_NAMESPACE, NATS_URL }: SettingsShape) => {
+  const connection = await connect({ servers: [...(NATS_URL ?? [])] })
   try {
     const { streams } = await untilAnswered(() => connection.jetstreamManager())
     const { events, inbound, integrations } = makeNatsNames(NATS_NAMESPACE)
