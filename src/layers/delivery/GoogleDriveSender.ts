@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Duration, Effect, Fiber, Schema } from "effect"
 import type { SendResult } from "../../domain/delivery/SendResult.ts"
-import { pdfNameOf } from "../../domain/invoicing/document/PdfName.ts"
+import { pdfNameOf } from "../../domain/invoicing/document/FileName.ts"
 import { Invoice } from "../../domain/invoicing/Invoice.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"

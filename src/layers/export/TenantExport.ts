@@ -12,8 +12,8 @@ import {
   type TablePage,
   type WithPdf
 } from "../../domain/export/ExportPages.ts"
+import { creditNotePdfName, pdfNameOf } from "../../domain/invoicing/document/FileName.ts"
 import { variantOf } from "../../domain/invoicing/document/InvoiceFile.ts"
-import { creditNotePdfName, pdfNameOf } from "../../domain/invoicing/document/PdfName.ts"
 import type { Invoice } from "../../domain/invoicing/Invoice.ts"
 import type { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Assets } from "../branding/Assets.ts"

@@ -1,11 +1,13 @@
 import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDocument.ts"
 import type { StatementDocument } from "../../domain/reports/StatementDocument.ts"
+import type { EInvoiceDocument } from "./EInvoiceEncoding.ts"
 
-/** What the render threads can draw. */
-export type PdfDocument = InvoiceDocument | StatementDocument
+/** What the render threads produce: PDFs, and the XML of invoices, which takes as long. */
+export type PdfDocument = InvoiceDocument | StatementDocument | EInvoiceDocument
 
 /** The number of lines, which determines how long a document takes. */
-export const lineCountOf = (document: PdfDocument) =>
-  "statement" in document
-    ? document.statement.currencies.reduce((count, { entries }) => count + entries.length, 0)
-    : document.lines.length
+export const lineCountOf = (document: PdfDocument) => {
+  if ("statement" in document)
+    return document.statement.currencies.reduce((count, { entries }) => count + entries.length, 0)
+  return ("eInvoice" in document ? document.eInvoice : document).lines.length
+}

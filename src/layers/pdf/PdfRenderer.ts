@@ -4,6 +4,7 @@ import type { InvoiceDocument } from "../../domain/invoicing/document/InvoiceDoc
 import type { StatementDocument } from "../../domain/reports/StatementDocument.ts"
 import { type FairSemaphoreLimits, makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
+import type { EInvoiceDocument } from "./EInvoiceEncoding.ts"
 import { lineCountOf, type PdfDocument } from "./PdfDocument.ts"
 import { makeRenderThread } from "./RenderThread.ts"
 
@@ -73,6 +74,8 @@ export const makePdfRenderer = (program: URL, overrides: Partial<RenderLimits> =
 
   return {
     renderInvoice: <E, R>(request: RenderRequest<E, R>) => render(request),
+
+    renderEInvoice: <E, R>(request: RenderRequest<E, R, EInvoiceDocument>) => render(request),
 
     /** Nobody counts the entries of a statement before they are loaded. A long one is loaded once more. */
     renderStatement: <E, R>(request: Omit<RenderRequest<E, R, StatementDocument>, "lineCount">) =>

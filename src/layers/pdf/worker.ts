@@ -3,6 +3,7 @@ import { prepareImages } from "./drawing/DrawableImages.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
 import { drawInvoice } from "./drawing/InvoiceLayout.ts"
 import { drawStatement } from "./drawing/StatementLayout.ts"
+import { encodeEInvoice } from "./EInvoiceEncoding.ts"
 import type { PdfDocument } from "./PdfDocument.ts"
 import type { RenderResult } from "./RenderResult.ts"
 
@@ -12,10 +13,12 @@ const fonts = loadFonts(new URL("./fonts/", import.meta.url))
 const reply = (result: RenderResult, ...transferred: ReadonlyArray<ArrayBuffer>) =>
   parentPort?.postMessage(result, transferred)
 
-const draw = async (document: PdfDocument) =>
-  "statement" in document
+const draw = async (document: PdfDocument) => {
+  if ("eInvoice" in document) return encodeEInvoice(document)
+  return "statement" in document
     ? drawStatement(fonts, document)
     : drawInvoice(fonts, document, await prepareImages(document.images))
+}
 
 parentPort?.on("message", (document: PdfDocument) => {
   draw(document).then(

@@ -29,6 +29,7 @@ const startProcess = (databaseUrl: string, name = "") => {
         rendered.push(`${id} ${status}`)
         return Effect.as(awaitResume, new TextEncoder().encode(`${id} ${status} ${name}`))
       }),
+    renderEInvoice: () => Effect.dieMessage("no e-invoice is rendered"),
     renderStatement: () => Effect.dieMessage("This process renders no statements")
   }
   const runtime = ManagedRuntime.make(

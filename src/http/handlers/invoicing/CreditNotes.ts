@@ -1,7 +1,9 @@
 import { Effect, Layer } from "effect"
-import { creditNotePdfName } from "../../../domain/invoicing/document/PdfName.ts"
+import { defaultSyntax } from "../../../domain/eInvoice/EInvoiceCheck.ts"
+import { creditNotePdfName, creditNoteXmlName } from "../../../domain/invoicing/document/FileName.ts"
 import { callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { CreditNoteDrafts } from "../../../layers/payments/creditNotes/CreditNoteDrafts.ts"
+import { CreditNoteEInvoices } from "../../../layers/payments/creditNotes/CreditNoteEInvoices.ts"
 import { CreditNoteExplanations } from "../../../layers/payments/creditNotes/CreditNoteExplanations.ts"
 import { CreditNoteLifecycle } from "../../../layers/payments/creditNotes/CreditNoteLifecycle.ts"
 import { CreditNotePdfs } from "../../../layers/payments/creditNotes/CreditNotePdfs.ts"
@@ -9,14 +11,15 @@ import { CreditNotes } from "../../../layers/payments/creditNotes/CreditNotes.ts
 import { CreditNotesApi } from "../../api/groups/invoicing/CreditNotes.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
-import { renderedPdf, savedPdf } from "./PdfResult.ts"
+import { renderedPdf, renderedXml, savedPdf } from "./FileResult.ts"
 
 const dependencies = Effect.all({
   drafts: CreditNoteDrafts,
   explanations: CreditNoteExplanations,
   lifecycle: CreditNoteLifecycle,
   notes: CreditNotes,
-  pdfs: CreditNotePdfs
+  pdfs: CreditNotePdfs,
+  eInvoices: CreditNoteEInvoices
 }).pipe(
   provideShared(
     Layer.mergeAll(
@@ -24,7 +27,8 @@ const dependencies = Effect.all({
       CreditNoteExplanations.Default,
       CreditNoteLifecycle.Default,
       CreditNotes.Default,
-      CreditNotePdfs.Default
+      CreditNotePdfs.Default,
+      CreditNoteEInvoices.Default
     )
   )
 )
@@ -32,7 +36,7 @@ const dependencies = Effect.all({
 export const creditNotes = handleGroup(
   CreditNotesApi,
   dependencies,
-  ({ drafts, explanations, lifecycle, notes, pdfs }) => ({
+  ({ drafts, eInvoices, explanations, lifecycle, notes, pdfs }) => ({
     list: ({ query }) => listPage(query, (window) => notes.list(window, query)),
     create: ({ payload }) => drafts.create(payload),
     get: ({ path }) => notes.get(path.creditNoteId),
@@ -50,6 +54,14 @@ export const creditNotes = handleGroup(
         return note.status === "DRAFT"
           ? renderedPdf(name, yield* pdfs.renderPreview(note, keys))
           : yield* savedPdf(name, yield* pdfs.getIssued(note, keys), pdfs.read)
+      }),
+    checkEInvoice: ({ path }) =>
+      Effect.flatMap(Principal, (principal) => eInvoices.check(path.creditNoteId, [callerKey(principal)])),
+    xml: ({ path, query: { syntax = defaultSyntax } }) =>
+      Effect.gen(function* () {
+        const keys = [callerKey(yield* Principal)]
+        const { note, xml } = yield* eInvoices.xml(path.creditNoteId, syntax, keys)
+        return renderedXml(creditNoteXmlName(note), xml)
       })
   })
 )

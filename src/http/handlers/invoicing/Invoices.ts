@@ -1,8 +1,10 @@
 import { Effect, Layer } from "effect"
+import { defaultSyntax } from "../../../domain/eInvoice/EInvoiceCheck.ts"
+import { pdfNameOf, xmlNameOf } from "../../../domain/invoicing/document/FileName.ts"
 import { variantOf } from "../../../domain/invoicing/document/InvoiceFile.ts"
-import { pdfNameOf } from "../../../domain/invoicing/document/PdfName.ts"
 import { callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { InvoiceDrafts } from "../../../layers/invoicing/InvoiceDrafts.ts"
+import { InvoiceEInvoices } from "../../../layers/invoicing/InvoiceEInvoices.ts"
 import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanations.ts"
 import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
@@ -11,7 +13,7 @@ import { InvoiceSettlement } from "../../../layers/payments/InvoiceSettlement.ts
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
-import { renderedPdf, savedPdf } from "./PdfResult.ts"
+import { renderedPdf, renderedXml, savedPdf } from "./FileResult.ts"
 
 const dependencies = Effect.all({
   invoices: Invoices,
@@ -19,6 +21,7 @@ const dependencies = Effect.all({
   lifecycle: InvoiceLifecycle,
   explanations: InvoiceExplanations,
   pdfs: InvoicePdfs,
+  eInvoices: InvoiceEInvoices,
   settlement: InvoiceSettlement
 }).pipe(
   provideShared(
@@ -28,6 +31,7 @@ const dependencies = Effect.all({
       InvoiceLifecycle.Default,
       InvoiceExplanations.Default,
       InvoicePdfs.Default,
+      InvoiceEInvoices.Default,
       InvoiceSettlement.Default
     )
   )
@@ -36,7 +40,7 @@ const dependencies = Effect.all({
 export const invoices = handleGroup(
   InvoicesApi,
   dependencies,
-  ({ drafts, explanations, invoices, lifecycle, pdfs, settlement }) => ({
+  ({ drafts, eInvoices, explanations, invoices, lifecycle, pdfs, settlement }) => ({
     list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
     create: ({ payload }) => invoices.create(payload),
     get: ({ path }) => invoices.get(path.invoiceId),
@@ -57,6 +61,14 @@ export const invoices = handleGroup(
         return variant === undefined
           ? renderedPdf(name, yield* pdfs.renderPreview(invoice, keys))
           : yield* savedPdf(name, yield* pdfs.getIssued(invoice, variant, keys), pdfs.read)
+      }),
+    checkEInvoice: ({ path }) =>
+      Effect.flatMap(Principal, (principal) => eInvoices.check(path.invoiceId, [callerKey(principal)])),
+    xml: ({ path, query: { syntax = defaultSyntax } }) =>
+      Effect.gen(function* () {
+        const keys = [callerKey(yield* Principal)]
+        const { invoice, xml } = yield* eInvoices.xml(path.invoiceId, syntax, keys)
+        return renderedXml(xmlNameOf(invoice), xml)
       })
   })
 )

@@ -13,38 +13,50 @@ import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { CreditNoteLines } from "./CreditNoteLines.ts"
 import { CreditNotes } from "./CreditNotes.ts"
 
-/** PDFs of credit notes. A draft is rendered for every request, a finalized note once. */
-export class CreditNotePdfs extends Effect.Service<CreditNotePdfs>()("layers/CreditNotePdfs", {
-  dependencies: [
-    CreditNoteLines.Default,
-    CreditNotes.Default,
-    InvoiceDetails.Default,
-    InvoiceFiles.Default,
-    PdfRenderer.Default
-  ],
+/** Reads a credit note with its lines, its invoice and the parties of that in one snapshot. */
+export class CreditNoteDetails extends Effect.Service<CreditNoteDetails>()("layers/CreditNoteDetails", {
+  dependencies: [CreditNoteLines.Default, CreditNotes.Default, InvoiceDetails.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const details = yield* InvoiceDetails
-    const files = yield* InvoiceFiles
+    const invoices = yield* InvoiceDetails
     const noteLines = yield* CreditNoteLines
     const notes = yield* CreditNotes
+
+    return {
+      countLines: ({ full, invoice, lines }: CreditNote) =>
+        full ? invoices.countLines(invoice) : Effect.succeed(lines.length),
+
+      get: (id: string) =>
+        Effect.gen(function* () {
+          const creditNote = yield* notes.get(id)
+          const { invoice, parties } = yield* invoices.getHead(creditNote.invoice)
+          return { creditNote, invoice, parties, lines: (yield* noteLines.load(creditNote)).map(creditedLine) }
+        }).pipe(inSnapshot(sql)),
+
+      loadImages: invoices.loadImages
+    }
+  }).pipe(withSpans("CreditNoteDetails"))
+}) {}
+
+/** PDFs of credit notes. A draft is rendered for every request, a finalized note once. */
+export class CreditNotePdfs extends Effect.Service<CreditNotePdfs>()("layers/CreditNotePdfs", {
+  dependencies: [CreditNoteDetails.Default, InvoiceFiles.Default, PdfRenderer.Default],
+  effect: Effect.gen(function* () {
+    const details = yield* CreditNoteDetails
+    const files = yield* InvoiceFiles
     const renderer = yield* PdfRenderer
     const singleFlight = makeSingleFlight<InvoiceFile, NotFound | ServiceUnavailable | TooManyRequests>()
 
     const load = (id: string) =>
       Effect.gen(function* () {
-        const read = yield* Effect.gen(function* () {
-          const creditNote = yield* notes.get(id)
-          const { invoice, parties } = yield* details.getHead(creditNote.invoice)
-          return { creditNote, invoice, parties, lines: (yield* noteLines.load(creditNote)).map(creditedLine) }
-        }).pipe(inSnapshot(sql))
+        const read = yield* details.get(id)
         return { ...read, images: yield* details.loadImages(read.invoice) }
       })
 
-    const render = Effect.fnUntraced(function* ({ full, id, invoice, lines }: CreditNote, keys: ReadonlyArray<string>) {
+    const render = Effect.fnUntraced(function* (note: CreditNote, keys: ReadonlyArray<string>) {
       const tenant = yield* CurrentTenant
-      const lineCount = full ? yield* details.countLines(invoice) : lines.length
-      return yield* renderer.renderInvoice({ keys: [tenant, ...keys], lineCount, load: load(id) })
+      const lineCount = yield* details.countLines(note)
+      return yield* renderer.renderInvoice({ keys: [tenant, ...keys], lineCount, load: load(note.id) })
     })
 
     return {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { ContractId } from "../../../../src/domain/contracting/Contract.ts"
+import { pdfNameOf } from "../../../../src/domain/invoicing/document/FileName.ts"
 import { asVariant, variantOf } from "../../../../src/domain/invoicing/document/InvoiceFile.ts"
-import { pdfNameOf } from "../../../../src/domain/invoicing/document/PdfName.ts"
 import { InvoiceId } from "../../../../src/domain/invoicing/Invoice.ts"
 
 const invoice = {

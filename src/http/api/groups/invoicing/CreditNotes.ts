@@ -11,10 +11,12 @@ import {
   PatchCreditNote,
   RefundCreditNote
 } from "../../../../domain/creditNotes/CreditNote.ts"
+import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
+import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
@@ -174,6 +176,34 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
           description:
             "Returns the note as a PDF. A finalized note is rendered once and stays the same file. A draft is rendered " +
             "for each request, with a mark."
+        })
+      )
+      .annotate(External, true)
+  )
+  .add(
+    HttpApiEndpoint.get("checkEInvoice", "/credit-notes/:creditNoteId/e-invoice-check")
+      .setPath(path)
+      .addSuccess(data(EInvoiceCheck))
+      .annotateContext(
+        operation("Check a credit note as an e-invoice", inTenant("VIEWER"), {
+          description:
+            "Returns every rule of EN 16931 that the note does not meet, with the field to change and what to fill in. " +
+            "Works on drafts too, before a number is given."
+        })
+      )
+      .annotate(External, true)
+  )
+  .add(
+    HttpApiEndpoint.get("xml", "/credit-notes/:creditNoteId/xml")
+      .setPath(path)
+      .setUrlParams(EInvoiceQuery)
+      .addSuccess(xmlFile)
+      .annotateContext(
+        operation("Download a credit note as XML", inTenant("VIEWER"), {
+          description:
+            "Returns a finalized note as an e-invoice that meets EN 16931, the European standard. It stays the same " +
+            "file, because the content of a finalized note does.",
+          rejects: ["a note that is a DRAFT (`state`)", "a note that does not meet the standard (`state`)"]
         })
       )
       .annotate(External, true)

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { ContractId } from "../../../../domain/contracting/Contract.ts"
+import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, invoiceSorts, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
@@ -10,6 +11,7 @@ import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.
 import { LocalDate } from "../../../../domain/TimeZone.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
+import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
@@ -240,6 +242,34 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           description:
             "Returns the invoice as a PDF. A finalized invoice is rendered once and stays the same file. A " +
             "draft is rendered for each request, with a mark."
+        })
+      )
+      .annotate(External, true)
+  )
+  .add(
+    HttpApiEndpoint.get("checkEInvoice", "/invoices/:invoiceId/e-invoice-check")
+      .setPath(path)
+      .addSuccess(data(EInvoiceCheck))
+      .annotateContext(
+        operation("Check an invoice as an e-invoice", inTenant("VIEWER"), {
+          description:
+            "Returns every rule of EN 16931 that the invoice does not meet, with the field to change and what to fill in. " +
+            "Works on drafts too, before a number is given."
+        })
+      )
+      .annotate(External, true)
+  )
+  .add(
+    HttpApiEndpoint.get("xml", "/invoices/:invoiceId/xml")
+      .setPath(path)
+      .setUrlParams(EInvoiceQuery)
+      .addSuccess(xmlFile)
+      .annotateContext(
+        operation("Download an invoice as XML", inTenant("VIEWER"), {
+          description:
+            "Returns an issued invoice as an e-invoice that meets EN 16931, the European standard. It stays the same " +
+            "file, because the content of an issued invoice does.",
+          rejects: ["an invoice that is a DRAFT (`state`)", "an invoice that does not meet the standard (`state`)"]
         })
       )
       .annotate(External, true)
