@@ -19,6 +19,7 @@ const rooms = {
   "layers/nats": [...leaf, "layers/telemetry"],
   "layers/webhook": leaf,
   "layers/pdf": leaf,
+  "layers/smtp": [...leaf, "layers/webhook"],
   "layers/providerHttp": [...leaf, "layers/webhook"],
   "layers/oauth": [...leaf, "layers/providerHttp"],
   "layers/jira": [...leaf, "layers/oauth", "layers/providerHttp"],
