@@ -16,7 +16,7 @@ export const TimeZone = field(
   "Europe/Berlin"
 )
 
-const datePattern = /^\d{4}-\d\d-\d\d$/
+const datePattern = /^(?!0000)\d{4}-\d\d-\d\d$/
 
 /** `Date` accepts the 30th of February as a day in March. Comparing the result with the input rejects such dates. */
 const isDate = (text: string) => {

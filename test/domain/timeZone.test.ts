@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { addLocalDays, localDateOf, TimeZone } from "../../src/domain/TimeZone.ts"
+import { addLocalDays, LocalDate, localDateOf, TimeZone } from "../../src/domain/TimeZone.ts"
 import { schemaErrorsOf } from "../support/assertions/schemaErrors.ts"
 
 describe("TimeZone", () => {
@@ -10,6 +10,19 @@ describe("TimeZone", () => {
   it.each(["", "Berlin", "Mars/Olympus", "+02:00", "-01:00", "Europe/Berlin ", "<b>"])("rejects '%s'", (name) => {
     assert.deepStrictEqual(schemaErrorsOf(TimeZone, name), [
       `body format: must be an IANA time zone such as Europe/Berlin, but is "${name}"`
+    ])
+  })
+})
+
+describe("LocalDate", () => {
+  it.each(["0001-01-01", "2024-02-29", "2026-11-14", "9999-12-31"])("accepts %s", (day) => {
+    assert.isUndefined(schemaErrorsOf(LocalDate, day))
+  })
+
+  // PostgreSQL has no year 0.
+  it.each(["", "0000-01-01", "2026-02-29", "2026-13-01", "2026-1-1", "2026-11-14T00:00:00Z"])("rejects '%s'", (day) => {
+    assert.deepStrictEqual(schemaErrorsOf(LocalDate, day), [
+      `body format: must be a date such as 2026-11-14, but is "${day}"`
     ])
   })
 })

@@ -31,16 +31,21 @@ describe("Lists as CSV", () => {
   it("have a head line with all fields, and one line for each item", async () => {
     const { service } = fixture()
     const { make } = resourceMaker(service, tenant)
-    const client = await make("clients", { name: 'Harbour "Works", Ltd', description: "one\ntwo" })
+    const client = await make("clients", {
+      name: 'Harbour "Works", Ltd',
+      description: "one\ntwo",
+      language: "de"
+    })
     const { headers, text } = await get("/clients")
     assert.strictEqual(headers.get("content-type"), "text/csv; charset=utf-8; header=present")
     assert.strictEqual(headers.get("content-disposition"), 'attachment; filename="clients.csv"')
-    assert.strictEqual(text.split("\r\n")[0], "id,name,description,order,media,createdAt,updatedAt")
+    assert.strictEqual(text.split("\r\n")[0], "id,name,description,language,order,media,createdAt,updatedAt")
     assert.deepStrictEqual(await readCsv("/clients"), [
       {
         id: client.id,
         name: 'Harbour "Works", Ltd',
         description: "one\ntwo",
+        language: "de",
         order: "",
         media: "[]",
         createdAt: String(client["createdAt"]),

@@ -20,7 +20,8 @@ const texts: Partial<Record<ResourceKind, Bounds>> = {
     city: [1, 100],
     zip: [1, 20],
     registrationNumber: [0, 100],
-    vatNumber: [0, 100]
+    vatNumber: [0, 100],
+    taxNumber: [0, 100]
   },
   contacts: { name: [1, 200], role: [0, 100] },
   contracts: { name: [1, 255], description: [0, 1024] },
@@ -221,7 +222,7 @@ describe("The limits", () => {
     const exceeded = limits.filter(({ kind }) => kind === "addresses").flatMap(({ invalid }) => invalid.slice(0, 1))
     const body = Object.fromEntries(exceeded.map(([value, [field]]) => [field, value]))
     const expected = exceeded.map(([, error]) => error)
-    assert.lengthOf(expected, 10)
+    assert.lengthOf(expected, 11)
     for (const [method, path] of [
       ["POST", "/addresses"],
       ["PATCH", existingOf("addresses").path]

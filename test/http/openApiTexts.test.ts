@@ -121,7 +121,7 @@ describe("The texts of the OpenAPI document", () => {
 
   it("have examples that show every required field", () => {
     const { example } = document.paths["/api/v1/clients"]?.["post"]?.requestBody?.content["application/json"] ?? {}
-    assert.deepStrictEqual(example, { name: "Northwind", description: "Pumps and valves", order: 1 })
+    assert.deepStrictEqual(example, { name: "Northwind", description: "Pumps and valves", language: "de", order: 1 })
     const created = document.paths["/api/v1/invoices"]?.["post"]?.responses["201"]?.content?.["application/json"]
     const { data } = Object(created?.example)
     assert.deepInclude(data, { status: "DRAFT", totalMinor: 0, currencyCode: "EUR" })

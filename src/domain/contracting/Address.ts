@@ -1,7 +1,9 @@
 import { Schema } from "effect"
+import { CountryCode } from "../CountryCode.ts"
 import { id } from "../Ids.ts"
 import { body, field, Order, optional, patch, text, timestamps } from "../Schemas.ts"
 import { ClientId } from "./Client.ts"
+import { ElectronicAddress } from "./ElectronicAddress.ts"
 
 export const AddressId = id("adr", "address")
 
@@ -11,10 +13,15 @@ const writable = {
   address2: optional(field(text(0, 200), "Second line: building, floor or department.", "Gate 3")),
   region: optional(field(text(0, 100), "State, province or region.", "Hamburg")),
   country: field(text(1, 100), "Country, as it is printed on invoices.", "Germany"),
+  countryCode: optional(field(CountryCode, "The same country as an ISO 3166-1 alpha-2 code.", "DE")),
   city: field(text(1, 100), "City.", "Hamburg"),
   zip: field(text(1, 20), "Postal code.", "20457"),
   registrationNumber: optional(field(text(0, 100), "Number in the company register.", "HRB 12345")),
   vatNumber: optional(field(text(0, 100), "VAT identification number.", "DE123456789")),
+  taxNumber: optional(
+    field(text(0, 100), "Tax number other than the VAT number, of the local tax office.", "27/123/45678")
+  ),
+  electronicAddress: optional(ElectronicAddress),
   order: optional(Order)
 }
 

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { MediaItem } from "../branding/Media.ts"
 import { id } from "../Ids.ts"
-import { body, field, Order, optional, patch, text, timestamps } from "../Schemas.ts"
+import { defaultLanguage, Language } from "../Language.ts"
+import { body, field, Order, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 
 export const ClientId = id("clnt", "client")
 export type ClientId = typeof ClientId.Type
@@ -10,6 +11,7 @@ export type ClientId = typeof ClientId.Type
 const writable = {
   name: field(text(1, 200), "Name of the client, as invoices show it.", "Northwind"),
   description: optional(field(text(0, 1024), "Free text about the client.", "Pumps and valves")),
+  language: optionalWithDefault(field(Language, "Language of the client.", "de"), defaultLanguage),
   order: optional(Order)
 }
 

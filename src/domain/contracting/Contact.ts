@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { id } from "../Ids.ts"
-import { body, field, Order, optional, patch, text, timestamps } from "../Schemas.ts"
+import { body, field, Order, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 import { ClientId } from "./Client.ts"
 
 export const ContactId = id("con", "contact")
@@ -8,6 +8,10 @@ export const ContactId = id("con", "contact")
 const writable = {
   name: field(text(1, 200), "Name of the person.", "Ada Larsen"),
   role: optional(field(text(0, 100), "What the person does at the client.", "Buyer")),
+  receivesInvoices: optionalWithDefault(
+    field(Schema.Boolean, "Whether the person receives the invoices of the client.", true),
+    false
+  ),
   order: optional(Order)
 }
 

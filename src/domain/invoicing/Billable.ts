@@ -24,6 +24,7 @@ import {
 import { maxTaxesPerLine, TaxRateId, TaxRateIds } from "../taxes/TaxRate.ts"
 import { discountFields, discountReasonErrors } from "./Discount.ts"
 import { type Invoice, InvoiceId } from "./Invoice.ts"
+import { defaultUnitCode, UnitCode } from "./UnitCode.ts"
 
 export const BillableId = id("bil", "billable")
 
@@ -60,6 +61,10 @@ const MinorAmount = integer(-maxMinor, maxMinor)
 export const billableFields = {
   name: field(text(1, 255), "Text of the line on the invoice.", "Pump inspection"),
   quantity: Quantity,
+  unitCode: optionalWithDefault(
+    field(UnitCode, "Unit of the quantity: a code of UN/ECE Recommendation 20, or of 21 with an X before it.", "HUR"),
+    defaultUnitCode
+  ),
   amountMinor: field(MinorAmount, "Price of one unit, in minor units of the currency: 8800 is 88.00 EUR.", 8800),
   currencyCode: field(CurrencyCode, "Currency of the line: that of the invoice.", "EUR"),
   ...discountFields("the line, which must have a positive amount"),

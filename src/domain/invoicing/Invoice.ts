@@ -6,6 +6,7 @@ import { maxMinor } from "../money/Money.ts"
 import { body, field, integer, optional, patch, Timestamp, text, timestamps, UtcDateTime } from "../Schemas.ts"
 import { TaxCategory } from "../taxes/TaxRate.ts"
 import { discountFields } from "./Discount.ts"
+import { headerFields } from "./InvoiceHeader.ts"
 import { InvoiceStatus } from "./InvoiceStatus.ts"
 
 export const InvoiceId = id("inv", "invoice")
@@ -23,6 +24,7 @@ const writable = {
       "2026-12-14T09:30:00.000Z"
     )
   ),
+  ...headerFields,
   ...discountFields("the sum of the lines, before tax")
 }
 

@@ -3,6 +3,7 @@ import type { Contract } from "../contracting/Contract.ts"
 import { fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
 import { discountReasonErrors } from "./Discount.ts"
 import type { CreateInvoice, Invoice } from "./Invoice.ts"
+import { headerErrors } from "./InvoiceHeader.ts"
 
 type DraftFields = Omit<Invoice, "id" | "createdAt" | "updatedAt">
 
@@ -37,10 +38,6 @@ export const draftOf = (
         `must be ${contract.currencyCode}, the currency of the contract, but is ${currencyCode}`
       )
     )
-  return Either.map(requireNoErrors(discountReasonErrors(fields)), () => ({
-    ...emptyDraft,
-    ...fields,
-    contract: contract.id,
-    currencyCode: contract.currencyCode
-  }))
+  const draft = { ...emptyDraft, ...fields, contract: contract.id, currencyCode: contract.currencyCode }
+  return Either.map(requireNoErrors([...discountReasonErrors(draft), ...headerErrors(draft)]), () => draft)
 }

@@ -5,6 +5,7 @@ import { BankAccount } from "../money/BankAccount.ts"
 import { body, field, optional, optionalWithDefault, patch, text, timestamps } from "../Schemas.ts"
 import { defaultTimeZone, TimeZone } from "../TimeZone.ts"
 import { defaultTaxRateIds, defaultTaxRates } from "../taxes/TaxRate.ts"
+import { BillingContact } from "./BillingContact.ts"
 
 export const TenantId = id("tnt", "tenant")
 export type TenantId = typeof TenantId.Type
@@ -14,7 +15,8 @@ const writable = {
   name: field(text(1, 200), "Name of the business, as invoices show it.", "Harbour Works"),
   description: optional(field(text(0, 1024), "Free text about the tenant.", "Repairs in the old harbour")),
   timeZone: TimeZone,
-  bankAccount: optional(BankAccount)
+  bankAccount: optional(BankAccount),
+  billingContact: optional(BillingContact)
 }
 
 const aboutTaxRates = "Tax rates of new lines, unless the line or the contract names its own."

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { requireNoErrors } from "../../domain/Errors.ts"
 import { discountReasonErrors } from "../../domain/invoicing/Discount.ts"
 import type { Invoice, PatchInvoice } from "../../domain/invoicing/Invoice.ts"
+import { headerErrors } from "../../domain/invoicing/InvoiceHeader.ts"
 import { requireEditableInvoice } from "../../domain/invoicing/InvoiceStatus.ts"
 import { type TotalsChange, totalsAfter } from "../../domain/invoicing/InvoiceTotals.ts"
 import { applyPatch } from "../../domain/Schemas.ts"
@@ -81,7 +82,7 @@ export class InvoiceDrafts extends Effect.Service<InvoiceDrafts>()("layers/Invoi
           const locked = yield* lock(id)
           const current = yield* invoices.requireIfMatch(locked.invoice)
           const invoice = applyPatch<Invoice>(current.value, change)
-          yield* requireNoErrors(discountReasonErrors(invoice))
+          yield* requireNoErrors([...discountReasonErrors(invoice), ...headerErrors(invoice)])
           return yield* update(locked, { invoice, lines: [], field: "discount" }, yield* findRates(locked, []))
         }).pipe(inTransaction(sql))
     }

@@ -4,7 +4,9 @@ import { Effect } from "effect"
 import { Address } from "../../domain/contracting/Address.ts"
 import { NotFound } from "../../domain/Errors.ts"
 import type { Parties as ContractParties } from "../../domain/invoicing/document/Parties.ts"
+import { defaultLanguage, type Language } from "../../domain/Language.ts"
 import type { BankAccount } from "../../domain/money/BankAccount.ts"
+import type { BillingContact } from "../../domain/tenancy/BillingContact.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { makeEntityMapper, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -39,7 +41,9 @@ type PartiesRow = Row & {
   readonly tenantName: string
   readonly timeZone: string
   readonly bankAccount: BankAccount | null
+  readonly billingContact: BillingContact | null
   readonly clientName: string
+  readonly language: Language | null
   readonly contractName: string
 }
 
@@ -48,9 +52,10 @@ const toParties = (row: PartiesRow): ContractParties => ({
     name: row.tenantName,
     ...readTenantAddress(row),
     timeZone: row.timeZone,
-    ...(row.bankAccount === null ? {} : { bankAccount: row.bankAccount })
+    ...(row.bankAccount === null ? {} : { bankAccount: row.bankAccount }),
+    ...(row.billingContact === null ? {} : { billingContact: row.billingContact })
   },
-  client: { name: row.clientName, ...readClientAddress(row) },
+  client: { name: row.clientName, ...readClientAddress(row), language: row.language ?? defaultLanguage },
   contract: { name: row.contractName }
 })
 
@@ -60,7 +65,8 @@ export class InvoiceParties extends Effect.Service<InvoiceParties>()("layers/Inv
     /** Reads the parties of the row that `contract` selects. */
     const load = (contract: Fragment) => sql<PartiesRow>`
       select tenants.name as "tenantName", tenants.time_zone as "timeZone", tenants.bank_account as "bankAccount",
-        clients.name as "clientName", contract.name as "contractName",
+        tenants.billing_contact as "billingContact", clients.name as "clientName", clients.language,
+        contract.name as "contractName",
         ${sql.literal(`${columnsOf("tenant")}, ${columnsOf("client")}`)}
       from (${contract}) contract
       join tenants on tenants.id = contract.tenant_id

@@ -31,16 +31,29 @@ const fields: Readonly<
   >
 > = {
   tenants: {
-    optional: { description: "d", bankAccount: { name: "n", iban: "DE89370400440532013000" } },
+    optional: {
+      description: "d",
+      bankAccount: { name: "n", iban: "DE89370400440532013000" },
+      billingContact: { phone: "1" }
+    },
     required: [notString("name"), notString("timeZone")],
     renamed: ["defaultTaxRateIds"]
   },
-  clients: { optional: { description: "d", order: 0 }, required: [notString("name")] },
+  clients: { optional: { description: "d", language: "de", order: 0 }, required: [notString("name")] },
   addresses: {
-    optional: { address2: "2", region: "r", registrationNumber: "n", vatNumber: "v", order: 1 },
+    optional: {
+      address2: "2",
+      region: "r",
+      registrationNumber: "n",
+      vatNumber: "v",
+      countryCode: "NO",
+      taxNumber: "t",
+      electronicAddress: { scheme: "EM", value: "e" },
+      order: 1
+    },
     required: ["name", "address1", "country", "city", "zip"].map(notString)
   },
-  contacts: { optional: { role: "r", order: 2 }, required: [notString("name")] },
+  contacts: { optional: { role: "r", receivesInvoices: true, order: 2 }, required: [notString("name")] },
   emails: { optional: { order: 3 }, required: [notString("address")] },
   contracts: {
     optional: {

@@ -40,6 +40,7 @@ const integer = (min: number, max: number): Limit => ({
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key ${n}`, ""]))
 
 const tooManyDecimals = ["format", "must have at most 12 decimals"] as const
+const badUnitCode = ["pattern", "must be a UN/ECE unit code of 2 or 3 capital letters and digits such as HUR"] as const
 const badKey = ["maxLength", "must have keys of 1 to 40 characters"] as const
 
 const taxRateId = (n: number) => `tax_${String(n).padStart(26, "0")}`
@@ -66,6 +67,10 @@ const limits: Readonly<Record<string, Limit>> = {
       [[1, 1].map(taxRateId), "unique", "must not contain a tax rate twice"],
       ["", "type", "must be an array"]
     ]
+  },
+  unitCode: {
+    valid: ["C62", "HUR", "4K", "10", "XPP"],
+    invalid: ["", "h", "C", "HOUR", "hur", "H R", " C62", "C62\n", "É12"].map((code) => [code, ...badUnitCode] as const)
   },
   name: text(1, 255),
   description: text(0, 1024),

@@ -85,10 +85,19 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
   it("freezes tenant, client, contract and addresses", async () => {
     const { add, call, draft, transition, tenant } = await createClient()
     const { make } = resourceMaker(fixture().service, tenant)
-    const client: ResourceBody = await make("clients", { name: "Northwind" })
-    const clientAddress = await make("addresses", { clientId: client.id, name: "Northwind Ltd", order: 1 })
+    const client: ResourceBody = await make("clients", { name: "Northwind", language: "fr" })
+    const clientAddress = await make("addresses", {
+      clientId: client.id,
+      name: "Northwind Ltd",
+      countryCode: "NO",
+      taxNumber: "T-1",
+      electronicAddress: { scheme: "0192", value: "987654321" },
+      order: 1
+    })
     await make("addresses", { clientId: client.id, name: "Warehouse", order: 2 })
-    const tenantAddress = await make("addresses", { clientId: undefined, name: "Harbour Works" })
+    const tenantAddress = await make("addresses", { clientId: undefined, name: "Harbour Works", countryCode: "DE" })
+    const billingContact = { name: "Billing", email: "billing@harbour.test" }
+    assert.strictEqual((await call("PATCH", `/tenants/${tenant}`, { billingContact })).status, 200)
     const contract = await make("contracts", { clientId: client.id, name: "Pumps", status: "ACTIVE" })
     const { id } = await draft({ contractId: contract.id })
     await add(id, {})
@@ -100,17 +109,17 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
       return rows[0]?.parties
     }
     const parties = {
-      tenant: { name: "Tenant", address: tenantAddress, timeZone: "UTC" },
-      client: { name: "Northwind", address: clientAddress },
+      tenant: { name: "Tenant", address: tenantAddress, timeZone: "UTC", billingContact },
+      client: { name: "Northwind", address: clientAddress, language: "fr" },
       contract: { name: "Pumps" }
     }
     assert.deepStrictEqual(await readParties(), parties)
 
     const changes: ReadonlyArray<Promise<{ readonly status: number }>> = [
-      call("PATCH", `/clients/${client.id}`, { name: "Southwind" }),
+      call("PATCH", `/clients/${client.id}`, { name: "Southwind", language: "de" }),
       call("PATCH", `/contracts/${contract.id}`, { name: "Valves", paymentTermDays: 1 }),
-      call("PATCH", `/tenants/${tenant}`, { name: "Renamed" }),
-      call("PATCH", `/addresses/${tenantAddress.id}`, { city: "Oslo" })
+      call("PATCH", `/tenants/${tenant}`, { name: "Renamed", billingContact: null }),
+      call("PATCH", `/addresses/${tenantAddress.id}`, { city: "Oslo", countryCode: null })
     ]
     for (const { status } of await Promise.all(changes)) assert.strictEqual(status, 200)
     assert.strictEqual((await call("DELETE", `/addresses/${clientAddress.id}`)).status, 204)

@@ -125,10 +125,11 @@ describe("GET /invoices", () => {
 
   it("rejects a day that does not exist, and unknown sorts", async () => {
     const { service } = fixture()
-    const path = "/invoices?issuedFrom=2026-02-30&sort=total&q=x"
+    const path = "/invoices?issuedFrom=2026-02-30&issuedTo=0000-01-01&sort=total&q=x"
     assertValidationError(
       await service.api("GET", path, { as: "owner", tenant }),
       ["issuedFrom", "format", 'must be a date such as 2026-11-14, but is "2026-02-30"'],
+      ["issuedTo", "format", 'must be a date such as 2026-11-14, but is "0000-01-01"'],
       ["q", "minLength", "must have at least 2 characters"],
       ["sort", "enum", 'must be one of createdAt, issuedAt, dueAt, -createdAt, -issuedAt, -dueAt, but is "total"']
     )

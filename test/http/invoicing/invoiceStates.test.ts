@@ -146,6 +146,13 @@ describe("An invoice", () => {
         "due_at = null",
         "created_at = created_at - interval '1 day'",
         "parties = '{}'",
+        "buyer_reference = 'x'",
+        "purchase_order = 'x'",
+        "notes = 'x'",
+        "service_from = '2026-01-01'",
+        "service_to = '2026-01-01'",
+        "deliver_to_country = 'NO'",
+        "tax_currency_code = 'SEK', tax_currency_rate = 11",
         "id = 'inv_other'",
         "status = 'PAID', paid_at = now(), subtotal_minor = 1, total_minor = 1"
       ],
@@ -196,7 +203,12 @@ describe("An invoice", () => {
         ["DRAFT", "status = 'FINALIZED'"],
         ["DRAFT", "invoice_number = 'INV-2026-000099'"],
         ["DRAFT", "total_minor = total_minor + 1"],
-        ["DRAFT", "billable_count = -1"]
+        ["DRAFT", "billable_count = -1"],
+        ["DRAFT", "service_from = '2026-02-01', service_to = '2026-01-31'"],
+        ["DRAFT", "tax_currency_code = 'SEK'"],
+        ["DRAFT", "tax_currency_rate = 11"],
+        ["DRAFT", "tax_currency_code = 'SEK', tax_currency_rate = 0"],
+        ["DRAFT", "tax_currency_code = currency_code, tax_currency_rate = 1"]
       ]
       for (const [status, change] of broken) {
         const { id } = await invoiceIn(status)

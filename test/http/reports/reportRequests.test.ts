@@ -132,7 +132,7 @@ describe("Requests for reports", () => {
       const found = body.details.map(({ constraint, field }: Record<string, string>) => [field, constraint])
       assert.deepStrictEqual(found, details, path)
     }
-    await rejected(`${statement}?from=2026-02-30&to=0000-01-01`, ["from", "format"], ["to", "min"])
+    await rejected(`${statement}?from=2026-02-30&to=0001-01-01`, ["from", "format"], ["to", "min"])
     await rejected("/reports/revenue?from=9999-01-01&by=client", ["from", "max"], ["by", "enum"])
     await rejected("/reports/tax?from=2026-02-02&to=2026-02-01", ["from", "max"])
     await rejected("/reports/revenue/clients?from=2006-02-02&to=2026-02-02", ["to", "max"])

@@ -39,9 +39,10 @@ export const toParameter = (value: unknown): string | Buffer | null => {
 
 type TypeParser = (text: string) => unknown
 
-/** Convert to domain types: timestamps to ISO text, integers and decimals to numbers. */
+/** Convert to domain types: timestamps to ISO text, dates stay text, integers and decimals to numbers. */
 const parsers = new Map<number, TypeParser>([
   [pg.types.builtins.TIMESTAMPTZ, toIso],
+  [pg.types.builtins.DATE, (text) => text],
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.NUMERIC, Number]
 ])

@@ -16,4 +16,11 @@ describe("Parties", () => {
         `${party}.name required: is required`
       ])
   })
+
+  it("keeps codes that their lists do not have any more", () => {
+    const { address } = defaultParties.client
+    const dropped = { ...address, countryCode: "AN", electronicAddress: { scheme: "9901", value: "v" } }
+    const parties = { ...defaultParties, client: { name: "Northwind", address: dropped, language: "de" } }
+    assert.deepStrictEqual<unknown>(decode(Parties, parties), parties)
+  })
 })

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { Client } from "../../../../src/domain/contracting/Client.ts"
 import { eventFields } from "../../../../src/domain/events/Event.ts"
+import { languages } from "../../../../src/domain/Language.ts"
 import { columnOf } from "../../../../src/layers/postgres/repository/Columns.ts"
 import { buildJsonSql } from "../../../../src/layers/postgres/repository/JsonSql.ts"
 import { useFixture } from "../../../support/fixtures/useFixture.ts"
@@ -27,6 +28,7 @@ const client = fc.record(
     id: fc.stringMatching(/^clnt_[a-z0-9]{1,64}$/),
     name: text(40),
     description: text(40),
+    language: fc.constantFrom(...languages),
     order: fc.oneof(fc.constantFrom(0, Number.MAX_SAFE_INTEGER), fc.maxSafeNat()),
     media: fc.array(fc.record({ slot: text(5), order: fc.nat() }), { maxLength: 2 }),
     createdAt: timestamp,
@@ -44,7 +46,7 @@ describe("buildJsonSql", () => {
     await connection.query("set timezone = 'UTC'")
     const { rows } = await connection.query<{ json: string }>(
       `select ${buildJsonSql(shape.fields, (field) => `this."${field}"`)} as json
-       from json_to_recordset($1) as this (id text, name text, description text, "order" bigint, media json,
+       from json_to_recordset($1) as this (id text, name text, description text, language text, "order" bigint, media json,
          "createdAt" timestamptz(3), "updatedAt" timestamptz(3))`,
       [JSON.stringify(clients)]
     )

@@ -83,6 +83,9 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           rejects: [
             "a contract that is a DRAFT (`state`)",
             "another currency than that of the contract (`currency`)",
+            "a `discountReason` without a `discount`, or one of `taxCurrencyCode` and `taxCurrencyRate` alone (`required`)",
+            "a `taxCurrencyCode` that is the currency of the invoice (`currency`)",
+            "a `serviceTo` before `serviceFrom` (`min`)",
             "a `contractId` that does not exist in the tenant (404)"
           ],
           events: ["invoice.created"],
@@ -111,7 +114,9 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           description: "Changes the given fields of a draft and updates its totals.",
           rejects: [
             "an invoice that is not a DRAFT (`state`)",
-            "a `discountReason` without a `discount` (`required`)",
+            "a `discountReason` without a `discount`, or one of `taxCurrencyCode` and `taxCurrencyRate` alone (`required`)",
+            "a `taxCurrencyCode` that is the currency of the invoice (`currency`)",
+            "a `serviceTo` before `serviceFrom` (`min`)",
             "an amount beyond the cap of the contract (`max`)"
           ],
           events: ["invoice.updated"],
