@@ -17,7 +17,8 @@ export const constraints = {
   unknown: "The field does not exist, or is not supported here. The message names what it does not go with.",
   exists: "The field references a resource that does not exist in this tenant.",
   state: "The current status of a resource does not allow the request. The message names the status.",
-  currency: "The currency is not an ISO 4217 code, or differs from the currency of the contract or invoice.",
+  currency:
+    "The currency is not an ISO 4217 code, differs from that of the contract or invoice, or equals it where another is needed.",
   unique: "Another resource, or an earlier item of the same request, has this value already.",
   inUse: "Other resources still use the one that is to be deleted or changed. The message counts them.",
   quota: "The request would exceed a quota. `GET /limits` lists all quotas with their current use."

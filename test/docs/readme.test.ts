@@ -71,9 +71,23 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     await sharp({ create: { width: 40, height: 20, channels: 3, background: "#1f6f54" } }).toFile(logo)
     const replacements = { "LOGO=logo.png": `LOGO=${logo}` }
     const responses = await runJsonShell(service, [firstMinutes.shell, shellOf("docs/invoices.md")], replacements)
-    assert.lengthOf(responses, 13)
-    const [explained, rates, defaults, , taxed, discounted, series, dryRun, zone, account, pending, ready, branded] =
-      responses
+    assert.lengthOf(responses, 14)
+    const [
+      explained,
+      rates,
+      defaults,
+      ,
+      taxed,
+      discounted,
+      series,
+      dryRun,
+      zone,
+      header,
+      account,
+      pending,
+      ready,
+      branded
+    ] = responses
     assert.strictEqual(explained.data.lines[1].runningTotalMinor, 29_980)
     assert.deepStrictEqual(defaults.data.defaultTaxRates, [rates.data[0].id])
     assert.deepInclude(taxed.data, { subtotalMinor: 18_000, taxMinor: 3420, totalMinor: 21_420 })
@@ -81,6 +95,7 @@ describe("The commands of the documentation", { timeout: 90_000 }, () => {
     assert.strictEqual(series.data.next, 2)
     assert.strictEqual(dryRun.data.status, "VOID")
     assert.strictEqual(zone.data.timeZone, "Europe/Berlin")
+    assert.deepInclude(header.data, { purchaseOrder: "PO-4711", serviceTo: "2026-11-30" })
     assert.strictEqual(account.data.bankAccount.name, "Harbour Works")
     assert.deepStrictEqual([pending.data.status, ready.data.status], ["PENDING", "READY"])
     assert.deepInclude(branded.data.media[0], { slot: "logo", assetId: ready.data.assetId, status: "READY" })

@@ -49,7 +49,7 @@ describe("The header of an invoice", () => {
       field: "taxCurrencyCode",
       constraint: "currency",
       message: "must be another currency than that of the invoice, EUR"
-    }
+    } as const
     assert.deepStrictEqual(headerErrors({ currencyCode, taxCurrencyCode: "EUR", taxCurrencyRate: 1 }), [error])
     assert.deepStrictEqual(
       headerErrors({

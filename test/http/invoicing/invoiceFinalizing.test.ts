@@ -127,6 +127,15 @@ describe("POST /invoices/{invoiceId}/finalize", () => {
     assert.strictEqual(paid["dueAt"], daysFromNow(30, paid["issuedAt"]))
     assert.deepStrictEqual(await readParties(), parties)
   })
+
+  it("freezes English as the language of a client that names none", async () => {
+    const { id } = await (await createClient()).invoiceIn("FINALIZED")
+    const { rows } = await fixture().pool.query<{ language: string }>(
+      "select parties -> 'client' ->> 'language' as language from invoices where id = $1",
+      [id]
+    )
+    assert.deepStrictEqual(rows, [{ language: "en" }])
+  })
 })
 
 describe("A dry run", () => {
