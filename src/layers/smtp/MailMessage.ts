@@ -10,7 +10,7 @@ export interface MailAttachment {
 
 /** A message before it is encoded. */
 export interface MailMessage {
-  readonly from: string
+  readonly from: { readonly name: string; readonly address: string }
   readonly replyTo?: string | undefined
   readonly to: ReadonlyArray<string>
   readonly cc: ReadonlyArray<string>

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { creditNotePdfName } from "../../../domain/invoicing/document/PdfName.ts"
 import { callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
+import { InvoiceMails } from "../../../layers/mail/InvoiceMails.ts"
 import { CreditNoteDrafts } from "../../../layers/payments/creditNotes/CreditNoteDrafts.ts"
 import { CreditNoteExplanations } from "../../../layers/payments/creditNotes/CreditNoteExplanations.ts"
 import { CreditNoteLifecycle } from "../../../layers/payments/creditNotes/CreditNoteLifecycle.ts"
@@ -15,6 +16,7 @@ const dependencies = Effect.all({
   drafts: CreditNoteDrafts,
   explanations: CreditNoteExplanations,
   lifecycle: CreditNoteLifecycle,
+  mails: InvoiceMails,
   notes: CreditNotes,
   pdfs: CreditNotePdfs
 }).pipe(
@@ -24,6 +26,7 @@ const dependencies = Effect.all({
       CreditNoteExplanations.Default,
       CreditNoteLifecycle.Default,
       CreditNotes.Default,
+      InvoiceMails.Default,
       CreditNotePdfs.Default
     )
   )
@@ -32,7 +35,7 @@ const dependencies = Effect.all({
 export const creditNotes = handleGroup(
   CreditNotesApi,
   dependencies,
-  ({ drafts, explanations, lifecycle, notes, pdfs }) => ({
+  ({ drafts, explanations, lifecycle, mails, notes, pdfs }) => ({
     list: ({ query }) => listPage(query, (window) => notes.list(window, query)),
     create: ({ payload }) => drafts.create(payload),
     get: ({ path }) => notes.get(path.creditNoteId),
@@ -41,6 +44,8 @@ export const creditNotes = handleGroup(
     finalize: ({ path, query }) => lifecycle.finalize(path.creditNoteId, query),
     allocate: ({ path, payload }) => lifecycle.allocate(path.creditNoteId, payload),
     refund: ({ path, payload }) => lifecycle.refund(path.creditNoteId, payload),
+    send: ({ path, payload }) => mails.sendCreditNote(path.creditNoteId, payload),
+    listMails: ({ path, query }) => listPage(query, (window) => mails.pageOfCreditNote(path.creditNoteId, window)),
     explain: ({ path }) => explanations.get(path.creditNoteId),
     pdf: ({ path }) =>
       Effect.gen(function* () {
