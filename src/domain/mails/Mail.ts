@@ -173,24 +173,30 @@ export const resolveRecipients = (
     return { to, cc }
   })
 
-/** Chooses the integration that sends mails: the given one, or the only one. */
-export const requireMailIntegration = <A extends { readonly id: string }>(
+interface MailIntegration {
+  readonly id: string
+  readonly provider: string
+}
+
+const rejectIntegration = (constraint: "exists" | "state" | "required", message: string) =>
+  Either.left(fieldError("integrationId", constraint, message))
+
+/** Chooses the integration that sends mails: the given one, or else the only one with the provider EMAIL. */
+export const requireMailIntegration = <A extends MailIntegration>(
   integrations: ReadonlyArray<A>,
   given: string | undefined
 ): Either.Either<A, ValidationError> => {
-  const found = given === undefined ? integrations : integrations.filter(({ id }) => id === given)
-  const [only, ...others] = found
-  if (only !== undefined && others.length === 0) return Either.right(only)
   if (given !== undefined) {
-    return Either.left(fieldError("integrationId", "exists", "is no EMAIL integration of this tenant"))
+    const found = integrations.find(({ id }) => id === given)
+    if (found === undefined) return rejectIntegration("exists", "does not exist in this tenant")
+    return found.provider === "EMAIL"
+      ? Either.right(found)
+      : rejectIntegration("state", `is a ${found.provider} integration; only EMAIL integrations send mails`)
   }
-  return Either.left(
-    fieldError(
-      "integrationId",
-      "required",
-      only === undefined
-        ? "is required, and the tenant has no EMAIL integration yet"
-        : `is required, because the tenant has ${found.length} EMAIL integrations`
-    )
-  )
+  const [only, ...others] = integrations.filter(({ provider }) => provider === "EMAIL")
+  if (only === undefined)
+    return rejectIntegration("required", "is required, and the tenant has no EMAIL integration yet")
+  return others.length === 0
+    ? Either.right(only)
+    : rejectIntegration("required", `is required, because the tenant has ${others.length + 1} EMAIL integrations`)
 }

@@ -33,11 +33,13 @@ import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 interface MailIntegration {
   readonly id: string
+  readonly provider: string
   readonly config: typeof IntegrationConfig.Type
 }
 
 /** A document that is locked until the transaction ends. */
 interface LockedDocument extends MailedDocument {
+  readonly status: string
   readonly sequence: number
   readonly client: string
 }
@@ -63,21 +65,19 @@ export class InvoiceMails extends Effect.Service<InvoiceMails>()("layers/Invoice
     const lockInvoice = Effect.fnUntraced(function* (id: string) {
       const { sequence } = yield* invoices.lockForUpdate(id)
       const { client, value } = yield* invoices.getWithClient(id)
-      yield* requireMailable("invoice", value.status)
-      return { kind: "invoice", id, sequence, client } as const
+      return { kind: "invoice", id, status: value.status, sequence, client } as const
     })
 
     const lockNote = Effect.fnUntraced(function* (id: string) {
       const { sequence, value } = yield* notes.lockForUpdate(id)
-      yield* requireMailable("credit_note", value.status)
-      return { kind: "credit_note", id, sequence, client: value.client } as const
+      return { kind: "credit_note", id, status: value.status, sequence, client: value.client } as const
     })
 
-    const findIntegrations = Effect.fnUntraced(function* (given: string | undefined) {
+    const findIntegration = Effect.fnUntraced(function* (given: string | undefined) {
       const tenant = yield* CurrentTenant
       const found = yield* Effect.orDie(sql<MailIntegration>`
-        select id, config from integrations
-        where tenant_id = ${tenant} and provider = 'EMAIL' and id = coalesce(${given ?? null}::text, id)
+        select id, provider, config from integrations
+        where tenant_id = ${tenant} and case when ${given ?? null}::text is null then provider = 'EMAIL' else id = ${given ?? null} end
         order by id limit ${maxListed} for key share`)
       return yield* requireMailIntegration(found, given)
     })
@@ -188,7 +188,8 @@ export class InvoiceMails extends Effect.Service<InvoiceMails>()("layers/Invoice
         const texts = { ...(subject === undefined ? {} : { subject }), ...(message === undefined ? {} : { message }) }
         yield* requireNoErrors(mailTextErrors(texts))
         const document = yield* lock
-        const { config, id: integration } = yield* findIntegrations(integrationId)
+        const { config, id: integration } = yield* findIntegration(integrationId)
+        yield* requireMailable(document.kind, document.status)
         const isShared = usesSharedMailServer(config)
         if (isShared) yield* requireProviderConfigured("EMAIL", operator.missing)
         const addresses = yield* loadAddresses(document.client, [...(givenTo ?? []), ...givenCc])

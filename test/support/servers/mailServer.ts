@@ -29,7 +29,11 @@ export const startMailServer = async (options: SMTPServerOptions = {}) => {
   server.on("error", () => {})
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))
   const { port } = server.server.address() as AddressInfo // neither a pipe nor closed
-  return { port, mails, stop: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+  /** Closes the connection of a session without an answer. */
+  const disconnect = (session: string) => {
+    for (const connection of server.connections) if (connection.id === session) connection.close()
+  }
+  return { port, mails, disconnect, stop: () => new Promise<void>((resolve) => server.close(() => resolve())) }
 }
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>

@@ -162,16 +162,17 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
         operation("Send a credit note by mail", inTenant("ADMIN"), {
           description:
             "Sends the PDF by mail through an EMAIL integration, one mail for each recipient. Without `to`, the contacts of " +
-            "the client with `receivesInvoices` get it. Without texts, those of the integration in the language of the client.",
+            "the client with `receivesInvoices` get it. Without texts, those of the integration in the language of the client. " +
+            "`credit_note.sent` or `credit_note.bounced` follows for each recipient.",
           rejects: [
             "a credit note that is not issued (`state`)",
             `no recipient (\`required\`), or more than ${maxRecipients} (\`maxItems\`)`,
             "an address that is not the client's, if the integration uses the mail server of the operator (`exists`)",
             "a placeholder that does not exist (`format`)",
-            "an `integrationId` that is no EMAIL integration (`exists`), or none with several of them (`required`)",
+            "an `integrationId` that does not exist (`exists`) or is no EMAIL integration (`state`), or none with several of them (`required`)",
             "more mails than the daily quota (`quota`)"
           ],
-          events: ["credit_note.send_requested", "credit_note.sent", "credit_note.bounced"]
+          events: ["credit_note.send_requested"]
         })
       )
   )
