@@ -106,7 +106,7 @@ const issuedStatuses: Readonly<Record<MailedKind, ReadonlyArray<string>>> = {
   credit_note: ["FINALIZED"]
 }
 
-const kindNames: Readonly<Record<MailedKind, string>> = { invoice: "invoice", credit_note: "credit note" }
+const kindNames: Readonly<Record<MailedKind, string>> = { invoice: "an invoice", credit_note: "a credit note" }
 
 export const isMailable = (kind: MailedKind, status: string) => issuedStatuses[kind].includes(status)
 
@@ -118,12 +118,14 @@ export const requireMailable = (kind: MailedKind, status: string): Either.Either
         fieldError(
           "status",
           "state",
-          `is ${status}; only a ${kindNames[kind]} that is ${issuedStatuses[kind].join(" or ")} can be sent`
+          `is ${status}; only ${kindNames[kind]} that is ${issuedStatuses[kind].join(" or ")} can be sent`
         )
       )
 
+const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+
 const distinct = (addresses: ReadonlyArray<string>) =>
-  [...new Map(addresses.map((one) => [one.toLowerCase(), one] as const).toReversed()).values()].toReversed()
+  addresses.filter((address, n) => addresses.findIndex((other) => isSameAddress(address, other)) === n)
 
 interface Addresses {
   /** The addresses of all contacts of the client. */
@@ -134,8 +136,7 @@ interface Addresses {
 
 /** Fails for addresses that are not the client's. The server of the operator must not send mails to strangers. */
 const requireContacts = (field: "to" | "cc", given: ReadonlyArray<string>, { ofContacts }: Addresses) => {
-  const known = new Set(ofContacts.map((one) => one.toLowerCase()))
-  const stranger = given.find((one) => !known.has(one.toLowerCase()))
+  const stranger = given.find((address) => !ofContacts.some((known) => isSameAddress(known, address)))
   return stranger === undefined
     ? Either.void
     : Either.left(
@@ -160,8 +161,7 @@ export const resolveRecipients = (
         fieldError("to", "required", "is required, because no contact of the client with an email has receivesInvoices")
       )
     }
-    const own = new Set(to.map((one) => one.toLowerCase()))
-    const cc = distinct(givenCc).filter((one) => !own.has(one.toLowerCase()))
+    const cc = distinct(givenCc).filter((copied) => !to.some((address) => isSameAddress(copied, address)))
     if (to.length + cc.length > maxRecipients) {
       const message = `must have at most ${maxRecipients} recipients together with cc, but has ${to.length + cc.length}`
       return yield* Either.left(fieldError("to", "maxItems", message))

@@ -4,6 +4,7 @@ import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import type { MailedDocument, MailOutcome } from "../../domain/mails/Mail.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import type { Row } from "../postgres/repository/Columns.ts"
 import { insertEvents, workerOrigin } from "../postgres/repository/EventLog.ts"
 
 /** A mail of a delivery. A round is what follows a redelivery: each sends the mail at most once. */
@@ -28,7 +29,7 @@ export interface MailResult extends DeliveryMail {
 }
 
 /** A row of the archive of a tenant. */
-interface ProofRow {
+interface ProofRow extends Row {
   readonly delivery: string
   readonly round: number
   readonly recipient: string

@@ -242,6 +242,7 @@ describe("The roles of a tenant", () => {
       },
       mailIntegration: async () => {
         mailIntegration ??= await post("/integrations", { provider: "EMAIL", name: "Mail", config: mailConfig(9) })
+        return mailIntegration
       },
       writeOff: (id: string) => post(`/invoices/${id}/write-off`, { reason: "Goodwill" })
     }
