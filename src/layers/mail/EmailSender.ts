@@ -9,7 +9,7 @@ import { type DeliveryMail, MailProofs, type MailResult } from "../delivery/Mail
 import { Quotas } from "../quotas/Quotas.ts"
 import { encodeMessage, messageIdOf } from "../smtp/MailMessage.ts"
 import { operatorServer } from "../smtp/OperatorServer.ts"
-import { SmtpClient, type SmtpServer, smtpTimeout } from "../smtp/SmtpClient.ts"
+import { SmtpClient, type SmtpMail, type SmtpServer, smtpTimeout } from "../smtp/SmtpClient.ts"
 import type { SmtpResult } from "../smtp/SmtpResult.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { MailDocuments } from "./MailDocuments.ts"
@@ -46,33 +46,26 @@ const unconfirmed: SendResult = {
   error: "A worker stopped while it sent this mail, so it may have been sent; redeliver it if it has not arrived"
 }
 
-/** Credentials that the server of the tenant rejects stop the integration: the mails are sent after it is resumed. */
-const stopReasonOf = (result: SmtpResult, isShared: boolean) =>
-  result.outcome === "REFUSED" && result.stage === "AUTH"
-    ? { isAuth: true, stop: isShared ? undefined : result.reason }
-    : undefined
+interface Sent {
+  readonly sent: Omit<SendResult, "latencyMs">
+  readonly outcome: MailOutcome
+}
 
-const toSendResult = (
-  result: SmtpResult,
-  isShared: boolean
-): { readonly sent: Omit<SendResult, "latencyMs">; readonly outcome: MailOutcome } => {
+/**
+ * Credentials that the server rejects say nothing about the mail, which is kept. Those of the tenant stop the integration
+ * until somebody corrects them.
+ */
+const toSendResult = (result: SmtpResult, isShared: boolean): Sent => {
   if (result.outcome === "SENT") {
     return { sent: { delivered: true, status: result.status, body: result.response }, outcome: "SENT" }
   }
   if (result.outcome === "UNCERTAIN") {
     return { sent: { delivered: false, isUncertain: true, error: result.reason }, outcome: "UNCERTAIN" }
   }
-  const login = stopReasonOf(result, isShared)
-  const isFinal = result.outcome === "REFUSED" && login === undefined
-  const sent = {
-    delivered: false,
-    isFinal,
-    error: result.reason,
-    status: result.status,
-    body: result.response,
-    stop: login?.stop
-  }
-  return { sent, outcome: isFinal ? "REFUSED" : "RETRY" }
+  const failed = { delivered: false, error: result.reason, status: result.status, body: result.response }
+  if (result.outcome === "RETRY") return { sent: failed, outcome: "RETRY" }
+  if (result.stage !== "AUTH") return { sent: { ...failed, isFinal: true }, outcome: "REFUSED" }
+  return { sent: isShared ? failed : { ...failed, stop: result.reason }, outcome: "RETRY" }
 }
 
 /** Sends invoices and credit notes by mail. */
@@ -141,13 +134,10 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
       })
     })
 
-    const send = Effect.fnUntraced(function* (claimed: ClaimedDelivery, password: string | undefined) {
-      const startedAt = Date.now()
-      const config = yield* Effect.orDie(decodeConfig(claimed.config))
-      const { from, server } = yield* serverOf(config, password)
+    const mailOf = (claimed: ClaimedDelivery, config: typeof IntegrationConfig.Type): DeliveryMail => {
       const recipient = claimed.recipient ?? ""
-      const isShared = usesSharedMailServer(config)
-      const mail: DeliveryMail = {
+      const from = config.from ?? operator.found?.from ?? ""
+      return {
         tenant: claimed.tenant,
         delivery: claimed.id,
         round: claimed.spent,
@@ -157,48 +147,68 @@ export class EmailSender extends Effect.Service<EmailSender>()("layers/EmailSend
         client: claimed.client ?? undefined,
         recipient,
         messageId: messageIdOf(claimed.event, recipient, from.slice(from.lastIndexOf("@") + 1)),
-        isShared,
+        isShared: usesSharedMailServer(config),
         requestedBy: claimed.createdBy ?? undefined
       }
-      if (claimed.unconfirmedSince !== null) {
-        return { ...unconfirmed, mail: { ...mail, outcome: "UNCERTAIN", reason: unconfirmed.error } } as const
-      }
-      yield* requireQuota(mail)
-      const message = yield* buildMessage(claimed, mail, from, config)
-      const timeout = Duration.subtract(smtpTimeout, Duration.millis(Date.now() - startedAt))
-      let hasBegun = false
-      const begin = Effect.tap(proofs.begin(mail, claimed.lease), (may) =>
-        Effect.sync(() => {
+    }
+
+    /** Transmits the message. After a defect it is known whether the server may have got it. */
+    const transmit = (server: SmtpServer, message: SmtpMail, mail: DeliveryMail, lease: string) =>
+      Effect.suspend(() => {
+        let hasBegun = false
+        const begin = Effect.map(proofs.begin(mail, lease), (may) => {
           hasBegun = may
+          return may
         })
-      )
-      const result = yield* Effect.catchAllCause(
-        smtp.send(server, { envelope: { from, to: recipient }, message, timeout }, begin),
-        (cause) => {
+        return Effect.catchAllCause(smtp.send(server, message, begin), (cause) => {
           const reason = "An internal error interrupted the mail"
           const failed: SmtpResult = hasBegun
             ? { outcome: "UNCERTAIN", reason }
             : { outcome: "RETRY", stage: "DATA", reason }
           return Effect.as(Effect.logError("A mail failed with an internal error", cause), failed)
-        }
-      )
-      const { outcome, sent } = toSendResult(result, isShared)
+        })
+      })
+
+    const attempt = Effect.fnUntraced(function* (
+      claimed: ClaimedDelivery,
+      mail: DeliveryMail,
+      config: typeof IntegrationConfig.Type,
+      password: string | undefined
+    ) {
+      const startedAt = Date.now()
+      const { from, server } = yield* serverOf(config, password)
+      yield* requireQuota(mail)
+      const message = yield* buildMessage(claimed, mail, from, config)
+      const timeout = Duration.subtract(smtpTimeout, Duration.millis(Date.now() - startedAt))
+      const envelope = { from, to: mail.recipient }
+      const result = yield* transmit(server, { envelope, message, timeout }, mail, claimed.lease)
+      const { outcome, sent } = toSendResult(result, mail.isShared)
       return { ...sent, latencyMs: Date.now() - startedAt, mail: { ...mail, outcome, reason: sent.error } }
+    })
+
+    const send = Effect.fnUntraced(function* (claimed: ClaimedDelivery, password: string | undefined) {
+      const config = yield* Effect.orDie(decodeConfig(claimed.config))
+      const mail = mailOf(claimed, config)
+      if (claimed.unconfirmedSince !== null) {
+        return { ...unconfirmed, mail: { ...mail, outcome: "UNCERTAIN", reason: unconfirmed.error } } as const
+      }
+      const fail = (error: string, more: Partial<MailSendResult> = {}) =>
+        Effect.succeed<MailSendResult>({ delivered: false, latencyMs: 0, error, ...more })
+      const retry = (reason: string): Partial<MailSendResult> => ({ mail: { ...mail, outcome: "RETRY", reason } })
+      return yield* attempt(claimed, mail, config, password).pipe(
+        Effect.catchTags({
+          NotSent: ({ isFinal = false, reason, retryAfter }) =>
+            fail(reason, isFinal ? { isFinal } : { retryAfter, ...retry(reason) }),
+          NotFound: () => fail("The document does not exist", { isFinal: true })
+        }),
+        Effect.catchAll(({ message }) => fail(message, retry(message)))
+      )
     })
 
     return {
       /** Makes one attempt. The result has to be recorded with its mail, or else the mail is UNCERTAIN. */
       send: (claimed: ClaimedDelivery, password: string | undefined): Effect.Effect<MailSendResult> =>
-        send(claimed, password).pipe(
-          Effect.catchTags({
-            NotSent: ({ isFinal = false, reason, retryAfter }) =>
-              Effect.succeed({ delivered: false, latencyMs: 0, error: reason, isFinal, retryAfter }),
-            NotFound: () =>
-              Effect.succeed({ delivered: false, latencyMs: 0, error: "The document does not exist", isFinal: true })
-          }),
-          Effect.catchAll(({ message }) => Effect.succeed({ delivered: false, latencyMs: 0, error: message })),
-          Effect.provideService(CurrentTenant, claimed.tenant)
-        )
+        Effect.provideService(send(claimed, password), CurrentTenant, claimed.tenant)
     }
   }).pipe(withSpans("EmailSender"))
 }) {}
