@@ -19,6 +19,7 @@ const rooms = {
   "layers/nats": [...leaf, "layers/telemetry"],
   "layers/webhook": leaf,
   "layers/pdf": leaf,
+  "layers/smtp": [...leaf, "layers/webhook"],
   "layers/providerHttp": [...leaf, "layers/webhook"],
   "layers/oauth": [...leaf, "layers/providerHttp"],
   "layers/jira": [...leaf, "layers/oauth", "layers/providerHttp"],
@@ -48,6 +49,7 @@ const rooms = {
     "layers/jira",
     "layers/oauth",
     "layers/providerHttp",
+    "layers/smtp",
     "layers/webhook"
   ],
   "layers/delivery": [
@@ -58,6 +60,7 @@ const rooms = {
     "layers/nats",
     "layers/providerHttp"
   ],
+  "layers/mail": [...area, "layers/delivery", "layers/invoicing", "layers/payments", "layers/smtp"],
   "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
   "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations", "layers/taxes"],
 

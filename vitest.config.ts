@@ -20,6 +20,7 @@ export const quick = [
   "test/layers/postgres/connection/values.test.ts",
   "test/layers/telemetry/useCaseSpans.test.ts",
   "test/layers/tracker/intake/*.test.ts",
+  "test/layers/smtp/*.test.ts",
   "test/layers/webhook/rejectedUrls.test.ts",
   "test/workers/delivery/sendSlots.test.ts"
 ]

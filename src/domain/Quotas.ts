@@ -103,6 +103,22 @@ export const quotas = {
     counts: "tax rates per tenant, archived ones included",
     remedy: "use an existing one"
   },
+  tenantMails: {
+    setting: "MAX_TENANT_MAILS",
+    default: 500,
+    highest: million,
+    scope: "tenant",
+    counts: "mails a day per tenant through the mail server of the operator",
+    remedy: "wait, use a mail server of your own"
+  },
+  callerMails: {
+    setting: "MAX_CALLER_MAILS",
+    default: 200,
+    highest: million,
+    scope: "caller",
+    counts: "mails a day per caller through the mail server of the operator",
+    remedy: "wait, use a mail server of your own"
+  },
   invoiceLines: {
     setting: "MAX_INVOICE_LINES",
     default: 10_000,

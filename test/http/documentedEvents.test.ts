@@ -165,6 +165,17 @@ describe("The events that the OpenAPI document lists", () => {
     await authorizations.confirm(confirmed, await authorizations.pendingConfirmation(confirmed))
   }
 
+  const changeMails = async (service: Service) => {
+    const payer = await startPayer(service, fixture().tenant)
+    const config = { host: "127.0.0.1", port: 9, security: "STARTTLS", from: "books@seller.example" }
+    await send(service, "POST", "/integrations", { provider: "EMAIL", name: "Mail", config }, 201)
+    const invoice = await payer.newInvoice(9)
+    const note = await payer.finalizeNote((await payer.draftNote(invoice.id)).id)
+    const to = ["ada@client.example"]
+    await send(service, "POST", `/invoices/${invoice.id}/send`, { to }, 202)
+    await send(service, "POST", `/credit-notes/${note.id}/send`, { to }, 202)
+  }
+
   const changeIssues = async (service: Service) => {
     const { pool, tenant } = fixture()
     const jira = jiraSender(service)
@@ -187,6 +198,7 @@ describe("The events that the OpenAPI document lists", () => {
     await changeImages(service)
     await changeIntegrations(service)
     await changeIssues(service)
+    await changeMails(service)
     await send(service, "PATCH", `/tenants/${fixture().tenant}`, { description: "Described" })
     await send(service, "DELETE", `/tenants/${await service.newTenant()}`, undefined, 204)
     await service.api("POST", "/tenants", { as: "owner", body: { name: "Another" } })

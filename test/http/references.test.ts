@@ -71,6 +71,7 @@ const migrationIds = ["migrations.migration_id"]
 const externalIds = [
   "billables.reference_id",
   "delivery_files.file_id",
+  "invoice_mails.message_id",
   "grants.site_id",
   "inbound_webhooks.issue_id",
   "payments.external_id",
@@ -79,12 +80,17 @@ const externalIds = [
   "tracker_webhooks.webhook_id"
 ]
 
-/** Identifiers in events and deliveries, which outlive their resource. */
+/** Identifiers in events, deliveries and proofs of mails, which outlive their resource. */
 const outlivingIds = [
   "deliveries.resource_id",
   "event_feed.resource_id",
   "events.client_id",
   "events.resource_id",
+  "invoice_mails.credit_note_id",
+  "invoice_mails.delivery_id",
+  "invoice_mails.event_id",
+  "invoice_mails.integration_id",
+  "invoice_mails.invoice_id",
   "outbox.resource_id"
 ]
 

@@ -10,16 +10,20 @@ export type DeliveryId = typeof DeliveryId.Type
 
 const EventId = id("evt", "event")
 
+export const unfinishedStatuses = ["WAITING", "PENDING"] as const
+export const finishedStatuses = ["DELIVERED", "EXHAUSTED", "UNCERTAIN"] as const
+
 /** WAITING: queued behind another delivery of the same resource. PENDING: sent when due. The others are final. */
 export const DeliveryStatus = field(
-  oneOf("WAITING", "PENDING", "DELIVERED", "EXHAUSTED"),
+  oneOf(...unfinishedStatuses, ...finishedStatuses),
   "WAITING: behind an earlier event of the same resource. PENDING: sent when due. DELIVERED: accepted by the receiver. " +
-    "EXHAUSTED: all attempts failed.",
+    "EXHAUSTED: all attempts failed, or the mail server refused the mail for good. UNCERTAIN: a mail that may have been " +
+    "sent; it is sent again only on request.",
   "PENDING"
 )
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
-export const FinishedStatus = oneOf("DELIVERED", "EXHAUSTED")
+export const FinishedStatus = oneOf(...finishedStatuses)
 
 /** The result of an attempt. LOST: the worker stopped before it recorded a result. */
 export const AttemptOutcome = field(
@@ -39,10 +43,15 @@ export const Delivery = Schema.Struct({
   integration: field(IntegrationId, "The integration that gets the event."),
   event: field(EventId, "The event to deliver."),
   eventType: field(text(1, 200), "Type of the event.", "invoice.finalized"),
+  recipient: optional(
+    field(Schema.String, "EMAIL: the address that the mail goes to.", "ada.larsen@northwind.example")
+  ),
   status: DeliveryStatus,
   attempts: field(integer(0, maxInt32), "How often it was sent so far.", 1),
   nextAttemptAt: optional(field(Timestamp, "When it is sent next.", "2026-11-14T09:30:05.000Z")),
-  responseStatus: optional(field(integer(0, maxInt32), "HTTP status of the last response of the receiver.", 503)),
+  responseStatus: optional(
+    field(integer(0, maxInt32), "Status of the last response of the receiver, in HTTP or SMTP.", 503)
+  ),
   error: optional(field(Schema.String, "Why the last attempt failed.", lastError)),
   deliveredAt: optional(field(Timestamp, "When the receiver accepted it.")),
   ...timestamps
@@ -54,7 +63,7 @@ export const DeliveryAttempt = Schema.Struct({
   attemptedAt: field(Timestamp, "When it was sent.", "2026-11-14T09:30:00.000Z"),
   outcome: AttemptOutcome,
   latencyMs: optional(field(integer(0, maxInt32), "Milliseconds until the response.", 128)),
-  responseStatus: optional(field(integer(0, maxInt32), "HTTP status of the response.", 503)),
+  responseStatus: optional(field(integer(0, maxInt32), "Status of the response, in HTTP or SMTP.", 503)),
   responseBody: optional(
     field(Schema.String, "Beginning of the response of the receiver, while it is kept.", "Under maintenance")
   ),
@@ -96,7 +105,13 @@ export const Redelivery = body({
   until: optional(
     field(UtcDateTime, "Deliveries created at or before this time. Default: now.", "2026-11-15T00:00:00.000Z")
   ),
-  status: optional(field(FinishedStatus, "Only deliveries with this status. Default: both.", "EXHAUSTED"))
+  status: optional(
+    field(
+      FinishedStatus,
+      "Only deliveries with this status. Default: DELIVERED and EXHAUSTED. UNCERTAIN mails may arrive twice.",
+      "EXHAUSTED"
+    )
+  )
 }).annotations({ identifier: "RedeliveryRequest", description: "Which finished deliveries to send again." })
 export type Redelivery = typeof Redelivery.Type
 

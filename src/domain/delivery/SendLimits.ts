@@ -26,8 +26,8 @@ const minThreshold = 16
 /** Initial limit of an integration in a pool. */
 export const initialLimit = { PROVEN: provenLimit, NEW: newLimit, SLOW: 1 } as const satisfies Record<SendPool, number>
 
-/** An attempt of this duration is slow, even if it succeeds. Uploads to Google Drive get more time. */
-export const slowAfterMs = { WEBHOOK: 2000, NATS: 2000, GOOGLE_DRIVE: 10_000 } as const
+/** An attempt of this duration is slow, even if it succeeds. Uploads to Google Drive and mails get more time. */
+export const slowAfterMs = { WEBHOOK: 2000, NATS: 2000, GOOGLE_DRIVE: 10_000, EMAIL: 10_000 } as const
 
 /** The adaptive concurrency limit of one integration. It adapts as the congestion window of TCP does. */
 export interface SendLimit {

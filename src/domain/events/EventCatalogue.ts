@@ -12,6 +12,7 @@ import { Integration } from "../integrations/Integration.ts"
 import { Billable } from "../invoicing/Billable.ts"
 import { Invoice } from "../invoicing/Invoice.ts"
 import { CreditNoteSeries, InvoiceSeries } from "../invoicing/NumberSeries.ts"
+import { CreditNoteMailed, CreditNoteSendRequested, InvoiceMailed, InvoiceSendRequested } from "../mails/Mail.ts"
 import { Payment } from "../payments/Payment.ts"
 import { butIs } from "../RejectedValue.ts"
 import { ConstraintId } from "../Schemas.ts"
@@ -45,6 +46,9 @@ const actionTexts = {
   reversed: "was reversed with its allocations",
   refunded: "was paid back in full or in part",
   voided: "was voided",
+  send_requested: "is to be sent by mail",
+  sent: "was accepted by the mail server for one recipient",
+  bounced: "was refused by the mail server for one recipient",
   archived: "was archived and can no longer be used",
   reference_changed: "bills an issue that changed in the tracker",
   ready: "was verified and can be shown",
@@ -67,7 +71,18 @@ export const eventCatalogue = {
   project: { schema: Project, actions: crudActions },
   invoice: {
     schema: Invoice,
-    actions: [...crudActions, "finalized", "paid", "reopened", "written_off", "voided"]
+    actions: [
+      ...crudActions,
+      "finalized",
+      "paid",
+      "reopened",
+      "written_off",
+      "voided",
+      "send_requested",
+      "sent",
+      "bounced"
+    ],
+    schemaByAction: { send_requested: InvoiceSendRequested, sent: InvoiceMailed, bounced: InvoiceMailed }
   },
   invoice_series: { schema: InvoiceSeries, actions: ["updated"] },
   billable: {
@@ -76,7 +91,11 @@ export const eventCatalogue = {
     schemaByAction: { reference_changed: ReferenceChanged }
   },
   payment: { schema: Payment, actions: ["recorded", "allocated", "reversed", "refunded"] },
-  credit_note: { schema: CreditNote, actions: [...crudActions, "finalized", "allocated", "refunded"] },
+  credit_note: {
+    schema: CreditNote,
+    actions: [...crudActions, "finalized", "allocated", "refunded", "send_requested", "sent", "bounced"],
+    schemaByAction: { send_requested: CreditNoteSendRequested, sent: CreditNoteMailed, bounced: CreditNoteMailed }
+  },
   credit_note_series: { schema: CreditNoteSeries, actions: ["updated"] },
   tax_rate: { schema: TaxRate, actions: ["created", "updated", "archived"] },
   asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },

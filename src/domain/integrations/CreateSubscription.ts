@@ -28,11 +28,21 @@ export const resolveScopeKey = ({ clientId, scopeKey }: CreateSubscription) => {
     : Either.left(fieldError("scopeKey", "enum", `must be ${scope} or be omitted, but is ${describeValue(scopeKey)}`))
 }
 
+/** The event types of providers that do not support all. */
+const supportedEvents: Partial<Record<Provider, ReadonlyArray<string>>> = {
+  GOOGLE_DRIVE: ["invoice.finalized"],
+  EMAIL: ["invoice.finalized", "credit_note.finalized"]
+}
+
 /** Fails for event types that the provider does not support. */
-export const requireSupportedEvent = (provider: Provider, eventType: string) =>
-  provider === "GOOGLE_DRIVE" && eventType !== "invoice.finalized"
-    ? Either.left(fieldError("eventType", "enum", `must be invoice.finalized for GOOGLE_DRIVE, but is ${eventType}`))
-    : Either.void
+export const requireSupportedEvent = (provider: Provider, eventType: string) => {
+  const supported = supportedEvents[provider]
+  return supported === undefined || supported.includes(eventType)
+    ? Either.void
+    : Either.left(
+        fieldError("eventType", "enum", `must be ${supported.join(" or ")} for ${provider}, but is ${eventType}`)
+      )
+}
 
 type NewSubscription = Omit<Subscription, "id">
 

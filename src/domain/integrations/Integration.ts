@@ -1,7 +1,9 @@
 import { Either, Schema } from "effect"
+import { EmailAddress } from "../contracting/EmailAddress.ts"
 import { type ErrorDetail, fieldError } from "../Errors.ts"
 import { id } from "../Ids.ts"
-import { body, field, optional, patch, text, timestamps } from "../Schemas.ts"
+import { allMailTextErrors, MailTexts } from "../mails/MailTexts.ts"
+import { body, field, integer, oneOf, optional, patch, text, timestamps } from "../Schemas.ts"
 import { toStorableText } from "../StorableText.ts"
 import { isOAuthProvider } from "./Authorization.ts"
 import { IntegrationStatus } from "./IntegrationStatus.ts"
@@ -14,7 +16,7 @@ export type IntegrationId = typeof IntegrationId.Type
 export const maxSiteIdLength = 100
 
 /** The settings of all providers. `configKeys` lists those of each provider. */
-const IntegrationConfig = body({
+export const IntegrationConfig = body({
   url: optional(
     field(text(1, 2000), "WEBHOOK: the URL that receives events, on a public host.", "https://books.example.com/hook")
   ),
@@ -25,10 +27,21 @@ const IntegrationConfig = body({
       "JIRA: identifier of the Jira site. The authorization fills it in, and then it cannot change."
     )
   ),
-  jql: optional(field(text(1, 500), "JIRA: a JQL filter of the issues to track."))
+  jql: optional(field(text(1, 500), "JIRA: a JQL filter of the issues to track.")),
+  host: optional(field(text(1, 253), "EMAIL: your mail server. Default: that of the operator.", "mail.example.com")),
+  port: optional(field(integer(1, 65_535), "EMAIL: port of the mail server.", 587)),
+  security: optional(
+    field(oneOf("TLS", "STARTTLS"), "EMAIL: TLS from the start, usually on port 465, or STARTTLS.", "STARTTLS")
+  ),
+  user: optional(field(text(1, 200), "EMAIL: user at the mail server, whose password is `password`.", "books")),
+  from: optional(field(EmailAddress, "EMAIL: the address that mails come from.", "books@example.com")),
+  replyTo: optional(field(EmailAddress, "EMAIL: the address that answers go to.", "office@example.com")),
+  texts: optional(field(MailTexts, "EMAIL: subjects and messages, by language."))
 }).annotations({
   identifier: "IntegrationConfig",
-  description: "Settings of the provider. WEBHOOK needs `url`, GOOGLE_DRIVE needs `folderId`, NATS has none."
+  description:
+    "Settings of the provider. WEBHOOK needs `url`, GOOGLE_DRIVE needs `folderId`, NATS has none. EMAIL needs `host`, " +
+    "`port`, `security` and `from`, or none of them to use the mail server of the operator."
 })
 export type IntegrationConfig = typeof IntegrationConfig.Type
 
@@ -42,6 +55,8 @@ const changeable = {
   config: IntegrationConfig
 }
 
+const password = field(text(1, 1000), "EMAIL: password of `config.user`. No response shows it.", "correct horse")
+
 export const Integration = Schema.Struct({
   id: IntegrationId,
   provider: Provider,
@@ -50,7 +65,7 @@ export const Integration = Schema.Struct({
   statusReason: optional(field(text(1, maxReasonLength), "Why the integration stopped, and what to do.")),
   isAuthorized: field(
     Schema.Boolean,
-    "Whether the provider lets the service in. Always true for WEBHOOK and NATS.",
+    "Whether the provider lets the service in. Always true for WEBHOOK, NATS and EMAIL.",
     true
   ),
   config: changeable.config,
@@ -80,10 +95,11 @@ export const IntegrationWithSecret = Schema.Struct({
 export const CreateIntegration = body({
   provider: Provider,
   name: changeable.name,
-  config: optional(IntegrationConfig)
+  config: optional(IntegrationConfig),
+  password: optional(password)
 }).annotations({ identifier: "CreateIntegration", description: "A new integration." })
 
-export const PatchIntegration = patch(changeable).annotations({
+export const PatchIntegration = patch({ ...changeable, password }).annotations({
   identifier: "PatchIntegration",
   description: "The fields of an integration to change. `config` replaces all settings."
 })
@@ -97,16 +113,25 @@ const configKeys: Readonly<Record<Provider, ConfigKeys>> = {
   JIRA: { required: [], known: ["siteId", "jql"] },
   GOOGLE_DRIVE: { required: ["folderId"], known: ["folderId"] },
   WEBHOOK: { required: ["url"], known: ["url"] },
-  NATS: { required: [], known: [] }
+  NATS: { required: [], known: [] },
+  EMAIL: { required: [], known: ["host", "port", "security", "user", "from", "replyTo", "texts"] }
 }
+
+const mailServerKeys = ["host", "port", "security", "from"] as const
+
+/** Whether an EMAIL integration uses the mail server of the operator. */
+export const usesSharedMailServer = (config: IntegrationConfig) =>
+  config.user === undefined && mailServerKeys.every((key) => config[key] === undefined)
+
+const requiredKeys = (provider: Provider, config: IntegrationConfig): ReadonlyArray<string> =>
+  provider === "EMAIL" && !usesSharedMailServer(config) ? mailServerKeys : configKeys[provider].required
 
 /** Validation errors of a provider's settings. */
 export const configErrors = (provider: Provider, config: IntegrationConfig): ReadonlyArray<ErrorDetail> => {
-  const { known, required }: { readonly known: ReadonlyArray<string>; readonly required: ReadonlyArray<string> } =
-    configKeys[provider]
+  const { known }: { readonly known: ReadonlyArray<string> } = configKeys[provider]
   const given = Object.keys(config)
   return [
-    ...required
+    ...requiredKeys(provider, config)
       .filter((key) => !given.includes(key))
       .map((key) => ({ field: `config.${key}`, constraint: "required", message: "is required" }) as const),
     ...given
@@ -114,8 +139,37 @@ export const configErrors = (provider: Provider, config: IntegrationConfig): Rea
       .map(
         (key) =>
           ({ field: `config.${key}`, constraint: "unknown", message: `is not supported for ${provider}` }) as const
-      )
+      ),
+    ...allMailTextErrors(config.texts ?? {}, "config.texts.")
   ]
+}
+
+interface MailLogin {
+  readonly provider: Provider
+  /** The settings so far. Undefined for a new integration. */
+  readonly before: IntegrationConfig | undefined
+  readonly config: IntegrationConfig
+  readonly password: string | undefined
+}
+
+/**
+ * Fails unless a user has a password, and the other way round. Another server or user needs the password again: who
+ * changes the settings could otherwise have it sent to a server of their own.
+ */
+export const requireMailLogin = ({ before, config, password, provider }: MailLogin) => {
+  if (password !== undefined && config.user === undefined) {
+    const message = provider === "EMAIL" ? "needs config.user" : `is not supported for ${provider}`
+    return Either.left(fieldError("password", provider === "EMAIL" ? "state" : "unknown", message))
+  }
+  const isSameLogin =
+    before !== undefined &&
+    before.user === config.user &&
+    before.host === config.host &&
+    before.port === config.port &&
+    before.security === config.security
+  return config.user === undefined || password !== undefined || isSameLogin
+    ? Either.void
+    : Either.left(fieldError("password", "required", "is required for config.user, and again when the server changes"))
 }
 
 /**

@@ -46,16 +46,21 @@ interface VoidableFields {
   readonly status: InvoiceStatus
   readonly totalMinor: number
   readonly balanceMinor: number
+  /** Whether the client got it by mail, or may have got it. */
+  readonly wasSent?: boolean
 }
 
 /** Fails for an invoice that cannot be voided: one of which something is settled takes a credit note instead. */
 export const requireVoidable = ({
   balanceMinor,
   status,
-  totalMinor
+  totalMinor,
+  wasSent = false
 }: VoidableFields): Either.Either<void, ValidationError> =>
-  Either.flatMap(requireInvoiceTransition(status, "void"), () =>
-    status === "DRAFT" || balanceMinor === totalMinor
+  Either.flatMap(requireInvoiceTransition(status, "void"), () => {
+    if (wasSent)
+      return failWithStatus(status, "the invoice was sent and cannot be voided; create a credit note instead")
+    return status === "DRAFT" || balanceMinor === totalMinor
       ? Either.void
       : Either.left(
           fieldError(
@@ -64,7 +69,7 @@ export const requireVoidable = ({
             `is ${balanceMinor} of ${totalMinor}; an invoice that is settled in part cannot be voided`
           )
         )
-  )
+  })
 
 /** Fails unless the invoice and its lines can be changed or deleted. */
 export const requireEditableInvoice = (status: InvoiceStatus): Either.Either<void, ValidationError> =>

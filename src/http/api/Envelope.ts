@@ -12,3 +12,4 @@ export const data = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   })
 
 export const created = { status: 201 } as const
+export const accepted = { status: 202 } as const

@@ -75,11 +75,18 @@ const ambiguousNats = (settings: NodeJS.ProcessEnv) => {
   ].filter((message) => message !== "")
 }
 
+/** The mail server of the operator needs a sender. */
+const incompleteMailServer = ({ SMTP_FROM, SMTP_URL }: NodeJS.ProcessEnv) =>
+  (SMTP_FROM === undefined) === (SMTP_URL === undefined)
+    ? []
+    : [SMTP_FROM === undefined ? "SMTP_FROM is required with SMTP_URL" : "SMTP_URL is required with SMTP_FROM"]
+
 /** What is wrong with settings that are valid one by one. */
 export const findConflicts = (given: NodeJS.ProcessEnv): ReadonlyArray<string> => [
   ...missingInProduction(given),
   ...insecureInProduction(given),
   ...unreachableIssuer(given),
   ...incompleteBlobStore(given),
-  ...ambiguousNats(given)
+  ...ambiguousNats(given),
+  ...incompleteMailServer(given)
 ]

@@ -1,4 +1,5 @@
 import { Array as Arr, Context, Data, Effect, Layer, ParseResult, Schema } from "effect"
+import { EmailAddress } from "../../domain/contracting/EmailAddress.ts"
 import { describeQuota, type QuotaName, quotaNames, quotas } from "../../domain/Quotas.ts"
 import { parseRange } from "./AddressRange.ts"
 import { splitDatabaseUrl } from "./DatabaseUrl.ts"
@@ -268,7 +269,7 @@ export const settings = {
   DELIVERY_ALLOW: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(range)),
-      "non-public address ranges that webhooks may be sent to, also over plain http and to any port, comma separated"
+      "non-public address ranges that webhooks and mails may be sent to, also over plain http and to any port, comma separated"
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
@@ -291,6 +292,16 @@ export const settings = {
   GOOGLE_TOKEN_URL: urlOr("https://oauth2.googleapis.com/token", "Google token endpoint"),
   GOOGLE_REVOKE_URL: urlOr("https://oauth2.googleapis.com/revoke", "Google token revocation endpoint"),
   GOOGLE_API_URL: urlOr("https://www.googleapis.com", "base URL of the Google APIs"),
+  SMTP_URL: Schema.optionalWith(
+    described(
+      Schema.Redacted(url("smtp:", "smtps:")),
+      "mail server for tenants that bring none, with user and password: smtps:// for TLS, smtp:// for STARTTLS"
+    ),
+    { exact: true }
+  ),
+  SMTP_FROM: Schema.optionalWith(described(EmailAddress, "address that mails through SMTP_URL come from"), {
+    exact: true
+  }),
   TENANT_RETENTION_DAYS: withDefault(natural(0, 3650), 30, "days a deleted tenant's data is kept before it is erased"),
   EVENT_RETENTION_DAYS: withDefault(
     natural(0, 3650),

@@ -6,6 +6,7 @@ import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { lockOrderingShared, type OrderingKey, promoteNextDeliveries, tryLockOrderingShared } from "./DeliveryOrder.ts"
+import { type MailResult, makeMailProofs } from "./MailProofs.ts"
 
 /** The result of one attempt. */
 export interface AttemptResult {
@@ -14,6 +15,8 @@ export interface AttemptResult {
   readonly id: string
   readonly lease: string
   readonly delivered: boolean
+  /** The receiver may have got it, and it must not be sent again. */
+  readonly isUncertain?: boolean | undefined
   readonly attemptedAt: string
   readonly latencyMs: number
   readonly status?: number | undefined
@@ -25,13 +28,22 @@ export interface AttemptResult {
   readonly stopReason?: string | undefined
   /** The latency class of the receiver, as measured so far. */
   readonly pool?: SendPool | undefined
+  /** What became of the mail of a delivery to an EMAIL integration. */
+  readonly mail?: MailResult | undefined
+}
+
+interface StorableResult extends AttemptResult {
+  /** Whether the receiver works. A mail server that refuses one recipient does. */
+  readonly works: boolean
 }
 
 /** Removes what PostgreSQL cannot store, so that no response of a receiver can prevent the insert. */
-const toStorable = (result: AttemptResult): AttemptResult => ({
+const toStorable = (result: AttemptResult): StorableResult => ({
   ...result,
-  nextAttemptAt: result.delivered ? undefined : result.nextAttemptAt,
+  nextAttemptAt: result.delivered || result.isUncertain ? undefined : result.nextAttemptAt,
+  works: result.delivered || result.mail?.outcome === "REFUSED",
   stopReason: undefined,
+  mail: undefined,
   body: result.body === undefined ? undefined : toStorableText(result.body),
   error: result.error === undefined ? undefined : toStorableText(result.error)
 })
@@ -64,11 +76,12 @@ const failedRowsOf = (
 /** Records the results of attempts, and makes the next deliveries of the same ordering keys due. */
 export class AttemptResults extends Effect.Service<AttemptResults>()("layers/AttemptResults", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
+    const proofs = makeMailProofs(sql)
     const resultRows = (
       results: ReadonlyArray<AttemptResult>
     ) => sql`json_to_recordset(${JSON.stringify(results)}::json) as given
-      (tenant text, integration text, id text, lease text, delivered boolean, "attemptedAt" timestamptz,
-       "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
+      (tenant text, integration text, id text, lease text, delivered boolean, "isUncertain" boolean, works boolean,
+       "attemptedAt" timestamptz, "latencyMs" integer, status integer, body text, error text, "nextAttemptAt" timestamptz, pool text)`
 
     /** The columns of a delivery that every attempt updates. */
     const attemptColumns = sql.literal(`attempts = attempts + 1, lease = null, leased_until = null,
@@ -81,7 +94,7 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
     const write = (results: ReadonlyArray<AttemptResult>) => sql<Written>`
       with ours as materialized (
         select given.*, delivery.row, delivery.tenant_id, delivery.integration_id, delivery.resource_id,
-          delivery.attempts + 1 as number
+          delivery.recipient, delivery.attempts + 1 as number
         from ${resultRows(results)} cross join lateral (
           select ctid as row, * from deliveries where tenant_id = given.tenant and id = given.id limit 1
         ) delivery
@@ -94,17 +107,17 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
       ), logged as (
         insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, latency_ms,
           response_status, response_body, error)
-        select tenant_id, id, number, "attemptedAt", case when delivered then 'DELIVERED' else 'FAILED' end,
+        select tenant_id, id, number, "attemptedAt", case when delivered then 'DELIVERED' when "isUncertain" then 'LOST' else 'FAILED' end,
           "latencyMs", status, body, error
         from held
       ), settled as (
-        update deliveries set status = case when delivered then 'DELIVERED' else 'EXHAUSTED' end,
+        update deliveries set status = case when delivered then 'DELIVERED' when "isUncertain" then 'UNCERTAIN' else 'EXHAUSTED' end,
           delivered_at = case when delivered then now() end, ${attemptColumns}
         from held as given
         where deliveries.ctid = any (array(select row from held where "nextAttemptAt" is null))
           and deliveries.ctid = given.row
       )
-      select row::text, tenant_id as tenant, integration_id as integration, resource_id as resource, id, lease, case
+      select row::text, tenant_id as tenant, integration_id as integration, resource_id as resource, recipient, id, lease, case
         when not exists (select 1 from held where held.row = ours.row) then 'BUSY'
         when "nextAttemptAt" is null then 'FINISHED' else 'FAILED' end as now
       from ours`
@@ -128,7 +141,7 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
      */
     const updateHealth = (results: ReadonlyArray<AttemptResult>) => sql`
       with latest as (
-        select tenant, integration, bool_or(delivered) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
+        select tenant, integration, bool_or(works) as works, max(pool) as pool from ${resultRows(results)} group by 1, 2
       ), changed as (
         select integrations.tenant_id, integrations.id, works,
           case when pool is null then latency_class else nullif(pool, 'NEW') end as class
@@ -147,10 +160,26 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
         ? Effect.as(lockOrderingShared(sql)(results), new Set(results.map(({ integration }) => integration)))
         : tryLockOrderingShared(sql)(results)
 
+    /** Records the mails of written results. */
+    const recordMails = Effect.fnUntraced(function* (
+      mails: ReadonlyMap<string, MailResult>,
+      written: ReadonlyArray<Written>
+    ) {
+      for (const one of written) {
+        const mail = mails.get(keyOf(one))
+        if (mail !== undefined) yield* proofs.record(mail)
+      }
+    })
+
     /** Returns the keys of the results that it could not record. */
-    const recordLocked = (results: ReadonlyArray<AttemptResult>, shouldWait: boolean) =>
+    const recordLocked = (
+      results: ReadonlyArray<AttemptResult>,
+      mails: ReadonlyMap<string, MailResult>,
+      shouldWait: boolean
+    ) =>
       inTransaction(sql)(
         Effect.gen(function* () {
+          yield* proofs.lockDocuments([...mails.values()])
           const locked = yield* lockIntegrations(results, shouldWait)
           const [busy, open] = Array.partition(results, ({ integration }) => locked.has(integration))
           if (open.length === 0) return busy.map(keyOf)
@@ -160,6 +189,7 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
             FAILED: failed = [],
             FINISHED: finished = []
           } = Array.groupBy(written, (each) => each.now)
+          yield* recordMails(mails, [...finished, ...failed])
           if (finished.length + failed.length > 0) yield* commitWith(scheduleNext(finished, failedRowsOf(open, failed)))
           return [...busy, ...skipped].map(keyOf)
         })
@@ -176,7 +206,8 @@ export class AttemptResults extends Effect.Service<AttemptResults>()("layers/Att
         shouldWait = false
       ): Effect.Effect<ReadonlyArray<AttemptResult>> => {
         const rows = results.map(toStorable)
-        return Effect.zipLeft(recordLocked(rows, shouldWait), Effect.ignoreLogged(updateHealth(rows)), {
+        const mails = new Map(results.flatMap((result) => (result.mail ? [[keyOf(result), result.mail] as const] : [])))
+        return Effect.zipLeft(recordLocked(rows, mails, shouldWait), Effect.ignoreLogged(updateHealth(rows)), {
           concurrent: true
         }).pipe(
           Effect.orDie,

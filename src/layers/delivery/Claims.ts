@@ -1,5 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Array, Effect, Random } from "effect"
+import type { slowAfterMs } from "../../domain/delivery/SendLimits.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -16,9 +17,14 @@ export interface ClaimedDelivery {
   readonly spent: number
   /** Whether the previous lease expired without a result. */
   readonly wasLost: boolean
-  readonly provider: "WEBHOOK" | "NATS" | "GOOGLE_DRIVE"
+  readonly provider: keyof typeof slowAfterMs
   readonly config: Readonly<Record<string, unknown>>
   readonly secrets: ReadonlyArray<{ readonly generation: number; readonly sealed: string }> | null
+  /** The address of a mail. */
+  readonly recipient: string | null
+  /** When an attempt of this round was about to end the mail. Null unless its result is unknown. */
+  readonly unconfirmedSince: string | null
+  readonly resource: string
   readonly event: string
   readonly type: string
   readonly timestamp: string
@@ -53,7 +59,11 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
           as (tenant text, integration text, "sendLimit" integer, allowance integer)) with ordinality as queue
             (tenant, integration, send_limit, allowance, turn)
       ), due as (
-        select taken.* from (select tenant, allowance from queues group by tenant, allowance order by tenant) sharing
+        select taken.*, case when taken.recipient is not null then (
+          select data_started_at from invoice_mails mail where mail.tenant_id = taken.tenant_id
+            and mail.delivery_id = taken.id and mail.round = taken.spent and mail.outcome is null
+        ) end as unconfirmed_since
+        from (select tenant, allowance from queues group by tenant, allowance order by tenant) sharing
         cross join lateral (
           select waiting.*, receiver.provider, receiver.config, queue.send_limit
           from (select * from queues where tenant = sharing.tenant order by turn) queue
@@ -78,12 +88,13 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
         insert into delivery_attempts (tenant_id, delivery_id, number, attempted_at, outcome, error)
         select tenant_id, id, attempts + 1, leased_until - interval '${sql.literal(String(leaseSeconds))} seconds',
           'LOST', 'The worker that sent it did not come back'
-        from due where lease is not null
+        from due where lease is not null and unconfirmed_since is null
       ), claimed as (
         update deliveries set lease = ${lease}, leased_until = ${leaseEnd}, next_attempt_at = ${leaseEnd},
-          attempts = deliveries.attempts + case when due.lease is null then 0 else 1 end
+          attempts = deliveries.attempts + case when due.lease is null or due.unconfirmed_since is not null then 0 else 1 end
         from due where deliveries.ctid = any (array(select row from due)) and deliveries.ctid = due.row
-        returning deliveries.*, due.provider, due.config, due.send_limit, due.lease is not null as was_lost
+        returning deliveries.*, due.provider, due.config, due.send_limit, due.unconfirmed_since,
+          due.lease is not null and due.unconfirmed_since is null as was_lost
       )
       select claimed.tenant_id as tenant, claimed.integration_id as integration, claimed.id, claimed.lease,
         claimed.attempts, claimed.spent, claimed.was_lost as "wasLost", claimed.provider, claimed.config,
@@ -92,6 +103,7 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
          from integration_secrets secrets
          where secrets.tenant_id = claimed.tenant_id and secrets.integration_id = claimed.integration_id
            and (expires_at is null or expires_at > now())) as secrets,
+        claimed.recipient, claimed.unconfirmed_since as "unconfirmedSince", claimed.resource_id as resource,
         event.id as event, event.type, event.occurred_at as timestamp, event.client_id as client,
         event.sequence, event.created_by as "createdBy", event.trace_parent as "traceParent",
         event.data::text as data, claimed.send_limit as "sendLimit"
@@ -114,7 +126,7 @@ export class Claims extends Effect.Service<Claims>()("layers/Claims", {
     return {
       /**
        * Leases due deliveries of the tenants after `after`, up to each tenant's allowance. An expired lease means that
-       * its worker crashed: the claim logs that attempt as LOST.
+       * its worker crashed: the claim logs that attempt as LOST. The worker logs that of a mail, which it must not send.
        */
       claim: (lease: string, after: string, limits: ClaimLimits): Effect.Effect<Claim> =>
         Effect.flatMap(Random.nextInt, (salt) => claim(lease, after, limits, salt))

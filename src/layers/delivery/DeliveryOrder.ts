@@ -1,26 +1,39 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
+import { finishedStatuses, unfinishedStatuses } from "../../domain/delivery/Delivery.ts"
 
-/** The ordering key: workers send deliveries about the same resource to the same integration one after the other. */
+/**
+ * The ordering key: workers send deliveries about the same resource to the same integration one after the other. Each
+ * recipient of mails has an order of its own.
+ */
 export interface OrderingKey {
   readonly tenant: string
   readonly integration: string
   readonly resource: string
+  readonly recipient?: string | null | undefined
 }
 
-const unfinished = "status in ('WAITING', 'PENDING')"
+const quote = (statuses: ReadonlyArray<string>) => statuses.map((status) => `'${status}'`).join(", ")
+
+export const isUnfinishedSql = `status in (${quote(unfinishedStatuses)})`
+export const isFinishedSql = `status in (${quote(finishedStatuses)})`
 
 /** Ordering keys as rows of a statement. */
 const rowsOf = (sql: SqlClient.SqlClient, keys: ReadonlyArray<OrderingKey>) => sql`
   select distinct * from json_to_recordset(${JSON.stringify(keys)}::json)
-    as key (tenant text, integration text, resource text)`
+    as key (tenant text, integration text, resource text, recipient text)`
 
 /** The key as one SQL value, like in its index. With separate columns the planner may choose another index. */
-export const orderingKeySql = (tenant: string, integration: string, resource: string) =>
-  `(${tenant} || '/' || ${integration} || '/' || ${resource})`
+const orderingKeySql = (tenant: string, integration: string, resource: string, recipient: string) =>
+  `(${tenant} || '/' || ${integration} || '/' || ${resource} || coalesce('/' || ${recipient}, ''))`
 
-const hasOrderingKey = `${orderingKeySql("d.tenant_id", "d.integration_id", "d.resource_id")} = ${orderingKeySql("key.tenant", "key.integration", "key.resource")}`
+/** Whether the delivery of one alias has the ordering key that another alias contains. */
+export const hasOrderingKeySql = (delivery: string, key: string) =>
+  `${orderingKeySql(`${delivery}.tenant_id`, `${delivery}.integration_id`, `${delivery}.resource_id`, `${delivery}.recipient`)}
+    = ${orderingKeySql(`${key}.tenant`, `${key}.integration`, `${key}.resource`, `${key}.recipient`)}`
+
+const hasOrderingKey = hasOrderingKeySql("d", "key")
 
 type IntegrationKey = Pick<OrderingKey, "tenant" | "integration">
 
@@ -75,7 +88,7 @@ const lockDeliveries = (sql: SqlClient.SqlClient, rows: Fragment) => sql`
 const pendingOf = `select d.ctid as row, d.id, d.lease from deliveries d where ${hasOrderingKey} and d.status = 'PENDING' limit 1`
 
 /** The first unfinished delivery of an ordering key. */
-const headOf = `select d.ctid as row, d.id, d.status from deliveries d where ${hasOrderingKey} and d.${unfinished} order by d.sequence limit 1`
+const headOf = `select d.ctid as row, d.id, d.status from deliveries d where ${hasOrderingKey} and d.${isUnfinishedSql} order by d.sequence limit 1`
 
 /** Locks the PENDING deliveries of ordering keys, and `others`. The cost does not depend on how many wait behind them. */
 export const lockPendingDeliveries =

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { commitWith, inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeId } from "../postgres/IdGenerator.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
-import { lockOrderingExclusive, orderingKeySql } from "./DeliveryOrder.ts"
+import { hasOrderingKeySql, isUnfinishedSql, lockOrderingExclusive } from "./DeliveryOrder.ts"
 import { type DeliveryMatch, type EventMatch, type FeedUpdate, planFanOut } from "./FanOutPlan.ts"
 
 export interface EventKey {
@@ -26,7 +26,10 @@ export interface FanOutLimits {
 
 export const fanOutLimits: FanOutLimits = { maxEvents: 500, maxDeliveries: 1000 }
 
-/** Fans events out: inserts one delivery for each integration with a matching subscription. */
+/**
+ * Fans events out: inserts one delivery for each integration with a matching subscription. An EMAIL integration has one
+ * for each contact of the client that receives invoices.
+ */
 export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     /**
@@ -67,13 +70,13 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       select found.* from (select distinct tenant_id from ready) tenants
       cross join lateral (
         select event.ctid as row, event.tenant_id as tenant, event.event_id as event, about.type,
-          event.resource_id as resource, event.sequence, event.position, target.integration, target.total
+          event.resource_id as resource, event.sequence, event.position, target.integration, target.recipient, target.total
         from (select * from ready where ready.tenant_id = tenants.tenant_id order by position) event
         cross join lateral (
           select type, client_id from events where tenant_id = event.tenant_id and id = event.event_id limit 1
         ) about
         left join lateral (
-          select integration, count(*) over () as total from (
+          select integration, recipient, count(*) over () as total from (
             select integration_id as integration from subscriptions
             where tenant_id = event.tenant_id and about.type <> 'integration.ping'
               and event_type in (about.type, split_part(about.type, '.', 1) || '.*')
@@ -81,16 +84,25 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
             union
             select event.resource_id where about.type = 'integration.ping'
           ) subscribed
-          where integration > coalesce(event.fanned_to, '')
-            and (select provider from integrations where tenant_id = event.tenant_id and id = integration) <> 'JIRA'
-          order by integration
+          cross join lateral (
+            select provider from integrations where tenant_id = event.tenant_id and id = integration limit 1
+          ) receiver
+          cross join lateral (
+            select null::text as recipient where provider not in ('JIRA', 'EMAIL')
+            union all
+            select min(address) from contacts
+            join emails on emails.tenant_id = contacts.tenant_id and emails.contact_id = contacts.id
+            where provider = 'EMAIL' and contacts.tenant_id = event.tenant_id and contacts.client_id = about.client_id
+              and contacts.receives_invoices
+            group by lower(address)
+          ) addressed
+          where integration || coalesce('/' || recipient, '') > coalesce(event.fanned_to, '')
+          order by integration || coalesce('/' || recipient, '')
         ) target on true
         limit ${maxDeliveries}
       ) found`
 
-    const sameOrderingKey = sql.literal(
-      `${orderingKeySql("before.tenant_id", "before.integration_id", "before.resource_id")} = ${orderingKeySql("matches.tenant", "matches.integration", "matches.resource")}`
-    )
+    const sameOrderingKey = sql.literal(hasOrderingKeySql("before", "matches"))
 
     /** Inserts deliveries. A delivery waits behind an unfinished one with the same ordering key. */
     const insertDeliveries = (deliveries: ReadonlyArray<DeliveryMatch>, steps: ReadonlyArray<FeedUpdate>) => {
@@ -98,18 +110,19 @@ export class FanOut extends Effect.Service<FanOut>()("layers/FanOut", {
       const given = sql`json_to_recordset(${JSON.stringify(steps)}::json) as given (row tid, done boolean, "upTo" text)`
       return commitWith(sql`
         with matches as (
-          select *, row_number() over (partition by tenant, integration, resource order by sequence) as place
+          select *, row_number() over (partition by tenant, integration, resource, recipient order by sequence) as place
           from json_to_recordset(${JSON.stringify(rows)}::json) as given
-            (tenant text, id text, integration text, event text, type text, resource text, sequence integer)
+            (tenant text, id text, integration text, event text, type text, resource text, recipient text,
+               sequence integer)
         ), inserted as (
-          insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, sequence, status,
-            next_attempt_at, created_at, updated_at)
-          select tenant, id, integration, event, type, resource, sequence,
+          insert into deliveries (tenant_id, id, integration_id, event_id, event_type, resource_id, recipient,
+            sequence, status, next_attempt_at, created_at, updated_at)
+          select tenant, id, integration, event, type, resource, recipient, sequence,
             case when place = 1 and (
-              select 1 from deliveries before where ${sameOrderingKey} and before.status in ('WAITING', 'PENDING') limit 1
+              select 1 from deliveries before where ${sameOrderingKey} and before.${sql.literal(isUnfinishedSql)} limit 1
             ) is null then 'PENDING' else 'WAITING' end, now(), now(), now()
           from matches
-          on conflict (tenant_id, integration_id, event_id) do nothing
+          on conflict do nothing
         )
         update event_feed set fanned_out = given.done, fanned_to = given."upTo" from ${given}
         where event_feed.ctid = any (array(select row from ${given})) and event_feed.ctid = given.row`)

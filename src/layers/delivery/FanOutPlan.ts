@@ -1,6 +1,6 @@
 import { Array as Arrays } from "effect"
 
-/** An event with one integration that matches it, or none. `total` counts the matching integrations that are left. */
+/** An event with one receiver that it goes to, or none. `total` counts the receivers that are left. */
 export interface EventMatch {
   /** The `ctid` of the feed row. It is stable because the transaction has locked the row. */
   readonly row: string
@@ -11,6 +11,8 @@ export interface EventMatch {
   readonly sequence: number
   readonly position: number
   readonly integration: string | null
+  /** The address of a mail. */
+  readonly recipient: string | null
   readonly total: number | null
 }
 
@@ -33,8 +35,12 @@ const hasIntegration = (match: EventMatch): match is DeliveryMatch => match.inte
 const isComplete = (found: Arrays.NonEmptyReadonlyArray<EventMatch>) =>
   found[0].integration === null || found[0].total === found.length
 
+/** The place of a receiver in the order of the fan-out. */
+const cursorOf = ({ integration, recipient }: EventMatch) =>
+  recipient === null ? integration : `${integration}/${recipient}`
+
 /**
- * Decides how far to fan each event out. An event with more integrations than the batch found stops at the last one
+ * Decides how far to fan each event out. An event with more receivers than the batch found stops at the last one
  * found. Later events of the same resource wait for a later batch.
  */
 export const planFanOut = (matches: ReadonlyArray<EventMatch>) => {
@@ -49,7 +55,8 @@ export const planFanOut = (matches: ReadonlyArray<EventMatch>) => {
     const done = isComplete(found)
     if (!done) unfinishedResources.add(resourceKey)
     for (const match of found) if (hasIntegration(match)) deliveries.push(match)
-    steps.push({ row, tenant, event, done, upTo: done ? null : (found.at(-1)?.integration ?? null) })
+    const last = found.at(-1)
+    steps.push({ row, tenant, event, done, upTo: done || last === undefined ? null : cursorOf(last) })
   }
   return { steps, deliveries }
 }

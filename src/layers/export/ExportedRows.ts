@@ -9,6 +9,7 @@ import { Contracts } from "../contracting/Contracts.ts"
 import { Emails } from "../contracting/Emails.ts"
 import { Projects } from "../contracting/Projects.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
+import { MailProofs } from "../delivery/MailProofs.ts"
 import { Events } from "../events/Events.ts"
 import { Integrations } from "../integrations/Integrations.ts"
 import { Billables } from "../invoicing/Billables.ts"
@@ -74,6 +75,7 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
     InvoiceNumbers.Default,
     Invoices.Default,
     Journal.Default,
+    MailProofs.Default,
     Members.Default,
     Payments.Default,
     Projects.Default,
@@ -84,6 +86,7 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
   effect: Effect.gen(function* () {
     const tenants = yield* Tenants
     const lines = yield* CreditNoteLines
+    const mails = yield* MailProofs
     const assets = yield* Assets
     const events = yield* Events
     const tenant = Effect.flatMap(CurrentTenant, tenants.get)
@@ -101,6 +104,12 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
       contracts: walkById((yield* Contracts).pageByAge),
       projects: walkById((yield* Projects).pageByAge),
       invoices: walkById((yield* Invoices).pageByAge),
+      "invoice-mails": Stream.map(
+        walkPages<Effect.Effect.Success<ReturnType<typeof mails.page>>[number]>(maxPageRows, (last) =>
+          mails.page(last, maxPageRows)
+        ),
+        (page) => page.map(omitNulls)
+      ),
       billables: walkById((yield* Billables).pageByAge),
       "credit-notes": walkById((yield* CreditNotes).pageByAge),
       "credit-note-lines": Stream.map(

@@ -12,6 +12,7 @@ export const exportedTables = {
   contracts: ["contracts"],
   projects: ["projects"],
   invoices: ["invoices"],
+  "invoice-mails": ["invoice_mails"],
   billables: ["billables"],
   "credit-notes": ["credit_notes"],
   "credit-note-lines": ["credit_note_lines"],

@@ -11,16 +11,22 @@ interface Sealed {
   readonly sealed: Uint8Array
 }
 
-/** Signing secrets of deliveries, encrypted at rest. Only the response to their creation and the sender see them in the clear. */
+/**
+ * Signing secrets of deliveries and passwords of mail servers, encrypted at rest. Only the sender sees them in the clear,
+ * and the response to the creation of a signing secret.
+ */
 export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("layers/IntegrationSecrets", {
   dependencies: [Secrets.Default],
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
 
-    const prepareSecret = Effect.fnUntraced(function* (integration: string, generation: number) {
+    const prepareSecret = Effect.fnUntraced(function* (
+      integration: string,
+      generation: number,
+      secret = generateSigningSecret()
+    ) {
       const tenant = yield* CurrentTenant
-      const secret = generateSigningSecret()
       const sealed = secrets.seal(
         associatedData.signingSecret({ tenant, integration, generation }),
         Buffer.from(secret)
@@ -57,6 +63,17 @@ export class IntegrationSecrets extends Effect.Service<IntegrationSecrets>()("la
       /** Issues the first secret of an integration. */
       issueFirst: (integration: string) =>
         Effect.flatMap(prepareSecret(integration, 1), ({ insert, secret }) => Effect.as(Effect.orDie(insert), secret)),
+
+      /** Replaces the password of a mail server. Call it inside the transaction that changes the integration. */
+      savePassword: Effect.fnUntraced(function* (integration: string, password: string) {
+        const tenant = yield* CurrentTenant
+        const generation = (yield* latestGeneration(tenant, integration)) + 1
+        yield* Effect.orDie(
+          sql`delete from integration_secrets where tenant_id = ${tenant} and integration_id = ${integration}`
+        )
+        const { insert } = yield* prepareSecret(integration, generation, password)
+        yield* Effect.orDie(insert)
+      }),
 
       /**
        * A new secret and the CTEs that store it within another statement. The current secret expires after `overlapHours`.

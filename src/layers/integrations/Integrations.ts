@@ -1,6 +1,6 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { requireNoErrors } from "../../domain/Errors.ts"
+import { fieldError, requireNoErrors } from "../../domain/Errors.ts"
 import type { EventType } from "../../domain/events/EventCatalogue.ts"
 import {
   applyConfigChange,
@@ -13,6 +13,7 @@ import {
   isTracker,
   type PatchIntegration,
   requireAuthorized,
+  requireMailLogin,
   requirePingable,
   requireProviderConfigured,
   requireRotatableSecret,
@@ -36,6 +37,8 @@ import { currentOrigin, insertEvent } from "../postgres/repository/EventLog.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import type { Versioned } from "../postgres/repository/ResourceSpec.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { operatorServer } from "../smtp/OperatorServer.ts"
+import { SmtpClient } from "../smtp/SmtpClient.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { SsrfGuard } from "../webhook/SsrfGuard.ts"
 import { IntegrationSecrets } from "./IntegrationSecrets.ts"
@@ -64,6 +67,7 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     OAuthApps.Default,
     Quotas.Default,
     WebhookEndpoints.Default,
+    SmtpClient.Default,
     SsrfGuard.Default
   ],
   effect: Effect.gen(function* () {
@@ -74,6 +78,8 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     const apps = yield* OAuthApps
     const targets = yield* SsrfGuard
     const quotas = yield* Quotas
+    const smtp = yield* SmtpClient
+    const operator = yield* operatorServer
     const integrations = yield* makeResource({
       name: "integration",
       table: "integrations",
@@ -82,18 +88,30 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
     })
     const record = insertEvent(sql, sql.literal("changed"))
 
-    /** Fails unless the config fits the provider, and its URL passes the SSRF guard. */
+    /** Fails unless the mail server passes the SSRF guard, or the operator has one for all tenants. */
+    const requireMailServer = Effect.fnUntraced(function* ({ host, port }: IntegrationConfig) {
+      if (host === undefined || port === undefined) return yield* requireProviderConfigured("EMAIL", operator.missing)
+      const reason = yield* smtp.findServerError({ host, port })
+      if (reason !== undefined) return yield* Effect.fail(fieldError("config.host", "format", reason))
+    })
+
+    /** Fails unless the config fits the provider, and the address of its server passes the SSRF guard. */
     const requireUsableConfig = Effect.fnUntraced(function* (provider: Provider, config: IntegrationConfig) {
       yield* requireNoErrors(configErrors(provider, config))
       if (config.url !== undefined) yield* targets.requireAllowedUrl(config.url)
+      if (provider === "EMAIL") yield* requireMailServer(config)
     })
 
-    const insertWithCredentials = (fields: Pick<Integration, "provider" | "name" | "config">) =>
+    const insertWithCredentials = (
+      fields: Pick<Integration, "provider" | "name" | "config">,
+      password: string | undefined
+    ) =>
       Effect.gen(function* () {
         const isInbound = isTracker(fields.provider)
         yield* quotas.requireTenantQuota("integrations", "provider")
         const integration = yield* integrations.create({ ...fields, ...initialIntegrationState(fields.provider) })
         const secret = hasSigningSecret(fields.provider) ? yield* secrets.issueFirst(integration.id) : undefined
+        if (password !== undefined) yield* secrets.savePassword(integration.id, password)
         const webhookUrl = isInbound ? yield* endpoints.issueFirst(integration.id) : undefined
         return { integration, secret, webhookUrl }
       }).pipe(inTransaction(sql))
@@ -146,23 +164,29 @@ export class Integrations extends Effect.Service<Integrations>()("layers/Integra
       ...integrations,
 
       /** Creates an integration. Returns it with its signing secret or its webhook URL, if the provider needs one. */
-      create: ({ config = {}, name, provider }: typeof CreateIntegration.Type) =>
+      create: ({ config = {}, name, password, provider }: typeof CreateIntegration.Type) =>
         Effect.gen(function* () {
           yield* requireProviderConfigured(provider, apps.missingSettings(provider))
           yield* requireUsableConfig(provider, config)
-          return yield* insertWithCredentials({ provider, name, config })
+          yield* requireMailLogin({ provider, before: undefined, config, password })
+          return yield* insertWithCredentials({ provider, name, config }, password)
         }),
 
-      patch: (id: string, change: typeof PatchIntegration.Type) =>
+      patch: (id: string, { password, ...change }: typeof PatchIntegration.Type) =>
         Effect.gen(function* () {
           // Resolve the host before taking a row lock. The provider never changes.
           const { provider } = yield* integrations.get(id)
           if (change.config !== undefined) yield* requireUsableConfig(provider, change.config)
-          return yield* integrations.updateWith(id, (before) =>
-            Effect.map(applyConfigChange(before, change.config ?? before.config), (config) =>
-              applyPatch(before, { ...change, config })
-            )
+          const update = integrations.updateWith(
+            id,
+            Effect.fnUntraced(function* (before) {
+              const config = yield* applyConfigChange(before, change.config ?? before.config)
+              yield* requireMailLogin({ provider, before: before.config, config, password })
+              return applyPatch(before, { ...change, config })
+            })
           )
+          if (password === undefined) return yield* update
+          return yield* Effect.zipLeft(update, secrets.savePassword(id, password)).pipe(inTransaction(sql))
         }),
 
       /** Soft-deletes an integration. The janitor purges the rest later. */

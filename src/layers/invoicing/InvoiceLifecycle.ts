@@ -125,10 +125,19 @@ export class InvoiceLifecycle extends Effect.Service<InvoiceLifecycle>()("layers
           where tenant_id = ${tenant} and invoice_id = ${invoice} and reference_id is not null)`
       )
 
+    /** Whether a mail server accepted the invoice, or may have. The lock on the invoice keeps new mails from ending. */
+    const wasSent = Effect.fnUntraced(function* (id: string) {
+      const tenant = yield* CurrentTenant
+      const rows = yield* Effect.orDie(sql<object>`
+        select 1 from invoice_mails where invoice_id = ${id} and tenant_id = ${tenant}
+          and coalesce(outcome, 'UNCERTAIN') in ('SENT', 'UNCERTAIN') limit 1`)
+      return rows.length > 0
+    })
+
     const voidInvoice = Effect.fnUntraced(function* (locked: LockedInvoice) {
       const { contract, invoice: current } = locked
       const { id, invoiceNumber, totalMinor } = current.value
-      yield* requireVoidable(current.value)
+      yield* requireVoidable({ ...current.value, wasSent: yield* wasSent(id) })
       const billedUpdate = yield* contractCap.buildBilledUpdate(contract, [-netOf(current.value)], "status")
       const issuedCtes =
         invoiceNumber === undefined

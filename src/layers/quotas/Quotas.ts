@@ -34,6 +34,16 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
       where m.issuer = ${issuer} and m.subject = ${subject} and m.role = 'OWNER'
       order by m.tenant_id`
 
+    /** Mails of the last day through the mail server of the operator. */
+    const sharedMailRows = {
+      tenantMails: (tenant: string) => sql`
+        select 1 from invoice_mails
+        where is_shared and tenant_id = ${tenant} and data_started_at > now() - interval '1 day'`,
+      callerMails: (subject: string | undefined) => sql`
+        select 1 from invoice_mails
+        where is_shared and requested_by = ${subject ?? null}::text and data_started_at > now() - interval '1 day'`
+    }
+
     /** Serializes transactions that count and insert. Take it before any other lock but that of the parent row. */
     const lock = (name: QuotaName, owner: Owner) =>
       Effect.orDie(
@@ -73,7 +83,9 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
         integrations: yield* countOf("integrations", tenantOwnedRows.integrations(tenant)),
         assets: yield* countOf("assets", tenantOwnedRows.assets(tenant)),
         assetBytes: yield* storedBytes,
-        taxRates: yield* countOf("taxRates", tenantOwnedRows.taxRates(tenant))
+        taxRates: yield* countOf("taxRates", tenantOwnedRows.taxRates(tenant)),
+        tenantMails: yield* countOf("tenantMails", sharedMailRows.tenantMails(tenant)),
+        callerMails: yield* countOf("callerMails", sharedMailRows.callerMails((yield* Principal).subject))
       }
       return used
     })
@@ -92,6 +104,25 @@ export class Quotas extends Effect.Service<Quotas>()("layers/Quotas", {
       requireOwnedTenantQuota: Effect.flatMap(Principal, (caller) =>
         requireOneMore("tenants", [caller.issuer, caller.subject], ownedTenantRows(caller), "name")
       ),
+
+      /** Fails unless the tenant and the caller may send so many more mails today. The sender counts again. */
+      requireMails: Effect.fnUntraced(function* (adding: number, field: string) {
+        const { subject } = yield* Principal
+        const used = {
+          tenantMails: yield* countUpToMax("tenantMails", sharedMailRows.tenantMails(yield* CurrentTenant)),
+          callerMails: yield* countUpToMax("callerMails", sharedMailRows.callerMails(subject))
+        }
+        yield* requireQuota("tenantMails", { max: maxOf("tenantMails"), used: used.tenantMails, adding, field })
+        yield* requireQuota("callerMails", { max: maxOf("callerMails"), used: used.callerMails, adding, field })
+      }),
+
+      /** For the sender: the quota that one more mail exceeds, if there is one. */
+      findExceededMailQuota: Effect.fnUntraced(function* (tenant: string, subject: string | undefined) {
+        const isFull = (name: QuotaName, rows: Fragment) =>
+          Effect.map(countUpToMax(name, rows), (used) => used >= maxOf(name))
+        if (yield* isFull("tenantMails", sharedMailRows.tenantMails(tenant))) return "tenantMails"
+        return (yield* isFull("callerMails", sharedMailRows.callerMails(subject))) ? "callerMails" : undefined
+      }),
 
       /** Runs a change of the tenant's blobs. Fails if it adds bytes and the sum then exceeds the quota. */
       limitBytes: <A, E, R>(change: Effect.Effect<A, E, R>, field: string) =>

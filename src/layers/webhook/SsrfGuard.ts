@@ -29,18 +29,25 @@ export const isPublicAddress = (text: string) => {
   return !("parts" in address) || ((address.parts[0] ?? 0) & 0xe000) === 0x2000
 }
 
-const allowedPorts = new Set(["", "443", "8443"])
+/** The ports of public hosts, by protocol. An empty one is the default of the protocol. */
+const allowedPorts: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "https:": ["443", "8443", ""],
+  "smtps:": ["25", "465", "587", "2525"]
+}
 
 /** The error of a protocol or port that only addresses in `DELIVERY_ALLOW` may use. */
 export const findProtocolOrPortError = ({ port, protocol }: Destination) => {
-  if (protocol !== "https:")
+  const ports = allowedPorts[protocol]
+  if (ports === undefined)
     return "must start with https://, because deliveries are confidential; DELIVERY_ALLOW makes exceptions"
-  return allowedPorts.has(port) ? undefined : `must use port 443 or 8443, not ${port}`
+  return ports.includes(port)
+    ? undefined
+    : `must use port ${ports.filter((allowed) => allowed !== "").join(" or ")}, not ${port}`
 }
 
 const isInternalName = (host: string) => /(^|\.)(localhost|local|internal)$/.test(host) || !host.includes(".")
 
-const findHostError = (host: string) => {
+export const findHostError = (host: string) => {
   if (isIP(host) !== 0) return undefined
   if (host.endsWith(".")) return "must not have a dot at the end of its host"
   return isInternalName(host) ? `must have a public host such as hooks.example.com, but is ${shorten(host)}` : undefined
@@ -138,7 +145,9 @@ const makeSsrfGuard = Effect.gen(function* () {
       ),
     parseUrl,
     resolveAllowed,
-    checkAddresses
+    checkAddresses,
+    /** Whether the operator has listed an address in `DELIVERY_ALLOW`. */
+    isAllowlisted: (address: string) => isInRanges(address, allowedRanges)
   }
 })
 

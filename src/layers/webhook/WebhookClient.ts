@@ -92,7 +92,7 @@ export class TrustedRoots extends Context.Reference<TrustedRoots>()("layers/Trus
 }) {}
 
 /** Picks one IPv4 and one IPv6 address where both exist: a network may route only one of them. */
-const selectAddresses = (addresses: ReadonlyArray<string>) => {
+export const selectAddresses = (addresses: ReadonlyArray<string>) => {
   const [first = ""] = addresses
   const otherFamily = addresses.find((address) => isIPv6(address) !== isIPv6(first))
   return otherFamily === undefined ? addresses.slice(0, maxAddressesTried) : [first, otherFamily]

@@ -18,6 +18,9 @@ const maxTriesWithoutWaiting = 5
 
 const retrySchedule = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
 
+/** Results that also lock an integration, or the invoice of a mail, must not make the main batch wait. */
+const needsIsolation = ({ mail, stopReason }: AttemptResult) => stopReason !== undefined || mail !== undefined
+
 type Busy = ReadonlyArray<AttemptResult>
 
 /** Without a connection, splitting the batch would not help. */
@@ -46,7 +49,7 @@ export const makeAttemptRecorder = (onRecorded: (outcome: AttemptResult) => void
 
     const settle = (outcome: AttemptResult) => {
       busyTries.delete(outcome)
-      metrics.countAttempts(outcome.delivered ? "DELIVERED" : "FAILED")
+      metrics.countAttempts(outcome.delivered ? "DELIVERED" : outcome.isUncertain ? "LOST" : "FAILED")
       onRecorded(outcome)
     }
 
@@ -128,11 +131,11 @@ export const makeAttemptRecorder = (onRecorded: (outcome: AttemptResult) => void
       )
 
     const record = Effect.gen(function* () {
-      const [batch, stopping] = Array.partition(
+      const [batch, isolatedOutcomes] = Array.partition(
         Chunk.toReadonlyArray(yield* Queue.takeBetween(finished, 1, maxBatchSize)),
-        ({ stopReason }) => stopReason !== undefined
+        needsIsolation
       )
-      for (const outcome of stopping) fork(recordIsolated(outcome))
+      for (const outcome of isolatedOutcomes) fork(recordIsolated(outcome))
       if (batch.length > 0) yield* recordBatch(batch)
     })
 

@@ -5,7 +5,9 @@ import { encodeEventPayload } from "../../domain/events/EventPayload.ts"
 import type { AttemptResult } from "../../layers/delivery/AttemptResults.ts"
 import type { ClaimedDelivery } from "../../layers/delivery/Claims.ts"
 import { GoogleDriveSender } from "../../layers/delivery/GoogleDriveSender.ts"
+import type { MailResult } from "../../layers/delivery/MailProofs.ts"
 import { IntegrationSecrets } from "../../layers/integrations/IntegrationSecrets.ts"
+import { EmailSender, type MailSendResult } from "../../layers/mail/EmailSender.ts"
 import { NatsSender } from "../../layers/nats/NatsSender.ts"
 import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
 import { WebhookSender } from "../../layers/webhook/WebhookSender.ts"
@@ -22,15 +24,19 @@ const internalFailure: SendResult = {
 
 /** The time of the next attempt. With `stop` it is now: the integration fails, and a person resumes it. */
 const nextAttemptAt = (
-  { delivered, retryAfter, stop }: SendResult,
+  { delivered, isFinal, isUncertain, retryAfter, stop }: SendResult,
   attemptsInRound: number,
   now: number,
   random: number
 ) => {
-  if (delivered) return undefined
+  if (delivered || isFinal || isUncertain) return undefined
   if (stop !== undefined) return now
   return computeNextAttempt({ attemptsInRound, now, random, retryAfter: parseRetryAfter(retryAfter, now) })
 }
+
+/** A mail without a next attempt is refused, whatever the last server said. */
+const finalMailOf = (mail: MailResult, nextAttempt: number | undefined): MailResult =>
+  mail.outcome === "RETRY" && nextAttempt === undefined ? { ...mail, outcome: "REFUSED" } : mail
 
 /** The span of an attempt. It has no `body`, which belongs to the receiver. */
 const describeAttempt = ({ attempts, event, id, integration, provider, tenant, type }: ClaimedDelivery) => ({
@@ -41,11 +47,18 @@ const describeAttempt = ({ attempts, event, id, integration, provider, tenant, t
 
 /** One attempt to send a delivery, for every provider. */
 export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAttempt", {
-  dependencies: [WebhookSender.Default, NatsSender.Default, GoogleDriveSender.Default, IntegrationSecrets.Default],
+  dependencies: [
+    WebhookSender.Default,
+    NatsSender.Default,
+    GoogleDriveSender.Default,
+    EmailSender.Default,
+    IntegrationSecrets.Default
+  ],
   effect: Effect.gen(function* () {
     const webhooks = yield* WebhookSender
     const nats = yield* NatsSender
     const googleDrive = yield* GoogleDriveSender
+    const email = yield* EmailSender
     const secrets = yield* IntegrationSecrets
     const traces = yield* makeEventTraces
 
@@ -56,7 +69,7 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
         (sealed ?? []).map(({ generation, sealed }) => ({ generation, sealed: Buffer.from(sealed, "base64") }))
       )
 
-    const sendTo: Record<ClaimedDelivery["provider"], (claimed: ClaimedDelivery) => Effect.Effect<SendResult>> = {
+    const sendTo: Record<ClaimedDelivery["provider"], (claimed: ClaimedDelivery) => Effect.Effect<MailSendResult>> = {
       WEBHOOK: (claimed) =>
         Effect.suspend(() =>
           webhooks.send({
@@ -87,12 +100,13 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
           type,
           data,
           folder: typeof config["folderId"] === "string" ? config["folderId"] : undefined
-        })
+        }),
+      EMAIL: (claimed) => Effect.suspend(() => email.send(claimed, secretsOf(claimed)[0]))
     }
 
     const outcomeOf = (
       { attempts, id, integration, lease, spent, tenant }: ClaimedDelivery,
-      sent: SendResult,
+      sent: MailSendResult,
       startedAt: number,
       random: number
     ): AttemptResult => {
@@ -104,13 +118,15 @@ export class SendAttempt extends Effect.Service<SendAttempt>()("workers/SendAtte
         id,
         lease,
         delivered: sent.delivered,
+        isUncertain: sent.isUncertain,
         attemptedAt: new Date(startedAt).toISOString(),
         latencyMs: Math.round(sent.latencyMs),
         status: sent.status,
         body: sent.body,
         error: sent.error,
         nextAttemptAt: next === undefined ? undefined : new Date(next).toISOString(),
-        stopReason: sent.stop
+        stopReason: sent.stop,
+        mail: sent.mail === undefined ? undefined : finalMailOf(sent.mail, next)
       }
     }
 

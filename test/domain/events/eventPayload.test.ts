@@ -58,7 +58,10 @@ describe("expandEventPattern", () => {
       "invoice.paid",
       "invoice.reopened",
       "invoice.written_off",
-      "invoice.voided"
+      "invoice.voided",
+      "invoice.send_requested",
+      "invoice.sent",
+      "invoice.bounced"
     ])
   })
 })

@@ -27,7 +27,7 @@ describe("resolveScopeKey", () => {
 })
 
 describe("requireSupportedEvent", () => {
-  it("accepts every event for all providers but GOOGLE_DRIVE", () => {
+  it("accepts every event for all providers but GOOGLE_DRIVE and EMAIL", () => {
     for (const provider of ["JIRA", "WEBHOOK", "NATS"] as const)
       assert.isUndefined(errorsOf(requireSupportedEvent(provider, "client.*")))
   })
@@ -36,6 +36,14 @@ describe("requireSupportedEvent", () => {
     assert.isUndefined(errorsOf(requireSupportedEvent("GOOGLE_DRIVE", "invoice.finalized")))
     assert.deepStrictEqual(messagesOf(requireSupportedEvent("GOOGLE_DRIVE", "invoice.*")), [
       "eventType enum: must be invoice.finalized for GOOGLE_DRIVE, but is invoice.*"
+    ])
+  })
+
+  it("accepts only finalized documents for EMAIL", () => {
+    for (const type of ["invoice.finalized", "credit_note.finalized"])
+      assert.isUndefined(errorsOf(requireSupportedEvent("EMAIL", type)))
+    assert.deepStrictEqual(messagesOf(requireSupportedEvent("EMAIL", "invoice.sent")), [
+      "eventType enum: must be invoice.finalized or credit_note.finalized for EMAIL, but is invoice.sent"
     ])
   })
 })

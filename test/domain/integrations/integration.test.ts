@@ -8,6 +8,7 @@ import {
   initialIntegrationState,
   isTracker,
   requireAuthorized,
+  requireMailLogin,
   requirePingable,
   requireProviderConfigured,
   requireRotatableSecret,
@@ -27,7 +28,7 @@ const integration: Integration = {
   createdAt: "2026-01-01T00:00:00.000Z",
   updatedAt: "2026-01-01T00:00:00.000Z"
 }
-const providers = ["JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS"] as const
+const providers = ["JIRA", "GOOGLE_DRIVE", "WEBHOOK", "NATS", "EMAIL"] as const
 
 describe("toStatusReason", () => {
   it("truncates the reason and makes it storable", () => {
@@ -57,6 +58,20 @@ describe("configErrors", () => {
         "config.url required: is required",
         "config.folderId unknown: is not supported for WEBHOOK",
         "config.jql unknown: is not supported for WEBHOOK"
+      ]
+    ],
+    ["EMAIL", {}, []],
+    ["EMAIL", { replyTo: "office@a.example", texts: { de: { subject: "{total}" } } }, []],
+    ["EMAIL", { host: "mail.a.example", port: 587, security: "STARTTLS", from: "books@a.example" }, []],
+    [
+      "EMAIL",
+      { user: "books", url: "https://a.example" },
+      [
+        "config.host required: is required",
+        "config.port required: is required",
+        "config.security required: is required",
+        "config.from required: is required",
+        "config.url unknown: is not supported for EMAIL"
       ]
     ],
     ["NATS", {}, []],
@@ -146,5 +161,38 @@ describe("requireRotatableSecret", () => {
       assert.deepStrictEqual(messagesOf(requireRotatableSecret({ ...integration, provider })), [
         `provider state: is ${provider}, which has no secret to rotate`
       ])
+  })
+})
+
+describe("requireMailLogin", () => {
+  const config = {
+    host: "mail.a.example",
+    port: 587,
+    security: "STARTTLS",
+    from: "books@a.example",
+    user: "books"
+  } as const
+  const login = { provider: "EMAIL", before: config, config, password: undefined } as const
+
+  it("accepts a user with a password, and an unchanged user without", () => {
+    assert.isUndefined(messagesOf(requireMailLogin({ ...login, before: undefined, password: "secret" })))
+    assert.isUndefined(messagesOf(requireMailLogin(login)))
+    assert.isUndefined(messagesOf(requireMailLogin({ ...login, config: { ...config, from: "other@a.example" } })))
+    assert.isUndefined(messagesOf(requireMailLogin({ ...login, before: undefined, config: {} })))
+  })
+
+  it("requires the password of a new user, and again for another server", () => {
+    const required = ["password required: is required for config.user, and again when the server changes"]
+    assert.deepStrictEqual(messagesOf(requireMailLogin({ ...login, before: undefined })), required)
+    for (const change of [{ host: "evil.example" }, { port: 25 }, { security: "TLS" as const }, { user: "other" }])
+      assert.deepStrictEqual(messagesOf(requireMailLogin({ ...login, config: { ...config, ...change } })), required)
+  })
+
+  it("rejects a password without a user, and of another provider", () => {
+    const given = { ...login, config: {}, password: "secret" }
+    assert.deepStrictEqual(messagesOf(requireMailLogin(given)), ["password state: needs config.user"])
+    assert.deepStrictEqual(messagesOf(requireMailLogin({ ...given, provider: "NATS" })), [
+      "password unknown: is not supported for NATS"
+    ])
   })
 })

@@ -84,7 +84,7 @@ describe("Deliveries of an integration", () => {
     )
     assertValidationError(
       await call("GET", "/deliveries?eventType=*&status=LOST"),
-      ["status", "enum", "must be one of WAITING, PENDING, DELIVERED, EXHAUSTED"],
+      ["status", "enum", "must be one of WAITING, PENDING, DELIVERED, EXHAUSTED, UNCERTAIN"],
       ["eventType", "pattern", "must be an event type such as client.created, or client.* for all events of a resource"]
     )
   })

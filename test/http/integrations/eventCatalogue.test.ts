@@ -14,10 +14,12 @@ import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { insertAuthorization } from "../../support/fixtures/issueRows.ts"
 import { makeWebhookBody, type WebhookKind } from "../../support/fixtures/jiraWebhookBody.ts"
 import { assertAccepted, jiraSender, jiraSettings } from "../../support/fixtures/jiraWebhooks.ts"
+import { mailConfig } from "../../support/fixtures/mails.ts"
 import { readPages } from "../../support/fixtures/pages.ts"
 import { startPayer } from "../../support/fixtures/payments.ts"
 import { kindsInTenants, resourceMaker } from "../../support/fixtures/resources.ts"
 import { openPool } from "../../support/servers/database.ts"
+import { startMailServer } from "../../support/servers/mailServer.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
 
@@ -38,6 +40,7 @@ describe("Events of every resource lifecycle", () => {
     await recordAssetEvents()
     await recordIntegrationEvents()
     await recordIssueEvents()
+    await recordMailEvents()
     await send("PATCH", `/tenants/${tenant}`, 200, { description: "Described" })
     await assignFeedPositions(pool, tenant)
     const pages = await readPages(service, "/events?limit=200", { as: "owner", tenant })
@@ -133,6 +136,32 @@ describe("Events of every resource lifecycle", () => {
       Effect.runPromise
     )
     await send("DELETE", `/integrations/${id}`, 204)
+  }
+
+  /** Sends an invoice and a credit note by mail to a recipient that the server accepts, and to one that it refuses. */
+  const recordMailEvents = async () => {
+    const mailServer = await startMailServer({
+      hideSTARTTLS: true,
+      onRcptTo: ({ address }, _, done) => done(address.startsWith("bad") ? new Error("unknown") : null)
+    })
+    const worker = await startWorker(service, "delivery")
+    const payer = await startPayer(service, tenant)
+    await integrationClient(service, tenant).mustCreate({
+      provider: "EMAIL",
+      name: "Mail",
+      config: mailConfig(mailServer.port)
+    })
+    const invoice = await payer.newInvoice(9)
+    const note = await payer.finalizeNote((await payer.draftNote(invoice.id)).id)
+    for (const path of [`/invoices/${invoice.id}`, `/credit-notes/${note.id}`]) {
+      await send("POST", `${path}/send`, 202, { to: ["good@client.example", "bad@client.example"] })
+      await eventually(async () => {
+        const mails: ReadonlyArray<{ status: string }> = await send("GET", `${path}/deliveries`, 200)
+        return mails.every(({ status }) => status === "DELIVERED" || status === "EXHAUSTED")
+      }, "the mails are finished")
+    }
+    await worker.stop()
+    await mailServer.stop()
   }
 
   /** Creates, bills, updates and deletes an issue. */

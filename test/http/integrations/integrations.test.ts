@@ -60,9 +60,29 @@ describe("Integrations", () => {
       ]
     ],
     [
-      { ...minimalWebhook, provider: "EMAIL" },
-      ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS"]
+      { ...minimalWebhook, provider: "FAX" },
+      ["provider", "enum", "must be one of JIRA, GOOGLE_DRIVE, WEBHOOK, NATS, EMAIL"]
     ],
+    [
+      { provider: "EMAIL", name: "Mail" },
+      [
+        "provider",
+        "state",
+        "is EMAIL, which this server is not configured for: the operator must set SMTP_URL, SMTP_FROM"
+      ]
+    ],
+    [
+      { provider: "EMAIL", name: "Mail", config: { host: "127.0.0.1", texts: { de: { subject: "{name}" } } } },
+      ["config.port", "required", "is required"],
+      ["config.security", "required", "is required"],
+      ["config.from", "required", "is required"],
+      [
+        "config.texts.de.subject",
+        "format",
+        "must only contain the placeholders {invoiceNumber}, {total}, {dueDate}, {client}, {link}, but contains {name}"
+      ]
+    ],
+    [{ ...minimalWebhook, password: "secret" }, ["password", "unknown", "is not supported for WEBHOOK"]],
     [{ provider: "WEBHOOK", name: "Hook" }, ["config.url", "required", "is required"]],
     [{ ...minimalWebhook, config: { url: "" } }, ["config.url", "minLength", "must have at least 1 character"]],
     [

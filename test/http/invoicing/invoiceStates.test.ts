@@ -161,14 +161,14 @@ describe("An invoice", () => {
         "status = 'VOID', paid_at = null",
         "paid_at = paid_at + interval '1 day'",
         "updated_at = now()",
-        "sequence = sequence + 1",
+        "sequence = sequence + 1, updated_at = now()",
         "subtotal_minor = 1, total_minor = 1"
       ],
       VOID: [
         "status = 'FINALIZED'",
         "status = 'PAID', paid_at = now()",
         "updated_at = now()",
-        "sequence = sequence + 1",
+        "sequence = sequence + 1, updated_at = now()",
         "invoice_number = 'INV-2026-000099'",
         "subtotal_minor = 1, total_minor = 1"
       ]
@@ -192,6 +192,18 @@ describe("An invoice", () => {
         assert.deepStrictEqual(await readInvoicingRows(fixture().pool, tenant), before)
       })
     }
+
+    it.each(["FINALIZED", "PAID", "VOID"] as const)(
+      "but counts its events when it is %s, which mails add",
+      async (status) => {
+        const { invoiceIn } = await createClient()
+        const { id } = await invoiceIn(status)
+        const { rowCount } = await fixture().pool.query("update invoices set sequence = sequence + 1 where id = $1", [
+          id
+        ])
+        assert.strictEqual(rowCount, 1)
+      }
+    )
 
     it("from an invalid combination of status, number, payment and totals", async () => {
       const { invoiceIn } = await createClient()

@@ -24,7 +24,16 @@ describe("Quotas", () => {
     for (const { description } of listed) assert.match(description, /^maximum number of \w+/)
     const usedBy = async (as: string) =>
       Object.fromEntries((await limits(as)).flatMap(({ name, used }) => (used === undefined ? [] : [[name, used]])))
-    const used = { tenants: 1, members: 2, integrations: 0, assets: 0, assetBytes: 0, taxRates: 0 }
+    const used = {
+      tenants: 1,
+      members: 2,
+      integrations: 0,
+      assets: 0,
+      assetBytes: 0,
+      taxRates: 0,
+      tenantMails: 0,
+      callerMails: 0
+    }
     assert.deepStrictEqual(await usedBy(owner), used)
     assert.deepStrictEqual(await usedBy("viewer"), { ...used, tenants: 0 })
   })

@@ -5,6 +5,7 @@ import { insertDelivery, insertIntegration } from "../../support/fixtures/delive
 import { png } from "../../support/fixtures/images.ts"
 import { invoiceClient, lineOf } from "../../support/fixtures/invoices.ts"
 import { insertIssues } from "../../support/fixtures/issueRows.ts"
+import { mailConfig } from "../../support/fixtures/mails.ts"
 import {
   kindsInTenants,
   parents,
@@ -23,7 +24,7 @@ type Table = Readonly<Record<string, readonly [number, number, number, number, n
 const kindOf = (row: string) => kindsInTenants.find((kind) => row.includes(` /${kind}`))
 
 /** The status that an invoice needs for a row. */
-const statusIn = (row: string) => (/\/(pay|void|write-off|reverse)$/.test(row) ? "FINALIZED" : "DRAFT")
+const statusIn = (row: string) => (/\/(pay|void|write-off|reverse|send)$/.test(row) ? "FINALIZED" : "DRAFT")
 
 const memberRows = (kind: string, parameter: string): Table => ({
   [`GET /${kind}`]: [200, 200, 200, 200, 403],
@@ -62,7 +63,11 @@ const table: Table = {
   ...memberRows("invoices", "invoiceId"),
   ...memberRows("billables", "billableId"),
   "GET /invoices/{invoiceId}/explain": [200, 200, 200, 200, 403],
+  "GET /invoices/{invoiceId}/e-invoice-check": [200, 200, 200, 200, 403],
+  "GET /invoices/{invoiceId}/xml": [400, 400, 400, 400, 403],
   "GET /invoices/{invoiceId}/pdf": [200, 200, 200, 200, 403],
+  "GET /invoices/{invoiceId}/deliveries": [200, 200, 200, 200, 403],
+  "POST /invoices/{invoiceId}/send": [403, 403, 202, 202, 403],
   "POST /invoices/{invoiceId}/finalize": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
@@ -80,10 +85,14 @@ const table: Table = {
   "GET /credit-notes/{creditNoteId}": [200, 200, 200, 200, 403],
   "PATCH /credit-notes/{creditNoteId}": [403, 200, 200, 200, 403],
   "DELETE /credit-notes/{creditNoteId}": [403, 204, 204, 204, 403],
+  "GET /credit-notes/{creditNoteId}/deliveries": [200, 200, 200, 200, 403],
+  "POST /credit-notes/{creditNoteId}/send": [403, 403, 202, 202, 403],
   "POST /credit-notes/{creditNoteId}/finalize": [403, 403, 200, 200, 403],
   "POST /credit-notes/{creditNoteId}/allocate": [403, 403, 200, 200, 403],
   "POST /credit-notes/{creditNoteId}/refund": [403, 403, 200, 200, 403],
   "GET /credit-notes/{creditNoteId}/explain": [200, 200, 200, 200, 403],
+  "GET /credit-notes/{creditNoteId}/e-invoice-check": [200, 200, 200, 200, 403],
+  "GET /credit-notes/{creditNoteId}/xml": [400, 400, 400, 400, 403],
   "GET /credit-notes/{creditNoteId}/pdf": [200, 200, 200, 200, 403],
   "GET /credit-note-series": [200, 200, 200, 200, 403],
   "PATCH /credit-note-series": [403, 403, 200, 200, 403],
@@ -135,6 +144,8 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /billables/{billableId}": { amountMinor: 1 },
   "POST /tax-rates": commonRates.standard,
   "PATCH /tax-rates/{taxRateId}": { order: 1 },
+  "POST /invoices/{invoiceId}/send": { to: ["ada@client.example"] },
+  "POST /credit-notes/{creditNoteId}/send": { to: ["ada@client.example"] },
   "POST /invoices/{invoiceId}/write-off": { reason: "Goodwill" },
   "POST /payments/{paymentId}/refund": { amountMinor: 1 },
   "POST /payments/{paymentId}/reverse": { reason: "Mistake" },
@@ -200,6 +211,7 @@ describe("The roles of a tenant", () => {
     const newPayment = async () => ({ clientId: await parentOf("clients"), currencyCode: "EUR", amountMinor: 100 })
     const invoices = invoiceClient(service, tenant, founder)
     let contract: string | undefined
+    let mailIntegration: string | undefined
     const contractId = async () => {
       contract ??= (await invoices.contract(await referencesOf("contracts"))).id
       return contract
@@ -231,6 +243,10 @@ describe("The roles of a tenant", () => {
         if (status === "FINALIZED") await post(`/invoices/${content.invoiceId}/pay`, {})
         const id = await post("/credit-notes", content)
         return status === "DRAFT" ? id : post(`/credit-notes/${id}/finalize`, {})
+      },
+      mailIntegration: async () => {
+        mailIntegration ??= await post("/integrations", { provider: "EMAIL", name: "Mail", config: mailConfig(9) })
+        return mailIntegration
       },
       writeOff: (id: string) => post(`/invoices/${id}/write-off`, { reason: "Goodwill" })
     }
@@ -274,13 +290,14 @@ describe("The roles of a tenant", () => {
   /** The path of a row with a new resource, or with the member of the caller if the row says so. */
   const makePath = async (row: string, caller: string, tenant: Tenant) => {
     const [, path = "", ...about] = row.split(" ")
+    if (path.endsWith("/send")) await tenant.mailIntegration()
     if (path.includes("{slot}")) return mediaPath(path, tenant)
     if (path.includes("{integrationId}")) return integrationPath(path, tenant)
     if (path.includes("{assetId}")) return assetPath(row, path, tenant)
     if (path.includes("{taxRateId}"))
       return path.replace("{taxRateId}", await tenant.taxRates.createCommonRate("standard"))
     if (path.includes("{creditNoteId}")) {
-      const status = /(allocate|refund)$/.test(path) ? "FINALIZED" : "DRAFT"
+      const status = /(allocate|refund|send)$/.test(path) ? "FINALIZED" : "DRAFT"
       return path.replace("{creditNoteId}", await tenant.creditNote(status))
     }
     if (path.includes("{paymentId}")) return path.replace("{paymentId}", await tenant.payment())

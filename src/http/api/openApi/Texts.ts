@@ -57,6 +57,7 @@ export const describeOperation = (
 /** The description of a success response. */
 export const describeSuccess = ({ hasCsvForm, isPaged, method, returnsList }: OperationTraits, status: string) => {
   if (status === "201") return "Created. `Location` is its URL."
+  if (status === "202") return "Accepted. `data` is what happens next in the background."
   if (status === "204") return "Done. The response has no body."
   if (returnsList && isPaged)
     return (

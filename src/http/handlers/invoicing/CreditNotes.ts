@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { defaultSyntax } from "../../../domain/eInvoice/EInvoiceCheck.ts"
 import { creditNotePdfName, creditNoteXmlName } from "../../../domain/invoicing/document/FileName.ts"
 import { callerKey, Principal } from "../../../domain/tenancy/RequestContext.ts"
+import { InvoiceMails } from "../../../layers/mail/InvoiceMails.ts"
 import { CreditNoteDrafts } from "../../../layers/payments/creditNotes/CreditNoteDrafts.ts"
 import { CreditNoteEInvoices } from "../../../layers/payments/creditNotes/CreditNoteEInvoices.ts"
 import { CreditNoteExplanations } from "../../../layers/payments/creditNotes/CreditNoteExplanations.ts"
@@ -17,6 +18,7 @@ const dependencies = Effect.all({
   drafts: CreditNoteDrafts,
   explanations: CreditNoteExplanations,
   lifecycle: CreditNoteLifecycle,
+  mails: InvoiceMails,
   notes: CreditNotes,
   pdfs: CreditNotePdfs,
   eInvoices: CreditNoteEInvoices
@@ -27,6 +29,7 @@ const dependencies = Effect.all({
       CreditNoteExplanations.Default,
       CreditNoteLifecycle.Default,
       CreditNotes.Default,
+      InvoiceMails.Default,
       CreditNotePdfs.Default,
       CreditNoteEInvoices.Default
     )
@@ -36,7 +39,7 @@ const dependencies = Effect.all({
 export const creditNotes = handleGroup(
   CreditNotesApi,
   dependencies,
-  ({ drafts, eInvoices, explanations, lifecycle, notes, pdfs }) => ({
+  ({ drafts, eInvoices, explanations, lifecycle, mails, notes, pdfs }) => ({
     list: ({ query }) => listPage(query, (window) => notes.list(window, query)),
     create: ({ payload }) => drafts.create(payload),
     get: ({ path }) => notes.get(path.creditNoteId),
@@ -45,6 +48,8 @@ export const creditNotes = handleGroup(
     finalize: ({ path, query }) => lifecycle.finalize(path.creditNoteId, query),
     allocate: ({ path, payload }) => lifecycle.allocate(path.creditNoteId, payload),
     refund: ({ path, payload }) => lifecycle.refund(path.creditNoteId, payload),
+    send: ({ path, payload }) => mails.sendCreditNote(path.creditNoteId, payload),
+    listMails: ({ path, query }) => listPage(query, (window) => mails.pageOfCreditNote(path.creditNoteId, window)),
     explain: ({ path }) => explanations.get(path.creditNoteId),
     pdf: ({ path }) =>
       Effect.gen(function* () {

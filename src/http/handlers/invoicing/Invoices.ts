@@ -9,6 +9,7 @@ import { InvoiceExplanations } from "../../../layers/invoicing/InvoiceExplanatio
 import { InvoiceLifecycle } from "../../../layers/invoicing/InvoiceLifecycle.ts"
 import { InvoicePdfs } from "../../../layers/invoicing/InvoicePdfs.ts"
 import { Invoices } from "../../../layers/invoicing/Invoices.ts"
+import { InvoiceMails } from "../../../layers/mail/InvoiceMails.ts"
 import { InvoiceSettlement } from "../../../layers/payments/InvoiceSettlement.ts"
 import { InvoicesApi } from "../../api/groups/invoicing/Invoices.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
@@ -22,7 +23,8 @@ const dependencies = Effect.all({
   explanations: InvoiceExplanations,
   pdfs: InvoicePdfs,
   eInvoices: InvoiceEInvoices,
-  settlement: InvoiceSettlement
+  settlement: InvoiceSettlement,
+  mails: InvoiceMails
 }).pipe(
   provideShared(
     Layer.mergeAll(
@@ -32,7 +34,8 @@ const dependencies = Effect.all({
       InvoiceExplanations.Default,
       InvoicePdfs.Default,
       InvoiceEInvoices.Default,
-      InvoiceSettlement.Default
+      InvoiceSettlement.Default,
+      InvoiceMails.Default
     )
   )
 )
@@ -40,7 +43,7 @@ const dependencies = Effect.all({
 export const invoices = handleGroup(
   InvoicesApi,
   dependencies,
-  ({ drafts, eInvoices, explanations, invoices, lifecycle, pdfs, settlement }) => ({
+  ({ drafts, eInvoices, explanations, invoices, lifecycle, mails, pdfs, settlement }) => ({
     list: ({ query }) => listPage(query, (window) => invoices.list(window, query)),
     create: ({ payload }) => invoices.create(payload),
     get: ({ path }) => invoices.get(path.invoiceId),
@@ -51,6 +54,8 @@ export const invoices = handleGroup(
     writeOff: ({ path, payload }) => settlement.writeOff(path.invoiceId, payload),
     reverseWriteOff: ({ path }) => settlement.reverseWriteOff(path.invoiceId),
     void: ({ path, query }) => lifecycle.void(path.invoiceId, query),
+    send: ({ path, payload }) => mails.sendInvoice(path.invoiceId, payload),
+    listMails: ({ path, query }) => listPage(query, (window) => mails.pageOfInvoice(path.invoiceId, window)),
     explain: ({ path }) => explanations.get(path.invoiceId),
     pdf: ({ path }) =>
       Effect.gen(function* () {

@@ -10,7 +10,13 @@ import { NotFound } from "../../../domain/Errors.ts"
 import { prefixOf } from "../../../domain/Ids.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import { makeId, minIdAt } from "../../postgres/IdGenerator.ts"
-import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "../DeliveryOrder.ts"
+import {
+  isFinishedSql,
+  lockOrderingExclusive,
+  lockPendingDeliveries,
+  type OrderingKey,
+  reorderDeliveries
+} from "../DeliveryOrder.ts"
 import { redeliverySetClause } from "./SingleRedelivery.ts"
 
 /** Limits of one transaction. While it runs, no worker can record results for the integration. */
@@ -33,6 +39,7 @@ export interface OpenRedelivery {
 interface Page {
   /** Null in the only row of a page without matches. */
   readonly resource: string | null
+  readonly recipient: string | null
   readonly id: string | null
   readonly scanned: number
   readonly last: string | null
@@ -52,21 +59,24 @@ export const makeBulkRedeliveries = (
 
   const hasId = ({ id, tenant }: OpenRedelivery) => sql`r.tenant_id = ${tenant} and r.id = ${id}`
 
-  /** Matches deliveries that were finished at the time of the request, and that no other request has requeued since. */
+  /**
+   * Matches deliveries that were finished at the time of the request, and that no other request has requeued since. Mails
+   * that may have arrived must be asked for.
+   */
   const isMatch = sql.literal(`
     d.created_at between r.since and r.until and d.updated_at <= r.created_at
-    and d.status in ('DELIVERED', 'EXHAUSTED') and d.status = coalesce(r.status, d.status)`)
+    and d.${isFinishedSql} and case when r.status is null then d.status <> 'UNCERTAIN' else d.status = r.status end`)
 
   /** The next matching deliveries, and the end of the scan. */
   const loadPage = (open: OpenRedelivery) => sql<Page>`
     with scanned as materialized (
-      select d.id, d.resource_id, ${isMatch} as wanted from redeliveries r cross join lateral (
+      select d.id, d.resource_id, d.recipient, ${isMatch} as wanted from redeliveries r cross join lateral (
         select * from deliveries d
         where d.tenant_id = r.tenant_id and d.integration_id = r.integration_id and d.id > r.after_id and d.id <= r.last_id
         order by d.id limit ${maxScanned}
       ) d where ${hasId(open)}
     )
-    select wanted.id, wanted.resource_id as resource, counted.count as scanned, counted.last
+    select wanted.id, wanted.resource_id as resource, wanted.recipient, counted.count as scanned, counted.last
     from (select count(*) as count, max(id) as last from scanned) counted
     left join (select * from scanned where wanted order by id limit ${maxRequeued}) wanted on true order by wanted.id`
 
@@ -76,8 +86,9 @@ export const makeBulkRedeliveries = (
       update deliveries d set ${sql.literal(redeliverySetClause)} from redeliveries r
       where ${hasId(open)} and d.tenant_id = r.tenant_id and d.integration_id = r.integration_id
         and d.id > r.after_id and d.id <= ${last} and ${isMatch}
-        and d.resource_id in (
-          select json_array_elements_text(${JSON.stringify(keys.map(({ resource }) => resource))}::json))
+        and (d.resource_id || coalesce('/' || d.recipient, '')) in (
+          select key.resource || coalesce('/' || key.recipient, '')
+          from json_to_recordset(${JSON.stringify(keys)}::json) as key (resource text, recipient text))
       returning 1
     ) select count(*) from back`
 
@@ -93,17 +104,15 @@ export const makeBulkRedeliveries = (
     const { integration, tenant } = open
     yield* lockOrdering([open])
     const rows = yield* loadPage(open)
-    const matches = rows.flatMap(({ id, resource }) => (id === null || resource === null ? [] : [{ id, resource }]))
+    const matches = rows.flatMap(({ id, recipient, resource }) =>
+      id === null || resource === null ? [] : [{ id, recipient, resource }]
+    )
     const isFull = matches.length === maxRequeued
     const last = (isFull ? matches.at(-1)?.id : rows[0]?.last) ?? ""
     const isComplete = !isFull && (rows[0]?.scanned ?? 0) < maxScanned
     let count = 0
     if (matches.length > 0) {
-      const orderingKeys = [...new Set(matches.map(({ resource }) => resource))].map((resource) => ({
-        tenant,
-        integration,
-        resource
-      }))
+      const orderingKeys = matches.map(({ recipient, resource }) => ({ tenant, integration, resource, recipient }))
       const ids = JSON.stringify(matches.map(({ id }) => id))
       yield* lockPending(orderingKeys, sql`select ${tenant}, json_array_elements_text(${ids}::json)`)
       const [requeued] = yield* requeueUpTo(open, last, orderingKeys)

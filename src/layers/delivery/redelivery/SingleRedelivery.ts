@@ -1,6 +1,13 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { lockOrderingExclusive, lockPendingDeliveries, type OrderingKey, reorderDeliveries } from "../DeliveryOrder.ts"
+import {
+  isFinishedSql,
+  isUnfinishedSql,
+  lockOrderingExclusive,
+  lockPendingDeliveries,
+  type OrderingKey,
+  reorderDeliveries
+} from "../DeliveryOrder.ts"
 
 /** SET clause that starts a new round of attempts. Reordering then decides whether the delivery is sent next. */
 export const redeliverySetClause = `status = 'WAITING', spent = attempts, next_attempt_at = now(), updated_at = now(),
@@ -14,17 +21,17 @@ export const makeSingleRedelivery = (sql: SqlClient.SqlClient) => {
 
   const requeueFinished = (tenant: string, id: string) => sql`
     update deliveries set ${sql.literal(redeliverySetClause)}
-    where tenant_id = ${tenant} and id = ${id} and status in ('DELIVERED', 'EXHAUSTED')`
+    where tenant_id = ${tenant} and id = ${id} and ${sql.literal(isFinishedSql)}`
 
   const makeUnfinishedDue = (tenant: string, id: string) => sql`
     update deliveries set next_attempt_at = now(), updated_at = now()
-    where tenant_id = ${tenant} and id = ${id} and status in ('WAITING', 'PENDING') and lease is null`
+    where tenant_id = ${tenant} and id = ${id} and ${sql.literal(isUnfinishedSql)} and lease is null`
 
   const findOrderingKey = (tenant: string, integration: string, id: string) =>
     Effect.map(
-      sql<{ resource: string }>`
-        select resource_id as resource from deliveries where tenant_id = ${tenant} and id = ${id}`,
-      ([row]): OrderingKey => ({ tenant, integration, resource: row?.resource ?? "" })
+      sql<{ resource: string; recipient: string | null }>`
+        select resource_id as resource, recipient from deliveries where tenant_id = ${tenant} and id = ${id}`,
+      ([row]): OrderingKey => ({ tenant, integration, resource: row?.resource ?? "", recipient: row?.recipient })
     )
 
   return {

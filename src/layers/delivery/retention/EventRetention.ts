@@ -1,6 +1,7 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
+import { isUnfinishedSql } from "../DeliveryOrder.ts"
 import { deleteAttempts, type RemovalLimits } from "./DeliveryRemoval.ts"
 
 interface Event {
@@ -35,7 +36,7 @@ const cursorOf = ({ id, occurredAt, tenant }: EventCursor): EventCursor => ({ oc
 export const makeEventRetention = (sql: SqlClient.SqlClient, days: number, limits = retentionLimits) => {
   const deleteAttemptsOf = deleteAttempts(sql, limits)
 
-  const unfinished = sql.literal("status in ('WAITING', 'PENDING')")
+  const unfinished = sql.literal(isUnfinishedSql)
 
   /** `maxDeliveries` bounds the look-ups, so the deliveries of the last event may be incomplete. */
   const scan = (after: EventCursor) => sql<OldEvent>`

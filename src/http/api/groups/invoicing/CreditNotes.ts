@@ -13,11 +13,12 @@ import {
 } from "../../../../domain/creditNotes/CreditNote.ts"
 import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
+import { MailDelivery, maxRecipients, SendMail } from "../../../../domain/mails/Mail.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
 import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
-import { created, data } from "../../Envelope.ts"
+import { accepted, created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields } from "../../Paging.ts"
 
@@ -151,6 +152,41 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
           rejects: ["more than what is left of the note (`max`)", "a note that is not FINALIZED (`state`)"],
           events: ["credit_note.refunded"],
           example: { allocations: [], unallocatedMinor: 7982, refundedMinor: 500 }
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("send", "/credit-notes/:creditNoteId/send")
+      .setPath(path)
+      .setPayload(SendMail)
+      .addSuccess(data(Schema.Array(MailDelivery)), accepted)
+      .annotateContext(
+        operation("Send a credit note by mail", inTenant("ADMIN"), {
+          description:
+            "Sends the PDF by mail through an EMAIL integration, one mail for each recipient. Without `to`, the contacts of " +
+            "the client with `receivesInvoices` get it. Without texts, those of the integration in the language of the client. " +
+            "`credit_note.sent` or `credit_note.bounced` follows for each recipient.",
+          rejects: [
+            "a credit note that is not issued (`state`)",
+            `no recipient (\`required\`), or more than ${maxRecipients} (\`maxItems\`)`,
+            "an address that is not the client's, if the integration uses the mail server of the operator (`exists`)",
+            "a placeholder that does not exist (`format`)",
+            "an `integrationId` that does not exist (`exists`) or is no EMAIL integration (`state`), or none with several of them (`required`)",
+            "more mails than the daily quota (`quota`)"
+          ],
+          events: ["credit_note.send_requested"]
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("listMails", "/credit-notes/:creditNoteId/deliveries")
+      .setPath(path)
+      .setUrlParams(Schema.Struct(pageQueryFields))
+      .addSuccess(data(Schema.Array(MailDelivery)))
+      .annotateContext(
+        operation("List the mails of a credit note", inTenant("VIEWER"), {
+          description:
+            "Lists to whom it was sent by mail, when, and what became of each mail, oldest first, one page at a time."
         })
       )
   )

@@ -6,13 +6,14 @@ import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { Explanation } from "../../../../domain/invoicing/Explanation.ts"
 import { CreateInvoice, Invoice, InvoiceId, invoiceSorts, PatchInvoice } from "../../../../domain/invoicing/Invoice.ts"
 import { InvoiceStatus, invoiceTransitions } from "../../../../domain/invoicing/InvoiceStatus.ts"
+import { MailDelivery, maxRecipients, SendMail } from "../../../../domain/mails/Mail.ts"
 import { WriteOff } from "../../../../domain/payments/Settlement.ts"
 import { field, optional, QueryBoolean, text } from "../../../../domain/Schemas.ts"
 import { LocalDate } from "../../../../domain/TimeZone.ts"
 import { External, inTenant, LongRead } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
 import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
-import { created, data } from "../../Envelope.ts"
+import { accepted, created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { pageQueryFields, searchParameter, sortParameter } from "../../Paging.ts"
 
@@ -214,9 +215,44 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           description:
             "Cancels a draft, or a finalized invoice of which nothing is settled. It keeps its number, what its lines refer to can be " +
             "billed again, and nothing reverts it.",
-          rejects: ["an invoice that is PAID or VOID, or settled in part (`state`)"],
+          rejects: ["an invoice that is PAID or VOID, settled in part, or sent by mail (`state`)"],
           events: [`invoice.${invoiceTransitions.void.event}`],
           example: { status: "VOID", balanceMinor: 0 }
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("send", "/invoices/:invoiceId/send")
+      .setPath(path)
+      .setPayload(SendMail)
+      .addSuccess(data(Schema.Array(MailDelivery)), accepted)
+      .annotateContext(
+        operation("Send an invoice by mail", inTenant("ADMIN"), {
+          description:
+            "Sends the PDF by mail through an EMAIL integration, one mail for each recipient. Without `to`, the contacts of " +
+            "the client with `receivesInvoices` get it. Without texts, those of the integration in the language of the client. " +
+            "`invoice.sent` or `invoice.bounced` follows for each recipient.",
+          rejects: [
+            "an invoice that is not issued (`state`)",
+            `no recipient (\`required\`), or more than ${maxRecipients} (\`maxItems\`)`,
+            "an address that is not the client's, if the integration uses the mail server of the operator (`exists`)",
+            "a placeholder that does not exist (`format`)",
+            "an `integrationId` that does not exist (`exists`) or is no EMAIL integration (`state`), or none with several of them (`required`)",
+            "more mails than the daily quota (`quota`)"
+          ],
+          events: ["invoice.send_requested"]
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("listMails", "/invoices/:invoiceId/deliveries")
+      .setPath(path)
+      .setUrlParams(Schema.Struct(pageQueryFields))
+      .addSuccess(data(Schema.Array(MailDelivery)))
+      .annotateContext(
+        operation("List the mails of an invoice", inTenant("VIEWER"), {
+          description:
+            "Lists to whom it was sent by mail, when, and what became of each mail, oldest first, one page at a time."
         })
       )
   )

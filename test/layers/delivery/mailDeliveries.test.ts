@@ -1,0 +1,144 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
+import { makeMailProofs } from "../../../src/layers/delivery/MailProofs.ts"
+import { makeId } from "../../../src/layers/postgres/IdGenerator.ts"
+import { type MailFixture, makeMailFixture } from "../../support/fixtures/mails.ts"
+import { openPool } from "../../support/servers/database.ts"
+import { type DeliveryDatabase, openDeliveryDatabase } from "../../support/servers/deliveryDatabase.ts"
+import { testLayers } from "../../support/servers/layers.ts"
+import { type Service, startService } from "../../support/servers/service.ts"
+
+describe("The fan-out to an EMAIL integration", () => {
+  let database: DeliveryDatabase
+  beforeAll(async () => {
+    database = await openDeliveryDatabase()
+  })
+  afterAll(() => database.close())
+
+  it("inserts one delivery for each address, also in several steps", async () => {
+    const tenant = await database.newTenant()
+    const [mail, hook] = [
+      await database.newIntegration(tenant, { provider: "EMAIL" }),
+      await database.newIntegration(tenant)
+    ]
+    const client = makeId("clnt")
+    await database.sql.query(
+      "insert into clients (tenant_id, id, name, media, created_at, updated_at, sequence) values ($1, $2, 'C', '[]', now(), now(), 1)",
+      [tenant, client]
+    )
+    for (const [n, receives] of [true, true, false, true, true, null].entries()) {
+      const contact = makeId("con")
+      await database.sql.query(
+        "insert into contacts (tenant_id, id, client_id, name, receives_invoices, created_at, updated_at, sequence) values ($1, $2, $3, 'C', $4, now(), now(), 1)",
+        [tenant, contact, client, receives]
+      )
+      await database.sql.query(
+        "insert into emails (tenant_id, id, contact_id, address, created_at, updated_at, sequence) values ($1, $2, $3, $4, now(), now(), 1)",
+        [tenant, makeId("eml"), contact, `a${n % 4}@client.example`]
+      )
+    }
+    const event = await database.newEvent(tenant, client, 1)
+    await database.sql.query("update events set client_id = $1 where id = $2", [client, event])
+    await database.run(database.outbox.assignPositions("test", 100, ""))
+    let steps = 0
+    for (let isDone = false; !isDone; steps++) {
+      const limits = { maxEvents: 10, maxDeliveries: 2 }
+      isDone = (await database.run(database.fanOut.fanOut([{ tenant, id: event }], limits))).done.has(event)
+    }
+    assert.isAbove(steps, 1)
+    const { rows } = await database.sql.query(
+      "select integration_id as integration, recipient, status from deliveries where tenant_id = $1 order by recipient",
+      [tenant]
+    )
+    assert.deepStrictEqual(rows, [
+      ...["a0", "a1", "a3"].map((name) => ({
+        integration: mail,
+        recipient: `${name}@client.example`,
+        status: "PENDING"
+      })),
+      { integration: hook, recipient: null, status: "PENDING" }
+    ])
+  })
+})
+
+describe("MailProofs.begin", () => {
+  let service: Service
+  let fixture: MailFixture
+  let sql: ReturnType<typeof openPool>
+  beforeAll(async () => {
+    service = await startService()
+    fixture = await makeMailFixture(service, 9)
+    sql = openPool(service.database.url)
+  })
+  afterAll(async () => {
+    await sql.end()
+    await service.stop()
+  })
+
+  /** A leased delivery of a mail, and the call that begins its last step. */
+  const makeLeased = async () => {
+    const invoice = await fixture.issue()
+    const [delivery] = await fixture.send(invoice, { to: ["ada@client.example"] })
+    const id = delivery?.id ?? ""
+    await sql.query(
+      "update deliveries set lease = 'lease_1', leased_until = now() + interval '30 seconds' where id = $1",
+      [id]
+    )
+    const mail = {
+      tenant: TenantId.make(fixture.tenant),
+      delivery: id,
+      round: 0,
+      integration: fixture.integration.id,
+      event: "evt_1",
+      document: { kind: "invoice", id: invoice },
+      client: undefined,
+      recipient: "ada@client.example",
+      messageId: "<1@a>",
+      isShared: false,
+      requestedBy: undefined
+    } as const
+    const begin = (lease = "lease_1") =>
+      Effect.flatMap(SqlClient.SqlClient, (client) => makeMailProofs(client).begin(mail, lease)).pipe(
+        Effect.provide(testLayers(service.database.url)),
+        Effect.runPromise
+      )
+    return { id, invoice, begin }
+  }
+
+  it("accepts a mail once", async () => {
+    const { begin } = await makeLeased()
+    assert.deepStrictEqual([await begin(), await begin()], [true, false])
+  })
+
+  it("accepts it again after a result that is retried, and not after any other", async () => {
+    const { begin, id } = await makeLeased()
+    await begin()
+    for (const [outcome, expected] of [
+      ["SENT", false],
+      ["UNCERTAIN", false],
+      ["REFUSED", false],
+      ["RETRY", true]
+    ] as const) {
+      await sql.query("update invoice_mails set outcome = $2 where delivery_id = $1", [id, outcome])
+      assert.strictEqual(await begin(), expected, outcome)
+    }
+  })
+
+  it("declines without the lease, and after the lease has expired", async () => {
+    const { begin, id } = await makeLeased()
+    assert.isFalse(await begin("lease_2"))
+    await sql.query("update deliveries set leased_until = now() where id = $1", [id])
+    assert.isFalse(await begin())
+  })
+
+  it("declines a voided invoice, and prevents the void of a mail that has begun", async () => {
+    const voided = await makeLeased()
+    await fixture.invoicing.transition(voided.invoice, "void")
+    assert.isFalse(await voided.begin())
+    const begun = await makeLeased()
+    await begun.begin()
+    assert.strictEqual((await fixture.invoicing.tryTransition(begun.invoice, "void")).status, 400)
+  })
+})
