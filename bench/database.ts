@@ -5,7 +5,7 @@ export const connectDatabase = (connectionString: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       // The role limits statements for the service. A seed of a million rows takes longer.
-      const client = new pg.Client({ connectionString, options: "-c statement_timeout=0" })
+      const client = new pg.Client({ connectionString, options: "-c statement_timeout=0 -c random_page_cost=4" })
       await client.connect()
       return client
     }),
