@@ -2,7 +2,7 @@ import { Cause, Effect, Either, FiberSet } from "effect"
 import type { JsMsg } from "nats"
 import { type EventKey, FanOut, type FanOutLimits, fanOutLimits } from "../../layers/delivery/FanOut.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
-import { callBroker } from "../../layers/nats/BrokerError.ts"
+import { type BrokerError, callBroker } from "../../layers/nats/BrokerError.ts"
 import { isConnectionBroken, isLockTimeout } from "../../layers/postgres/connection/TransientErrors.ts"
 import { makeEventTraces } from "../../layers/telemetry/EventTraces.ts"
 import { decodeRowKey, nakWithBackoff } from "../BrokerMessages.ts"
@@ -217,15 +217,12 @@ export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits
     })
 
     const scan = Effect.tap(backlog.scanTenants, () => Effect.sync(arrivals.notify))
+    /** Without messages the database has the news. The relay declares a missing stream and publishes to it at once. */
+    const scanDuringOutage = (error: BrokerError) =>
+      error.hasCode("streamNotFound") || error.hasCode("consumerNotFound") ? Effect.void : scan
     const sweep = Effect.zipRight(scan, Effect.sleep(sweepInterval))
 
     yield* Effect.forkScoped(runForever("Event fan-out", work))
-    // Without messages the database has the news.
-    yield* Effect.forkScoped(
-      runForever(
-        "Event fetch",
-        Effect.tapError(fetch, () => scan)
-      )
-    )
+    yield* Effect.forkScoped(runForever("Event fetch", Effect.tapError(fetch, scanDuringOutage)))
     yield* Effect.forkScoped(runForever("Fan-out backlog sweep", sweep))
   })
