@@ -1,7 +1,6 @@
 import type { Schema } from "effect"
 import type { ErrorDetail } from "../Errors.ts"
 import { type Language, languages } from "../Language.ts"
-import { formatAmount } from "../money/AmountFormat.ts"
 import { body, field, optional, text } from "../Schemas.ts"
 
 /** What a subject and a message can contain, in braces. */
@@ -86,24 +85,6 @@ const defaults: Readonly<Record<MailedKind, Readonly<Record<Language, Required<M
     }
   }
 }
-
-const separators: Readonly<Record<Language, readonly [group: string, decimal: string]>> = {
-  en: [",", "."],
-  de: [".", ","],
-  fr: ["\u202f", ","]
-}
-
-/** An amount with its currency, as the language writes it. */
-export const formatMailAmount = (amountMinor: number, currencyCode: string, language: Language) => {
-  const [group, decimal] = separators[language]
-  const amount = formatAmount(amountMinor, currencyCode).replace(/[,.]/g, (sign) => (sign === "," ? group : decimal))
-  return `${amount} ${currencyCode}`
-}
-
-export const formatMailDate = (timestamp: string, timeZone: string, language: Language) =>
-  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone }).format(
-    new Date(timestamp)
-  )
 
 const fill = (template: string, values: MailValues) =>
   placeholders.reduce((filled, name) => filled.replaceAll(`{${name}}`, () => values[name]), template)

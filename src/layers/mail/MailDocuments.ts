@@ -1,8 +1,9 @@
 import { Effect, Stream } from "effect"
 import { creditNotePdfName, pdfNameOf } from "../../domain/invoicing/document/FileName.ts"
 import { defaultLanguage } from "../../domain/Language.ts"
+import { formatLocalDate, formatLocalMoney } from "../../domain/LocaleFormat.ts"
 import type { MailedDocument } from "../../domain/mails/Mail.ts"
-import { formatMailAmount, formatMailDate, type MailValues } from "../../domain/mails/MailTexts.ts"
+import type { MailValues } from "../../domain/mails/MailTexts.ts"
 import { defaultTimeZone } from "../../domain/TimeZone.ts"
 import { InvoiceDetails, InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
 import { CreditNotePdfs } from "../payments/creditNotes/CreditNotePdfs.ts"
@@ -55,8 +56,8 @@ export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailD
         const language = client.language ?? defaultLanguage
         const values: MailValues = {
           invoiceNumber: number,
-          total: formatMailAmount(issued.totalMinor, issued.currencyCode, language),
-          dueDate: dueAt === undefined ? "" : formatMailDate(dueAt, tenant.timeZone ?? defaultTimeZone, language),
+          total: formatLocalMoney(issued.totalMinor, issued.currencyCode, language),
+          dueDate: dueAt === undefined ? "" : formatLocalDate(dueAt, tenant.timeZone ?? defaultTimeZone, language),
           client: client.name,
           // The address of the client's page, once there is one.
           link: ""

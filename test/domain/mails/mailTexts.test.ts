@@ -1,13 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { languages } from "../../../src/domain/Language.ts"
-import {
-  allMailTextErrors,
-  composeMail,
-  formatMailAmount,
-  formatMailDate,
-  mailTextErrors
-} from "../../../src/domain/mails/MailTexts.ts"
+import { allMailTextErrors, composeMail, mailTextErrors } from "../../../src/domain/mails/MailTexts.ts"
 
 const values = {
   invoiceNumber: "INV-1",
@@ -85,23 +79,6 @@ describe("mailTextErrors", () => {
     assert.deepStrictEqual(
       allMailTextErrors({ fr: { message: "{x}" } }, "config.texts.").map(({ field }) => field),
       ["config.texts.fr.message"]
-    )
-  })
-})
-
-describe("The values of a mail", () => {
-  it("have amounts as the language writes them", () => {
-    assert.deepStrictEqual(
-      languages.map((language) => formatMailAmount(-123_456_789, "EUR", language)),
-      ["-1,234,567.89 EUR", "-1.234.567,89 EUR", "-1\u202f234\u202f567,89 EUR"]
-    )
-    assert.strictEqual(formatMailAmount(1234, "JPY", "de"), "1.234 JPY")
-  })
-
-  it("have dates in the time zone of the tenant", () => {
-    assert.deepStrictEqual(
-      languages.map((language) => formatMailDate("2026-12-14T23:30:00.000Z", "Europe/Berlin", language)),
-      ["15 December 2026", "15. Dezember 2026", "15 décembre 2026"]
     )
   })
 })

@@ -1,0 +1,32 @@
+import type { Language } from "./Language.ts"
+import { formatAmount } from "./money/AmountFormat.ts"
+import { formatDecimal, toDecimal } from "./money/Decimal.ts"
+
+const separators: Readonly<Record<Language, readonly [group: string, decimal: string]>> = {
+  en: [",", "."],
+  de: [".", ","],
+  fr: ["\u202f", ","]
+}
+
+const localize = (formatted: string, language: Language) => {
+  const [group, decimal] = separators[language]
+  return formatted.replace(/[,.]/g, (sign) => (sign === "," ? group : decimal))
+}
+
+/** An amount in the major unit, as the language writes it, without its currency. */
+export const formatLocalAmount = (amountMinor: number, currencyCode: string, language: Language) =>
+  localize(formatAmount(amountMinor, currencyCode), language)
+
+/** An amount with its currency. */
+export const formatLocalMoney = (amountMinor: number, currencyCode: string, language: Language) =>
+  `${formatLocalAmount(amountMinor, currencyCode, language)} ${currencyCode}`
+
+/** A quantity or a percentage, with all its decimals. */
+export const formatLocalNumber = (value: number, language: Language) =>
+  localize(formatDecimal(toDecimal(value)), language)
+
+/** The day of a timestamp in a time zone. */
+export const formatLocalDate = (timestamp: string, timeZone: string, language: Language) =>
+  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone }).format(
+    new Date(timestamp)
+  )
