@@ -12,7 +12,7 @@ const rooms = {
   "layers/concurrency": ["domain"],
   "layers/secrets": ["layers/config"],
   "layers/telemetry": ["domain", "layers/config"],
-  "layers/local": [],
+  "layers/local": ["layers/nats"],
   "layers/postgres": [...leaf, "layers/telemetry"],
   "layers/auth": leaf,
   "layers/blobs": [...leaf, "layers/postgres"],

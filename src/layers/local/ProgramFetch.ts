@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -23,6 +24,31 @@ const executeIn =
     const { stdout } = await promisify(execFile)(command, args, { cwd, signal, ...limits })
     return stdout.trim()
   }
+
+export const download = async (url: string) => {
+  const response = await fetch(url, { signal: AbortSignal.timeout(300_000) })
+  if (!response.ok) throw new Error(`${url} returned ${response.status}`)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+export const sha256Of = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
+
+interface DebianFile {
+  readonly url: string
+  readonly sha256: string
+}
+
+/** A program of one file of Debian's archive, for what the system's own release has too old. */
+export const debianFileSource = (file: DebianFile, ...programPath: ReadonlyArray<string>): ProgramSource => ({
+  name: "Debian's archive",
+  fetchProgram: async (folder, execute) => {
+    const bytes = await download(file.url)
+    if (sha256Of(bytes) !== file.sha256) throw new Error(`${file.url} does not match its checksum`)
+    writeFileSync(join(folder, "package.deb"), bytes)
+    await execute("dpkg-deb", "-x", "package.deb", "unpacked")
+    return join(folder, "unpacked", ...programPath)
+  }
+})
 
 /**
  * A program of a Debian package, such as `usr/bin/name`. Requires no root: it installs nothing. When the system's package

@@ -6,6 +6,7 @@ import { makeOutageLog } from "../telemetry/OutageLog.ts"
 import { BrokerError, callBroker } from "./BrokerError.ts"
 import { connectionFailureOf, openConnection, tryConnection } from "./NatsConnection.ts"
 import { makeNatsNames } from "./NatsNames.ts"
+import { isOutdated, minServerVersion } from "./ServerVersion.ts"
 
 /** Throttles `act`: the first call runs at once, calls during the interval run once at its end. */
 export const throttle = (intervalMs: number, act: () => void) => {
@@ -64,6 +65,15 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
       return outage.onSuccess
     })
 
+    const warnOfVersion = (opened: NatsConnection) =>
+      Effect.suspend(() => {
+        const { cluster, version = "" } = opened.info ?? {}
+        if (cluster === undefined || !isOutdated(version)) return Effect.void
+        return Effect.logWarning(
+          `NATS ${version} can lose messages when a server of its cluster freezes; install ${minServerVersion} or newer`
+        )
+      })
+
     const onDisconnect = Effect.suspend(() => {
       setConnected(false)
       return outage.onFailure(new BrokerError({ cause: "The connection was lost" }))
@@ -79,7 +89,7 @@ export class Broker extends Effect.Service<Broker>()("layers/Broker", {
     const follow = (opened: NatsConnection) =>
       Effect.promise(async () => {
         current = opened
-        run(onConnect)
+        run(Effect.zipRight(onConnect, warnOfVersion(opened)))
         for await (const { type } of opened.status()) {
           if (type === "reconnect") run(onConnect)
           if (type === "disconnect") run(onDisconnect)

@@ -68,8 +68,8 @@ const connectionOptionsOf = (settings: NatsSettings): ConnectionOptions => {
     noAsyncTraces: true,
     // A server that does not answer must not delay the turn of the next one.
     timeout: 3000,
-    // Two unanswered pings end a connection to a server that hangs.
-    pingInterval: 3000,
+    // Two unanswered pings end a connection to a server that hangs, before a cluster has elected another leader.
+    pingInterval: 1500,
     maxPingOut: 2
   }
 }

@@ -7,6 +7,7 @@ import { connect, type JetStreamManager, type NatsConnection } from "nats"
 import { fetchNats } from "../../../src/layers/local/nats/NatsFetch.ts"
 import { findNatsProgram } from "../../../src/layers/local/nats/NatsPrograms.ts"
 import { startNats } from "../../../src/layers/local/nats/NatsServer.ts"
+import { isOutdated } from "../../../src/layers/nats/ServerVersion.ts"
 import { captureConsole, pollSchedule, temporaryFolder } from "./temporary.ts"
 
 const start = (folder: string) =>
@@ -110,10 +111,16 @@ const putFakeToolsOnPath = (folder: string, tools: Readonly<Record<string, strin
       })
   )
 
+const goOffline = Effect.acquireRelease(
+  Effect.sync(() => vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("offline"))),
+  (offline) => Effect.sync(() => offline.mockRestore())
+)
+
 describe.runIf(process.platform === "linux")("fetchNats", () => {
   it.scopedLive("downloads package lists if the system has none, and can run twice at the same time", () =>
     Effect.gen(function* () {
       yield* putFakeToolsOnPath(yield* temporaryFolder, { "apt-get": aptGet, "dpkg-deb": dpkgDeb })
+      yield* goOffline
       const cache = yield* temporaryFolder
       const both = yield* Effect.all([fetchNats(cache), fetchNats(cache)], { concurrency: "unbounded" })
       assert.deepStrictEqual(both, [join(cache, "nats-server"), join(cache, "nats-server")])
@@ -123,13 +130,35 @@ describe.runIf(process.platform === "linux")("fetchNats", () => {
     })
   )
 
+  it.scopedLive("refuses a file of Debian's archive that does not match its checksum", () =>
+    Effect.gen(function* () {
+      yield* putFakeToolsOnPath(yield* temporaryFolder, { "apt-get": "#!/bin/sh\nexit 100", "dpkg-deb": dpkgDeb })
+      const forged = yield* goOffline
+      forged.mockImplementation(async () => new Response("forged"))
+      const { reasons } = yield* Effect.flip(fetchNats(yield* temporaryFolder))
+      assert.match(reasons[0] ?? "", /^Debian's archive: .* does not match its checksum$/)
+      assert.match(reasons[1] ?? "", /^release archive: .* does not match its checksum$/)
+    })
+  )
+
   it.scopedLive("reports every source that it tried", () =>
     Effect.gen(function* () {
       yield* putFakeToolsOnPath(yield* temporaryFolder, { "apt-get": "#!/bin/sh\necho no lists >&2; exit 100" })
-      const offline = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("offline"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => offline.mockRestore()))
+      yield* goOffline
       const { reasons } = yield* Effect.flip(fetchNats(yield* temporaryFolder))
-      assert.deepStrictEqual(reasons, ["apt-get: no lists", "release archive: offline"])
+      assert.deepStrictEqual(reasons, ["Debian's archive: offline", "release archive: offline", "apt-get: no lists"])
+    })
+  )
+})
+
+const outdatedServer = "#!/bin/sh\necho nats-server: v2.9.10"
+
+describe("findNatsProgram", () => {
+  it.scopedLive("passes over an outdated server on the path", () =>
+    Effect.gen(function* () {
+      yield* putFakeToolsOnPath(yield* temporaryFolder, { "nats-server": outdatedServer })
+      const { version } = yield* findNatsProgram(undefined)
+      assert.isFalse(isOutdated(version), version)
     })
   )
 })

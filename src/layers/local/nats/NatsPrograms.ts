@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Data, Effect } from "effect"
+import { isOutdated } from "../../nats/ServerVersion.ts"
 import { withProgress } from "../ConsoleProgress.ts"
 import { projectRoot } from "../ProjectRoot.ts"
 import { fetchNats } from "./NatsFetch.ts"
@@ -37,32 +38,46 @@ const readVersion = (path: string) =>
     catch: () => new NotUsable({ path })
   })
 
-const searchMachine = Effect.suspend(() => {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders, cacheFolder].filter(
-    (name) => name !== ""
-  )
-  return Effect.firstSuccessOf(folders.map((folder) => readVersion(join(folder, "nats-server"))))
-})
+/** Looks for a program that is not outdated; where there is none, an outdated one does for a single server. */
+const searchMachine = (isAccepted: (version: string) => boolean) =>
+  Effect.suspend(() => {
+    const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders, cacheFolder].filter(
+      (name) => name !== ""
+    )
+    const found = folders.map((folder) =>
+      Effect.filterOrFail(
+        readVersion(join(folder, "nats-server")),
+        ({ version }) => isAccepted(version),
+        ({ path }) => new NotUsable({ path })
+      )
+    )
+    return Effect.firstSuccessOf(found)
+  })
 
-/** Finds a nats-server on this machine, or downloads one into the project's cacheFolder. */
+const fetchProgram = withProgress(
+  "Downloading a NATS server (first start only)",
+  fetchNats(cacheFolder),
+  () => "NATS server downloaded"
+).pipe(
+  Effect.flatMap(readVersion),
+  Effect.catchTag("NotUsable", ({ path }) => Effect.fail(new NoNatsServer({ tried: [`${path} does not run here`] }))),
+  Effect.catchTag("FetchFailed", ({ reasons }) => Effect.fail(new NoNatsServer({ tried: reasons })))
+)
+
+/** Finds a nats-server on this machine, or downloads one into the project's cache. */
 export const findNatsProgram = (configuredPath: string | undefined) =>
   configuredPath !== undefined
     ? Effect.mapError(
         readVersion(configuredPath),
         ({ path }) => new NoNatsServer({ tried: [`NATS_SERVER_BIN: ${path} cannot be run`] })
       )
-    : searchMachine.pipe(
+    : searchMachine((version) => !isOutdated(version)).pipe(
         Effect.orElse(() =>
-          withProgress(
-            "Downloading a NATS server (first start only)",
-            fetchNats(cacheFolder),
-            () => "NATS server downloaded"
-          ).pipe(
-            Effect.flatMap(readVersion),
-            Effect.catchTag("NotUsable", ({ path }) =>
-              Effect.fail(new NoNatsServer({ tried: [`${path} does not run here`] }))
-            ),
-            Effect.catchTag("FetchFailed", ({ reasons }) => Effect.fail(new NoNatsServer({ tried: reasons })))
+          Effect.catchAll(fetchProgram, (failure) =>
+            Effect.mapError(
+              searchMachine(() => true),
+              () => failure
+            )
           )
         )
       )
