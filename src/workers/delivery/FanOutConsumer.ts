@@ -1,4 +1,4 @@
-import { Cause, Effect, Either, FiberSet } from "effect"
+import { Cause, type Duration, Effect, Either, FiberSet } from "effect"
 import type { JsMsg } from "nats"
 import { type EventKey, FanOut, type FanOutLimits, fanOutLimits } from "../../layers/delivery/FanOut.ts"
 import { Broker } from "../../layers/nats/Broker.ts"
@@ -66,7 +66,7 @@ export const makeFanOutBacklog = Effect.map(FanOut, (store) => {
 const maxFetched = 500
 const fetchTimeoutMs = 2000
 const pollMillis = 500
-const sweepInterval = "5 seconds"
+const defaultSweepInterval = "5 seconds"
 
 /** In-memory queue bounds: per tenant and in total. */
 const maxQueuedPerTenant = 200
@@ -95,7 +95,11 @@ const retryMessage = ({ message }: QueuedEvent) => {
  * batch by tenant, and bisects a tenant's batch, until the failing event is alone; that event is retried later.
  * Messages are only hints: the backlog finds lost and dropped events in the database.
  */
-export const startFanOutConsumer = (wakeSignal: WakeSignal, limits: FanOutLimits = fanOutLimits) =>
+export const startFanOutConsumer = (
+  wakeSignal: WakeSignal,
+  limits: FanOutLimits = fanOutLimits,
+  sweepInterval: Duration.DurationInput = defaultSweepInterval
+) =>
   Effect.gen(function* () {
     const broker = yield* Broker
     const store = yield* FanOut

@@ -1,8 +1,14 @@
+import { connect } from "nats"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { retryDelaysMs } from "../../../src/domain/delivery/RetrySchedule.ts"
+import type { SettingsShape } from "../../../src/layers/config/Settings.ts"
+import { makeNatsNames } from "../../../src/layers/nats/NatsNames.ts"
+import { insertDelivery } from "../../support/fixtures/deliveryRows.ts"
 import { integrationClient, minimalNats } from "../../support/fixtures/integrations.ts"
+import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { type NatsServer, startNatsServer } from "../../support/servers/nats.ts"
 import { type Service, startService } from "../../support/servers/service.ts"
+import { startServiceWithTenant } from "../../support/servers/serviceWithPool.ts"
 import { eventually, type RunningWorker, startWorker } from "../../support/servers/worker.ts"
 
 const longDelayIndex = 2
@@ -38,5 +44,49 @@ describe("A delivery to a NATS integration", { timeout: 120_000 }, () => {
     await nats.start()
     await eventually(async () => (await delivery()).status === "DELIVERED", "the delivery is sent", 60)
     assert.strictEqual((await delivery()).attempts, longDelayIndex + 1)
+  })
+})
+
+const isConsumerPresent = async ({ NATS_NAMESPACE, NATS_URL = [] }: SettingsShape, integration: string) => {
+  const connection = await connect({ servers: [...NATS_URL] })
+  try {
+    const { consumers } = await connection.jetstreamManager()
+    const { consumerName, stream } = makeNatsNames(NATS_NAMESPACE).integrations
+    return await consumers.info(stream, consumerName(integration)).then(
+      () => true,
+      () => false
+    )
+  } finally {
+    await connection.close()
+  }
+}
+
+describe("The reconciliation of consumers", { timeout: 120_000 }, () => {
+  const at = useFixture(async () => {
+    const started = await startServiceWithTenant()
+    const worker = await startWorker(started.service, "delivery")
+    const stop = async () => {
+      await worker.stop()
+      await started.stop()
+    }
+    return { ...started, worker, stop }
+  })
+
+  it("retries deliveries after a round that failed, also when the connection has lasted", async () => {
+    const { pool, service, tenant, worker } = at()
+    const isLogged = (text: string) => worker.lines.some((line) => line.includes(text))
+    const { id } = await integrationClient(service, tenant).mustCreate(minimalNats)
+    await eventually(() => isConsumerPresent(service.settings, id), "the first round has ended")
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+    const delivery = await insertDelivery(pool, tenant, id, { status: "PENDING", nextAttemptAt: tomorrow })
+
+    await pool.query("alter table integrations rename to away")
+    await eventually(() => isLogged("Consumer reconciliation failed"), "a round has failed")
+    await pool.query("alter table away rename to integrations")
+    await eventually(async () => {
+      const { rows } = await pool.query("select status from deliveries where id = $1", [delivery])
+      return rows[0].status === "DELIVERED"
+    }, "the delivery is sent before its time")
+    assert.isFalse(isLogged("NATS is not available"), "the connection was lost")
   })
 })

@@ -1,4 +1,4 @@
-import { Effect, Exit, Layer, Logger, Scope } from "effect"
+import { type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { assert, describe, it } from "vitest"
 import { Settings } from "../../../src/layers/config/Settings.ts"
 import { FanOut, type FanOutLimits } from "../../../src/layers/delivery/FanOut.ts"
@@ -6,17 +6,21 @@ import { Broker } from "../../../src/layers/nats/Broker.ts"
 import { SqlLive } from "../../../src/layers/postgres/connection/PostgresClient.ts"
 import { startFanOutConsumer } from "../../../src/workers/delivery/FanOutConsumer.ts"
 import { makeWakeSignal } from "../../../src/workers/WakeSignal.ts"
-import { insertIntegration } from "../../support/fixtures/deliveryRows.ts"
+import { insertEventRow, insertIntegration } from "../../support/fixtures/deliveryRows.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import type { Service } from "../../support/servers/service.ts"
 import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 import { eventually, startWorker } from "../../support/servers/worker.ts"
 
-/** Starts only the fan-out consumer, with the given limits. */
-const startFanOut = async ({ settings }: Service, limits: FanOutLimits) => {
+/** Starts only the fan-out consumer. */
+const startFanOut = async (
+  { settings }: Pick<Service, "settings">,
+  limits: FanOutLimits,
+  sweepInterval?: Duration.DurationInput
+) => {
   const scope = Effect.runSync(Scope.make())
   const live = Layer.scopedDiscard(
-    Effect.flatMap(makeWakeSignal, (signal) => startFanOutConsumer(signal, limits))
+    Effect.flatMap(makeWakeSignal, (signal) => startFanOutConsumer(signal, limits, sweepInterval))
   ).pipe(
     Layer.provide([FanOut.Default, Broker.Default]),
     Layer.provide(SqlLive),
@@ -121,5 +125,17 @@ describe("The fan-out consumer", () => {
       { sequence: 1, status: "PENDING" },
       { sequence: 2, status: "WAITING" }
     ])
+  })
+
+  it("reads new events from the database while the broker is away, before the next sweep", async () => {
+    const tenant = await createTenant(1)
+    const { settings } = at().service
+    const limits = { maxEvents: 100, maxDeliveries: 100 }
+    const worker = await startFanOut({ settings: { ...settings, NATS_URL: ["nats://127.0.0.1:1"] } }, limits, "1 hour")
+    for (const count of [1, 2, 3]) {
+      await insertEventRow(at().pool, tenant, { fannedOut: false })
+      await eventually(async () => (await countDeliveries(tenant)) === count, `event ${count} is fanned out`)
+    }
+    await worker.stop()
   })
 })
