@@ -150,7 +150,7 @@ describe("Deliveries", { timeout: 90_000 }, () => {
         }
         return messages.length === count
       }
-      await eventually(pullRest, `${count} messages are pulled`)
+      await eventually(() => untilAnswered(pullRest), `${count} messages are pulled`)
       return messages
     }
 
