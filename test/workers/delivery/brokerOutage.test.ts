@@ -63,11 +63,13 @@ const isConsumerPresent = async ({ NATS_NAMESPACE, NATS_URL = [] }: SettingsShap
 
 describe("The reconciliation of consumers", { timeout: 120_000 }, () => {
   const at = useFixture(async () => {
-    const started = await startServiceWithTenant()
+    const nats = await startNatsServer()
+    const started = await startServiceWithTenant({ NATS_URL: nats.url })
     const worker = await startWorker(started.service, "delivery")
     const stop = async () => {
       await worker.stop()
       await started.stop()
+      await nats.remove()
     }
     return { ...started, worker, stop }
   })
