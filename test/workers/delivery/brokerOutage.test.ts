@@ -76,14 +76,15 @@ describe("The reconciliation of consumers", { timeout: 120_000 }, () => {
 
   it("retries deliveries after a round that failed, also when the connection has lasted", async () => {
     const { pool, service, tenant, worker } = at()
-    const isLogged = (text: string) => worker.lines.some((line) => line.includes(text))
+    const isLogged = (text: string, after = 0) => worker.lines.slice(after).some((line) => line.includes(text))
     const { id } = await integrationClient(service, tenant).mustCreate(minimalNats)
     await eventually(() => isConsumerPresent(service.settings, id), "the first round has ended")
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
     const delivery = await insertDelivery(pool, tenant, id, { status: "PENDING", nextAttemptAt: tomorrow })
 
+    const lineCount = worker.lines.length
     await pool.query("alter table integrations rename to away")
-    await eventually(() => isLogged("Consumer reconciliation failed"), "a round has failed")
+    await eventually(() => isLogged("Consumer reconciliation failed", lineCount), "a round has failed")
     await pool.query("alter table away rename to integrations")
     await eventually(async () => {
       const { rows } = await pool.query("select status from deliveries where id = $1", [delivery])
