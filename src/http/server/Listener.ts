@@ -61,7 +61,7 @@ interface RouteTarget {
   readonly rejectEarly?: (call: RequestState) => HttpResponse | undefined
   /** The response to an error, if it is not that of the API. */
   readonly toErrorResponse?: PageRoute["toErrorResponse"]
-  /** Whether it is part of the API. Health checks and metrics would fill traces with requests of machines. */
+  /** Whether it is part of the API or a page. Health checks and metrics would fill traces with requests of machines. */
   readonly isTraced?: boolean
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean

@@ -50,6 +50,13 @@ describe("The link to the page of an invoice", { timeout: 60_000 }, () => {
     for (const stored of [Buffer.from(row), sealed, token_hash]) assert.isFalse(stored.includes(token))
   })
 
+  it("opens the page by its hash, without decrypting anything", async () => {
+    const { id } = await page.issue()
+    const path = await page.pathTo(id)
+    await fixture().pool.query("update invoice_links set sealed = 'damaged' where invoice_id = $1", [id])
+    assert.strictEqual(await statusOf(path), 200)
+  })
+
   it("opens nothing any more as soon as it is rotated, and the new one does", async () => {
     const { id } = await page.issue()
     const before = await page.pathTo(id)
