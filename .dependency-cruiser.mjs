@@ -41,6 +41,7 @@ const rooms = {
     "layers/taxes"
   ],
   "layers/payments": [...area, "layers/contracting", "layers/invoicing", "layers/journal", "layers/pdf"],
+  "layers/clientPage": [...area, "layers/invoicing"],
   "layers/reports": [...area, "layers/contracting", "layers/invoicing", "layers/pdf"],
   "layers/integrations": [
     ...area,
@@ -60,13 +61,21 @@ const rooms = {
     "layers/nats",
     "layers/providerHttp"
   ],
-  "layers/mail": [...area, "layers/delivery", "layers/invoicing", "layers/payments", "layers/smtp"],
+  "layers/mail": [
+    ...area,
+    "layers/clientPage",
+    "layers/delivery",
+    "layers/invoicing",
+    "layers/payments",
+    "layers/smtp"
+  ],
   "layers/tracker": [...area, "layers/integrations", "layers/invoicing", "layers/nats"],
   "layers/tenancy": [...area, "layers/auth", "layers/blobs", "layers/integrations", "layers/taxes"],
 
   "layers/export": [
     ...area,
     "layers/branding",
+    "layers/clientPage",
     "layers/contracting",
     "layers/delivery",
     "layers/events",

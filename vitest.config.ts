@@ -10,7 +10,7 @@ export const quick = [
   "test/scripts/*.test.ts",
   "test/bench/ratio.test.ts",
   "test/http/openApiTexts.test.ts",
-  "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage}.test.ts",
+  "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage,pageHtml}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
   "test/layers/auth/{coalescer,tokenCache}.test.ts",
   "test/layers/branding/imageVerifier.test.ts",

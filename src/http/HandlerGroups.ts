@@ -12,6 +12,7 @@ import { integrations } from "./handlers/integrations/Integrations.ts"
 import { billables } from "./handlers/invoicing/Billables.ts"
 import { creditNoteSeries } from "./handlers/invoicing/CreditNoteSeries.ts"
 import { creditNotes } from "./handlers/invoicing/CreditNotes.ts"
+import { invoiceLinks } from "./handlers/invoicing/InvoiceLinks.ts"
 import { invoiceSeries } from "./handlers/invoicing/InvoiceSeries.ts"
 import { invoices } from "./handlers/invoicing/Invoices.ts"
 import { payments } from "./handlers/invoicing/Payments.ts"
@@ -36,6 +37,7 @@ export const handlerGroups = [
   contracts,
   projects,
   invoices,
+  invoiceLinks,
   billables,
   payments,
   creditNotes,

@@ -17,8 +17,9 @@ import { MetricsRegistry } from "../layers/telemetry/MetricsRegistry.ts"
 import { IdempotencyKeys } from "../layers/tenancy/IdempotencyKeys.ts"
 import { makeApi } from "./api/Api.ts"
 import { makeOpenApiDocument } from "./api/OpenApi.ts"
+import { makeClientPageRoutes } from "./handlers/clientPage/ClientPageRoutes.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
-import type { HandlerGroup } from "./server/Handlers.ts"
+import { type HandlerGroup, shareServices } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
 import { makeDevelopmentTokenRoutes } from "./server/pages/DevelopmentToken.ts"
 import { makeDocsRoutes } from "./server/pages/Docs.ts"
@@ -44,9 +45,15 @@ const serve = Effect.fnUntraced(function* <E, R>(
   const pages = [...health.routes, ...docsRoutes, ...tokenRoutes]
   const plainRoutes = [...pages, makeStartPageRoute(pages)]
   yield* serveMetrics(health.routes)
-  const routes = yield* makeRoutes(api, groups)
+  const { pageRoutes, routes } = yield* shareServices(
+    Effect.all({ routes: makeRoutes(api, groups), pageRoutes: makeClientPageRoutes })
+  )
   const hasMetrics = METRICS_PORT === undefined && !isProduction
-  const listener = yield* makeListener(routes, hasMetrics ? [...plainRoutes, yield* metricsRoute] : plainRoutes)
+  const listener = yield* makeListener(
+    routes,
+    hasMetrics ? [...plainRoutes, yield* metricsRoute] : plainRoutes,
+    pageRoutes
+  )
   const port = yield* listen(listener, { host, port: PORT })
   // Runs before the listener closes: load balancers keep sending requests until their next readiness probe.
   const shutdownDelay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))

@@ -174,6 +174,8 @@ describe("The events that the OpenAPI document lists", () => {
     const to = ["ada@client.example"]
     await send(service, "POST", `/invoices/${invoice.id}/send`, { to }, 202)
     await send(service, "POST", `/credit-notes/${note.id}/send`, { to }, 202)
+    await send(service, "POST", `/invoices/${invoice.id}/link/rotate`)
+    await send(service, "DELETE", `/invoices/${invoice.id}/link`, undefined, 204)
   }
 
   const changeIssues = async (service: Service) => {

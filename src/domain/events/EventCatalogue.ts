@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Asset } from "../branding/Asset.ts"
 import type { Constraint } from "../Constraints.ts"
+import { InvoiceViewed } from "../clientPage/InvoiceLink.ts"
 import { Address } from "../contracting/Address.ts"
 import { Client } from "../contracting/Client.ts"
 import { Contact } from "../contracting/Contact.ts"
@@ -49,6 +50,7 @@ const actionTexts = {
   send_requested: "is to be sent by mail",
   sent: "was accepted by the mail server for one recipient",
   bounced: "was refused by the mail server for one recipient",
+  viewed: "was opened on its page for the first time",
   archived: "was archived and can no longer be used",
   reference_changed: "bills an issue that changed in the tracker",
   ready: "was verified and can be shown",
@@ -80,9 +82,15 @@ export const eventCatalogue = {
       "voided",
       "send_requested",
       "sent",
-      "bounced"
+      "bounced",
+      "viewed"
     ],
-    schemaByAction: { send_requested: InvoiceSendRequested, sent: InvoiceMailed, bounced: InvoiceMailed }
+    schemaByAction: {
+      send_requested: InvoiceSendRequested,
+      sent: InvoiceMailed,
+      bounced: InvoiceMailed,
+      viewed: InvoiceViewed
+    }
   },
   invoice_series: { schema: InvoiceSeries, actions: ["updated"] },
   billable: {

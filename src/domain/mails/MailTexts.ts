@@ -1,5 +1,6 @@
 import type { Schema } from "effect"
 import type { ErrorDetail } from "../Errors.ts"
+import { escapeHtml } from "../Html.ts"
 import { type Language, languages } from "../Language.ts"
 import { body, field, optional, text } from "../Schemas.ts"
 
@@ -98,16 +99,6 @@ const fillMessage = (template: string, values: MailValues) => {
     .map((line) => fill(line, values))
     .join("\n")
 }
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-const escapeHtml = (plain: string) => plain.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 
 const toHtml = (plain: string, language: Language) => {
   const paragraphs = plain.split(/\n{2,}/).map((part) => `<p>${escapeHtml(part).replaceAll("\n", "<br>\n")}</p>`)

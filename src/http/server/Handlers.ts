@@ -54,6 +54,11 @@ export const handleGroup = <G extends HttpApiGroup.HttpApiGroup.Any, S, E, R>(
   handlers: (dependencies: S) => Handlers<G>
 ): HandlerGroup<G, E, R> => ({ group, handlers: Effect.map(dependencies, handlers) })
 
+/** Builds the services of all handlers and pages within, each of them once. */
+export const shareServices = <A, E, R>(build: Effect.Effect<A, E, R>) =>
+  // Not the map of the server itself, which may hold the same services with other connections.
+  Effect.provideServiceEffect(build, Layer.CurrentMemoMap, Layer.makeMemoMap)
+
 /**
  * Like `Effect.provide`, but builds a service that several groups use only once. The services live as long as the
  * server.

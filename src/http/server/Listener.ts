@@ -6,6 +6,8 @@ import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
 import { parseTraceParent, TraceExport } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
+import { limitKeysOf } from "./request/Admission.ts"
+import { makeClientAddress } from "./request/ClientAddress.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
 import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
@@ -42,12 +44,24 @@ export interface PlainRoute {
   readonly respond: (request: IncomingMessage) => Effect.Effect<HttpResponse, ApiError>
 }
 
+/** A public GET route with parameters in its path, whose requests are limited by address and traced. */
+export interface PageRoute {
+  readonly path: `/${string}`
+  /** The path in logs, traces and metrics, without the values of its parameters: they can be secrets. */
+  readonly name: string
+  readonly respond: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
+  /** The page of an error, for a browser. */
+  readonly toErrorResponse: (error: ApiError) => HttpResponse
+}
+
 interface RouteTarget {
   readonly name: string
   readonly run: (call: RequestState) => Effect.Effect<HttpResponse, ApiError>
   /** The response to a request that is rejected before any work starts, if it is. */
   readonly rejectEarly?: (call: RequestState) => HttpResponse | undefined
-  /** Whether it is part of the API. Health checks and metrics would fill traces with requests of machines. */
+  /** The response to an error, if it is not that of the API. */
+  readonly toErrorResponse?: PageRoute["toErrorResponse"]
+  /** Whether it is part of the API or a page. Health checks and metrics would fill traces with requests of machines. */
   readonly isTraced?: boolean
   /** Whether the work is interrupted when the client disconnects. */
   readonly isCancellable?: boolean
@@ -103,7 +117,17 @@ const traceRequest = <A, E>(
   }).pipe(Effect.withTracerEnabled(true))
 }
 
-const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>, pipeline: Pipeline) => {
+interface ServedRoutes {
+  readonly routes: ReadonlyArray<Route>
+  readonly plainRoutes: ReadonlyArray<PlainRoute>
+  readonly pageRoutes: ReadonlyArray<PageRoute>
+}
+
+const makeRouter = (
+  { pageRoutes, plainRoutes, routes }: ServedRoutes,
+  pipeline: Pipeline,
+  runPage: (route: PageRoute, call: RequestState) => Effect.Effect<HttpResponse, ApiError>
+) => {
   const router = FindMyWay.make<RouteTarget>({
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
@@ -124,6 +148,10 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
   for (const { path, respond } of plainRoutes) {
     router.on(["GET", "HEAD"], path, { name: path, run: ({ request }) => respond(request) })
   }
+  for (const route of pageRoutes) {
+    const { name, path, toErrorResponse } = route
+    router.on(["GET", "HEAD"], path, { name, run: (call) => runPage(route, call), toErrorResponse, isTraced: true })
+  }
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }
     const url = request.url ?? "/"
@@ -134,19 +162,24 @@ const makeRouter = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<Pla
   }
 }
 
+/** Runs the request of a page, unless its address has too many unread bytes. */
+const makePageRunner =
+  (clientAddress: (request: IncomingMessage) => string, { checkUnread }: ResponseLimits) =>
+  ({ respond }: PageRoute, call: RequestState) =>
+    Effect.suspend(() => {
+      call.keys = limitKeysOf({ principal: undefined, tenant: undefined }, () => clientAddress(call.request))
+      const rejection = checkUnread(call.keys)
+      return rejection === undefined ? respond(call) : Effect.fail(rejection)
+    })
+
 /** Serves every request: finds its route, runs it, maps failures to error responses, measures and logs. */
-const makeListenerWith = (
-  routes: ReadonlyArray<Route>,
-  plainRoutes: ReadonlyArray<PlainRoute>,
-  pipeline: Pipeline,
-  responseLimits: ResponseLimits
-) =>
+const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimits: ResponseLimits) =>
   Effect.gen(function* () {
-    const { CORS_ORIGINS, LOG_LEVEL } = yield* Settings
+    const { CORS_ORIGINS, LOG_LEVEL, TRUSTED_PROXIES } = yield* Settings
     const isVerbose = LOG_LEVEL === "debug"
     const { isEnabled: isExported } = yield* TraceExport
     const metrics = yield* RequestMetrics
-    const findRoute = makeRouter(routes, plainRoutes, pipeline)
+    const findRoute = makeRouter(served, pipeline, makePageRunner(makeClientAddress(TRUSTED_PROXIES), responseLimits))
     const addCorsHeaders = makeCors(CORS_ORIGINS)
     const delayRejection = makeRejectionDelay()
     // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
@@ -222,7 +255,7 @@ const makeListenerWith = (
           Effect.catchAllCause((cause) =>
             toWireError(cause).pipe(
               Effect.annotateLogs(logAnnotations(call, target, requestId)),
-              Effect.map(errorResponse),
+              Effect.map(target.toErrorResponse ?? errorResponse),
               Effect.flatMap(respond)
             )
           )
@@ -239,19 +272,23 @@ const makeListenerWith = (
     return serve satisfies RequestListener
   })
 
-/** Serves the API and the plain routes. */
-export const makeListener = (routes: ReadonlyArray<Route>, plainRoutes: ReadonlyArray<PlainRoute>) =>
+/** Serves the API, the plain routes and the pages. */
+export const makeListener = (
+  routes: ReadonlyArray<Route>,
+  plainRoutes: ReadonlyArray<PlainRoute>,
+  pageRoutes: ReadonlyArray<PageRoute>
+) =>
   Effect.gen(function* () {
     const responseLimits = yield* makeResponseLimits
-    return yield* makeListenerWith(routes, plainRoutes, yield* makePipeline(responseLimits), responseLimits)
+    const pipeline = yield* makePipeline(responseLimits)
+    return yield* makeListenerWith({ routes, plainRoutes, pageRoutes }, pipeline, responseLimits)
   })
 
 /** Serves only plain routes, without the dependencies of the API's pipeline. */
 export const makePlainListener = (plainRoutes: ReadonlyArray<PlainRoute>) =>
   Effect.flatMap(makeResponseLimits, (responseLimits) =>
     makeListenerWith(
-      [],
-      plainRoutes,
+      { routes: [], plainRoutes, pageRoutes: [] },
       { run: () => Effect.fail(new NotFound()), rejectEarly: () => undefined },
       responseLimits
     )

@@ -273,7 +273,11 @@ export const settings = {
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),
-  PUBLIC_URL: optionalUrl("public base URL of the api; required for JIRA and GOOGLE_DRIVE", "http:", "https:"),
+  PUBLIC_URL: optionalUrl(
+    "public base URL of the api; required for JIRA, GOOGLE_DRIVE and links to the pages of invoices",
+    "http:",
+    "https:"
+  ),
   OAUTH_TRUSTED_ORIGINS: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(origin)),

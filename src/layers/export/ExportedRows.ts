@@ -2,6 +2,7 @@ import { Effect, Option, Record as Records, Stream } from "effect"
 import type { Asset } from "../../domain/branding/Asset.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Assets } from "../branding/Assets.ts"
+import { InvoiceLinks } from "../clientPage/InvoiceLinks.ts"
 import { Addresses } from "../contracting/Addresses.ts"
 import { Clients } from "../contracting/Clients.ts"
 import { Contacts } from "../contracting/Contacts.ts"
@@ -72,6 +73,7 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
     Events.Default,
     InboundWebhooks.Default,
     Integrations.Default,
+    InvoiceLinks.Default,
     InvoiceNumbers.Default,
     Invoices.Default,
     Journal.Default,
@@ -87,6 +89,7 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
     const tenants = yield* Tenants
     const lines = yield* CreditNoteLines
     const mails = yield* MailProofs
+    const links = yield* InvoiceLinks
     const assets = yield* Assets
     const events = yield* Events
     const tenant = Effect.flatMap(CurrentTenant, tenants.get)
@@ -107,6 +110,12 @@ export class ExportedRows extends Effect.Service<ExportedRows>()("layers/Exporte
       "invoice-mails": Stream.map(
         walkPages<Effect.Effect.Success<ReturnType<typeof mails.page>>[number]>(maxPageRows, (last) =>
           mails.page(last, maxPageRows)
+        ),
+        (page) => page.map(omitNulls)
+      ),
+      "invoice-links": Stream.map(
+        walkPages<Effect.Effect.Success<ReturnType<typeof links.page>>[number]>(maxPageRows, (last) =>
+          links.page(last, maxPageRows)
         ),
         (page) => page.map(omitNulls)
       ),

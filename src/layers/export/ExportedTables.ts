@@ -13,6 +13,7 @@ export const exportedTables = {
   projects: ["projects"],
   invoices: ["invoices"],
   "invoice-mails": ["invoice_mails"],
+  "invoice-links": ["invoice_links"],
   billables: ["billables"],
   "credit-notes": ["credit_notes"],
   "credit-note-lines": ["credit_note_lines"],

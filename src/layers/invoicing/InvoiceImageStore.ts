@@ -11,6 +11,13 @@ interface ImageRow {
   readonly digest: string
 }
 
+/** An image file that an issued invoice keeps. */
+export interface IssuedImage {
+  readonly digest: string
+  readonly contentType: string
+  readonly sizeBytes: number
+}
+
 /**
  * Images on invoices. A draft shows the images that are attached to its tenant and client now. An issued invoice keeps
  * the images of the moment of issue.
@@ -58,6 +65,18 @@ export class InvoiceImageStore extends Effect.Service<InvoiceImageStore>()("laye
             select ${tenant}, ${invoice}, role, digest, content_type from (${selectAttached(tenant, contract)}) hanging,
               lateral (select from blobs where tenant_id = ${tenant} and digest = hanging.digest for key share) kept`)
         ),
+
+      /** The image of an issued invoice in a role, or undefined if it has none. */
+      findIssued: (invoice: string, role: ImageRole) =>
+        Effect.flatMap(CurrentTenant, (tenant) =>
+          Effect.orDie(sql<IssuedImage>`
+            select digest, content_type as "contentType", size_bytes as "sizeBytes"
+            from invoice_images join blobs using (tenant_id, digest)
+            where tenant_id = ${tenant} and invoice_id = ${invoice} and role = ${role}`)
+        ).pipe(Effect.map(([image]) => image)),
+
+      readIssued: ({ digest }: IssuedImage) =>
+        Stream.unwrap(Effect.map(CurrentTenant, (tenant) => blobs.read(tenant, digest))),
 
       /** Reads the image files: the copied ones of an issued invoice, the attached ones of a draft. */
       load: (invoice: string, contract: string, isIssued: boolean) =>

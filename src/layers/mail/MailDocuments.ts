@@ -5,6 +5,7 @@ import { formatLocalDate, formatLocalMoney } from "../../domain/LocaleFormat.ts"
 import type { MailedDocument } from "../../domain/mails/Mail.ts"
 import type { MailValues } from "../../domain/mails/MailTexts.ts"
 import { defaultTimeZone } from "../../domain/TimeZone.ts"
+import { InvoiceLinks } from "../clientPage/InvoiceLinks.ts"
 import { InvoiceDetails, InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
 import { CreditNotePdfs } from "../payments/creditNotes/CreditNotePdfs.ts"
 import { CreditNotes } from "../payments/creditNotes/CreditNotes.ts"
@@ -15,10 +16,17 @@ const collect = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
 
 /** What mails contain of invoices and credit notes. */
 export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailDocuments", {
-  dependencies: [InvoiceDetails.Default, InvoicePdfs.Default, CreditNotes.Default, CreditNotePdfs.Default],
+  dependencies: [
+    InvoiceDetails.Default,
+    InvoiceLinks.Default,
+    InvoicePdfs.Default,
+    CreditNotes.Default,
+    CreditNotePdfs.Default
+  ],
   effect: Effect.gen(function* () {
     const details = yield* InvoiceDetails
     const invoicePdfs = yield* InvoicePdfs
+    const links = yield* InvoiceLinks
     const notes = yield* CreditNotes
     const notePdfs = yield* CreditNotePdfs
 
@@ -27,6 +35,7 @@ export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailD
       const { parties } = yield* details.getHead(note.invoice)
       return {
         ...{ parties, status: note.status, number: note.creditNoteNumber ?? id, dueAt: undefined, issued: note },
+        invoice: note.invoice,
         fileName: creditNotePdfName(note),
         pdf: Effect.flatMap(notePdfs.getIssued(note), (file) => collect(notePdfs.read(file)))
       }
@@ -42,6 +51,7 @@ export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailD
           dueAt: invoice.dueAt,
           issued: invoice
         },
+        invoice: invoice.id,
         fileName: pdfNameOf(invoice),
         pdf: Effect.flatMap(invoicePdfs.getIssued(invoice, "ISSUED"), invoicePdfs.readAll)
       }
@@ -51,7 +61,7 @@ export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailD
       /** Loads a document. Its parties are those as of its issue, and so is the language. */
       load: Effect.fnUntraced(function* ({ id, kind }: MailedDocument) {
         const found = yield* kind === "invoice" ? loadInvoice(id) : loadNote(id)
-        const { dueAt, fileName, issued, number, parties, pdf, status } = found
+        const { dueAt, fileName, invoice, issued, number, parties, pdf, status } = found
         const { client, tenant } = parties
         const language = client.language ?? defaultLanguage
         const values: MailValues = {
@@ -59,8 +69,7 @@ export class MailDocuments extends Effect.Service<MailDocuments>()("layers/MailD
           total: formatLocalMoney(issued.totalMinor, issued.currencyCode, language),
           dueDate: dueAt === undefined ? "" : formatLocalDate(dueAt, tenant.timeZone ?? defaultTimeZone, language),
           client: client.name,
-          // The address of the client's page, once there is one.
-          link: ""
+          link: (yield* links.findUrl(invoice)) ?? ""
         }
         return { status, language, values, sender: tenant.name, fileName, pdf }
       })

@@ -22,6 +22,12 @@ interface OfHash extends OfIntegration {
   readonly hash: Uint8Array
 }
 
+interface OfLink {
+  readonly tenant: string
+  readonly invoice: string
+  readonly hash: Uint8Array
+}
+
 interface OfRequest {
   readonly tenant: string
   readonly issuer: string
@@ -49,7 +55,8 @@ export const associatedData = {
   pendingGrant: ({ hash, integration, tenant }: OfHash) =>
     JSON.stringify(["pending_grants", tenant, integration, hex(hash), "sealed"]),
   webhookKey: ({ hash, integration, tenant }: OfHash) =>
-    JSON.stringify(["webhook_endpoints", tenant, integration, hex(hash)])
+    JSON.stringify(["webhook_endpoints", tenant, integration, hex(hash)]),
+  invoiceLink: ({ hash, invoice, tenant }: OfLink) => JSON.stringify(["invoice_links", tenant, invoice, hex(hash)])
 }
 
 const tenant = { tenant: "tenant_id" }
@@ -99,5 +106,14 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   sealed(
     { table: "webhook_endpoints", column: "sealed", key: { ...integration, hash: "key_hash" } },
     associatedData.webhookKey
+  ),
+  sealed(
+    {
+      table: "invoice_links",
+      column: "sealed",
+      key: { ...tenant, invoice: "invoice_id" },
+      others: { hash: "token_hash" }
+    },
+    associatedData.invoiceLink
   )
 ]

@@ -61,7 +61,8 @@ describe("expandEventPattern", () => {
       "invoice.voided",
       "invoice.send_requested",
       "invoice.sent",
-      "invoice.bounced"
+      "invoice.bounced",
+      "invoice.viewed"
     ])
   })
 })

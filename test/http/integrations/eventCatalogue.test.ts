@@ -138,7 +138,10 @@ describe("Events of every resource lifecycle", () => {
     await send("DELETE", `/integrations/${id}`, 204)
   }
 
-  /** Sends an invoice and a credit note by mail to a recipient that the server accepts, and to one that it refuses. */
+  /**
+   * Sends an invoice and a credit note by mail to a recipient that the server accepts, and to one that it refuses, and
+   * opens the page of the invoice.
+   */
   const recordMailEvents = async () => {
     const mailServer = await startMailServer({
       hideSTARTTLS: true,
@@ -160,6 +163,8 @@ describe("Events of every resource lifecycle", () => {
         return mails.every(({ status }) => status === "DELIVERED" || status === "EXHAUSTED")
       }, "the mails are finished")
     }
+    const { url } = await send("GET", `/invoices/${invoice.id}/link`, 200)
+    assert.strictEqual((await service.call("GET", new URL(url).pathname)).status, 200)
     await worker.stop()
     await mailServer.stop()
   }

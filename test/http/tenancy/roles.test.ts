@@ -24,7 +24,7 @@ type Table = Readonly<Record<string, readonly [number, number, number, number, n
 const kindOf = (row: string) => kindsInTenants.find((kind) => row.includes(` /${kind}`))
 
 /** The status that an invoice needs for a row. */
-const statusIn = (row: string) => (/\/(pay|void|write-off|reverse|send)$/.test(row) ? "FINALIZED" : "DRAFT")
+const statusIn = (row: string) => (/\/(pay|void|write-off|reverse|send|link|rotate)$/.test(row) ? "FINALIZED" : "DRAFT")
 
 const memberRows = (kind: string, parameter: string): Table => ({
   [`GET /${kind}`]: [200, 200, 200, 200, 403],
@@ -68,6 +68,9 @@ const table: Table = {
   "GET /invoices/{invoiceId}/pdf": [200, 200, 200, 200, 403],
   "GET /invoices/{invoiceId}/deliveries": [200, 200, 200, 200, 403],
   "POST /invoices/{invoiceId}/send": [403, 403, 202, 202, 403],
+  "GET /invoices/{invoiceId}/link": [403, 200, 200, 200, 403],
+  "POST /invoices/{invoiceId}/link/rotate": [403, 403, 200, 200, 403],
+  "DELETE /invoices/{invoiceId}/link": [403, 403, 204, 204, 403],
   "POST /invoices/{invoiceId}/finalize": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/pay": [403, 403, 200, 200, 403],
   "POST /invoices/{invoiceId}/void": [403, 403, 200, 200, 403],
@@ -165,7 +168,7 @@ const needsOwnTenant = (row: string) => row.includes("/members") || row.startsWi
 
 /** The service, and the tokens of all callers, signed once. */
 const start = async () => {
-  const started = await startServiceWithPool()
+  const started = await startServiceWithPool({ PUBLIC_URL: "https://billing.example.test" })
   const names = ["founder", ...callers]
   const tokens = new Map<string, string>()
   for (const name of names) tokens.set(name, await started.service.token(name))

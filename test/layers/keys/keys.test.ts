@@ -8,6 +8,7 @@ import { readSealed } from "../../../src/layers/keys/SealedRows.ts"
 import { sealedColumns } from "../../../src/layers/secrets/SealedColumns.ts"
 import { Secrets } from "../../../src/layers/secrets/Secrets.ts"
 import { insertAuthorizedIntegration, insertGrant } from "../../support/fixtures/grantRows.ts"
+import { invoiceClient } from "../../support/fixtures/invoices.ts"
 import { useFixture } from "../../support/fixtures/useFixture.ts"
 import { migratedDatabase, openPool } from "../../support/servers/database.ts"
 import { testLayers } from "../../support/servers/layers.ts"
@@ -19,6 +20,7 @@ const makeKey = () => randomBytes(32).toString("base64")
 const plainColumns = new Set([
   "blob_chunks.bytes",
   "idempotency_keys.fingerprint",
+  "invoice_links.token_hash",
   "oauth_states.hash",
   "pending_grants.hash",
   "tracker_webhooks.key_hash",
@@ -110,6 +112,10 @@ describe("Keys for secrets", () => {
       assert.strictEqual(repeated.body.data.id, id)
     }
     for (let n = 0; n < 5; n++) await createJira(n)
+    const invoices = invoiceClient(service, tenant)
+    const { id: invoice } = await invoices.invoiceIn("FINALIZED")
+    const linkOf = async () => (await invoices.call("GET", `/invoices/${invoice}/link`)).body.data.url
+    const link = await linkOf()
     const [moved] = await Promise.all([
       withKeys(url, [newer, older], reseal),
       ...Array.from({ length: 10 }, (_, n) => createJira(100 + n))
@@ -122,6 +128,8 @@ describe("Keys for secrets", () => {
     await withKeys(url, [newer, older], reseal)
     const counts = await withKeys(url, [newer], openAll)
     assert.include(counts, { "grants.access": 1, "grants.refresh": 1, "webhook_endpoints.sealed": 15 })
+    assert.include(counts, { "invoice_links.sealed": 1 })
+    assert.strictEqual(await linkOf(), link)
     assert.strictEqual(await messageOf(url, [newer]), "accepted")
     await createJira(0)
   })

@@ -24,10 +24,9 @@ export const bundleApi = async () => {
   if (!isBuilt(apiProgram)) await bundle("src/main.ts", apiProgram, { selfContained: true })
 }
 
-/** Waits for a line with this message and returns its URL. */
-const waitForUrl = (child: ChildProcess, message: string) =>
+/** Waits for a line with this message and returns its URL. Collects all lines. */
+const waitForUrl = (child: ChildProcess, message: string, lines: Array<string>) =>
   new Promise<string>((resolve, reject) => {
-    const lines: Array<string> = []
     child.once("exit", () => reject(new Error(`It ended before it listened:\n${lines.join("\n")}`)))
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue
@@ -71,7 +70,9 @@ export const prepareApiProcesses = async (
       child.kill("SIGTERM")
       return ended
     }
-    return { url: await waitForUrl(child, message), pid: child.pid, kill: () => kill(child), stop }
+    const lines: Array<string> = []
+    const url = await waitForUrl(child, message, lines)
+    return { url, lines, pid: child.pid, kill: () => kill(child), stop }
   }
 
   return {

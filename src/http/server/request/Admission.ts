@@ -49,7 +49,7 @@ const transactionWait = { isUnbounded: true }
 
 const tooManyRequests = errorResponse(new TooManyRequests())
 
-const queueTimeout = Duration.seconds(5)
+export const queueTimeout = Duration.seconds(5)
 
 /**
  * Counts the requests of each caller that have arrived and do not ask for admission yet. Without it, a burst would pass

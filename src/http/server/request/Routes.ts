@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, HttpApiSchema, type HttpMethod } from "@effect/platform"
-import { Context, Effect, Either, Layer, Option, ParseResult, Schema, type SchemaAST } from "effect"
+import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
 import type { ApiError, ErrorDetail } from "../../../domain/Errors.ts"
 import { NotFound, validationError } from "../../../domain/Errors.ts"
 import type { RequestServices } from "../../../domain/tenancy/RequestContext.ts"
@@ -151,8 +151,6 @@ export const makeRoutes = <Id extends string, G extends HttpApiGroup.HttpApiGrou
   Effect.forEach(groups, ({ group, handlers }) =>
     Effect.map(handlers, (handlers) => [group.identifier, toHandlersByName(handlers)] as const)
   ).pipe(
-    // Not the map of the server itself, which may hold the same services with other connections.
-    Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
     Effect.map((pairs) => {
       const handlersByGroup = new Map(pairs)
       const routes: Array<Route> = []

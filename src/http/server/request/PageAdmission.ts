@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { TooManyRequests } from "../../../domain/Errors.ts"
+import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
+import { Settings } from "../../../layers/config/Settings.ts"
+import { RequestMetrics } from "../pages/RequestMetrics.ts"
+import { queueTimeout } from "./Admission.ts"
+import { addRateLimitHeaders, RateLimit } from "./RateLimit.ts"
+
+/** Most connections stay with the API. Neither one address nor one tenant takes all permits of pages. */
+const pageLimits = (connections: number) => {
+  const permits = Math.max(2, Math.floor(connections * 0.3))
+  return { permits, maxPerKey: permits - 1 }
+}
+
+/**
+ * Limits requests for pages, whose senders nobody knows: apart from the API, fairly by address and by tenant, in bounded
+ * queues. An address counts as a caller.
+ */
+export const makePageAdmission = Effect.gen(function* () {
+  const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, RATE_LIMIT_PER_CALLER } = yield* Settings
+  const metrics = yield* RequestMetrics
+  const rateLimit = RATE_LIMIT_PER_CALLER === undefined ? undefined : new RateLimit("caller", RATE_LIMIT_PER_CALLER)
+  const semaphore = makeFairSemaphore(
+    {
+      ...pageLimits(DATABASE_POOL),
+      maxQueued: MAX_QUEUED_REQUESTS,
+      maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
+      timeout: queueTimeout
+    },
+    (rejection) => metrics.reject(rejection)
+  )
+  metrics.registerQueue("pages", semaphore.queued)
+
+  return {
+    /** Fails if the address has sent too many requests. */
+    requireRate: (key: string, headers: Record<string, string>) =>
+      Effect.suspend((): Effect.Effect<void, TooManyRequests> => {
+        if (rateLimit === undefined) return Effect.void
+        const state = rateLimit.take(key, Date.now())
+        addRateLimitHeaders(headers, rateLimit, state)
+        if (state.isAllowed) return Effect.void
+        metrics.countRejection("rate")
+        return Effect.fail(new TooManyRequests())
+      }),
+
+    /** Runs statements as soon as the keys get a permit. */
+    admit: semaphore.withPermit
+  }
+})
