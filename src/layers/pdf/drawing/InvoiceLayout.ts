@@ -143,11 +143,18 @@ const drawTerms = (canvas: PdfCanvas, document: DocumentContent) => {
   canvas.y += 20
 }
 
+/** What a file has besides the content of the document. */
+interface Attachments {
+  readonly images?: DrawableImages
+  /** The XML that makes the file a hybrid. */
+  readonly eInvoice?: Uint8Array | undefined
+}
+
 /** Draws an invoice or a credit note on A4 pages. The output is deterministic: equal documents give equal bytes. */
 export const drawInvoice = (
   fonts: Fonts,
-  document: Omit<InvoiceDocument, "images">,
-  images: DrawableImages = {}
+  document: DocumentContent,
+  { eInvoice, images = {} }: Attachments = {}
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const { creditNote, parties } = document
   const shown = shownDocument(document)
@@ -159,7 +166,8 @@ export const drawInvoice = (
     date: new Date(shown.issuedAt ?? shown.updatedAt),
     watermark: watermarks[shown.status],
     // The client's background overrides the tenant's.
-    background: images["client-background"] ?? images["tenant-background"]
+    background: images["client-background"] ?? images["tenant-background"],
+    eInvoice
   })
   canvas.drawImage(
     images["tenant-logo"],
