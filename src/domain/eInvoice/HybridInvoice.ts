@@ -1,7 +1,7 @@
 import type { EInvoice } from "./EInvoice.ts"
 import { toEInvoice } from "./EInvoiceMapping.ts"
 import type { EInvoiceSource } from "./EInvoiceSource.ts"
-import { findReadinessErrors } from "./Readiness.ts"
+import { findReadinessErrors } from "./readiness/Readiness.ts"
 
 /** Programs would book the XML of a void invoice, because the standard has no word for it. */
 const isInForce = ({ creditNote, invoice }: EInvoiceSource) => {

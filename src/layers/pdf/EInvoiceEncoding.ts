@@ -1,11 +1,11 @@
-import { formatCii } from "../../domain/eInvoice/CiiXml.ts"
 import type { EInvoice } from "../../domain/eInvoice/EInvoice.ts"
 import type { EInvoiceSyntax } from "../../domain/eInvoice/EInvoiceCheck.ts"
 import { toEInvoice } from "../../domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../domain/eInvoice/EInvoiceSource.ts"
 import { toAttachedEInvoice } from "../../domain/eInvoice/HybridInvoice.ts"
-import { findReadinessErrors } from "../../domain/eInvoice/Readiness.ts"
-import { formatUbl } from "../../domain/eInvoice/UblXml.ts"
+import { findReadinessErrors } from "../../domain/eInvoice/readiness/Readiness.ts"
+import { formatCii } from "../../domain/eInvoice/xml/CiiXml.ts"
+import { formatUbl } from "../../domain/eInvoice/xml/UblXml.ts"
 
 /** A document whose e-invoice is wanted in a syntax; without one, the rules that it does not meet. */
 export interface EInvoiceDocument {

@@ -188,7 +188,7 @@ describe("An e-invoice", () => {
   })
 
   it("can be made in a browser", async () => {
-    const names = ["EInvoiceMapping", "Readiness", "CiiXml", "UblXml"]
+    const names = ["EInvoiceMapping", "readiness/Readiness", "xml/CiiXml", "xml/UblXml"]
     const { errors } = await build({
       stdin: {
         contents: names.map((name) => `export * from "./${name}.ts"`).join("\n"),

@@ -1,4 +1,4 @@
-import { formatElement, requiredElement, type XmlElement } from "../../../domain/eInvoice/Xml.ts"
+import { formatElement, requiredElement, type XmlElement } from "../../../domain/eInvoice/xml/Xml.ts"
 
 /** A hybrid invoice of Factur-X 1.0, which is ZUGFeRD 2: a PDF/A-3 with the XML of the invoice attached. */
 
