@@ -2,6 +2,7 @@ import { build } from "esbuild"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import type { AllowanceCharge, EInvoice } from "../../../src/domain/eInvoice/EInvoice.ts"
+import { convertTax } from "../../../src/domain/eInvoice/EInvoiceAmounts.ts"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
 import { BillableId } from "../../../src/domain/invoicing/Billable.ts"
@@ -123,6 +124,26 @@ describe("The VAT breakdown of an e-invoice", () => {
       vatBreakdown.map(({ baseMinor, category }) => `${category} ${baseMinor}`),
       ["S 17600", "Z 0"]
     )
+  })
+})
+
+describe("The tax in the tax currency", () => {
+  it.each([
+    ["SEK", "EUR", 0.0891234, 10_000, 891],
+    ["EUR", "EUR", 1, -12_345, -12_345],
+    ["JPY", "EUR", 0.00625, 1000, 625],
+    ["EUR", "JPY", 160.5, 1050, 1685],
+    ["KWD", "EUR", 3, 1005, 302]
+  ])(
+    "is converted from %s to %s between major units and rounded once",
+    (currencyCode, taxCurrencyCode, rate, tax, expected) => {
+      const invoice = { ...eInvoiceSource({ lines: [] }).invoice, currencyCode, taxCurrencyCode, taxCurrencyRate: rate }
+      assert.strictEqual(convertTax(tax, invoice), expected)
+    }
+  )
+
+  it("is missing without a rate", () => {
+    assert.isUndefined(convertTax(100, { ...eInvoiceSource({ lines: [] }).invoice, taxCurrencyCode: "EUR" }))
   })
 })
 
