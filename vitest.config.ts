@@ -15,7 +15,7 @@ export const quick = [
   "test/layers/auth/{coalescer,tokenCache}.test.ts",
   "test/layers/branding/imageVerifier.test.ts",
   "test/layers/nats/throttle.test.ts",
-  "test/layers/pdf/{layout,content,bidiText,statementLayout}.test.ts",
+  "test/layers/pdf/{layout,content,bidiText,hybrid,languages,statementLayout,unchangedFiles}.test.ts",
   "test/layers/postgres/{idGenerator,migrationRules}.test.ts",
   "test/layers/postgres/connection/values.test.ts",
   "test/layers/telemetry/useCaseSpans.test.ts",

@@ -53,6 +53,9 @@ export const copyRuntimeFiles = async (folder) => {
   mirrorFolder(migrations, readdirSync(migrations), join(folder, "migrations"))
   const fonts = inProject("node_modules/dejavu-fonts-ttf/ttf")
   mirrorFolder(fonts, ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"], join(folder, "fonts"))
+  // PDFKit reads the profile of its colors from here.
+  const colors = inProject("node_modules/pdfkit/js/data")
+  mirrorFolder(colors, ["sRGB_IEC61966_2_1.icc"], join(folder, "data"))
   const viewer = await docsViewer()
   replaceFile(join(folder, "docs-viewer.js.gz"), (path) => copyFileSync(viewer, path))
 }

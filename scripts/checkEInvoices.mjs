@@ -1,7 +1,8 @@
 import { runProgram } from "./tool.mjs"
 
 const help = `npm run check:e-invoices                            writes random e-invoices in both syntaxes and checks them with the
-                                                    official schema of CII; compares their totals with the invoices'
+                                                    official schema of CII; compares their totals with the invoices',
+                                                    and the XML in their hybrid PDFs with that of the API
 npm run check:e-invoices -- --count 300             so many valid ones
 npm run check:e-invoices -- --spoiled 60            and so many that break a rule; without it, one of each kind
 npm run check:e-invoices -- --seed 1                chooses other ones

@@ -1,5 +1,5 @@
 import type { Language } from "./Language.ts"
-import { formatAmount } from "./money/AmountFormat.ts"
+import { formatAmount, groupThousands } from "./money/AmountFormat.ts"
 import { formatDecimal, toDecimal } from "./money/Decimal.ts"
 
 const separators: Readonly<Record<Language, readonly [group: string, decimal: string]>> = {
@@ -23,10 +23,17 @@ export const formatLocalMoney = (amountMinor: number, currencyCode: string, lang
 
 /** A quantity or a percentage, with all its decimals. */
 export const formatLocalNumber = (value: number, language: Language) =>
-  localize(formatDecimal(toDecimal(value)), language)
+  localize(groupThousands(formatDecimal(toDecimal(value))), language)
 
-/** The day of a timestamp in a time zone. */
+const dateFormat = (language: Language, timeZone: string, dateStyle: "long" | "medium") =>
+  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle, timeZone })
+
+/** The day of a timestamp in a time zone, in words. */
 export const formatLocalDate = (timestamp: string, timeZone: string, language: Language) =>
-  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone }).format(
-    new Date(timestamp)
-  )
+  dateFormat(language, timeZone, "long").format(new Date(timestamp))
+
+/** Returns a function that formats many days, shorter than `formatLocalDate`. */
+export const makeDayFormat = (language: Language, timeZone: string) => {
+  const format = dateFormat(language, timeZone, "medium")
+  return (timestamp: string) => format.format(new Date(timestamp))
+}

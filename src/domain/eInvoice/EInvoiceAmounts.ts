@@ -1,4 +1,5 @@
 import { termsOf } from "../invoicing/TaxSets.ts"
+import { currencyDecimals } from "../money/Currency.ts"
 import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { type Tax, type TaxTerms, vatCategories } from "../money/InvoiceArithmetic.ts"
 import { lineTotal, sumMinor } from "../money/Money.ts"
@@ -146,6 +147,13 @@ export const amountsOf = (source: EInvoiceSource) => {
   }
 }
 
-/** The tax in another currency, rounded once. */
-export const convertTax = (taxMinor: number, rate: number) =>
-  Number(roundDecimal(multiplyDecimal(toDecimal(rate), BigInt(taxMinor))))
+/** The tax of an invoice in its tax currency, rounded once. Undefined without that currency and its rate. */
+export const convertTax = (
+  taxMinor: number,
+  { currencyCode, taxCurrencyCode, taxCurrencyRate }: EInvoiceSource["invoice"]
+) => {
+  if (taxCurrencyCode === undefined || taxCurrencyRate === undefined) return undefined
+  const { digits, scale } = multiplyDecimal(toDecimal(taxCurrencyRate), BigInt(taxMinor))
+  const shifted = digits * 10n ** BigInt(currencyDecimals(taxCurrencyCode))
+  return Number(roundDecimal({ digits: shifted, scale: scale + currencyDecimals(currencyCode) }))
+}

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import { fieldError, validationError } from "../Errors.ts"
 import { field, oneOf } from "../Schemas.ts"
-import type { ReadinessError } from "./ReadinessError.ts"
+import type { ReadinessError } from "./readiness/ReadinessError.ts"
 
 /** The XML syntaxes of the standard. */
 export const EInvoiceSyntax = field(

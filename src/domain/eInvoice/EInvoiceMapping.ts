@@ -65,11 +65,9 @@ const toPayment = ({ creditNote, invoice, parties }: EInvoiceSource): CreditTran
 }
 
 const toTaxCurrency = ({ creditNote, invoice }: EInvoiceSource): TaxCurrency | undefined => {
-  const { taxCurrencyCode: code, taxCurrencyRate: rate } = invoice
+  const { taxCurrencyCode: code } = invoice
   const { taxMinor } = creditNote ?? invoice
-  return code === undefined
-    ? undefined
-    : { code, taxMinor: rate === undefined ? undefined : convertTax(taxMinor, rate) }
+  return code === undefined ? undefined : { code, taxMinor: convertTax(taxMinor, invoice) }
 }
 
 /** What an invoice and a credit note have each in its own way. */

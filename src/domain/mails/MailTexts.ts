@@ -75,9 +75,9 @@ const defaults: Readonly<Record<MailedKind, Readonly<Record<Language, Required<M
         "Dear {client},\n\nplease find attached credit note {invoiceNumber} of {total}.\n\n{link}\n\nKind regards"
     },
     de: {
-      subject: "Gutschrift {invoiceNumber}",
+      subject: "Rechnungskorrektur {invoiceNumber}",
       message:
-        "Guten Tag {client},\n\nanbei erhalten Sie die Gutschrift {invoiceNumber} über {total}.\n\n{link}\n\nFreundliche Grüße"
+        "Guten Tag {client},\n\nanbei erhalten Sie die Rechnungskorrektur {invoiceNumber} über {total}.\n\n{link}\n\nFreundliche Grüße"
     },
     fr: {
       subject: "Avoir {invoiceNumber}",

@@ -9,8 +9,8 @@ import {
 import type { BankAccount } from "../../domain/money/BankAccount.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Billables } from "../invoicing/Billables.ts"
-import { InvoiceImageStore } from "../invoicing/InvoiceImageStore.ts"
-import { InvoiceDetails } from "../invoicing/InvoicePdfs.ts"
+import { InvoiceImageStore } from "../invoicing/document/InvoiceImageStore.ts"
+import { InvoiceDetails } from "../invoicing/document/InvoicePdfs.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 

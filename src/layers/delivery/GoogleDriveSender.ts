@@ -11,7 +11,7 @@ import { makeGoogleDriveClient } from "../googleDrive/GoogleDriveClient.ts"
 import { type FileIdStore, uploadOnce } from "../googleDrive/IdempotentUpload.ts"
 import { Grants } from "../integrations/authorization/Grants.ts"
 import { openProviderSession } from "../integrations/authorization/ProviderSession.ts"
-import { InvoicePdfs } from "../invoicing/InvoicePdfs.ts"
+import { InvoicePdfs } from "../invoicing/document/InvoicePdfs.ts"
 import { type ProviderResponse, trimTrailingSlashes } from "../providerHttp/ProviderRequest.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 

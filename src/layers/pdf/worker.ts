@@ -3,7 +3,7 @@ import { prepareImages } from "./drawing/DrawableImages.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
 import { drawInvoice } from "./drawing/InvoiceLayout.ts"
 import { drawStatement } from "./drawing/StatementLayout.ts"
-import { encodeEInvoice } from "./EInvoiceEncoding.ts"
+import { encodeAttachment, encodeEInvoice } from "./EInvoiceEncoding.ts"
 import type { PdfDocument } from "./PdfDocument.ts"
 import type { RenderResult } from "./RenderResult.ts"
 
@@ -17,7 +17,10 @@ const draw = async (document: PdfDocument) => {
   if ("eInvoice" in document) return encodeEInvoice(document)
   return "statement" in document
     ? drawStatement(fonts, document)
-    : drawInvoice(fonts, document, await prepareImages(document.images))
+    : drawInvoice(fonts, document, {
+        images: await prepareImages(document.images),
+        eInvoice: encodeAttachment(document)
+      })
 }
 
 parentPort?.on("message", (document: PdfDocument) => {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { InvoiceParties } from "../invoicing/InvoiceParties.ts"
+import { InvoiceParties } from "../invoicing/document/InvoiceParties.ts"
 import { PdfRenderer } from "../pdf/PdfRenderer.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"

@@ -2,6 +2,7 @@ import { build } from "esbuild"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import type { AllowanceCharge, EInvoice } from "../../../src/domain/eInvoice/EInvoice.ts"
+import { convertTax } from "../../../src/domain/eInvoice/EInvoiceAmounts.ts"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
 import { BillableId } from "../../../src/domain/invoicing/Billable.ts"
@@ -126,6 +127,26 @@ describe("The VAT breakdown of an e-invoice", () => {
   })
 })
 
+describe("The tax in the tax currency", () => {
+  it.each([
+    ["SEK", "EUR", 0.0891234, 10_000, 891],
+    ["EUR", "EUR", 1, -12_345, -12_345],
+    ["JPY", "EUR", 0.00625, 1000, 625],
+    ["EUR", "JPY", 160.5, 1050, 1685],
+    ["KWD", "EUR", 3, 1005, 302]
+  ])(
+    "is converted from %s to %s between major units and rounded once",
+    (currencyCode, taxCurrencyCode, rate, tax, expected) => {
+      const invoice = { ...eInvoiceSource({ lines: [] }).invoice, currencyCode, taxCurrencyCode, taxCurrencyRate: rate }
+      assert.strictEqual(convertTax(tax, invoice), expected)
+    }
+  )
+
+  it("is missing without a rate", () => {
+    assert.isUndefined(convertTax(100, { ...eInvoiceSource({ lines: [] }).invoice, taxCurrencyCode: "EUR" }))
+  })
+})
+
 describe("An e-invoice", () => {
   it("has the days of the tenant's time zone", () => {
     const { dueDate, issueDate } = toEInvoice(
@@ -188,7 +209,7 @@ describe("An e-invoice", () => {
   })
 
   it("can be made in a browser", async () => {
-    const names = ["EInvoiceMapping", "Readiness", "CiiXml", "UblXml"]
+    const names = ["EInvoiceMapping", "readiness/Readiness", "xml/CiiXml", "xml/UblXml"]
     const { errors } = await build({
       stdin: {
         contents: names.map((name) => `export * from "./${name}.ts"`).join("\n"),

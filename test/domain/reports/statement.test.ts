@@ -2,6 +2,8 @@ import { Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { ClientId } from "../../../src/domain/contracting/Client.ts"
+import { documentTexts } from "../../../src/domain/invoicing/document/DocumentTexts.ts"
+import type { Language } from "../../../src/domain/Language.ts"
 import {
   type BookedEntry,
   maxStatementEntries,
@@ -120,10 +122,9 @@ describe("describeEntry", () => {
       ],
       "UTC"
     )
-    assert.deepStrictEqual(statement?.entries.map(describeEntry), [
-      "Reversed payment Transfer",
-      "Reversed write-off N-1",
-      "Payment"
-    ])
+    const describeIn = (language: Language) =>
+      statement?.entries.map((entry) => describeEntry(entry, documentTexts[language]))
+    assert.deepStrictEqual(describeIn("en"), ["Reversed payment Transfer", "Reversed write-off N-1", "Payment"])
+    assert.deepStrictEqual(describeIn("de"), ["Stornierte Zahlung Transfer", "Stornierte Ausbuchung N-1", "Zahlung"])
   })
 })

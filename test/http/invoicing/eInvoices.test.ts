@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { expectedTotals, makeCiiSchemaCheck, readTotals, type Syntax } from "../../support/assertions/eInvoiceXml.ts"
+import { readHybrid } from "../../support/assertions/hybridPdf.ts"
 import { startPayer } from "../../support/fixtures/payments.ts"
 import { resourceMaker } from "../../support/fixtures/resources.ts"
 import { taxRateMaker } from "../../support/fixtures/taxRates.ts"
@@ -107,6 +108,26 @@ describe("E-invoices", () => {
     await pay(invoice.totalMinor, [[id, invoice.totalMinor]])
     assert.deepStrictEqual(await Promise.all(syntaxes.map(read)), before)
     assert.strictEqual((await call("GET", `/invoices/${id}/xml`)).text, before[0])
+  })
+
+  it("are in the PDFs of invoices and credit notes, byte by byte", async () => {
+    const { call, draftNote, fillIn, finalizeNote, id, tenant, transition } = await makeDraft()
+    await fillIn()
+    const readAttachments = async (path: string) => {
+      const response = await fetch(`${service.url}/api/v1${path}/pdf`, {
+        headers: { authorization: `Bearer ${await service.token("owner")}`, "tenant-id": tenant }
+      })
+      assert.strictEqual(response.status, 200)
+      return (await readHybrid(new Uint8Array(await response.arrayBuffer()))).attachments
+    }
+    assert.deepStrictEqual(await readAttachments(`/invoices/${id}`), [])
+    await transition(id, "finalize")
+    const { id: note } = await draftNote(id, { full: true })
+    await finalizeNote(note)
+    for (const path of [`/invoices/${id}`, `/credit-notes/${note}`]) {
+      const [attachment] = await readAttachments(path)
+      assert.strictEqual(new TextDecoder().decode(attachment?.bytes), (await call("GET", `${path}/xml`)).text)
+    }
   })
 
   it("of a credit note name the invoice and have the totals of the note", async () => {

@@ -38,9 +38,9 @@ describe("The time zone of a tenant", () => {
   })
 
   it.each([
-    ["UTC", "INV-2099-000001", "2099-12-31"],
-    ["Europe/Berlin", "INV-2100-000001", "2100-01-01"],
-    ["America/New_York", "INV-2099-000001", "2099-12-31"]
+    ["UTC", "INV-2099-000001", "31 Dec 2099"],
+    ["Europe/Berlin", "INV-2100-000001", "1 Jan 2100"],
+    ["America/New_York", "INV-2099-000001", "31 Dec 2099"]
   ])("decides the year of the number and the dates on paper: %s", async (timeZone, invoiceNumber, day) => {
     const { service } = fixture()
     const { issueNext, tenant } = await createTenant(timeZone)

@@ -5,7 +5,7 @@ import { TenantId } from "../../../src/domain/tenancy/Tenant.ts"
 import { readSettings, Settings } from "../../../src/layers/config/Settings.ts"
 import { DeliveryFiles, GoogleDriveSender } from "../../../src/layers/delivery/GoogleDriveSender.ts"
 import { Grants } from "../../../src/layers/integrations/authorization/Grants.ts"
-import { InvoicePdfs } from "../../../src/layers/invoicing/InvoicePdfs.ts"
+import { InvoicePdfs } from "../../../src/layers/invoicing/document/InvoicePdfs.ts"
 import { documentOf } from "../../support/fixtures/invoiceDocuments.ts"
 
 const { invoice } = documentOf({ invoice: { dueAt: "2026-04-01T08:00:00.000Z" } })

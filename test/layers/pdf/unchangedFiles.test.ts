@@ -3,6 +3,8 @@ import { inflateSync } from "node:zlib"
 import { assert, describe, it } from "vitest"
 import type { InvoiceDocument } from "../../../src/domain/invoicing/document/InvoiceDocument.ts"
 import { drawInvoice } from "../../../src/layers/pdf/drawing/InvoiceLayout.ts"
+import { creditNoteSource, eInvoiceSource } from "../../support/fixtures/eInvoices.ts"
+import { documentOfSource } from "../../support/fixtures/hybridDocuments.ts"
 import { documentOf, maxLengthParties, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { fonts } from "../../support/fixtures/renderedInvoice.ts"
 
@@ -25,7 +27,17 @@ const digestOf = async (document: InvoiceDocument) => {
   return createHash("sha256").update(content, "latin1").digest("hex").slice(0, 16)
 }
 
-/** Digests of files that a release without taxes made. */
+const taxed = eInvoiceSource({
+  lines: [
+    { rates: ["standard"], quantity: 1234.5, amountMinor: 9_900, discount: { percent: 2.5 } },
+    { rates: ["odd"], quantity: 3, amountMinor: 5_000, fields: { discountReason: "Loyalty" } }
+  ],
+  discount: { percent: 5 },
+  invoice: { discountReason: "Frame contract" }
+})
+const credited = creditNoteSource(taxed, { full: true }) ?? assert.fail("cannot be credited")
+
+/** Digests of files that releases made whose parties had no language, the first ones without taxes. */
 const digests: ReadonlyArray<readonly [name: string, digest: string, document: InvoiceDocument]> = [
   ["one line", "5d7d2afa6a50ecb5", documentOf({})],
   [
@@ -37,10 +49,12 @@ const digests: ReadonlyArray<readonly [name: string, digest: string, document: I
     "long parties in KWD",
     "7819159282023b1a",
     documentOf({ parties: maxLengthParties(true), invoice: { currencyCode: "KWD" } })
-  ]
+  ],
+  ["two taxes and discounts", "840681eb7d05be32", documentOfSource(taxed)],
+  ["a credit note", "a239c690e5357ad2", documentOfSource(credited)]
 ]
 
-describe("The PDF of an invoice without taxes and discounts", () => {
+describe("The PDF of an invoice whose parties have no language", () => {
   it.each(digests)("is the same as in the release before: %s", async (_, digest, document) => {
     assert.strictEqual(await digestOf(document), digest)
   })

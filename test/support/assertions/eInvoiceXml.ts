@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { XmlDocument, XmlParseError, XmlValidateError, XsdValidator } from "libxml2-wasm"
 import { xmlRegisterFsInputProviders } from "libxml2-wasm/lib/nodejs.mjs"
-import { formatCii } from "../../../src/domain/eInvoice/CiiXml.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
-import { formatUbl } from "../../../src/domain/eInvoice/UblXml.ts"
+import { formatCii } from "../../../src/domain/eInvoice/xml/CiiXml.ts"
+import { formatUbl } from "../../../src/domain/eInvoice/xml/UblXml.ts"
 
 /** Both syntaxes of an e-invoice. */
 export const syntaxes = { cii: formatCii, ubl: formatUbl }

@@ -5,7 +5,10 @@ import { isDeepStrictEqual, parseArgs } from "node:util"
 import fc from "fast-check"
 import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
 import type { EInvoiceSource } from "../../../src/domain/eInvoice/EInvoiceSource.ts"
-import { findReadinessErrors } from "../../../src/domain/eInvoice/Readiness.ts"
+import { findReadinessErrors } from "../../../src/domain/eInvoice/readiness/Readiness.ts"
+import { loadFonts } from "../../../src/layers/pdf/drawing/Fonts.ts"
+import { drawInvoice } from "../../../src/layers/pdf/drawing/InvoiceLayout.ts"
+import { encodeAttachment, encodeEInvoice } from "../../../src/layers/pdf/EInvoiceEncoding.ts"
 import {
   expectedTotals,
   isWellFormed,
@@ -14,6 +17,8 @@ import {
   type Syntax,
   syntaxes
 } from "../assertions/eInvoiceXml.ts"
+import { readHybrid } from "../assertions/hybridPdf.ts"
+import { documentOfSource } from "../fixtures/hybridDocuments.ts"
 import { eInvoiceSources } from "../fixtures/randomEInvoices.ts"
 import { spoilings } from "../fixtures/spoiledEInvoices.ts"
 import { findBrokenRules } from "./validator.ts"
@@ -73,6 +78,23 @@ const validateAll = async (validator: string, files: ReadonlyArray<string>) => {
   return broken
 }
 
+// The build copies the fonts next to this program.
+const fonts = loadFonts(new URL("./fonts/", import.meta.url))
+
+/** Compares the XML in the PDF of each e-invoice with that of the API. */
+const checkHybrids = async (sources: ReadonlyArray<EInvoiceSource>) => {
+  const faults: Array<string> = []
+  for (const [index, source] of sources.entries()) {
+    const document = documentOfSource(source)
+    const pdf = await drawInvoice(fonts, document, { eInvoice: encodeAttachment(document) })
+    const [attachment] = (await readHybrid(pdf)).attachments
+    const isEqual = Buffer.from(attachment?.bytes ?? []).equals(encodeEInvoice({ eInvoice: source, syntax: "cii" }))
+    if (!isEqual) faults.push(`the PDF of valid e-invoice ${index + 1} has another XML in it`)
+  }
+  say(`${sources.length} hybrid PDFs: ${faults.length} with another XML than that of the API`)
+  return faults
+}
+
 /** The faults of valid e-invoices, which should have none. */
 const checkValid = async (folder: string, count: number, seed: number, validator: string | undefined) => {
   const sources = fc.sample(eInvoiceSources, { numRuns: count, seed })
@@ -88,7 +110,12 @@ const checkValid = async (folder: string, count: number, seed: number, validator
   )
   const reported = sources.filter((source) => findReadinessErrors(toEInvoice(source)).length > 0)
   if (reported.length > 0) faults.push(`the readiness check reports ${reported.length} valid invoices`)
-  say(`${sources.length} valid e-invoices in both syntaxes: ${faults.length} faults of schema, totals and readiness`)
+  const notes = sources.filter(({ creditNote }) => creditNote !== undefined)
+  say(
+    `${sources.length} valid e-invoices in both syntaxes, ${notes.length} of them credit notes: ` +
+      `${faults.length} faults of schema, totals and readiness`
+  )
+  faults.push(...(await checkHybrids(sources)))
   if (validator === undefined) return faults
   for (const [file, rules] of await validateAll(validator, files))
     if (rules.size > 0) faults.push(`${file}: does not meet ${[...rules].join(", ")}`)

@@ -47,8 +47,8 @@ describe("A delivery to a NATS integration", { timeout: 120_000 }, () => {
   })
 })
 
-const isConsumerPresent = async ({ NATS_NAMESPACE, NATS_URL = [] }: SettingsShape, integration: string) => {
-  const connection = await connect({ servers: [...NATS_URL] })
+const isConsumerPresent = async ({ NATS_NAMESPACE, NATS_URL }: SettingsShape, integration: string) => {
+  const connection = await connect({ servers: [...(NATS_URL ?? [])] })
   try {
     const { consumers } = await connection.jetstreamManager()
     const { consumerName, stream } = makeNatsNames(NATS_NAMESPACE).integrations

@@ -193,7 +193,7 @@ describe("An EMAIL integration", () => {
     await invoicing.call("POST", `/credit-notes/${note}/finalize`)
     await send(note, { to: [to], message: "Hello {client}:\n{link}\n{total}" }, "credit-notes")
     await waitFor(note, "DELIVERED", "credit-notes")
-    assert.match(receivedBy(to)[0]?.source ?? "", /Subject: Gutschrift CN-/)
+    assert.match(receivedBy(to)[0]?.source ?? "", /Subject: Rechnungskorrektur CN-/)
     assert.lengthOf(await events("credit_note.sent"), 1)
   })
 

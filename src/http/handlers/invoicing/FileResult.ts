@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { etagOfDigest } from "../../../domain/Etag.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
-import type { InvoiceFile } from "../../../layers/invoicing/InvoiceFiles.ts"
+import type { InvoiceFile } from "../../../layers/invoicing/document/InvoiceFiles.ts"
 import { xmlType } from "../../api/EInvoiceFile.ts"
 import { HandlerResult, StreamedBody } from "../../server/response/HandlerResult.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { type EInvoiceSyntax, requireIssued } from "../../../domain/eInvoice/EInvoiceCheck.ts"
-import { EInvoiceWriter } from "../../invoicing/EInvoiceWriter.ts"
+import { EInvoiceWriter } from "../../invoicing/document/EInvoiceWriter.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 import { CreditNoteDetails } from "./CreditNotePdfs.ts"
 import { CreditNotes } from "./CreditNotes.ts"

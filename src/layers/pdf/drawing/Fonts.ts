@@ -27,7 +27,8 @@ const normalizeText = (text: string) =>
   text
     .normalize("NFC")
     .replace(/\r\n?|\u2028|\u2029/g, "\n")
-    .replace(/[^\S\n]/g, " ")
+    // The narrow space groups the digits of French numbers, where no line may break.
+    .replace(/[^\S\n\u202f]/g, " ")
     .replace(controlCharacters, "")
 
 /** Fast path: most texts are ASCII, and both faces have all of it. */

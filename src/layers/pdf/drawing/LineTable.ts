@@ -1,8 +1,8 @@
+import type { DocumentLocale } from "../../../domain/invoicing/document/DocumentLocale.ts"
 import type { DocumentLine, InvoiceDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
-import { formatAmount } from "../../../domain/money/AmountFormat.ts"
 import { heightOf, leadingOf, type PdfCanvas, type TextLine } from "./PdfCanvas.ts"
-import { cellsOf, columnTitles, layOutTable, type TableCells, type TableLayout } from "./TableLayout.ts"
-import { formatPercent } from "./Totals.ts"
+import { cellsOf, layOutTable, type TableCells, type TableLayout } from "./TableLayout.ts"
+import { describeDiscount } from "./Totals.ts"
 
 const padding = 4.5
 const nameSize = 9
@@ -25,12 +25,13 @@ const drawNumbers = (
 }
 
 const drawHead = (canvas: PdfCanvas, table: TableLayout) => {
+  const { columns } = canvas.locale.texts
   const height = 20
   canvas.drawBand(height)
   const y = canvas.y + 13
-  drawNumbers(canvas, table, cellsOf(canvas, columnTitles, { size: 7.5, bold: true }), y)
+  drawNumbers(canvas, table, cellsOf(canvas, columns, { size: 7.5, bold: true }), y)
   canvas.drawText(
-    canvas.truncateText("Description", { size: 7.5, bold: true }, table.columns.width),
+    canvas.truncateText(columns.description, { size: 7.5, bold: true }, table.columns.width),
     table.columns.what,
     y
   )
@@ -42,22 +43,20 @@ const drawHeadOnNewPage = (canvas: PdfCanvas, table: TableLayout) => {
   drawHead(canvas, table)
 }
 
-const describeDiscount = ({ currencyCode, discount, discountMinor, discountReason }: DocumentLine) => {
-  if (discount === undefined) return ""
-  const share = discount.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
-  const reason = discountReason === undefined ? "" : ` (${discountReason})`
-  return `Discount${share}${reason}: ${formatAmount(-discountMinor, currencyCode)}`
-}
+const describeLineDiscount = (line: DocumentLine, locale: DocumentLocale) =>
+  line.discount === undefined
+    ? ""
+    : locale.texts.labelled(describeDiscount(line, locale), locale.formatAmount(-line.discountMinor, line.currencyCode))
 
 /** Returns a function that names the taxes of a line, or nothing where all lines have the same. */
-const makeTaxLabels = ({
-  invoice,
-  lines
-}: Pick<InvoiceDocument, "invoice" | "lines">): ((line: DocumentLine) => string) => {
+const makeTaxLabels = (
+  { invoice, lines }: Pick<InvoiceDocument, "invoice" | "lines">,
+  { texts }: DocumentLocale
+): ((line: DocumentLine) => string) => {
   const keyOf = (taxRates: ReadonlyArray<string>) => [...taxRates].sort().join(" ")
   if (new Set(lines.map(({ taxRates }) => keyOf(taxRates))).size < 2) return () => ""
   const nameOf = (id: string) => invoice.taxes.find(({ taxRates }) => taxRates.includes(id))?.name ?? ""
-  return ({ taxRates }) => (taxRates.length === 0 ? "No tax" : [...new Set(taxRates.map(nameOf))].join(", "))
+  return ({ taxRates }) => (taxRates.length === 0 ? texts.noTax : [...new Set(taxRates.map(nameOf))].join(", "))
 }
 
 const textsOf = (
@@ -69,7 +68,7 @@ const textsOf = (
   const { description = "", name, referenceId, referenceType } = line
   const reference = referenceId === undefined ? "" : `${referenceType} ${referenceId}`
   const nameLines = canvas.wrapText(name.replace(/\s+/g, " "), { size: nameSize }, columns.width)
-  const detailLines = [description, reference, describeDiscount(line), taxes].flatMap((text) =>
+  const detailLines = [description, reference, describeLineDiscount(line, canvas.locale), taxes].flatMap((text) =>
     canvas.wrapText(text, { size: 7.5, faint: true }, columns.width)
   )
   return [...nameLines, ...detailLines]
@@ -111,7 +110,7 @@ export const drawLineTable = (
   following: number
 ) => {
   const { invoice, lines } = document
-  const taxesOf = makeTaxLabels(document)
+  const taxesOf = makeTaxLabels(document, canvas.locale)
   const table = layOutTable(canvas, lines, invoice.currencyCode)
   if (!canvas.hasRoom(60 + (lines.length > 1 ? 0 : following))) canvas.newPage()
   drawHead(canvas, table)

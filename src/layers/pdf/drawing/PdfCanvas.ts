@@ -1,61 +1,12 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib"
 import PdfDocument from "pdfkit"
+import type { DocumentLocale } from "../../../domain/invoicing/document/DocumentLocale.ts"
 import { toVisualOrder } from "./BidiText.ts"
+import { archiveOptions, attachEInvoice } from "./FacturX.ts"
 import { openSimpleFont } from "./FontLayout.ts"
 import { type FontFace, type Fonts, missingGlyph } from "./Fonts.ts"
+import { bufferPageContent, GrowableBuffer, type PageContent } from "./PageBuffers.ts"
 import { a4Page, contentArea, inset, pageColors } from "./PageGeometry.ts"
 import { wrapLines } from "./TextWrapping.ts"
-
-/** A growing byte buffer. Copies each chunk, because a chunk can be tiny or a view on a much larger buffer. */
-export class GrowableBuffer {
-  private bytes = new Uint8Array(64 * 1024)
-  private length = 0
-
-  append(chunk: Uint8Array) {
-    const length = this.length + chunk.length
-    if (length > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(length, 2 * this.bytes.length))
-      grown.set(this.bytes.subarray(0, this.length))
-      this.bytes = grown
-    }
-    this.bytes.set(chunk, this.length)
-    this.length = length
-  }
-
-  /** Copies the content to a buffer of its exact size. */
-  toBytes() {
-    return this.bytes.slice(0, this.length)
-  }
-}
-
-export interface PageContent {
-  /** Compresses the content so far. The page accepts more content afterwards. */
-  readonly compress: () => void
-}
-
-/**
- * Buffers the content of a page. PDFKit itself keeps a typed array per instruction until the document ends, which is
- * over 1 GB for an invoice with 20 000 lines. Here a finished page stays compressed until the footers are drawn.
- */
-export const bufferPageContent = (page: PDFKit.PDFPage): PageContent => {
-  const compressed: Array<Buffer> = []
-  let text = ""
-  const end = page.end.bind(page)
-  page.write = (instruction: string | number) => {
-    text += `${instruction}\n`
-  }
-  page.end = () => {
-    page.content.write(Buffer.concat([...compressed.map((part) => inflateRawSync(part)), Buffer.from(text, "latin1")]))
-    end()
-  }
-  return {
-    compress: () => {
-      // Copies the result, because zlib returns a view on a much larger buffer.
-      compressed.push(Buffer.from(deflateRawSync(Buffer.from(text, "latin1"), { level: 1 })))
-      text = ""
-    }
-  }
-}
 
 export interface TextStyle {
   readonly size: number
@@ -76,6 +27,7 @@ export const leadingOf = ({ style }: TextLine) => style.size * 1.36
 export const heightOf = (lines: ReadonlyArray<TextLine>) => lines.reduce((height, line) => height + leadingOf(line), 0)
 
 export interface DocumentOptions {
+  readonly locale: DocumentLocale
   readonly title: string
   readonly author: string
   /** The date of the file. A fixed date makes the bytes reproducible. */
@@ -84,6 +36,8 @@ export interface DocumentOptions {
   readonly watermark: string | undefined
   /** Faint background image of every page. */
   readonly background?: Buffer | undefined
+  /** The XML that makes the file a hybrid. */
+  readonly eInvoice?: Uint8Array | undefined
 }
 
 export interface Box {
@@ -92,6 +46,10 @@ export interface Box {
   readonly width: number
   readonly height: number
 }
+
+const watermarkSize = 140
+/** Most of the diagonal of the page. */
+const maxWatermarkWidth = 760
 
 const footerStyle = { size: 7, faint: true } as const
 
@@ -103,6 +61,7 @@ export class PdfCanvas {
   private readonly pdf: PDFKit.PDFDocument
   private readonly fonts: Fonts
   private readonly titles: DocumentOptions
+  readonly locale: DocumentLocale
   private face: FontFace | undefined
   private readonly background: string | undefined
   private hasMissingGlyphs = false
@@ -112,17 +71,20 @@ export class PdfCanvas {
   constructor(fonts: Fonts, titles: DocumentOptions) {
     this.fonts = fonts
     this.titles = titles
-    const { author, date, title } = titles
+    this.locale = titles.locale
+    const { author, date, eInvoice, title } = titles
     this.pdf = new PdfDocument({
+      ...(eInvoice === undefined ? {} : archiveOptions),
       size: [a4Page.width, a4Page.height],
       margin: 0,
       bufferPages: true,
       autoFirstPage: false,
-      lang: "en",
+      lang: this.locale.language,
       info: { Title: title, Author: author, CreationDate: date, ModDate: date, Producer: "Contracting service" },
       // PDFKit's default font needs extra font files.
       font: ""
     })
+    if (eInvoice !== undefined) attachEInvoice(this.pdf, eInvoice, { author, date, title })
     for (const face of ["bold", "regular"] as const) {
       // PDFKit also takes a font of fontkit, but its types do not say so.
       this.pdf.registerFont(face, openSimpleFont(fonts.files[face]) as unknown as Buffer)
@@ -170,11 +132,13 @@ export class PdfCanvas {
     const { pdf } = this
     const center = { x: a4Page.width / 2, y: a4Page.height / 2 }
     this.useFace("bold")
-    pdf.fontSize(140)
+    pdf.fontSize(watermarkSize)
+    const size = watermarkSize * Math.min(1, maxWatermarkWidth / pdf.widthOfString(mark))
+    pdf.fontSize(size)
     const x = center.x - pdf.widthOfString(mark) / 2
     pdf.save().rotate(-54, { origin: [center.x, center.y] })
     pdf.fillColor(pageColors.watermark).fillOpacity(0.13)
-    pdf.text(mark, x, center.y + 51, { lineBreak: false, baseline: "alphabetic" })
+    pdf.text(mark, x, center.y + (51 * size) / watermarkSize, { lineBreak: false, baseline: "alphabetic" })
     pdf.restore().fillOpacity(1)
   }
 
@@ -201,7 +165,7 @@ export class PdfCanvas {
 
   /** A text as one line, truncated with an ellipsis to a width. */
   truncateText(text: string, style: TextStyle, width: number): TextLine {
-    const singleLine = text.replace(/\s+/g, " ")
+    const singleLine = text.replace(/[^\S\u202f]+/g, " ")
     const [whole, ...more] = this.wrapText(singleLine, style, width)
     if (whole !== undefined && more.length === 0) return whole
     const [truncated] = this.wrapText(
@@ -217,6 +181,12 @@ export class PdfCanvas {
   /** A number is never truncated: the widest number determines the width of its column. */
   layOutLine(text: string, style: TextStyle): TextLine {
     return this.truncateText(text, style, Number.POSITIVE_INFINITY)
+  }
+
+  /** A text as one line in the first of the sizes that fits a width; in the last one, it can take more lines. */
+  fitText(text: string, style: TextStyle, sizes: ReadonlyArray<number>, width: number): ReadonlyArray<TextLine> {
+    const size = sizes.find((size) => this.layOutLine(text, { ...style, size }).width <= width) ?? sizes.at(-1)
+    return this.wrapText(text, { ...style, size: size ?? style.size }, width)
   }
 
   drawText({ face, style, text }: TextLine, x: number, baseline: number) {
@@ -245,18 +215,14 @@ export class PdfCanvas {
   private drawFooters(text: string) {
     const { count } = this.pdf.bufferedPageRange()
     const left = this.truncateText(text, footerStyle, contentArea.width - 100)
-    const note = this.truncateText(
-      `${missingGlyph} stands for a character that cannot be shown here`,
-      footerStyle,
-      contentArea.width
-    )
+    const note = this.truncateText(this.locale.texts.missingGlyph(missingGlyph), footerStyle, contentArea.width)
     const { hasMissingGlyphs } = this
     for (let index = 0; index < count; index++) {
       this.pdf.switchToPage(index)
       const y = contentArea.bottom + inset + 10
       this.drawRule(contentArea.bottom + inset)
       this.drawText(left, contentArea.left, y)
-      this.drawTextRight(this.layOutLine(`Page ${index + 1} of ${count}`, footerStyle), contentArea.right, y)
+      this.drawTextRight(this.layOutLine(this.locale.texts.page(index + 1, count), footerStyle), contentArea.right, y)
       if (hasMissingGlyphs) this.drawText(note, contentArea.left, y + 10)
     }
   }

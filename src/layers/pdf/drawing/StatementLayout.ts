@@ -1,8 +1,8 @@
-import { formatAmount } from "../../../domain/money/AmountFormat.ts"
+import { type DocumentLocale, documentLocaleOf } from "../../../domain/invoicing/document/DocumentLocale.ts"
 import type { CurrencyStatement } from "../../../domain/reports/Statement.ts"
 import { describeEntry, type StatementDocument } from "../../../domain/reports/StatementDocument.ts"
 import type { Fonts } from "./Fonts.ts"
-import { drawTextColumns, partyLines } from "./InvoiceLayout.ts"
+import { drawTextColumns, issuerBlock, partyLines, titleLines } from "./InvoiceLayout.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
 import { leadingOf, PdfCanvas, type TextStyle } from "./PdfCanvas.ts"
 
@@ -22,19 +22,21 @@ interface StatementRow {
 /** The opening balance, the entries and the closing balance. */
 const rowsOf = (
   { closingMinor, currencyCode, entries, openingMinor }: CurrencyStatement,
-  { from, to }: StatementDocument["statement"]
+  { from, to }: StatementDocument["statement"],
+  { formatAmount, formatDay, texts }: DocumentLocale
 ): ReadonlyArray<StatementRow> => {
   const format = (amountMinor: number) => formatAmount(amountMinor, currencyCode)
+  const { closing, opening } = texts.statement
   return [
-    { day: from, text: "Opening balance", amount: "", balance: format(openingMinor), style: strong },
+    { day: formatDay(from), text: opening, amount: "", balance: format(openingMinor), style: strong },
     ...entries.map((entry) => ({
-      day: entry.day,
-      text: describeEntry(entry),
+      day: formatDay(entry.day),
+      text: describeEntry(entry, texts),
       amount: format(entry.amountMinor),
       balance: format(entry.balanceMinor),
       style: plain
     })),
-    { day: to, text: "Closing balance", amount: "", balance: format(closingMinor), style: strong }
+    { day: formatDay(to), text: closing, amount: "", balance: format(closingMinor), style: strong }
   ]
 }
 
@@ -47,35 +49,24 @@ interface StatementColumns {
   readonly textWidth: number
 }
 
-const widestOf = (canvas: PdfCanvas, texts: ReadonlyArray<string>) => {
+const widestOf = (canvas: PdfCanvas, texts: ReadonlyArray<string>, min: number) => {
   const longest = texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "")
-  return Math.max(60, canvas.layOutLine(longest, strong).width + 4)
+  return Math.max(min, canvas.layOutLine(longest, strong).width + 4)
 }
 
 const columnsOf = (canvas: PdfCanvas, rows: ReadonlyArray<StatementRow>): StatementColumns => {
-  const balance = contentArea.right - inset
-  const amount =
-    balance -
+  const gap = 14
+  const widest = (name: "day" | "amount" | "balance", min: number) =>
     widestOf(
       canvas,
-      rows.map((row) => row.balance)
-    ) -
-    14
-  const text = contentArea.left + inset + 64
-  return {
-    day: contentArea.left + inset,
-    text,
-    amount,
-    balance,
-    textWidth:
-      amount -
-      widestOf(
-        canvas,
-        rows.map((row) => row.amount)
-      ) -
-      14 -
-      text
-  }
+      rows.map((row) => row[name]),
+      min
+    )
+  const day = contentArea.left + inset
+  const balance = contentArea.right - inset
+  const amount = balance - widest("balance", 60) - gap
+  const text = day + widest("day", 64)
+  return { day, text, amount, balance, textWidth: amount - widest("amount", 60) - gap - text }
 }
 
 const drawRow = (canvas: PdfCanvas, columns: StatementColumns, { amount, balance, day, style, text }: StatementRow) => {
@@ -88,18 +79,13 @@ const drawRow = (canvas: PdfCanvas, columns: StatementColumns, { amount, balance
 }
 
 const drawHead = (canvas: PdfCanvas, columns: StatementColumns) => {
+  const { amount, balance, day, entry } = canvas.locale.texts.statement
   canvas.drawBand(rowHeight)
-  drawRow(canvas, columns, {
-    day: "Date",
-    text: "Entry",
-    amount: "Amount",
-    balance: "Balance",
-    style: { size: 7.5, bold: true }
-  })
+  drawRow(canvas, columns, { day, text: entry, amount, balance, style: { size: 7.5, bold: true } })
 }
 
 const drawCurrency = (canvas: PdfCanvas, document: StatementDocument, currency: CurrencyStatement) => {
-  const rows = rowsOf(currency, document.statement)
+  const rows = rowsOf(currency, document.statement, canvas.locale)
   const columns = columnsOf(canvas, rows)
   if (!canvas.hasRoom(6 * rowHeight)) canvas.newPage()
   const title = canvas.layOutLine(currency.currencyCode, { size: 11, bold: true })
@@ -117,10 +103,10 @@ const drawCurrency = (canvas: PdfCanvas, document: StatementDocument, currency: 
   canvas.y += 16
 }
 
-const drawTitle = (canvas: PdfCanvas, { from, to }: StatementDocument["statement"]) => {
+const drawTitle = (canvas: PdfCanvas, period: string) => {
   const titles = [
-    ...canvas.wrapText("STATEMENT", { size: 22, bold: true }, halfWidth),
-    ...canvas.wrapText(`${from} – ${to}`, { size: 11 }, halfWidth)
+    ...titleLines(canvas, canvas.locale.texts.titles.statement, halfWidth),
+    ...canvas.wrapText(period, { size: 11 }, halfWidth)
   ]
   for (const line of titles) {
     canvas.y += leadingOf(line)
@@ -132,8 +118,11 @@ const drawTitle = (canvas: PdfCanvas, { from, to }: StatementDocument["statement
 const drawParties = (canvas: PdfCanvas, { parties }: StatementDocument) => {
   const width = halfWidth - 16
   drawTextColumns(canvas, [
-    { x: contentArea.left, lines: partyLines(canvas, "FROM", parties.tenant, width) },
-    { x: contentArea.left + halfWidth, lines: partyLines(canvas, "TO", parties.client, width) }
+    { x: contentArea.left, lines: issuerBlock(canvas, parties.tenant, width) },
+    {
+      x: contentArea.left + halfWidth,
+      lines: partyLines(canvas, canvas.locale.texts.party.recipient, parties.client, width)
+    }
   ])
   canvas.y += 20
 }
@@ -141,21 +130,22 @@ const drawParties = (canvas: PdfCanvas, { parties }: StatementDocument) => {
 /** Draws the statement of a client on A4 pages. Equal statements give equal bytes. */
 export const drawStatement = (fonts: Fonts, document: StatementDocument): Promise<Uint8Array<ArrayBuffer>> => {
   const { parties, statement } = document
-  const name = `Statement ${statement.from} – ${statement.to}`
+  const locale = documentLocaleOf(parties)
+  const { names, statement: texts } = locale.texts
+  const period = `${locale.formatDay(statement.from)} – ${locale.formatDay(statement.to)}`
+  const name = `${names.statement} ${period}`
   const canvas = new PdfCanvas(fonts, {
+    locale,
     title: name,
     author: parties.tenant.name,
     date: new Date(statement.to),
     watermark: undefined,
     background: undefined
   })
-  drawTitle(canvas, statement)
+  drawTitle(canvas, period)
   drawParties(canvas, document)
   for (const currency of statement.currencies) drawCurrency(canvas, document, currency)
-  const note =
-    statement.currencies.length === 0
-      ? "Nothing was booked in this period, and nothing was owed."
-      : "The balance is what you owe less what you have paid in advance. A negative balance is in your favour."
+  const note = statement.currencies.length === 0 ? texts.empty : texts.explanation
   const lines = canvas.wrapText(note, { size: 8, faint: true }, contentArea.width)
   drawTextColumns(canvas, [{ x: contentArea.left, lines }])
   return canvas.finish(`${name} · ${parties.tenant.name}`)

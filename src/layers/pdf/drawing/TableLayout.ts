@@ -1,19 +1,11 @@
+import type { DocumentLocale } from "../../../domain/invoicing/document/DocumentLocale.ts"
 import type { DocumentLine } from "../../../domain/invoicing/document/InvoiceDocument.ts"
-import { formatAmount } from "../../../domain/money/AmountFormat.ts"
-import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
 import type { PdfCanvas, TextLine, TextStyle } from "./PdfCanvas.ts"
 
 /** One value for each column except the description. */
 type PerColumn<A> = Readonly<Record<"number" | "quantity" | "unit" | "amount", A>>
 export type TableCells = PerColumn<TextLine>
-
-export const columnTitles: PerColumn<string> = {
-  number: "#",
-  quantity: "Quantity",
-  unit: "Unit price",
-  amount: "Amount"
-}
 
 export interface TableLayout {
   /** Left edge of the number and the description, right edge of the other columns. */
@@ -28,16 +20,14 @@ const minWidths = { quantity: 52, unit: 68, amount: 76 }
 const minDescriptionWidth = 160
 const fontSizes = [9, 8, 7]
 
-const groupThousands = (quantity: string) =>
-  quantity.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","))
-
 const textsOf = (
   { showsQuantity = true, ...line }: DocumentLine,
   index: number,
-  currencyCode: string
+  currencyCode: string,
+  { formatAmount, formatQuantity }: DocumentLocale
 ): PerColumn<string> => ({
   number: String(index + 1),
-  quantity: showsQuantity ? groupThousands(formatDecimal(toDecimal(line.quantity))) : "",
+  quantity: showsQuantity ? formatQuantity(line.quantity) : "",
   unit: showsQuantity ? formatAmount(line.amountMinor, currencyCode) : "",
   amount: formatAmount(line.lineTotalMinor, currencyCode)
 })
@@ -60,7 +50,7 @@ const measureColumns = (
 ): PerColumn<number> => {
   const longest = { number: "", quantity: "", unit: "", amount: "" }
   for (const [index, line] of lines.entries()) {
-    const texts = textsOf(line, index, currencyCode)
+    const texts = textsOf(line, index, currencyCode, canvas.locale)
     for (const name of ["number", "quantity", "unit", "amount"] as const) {
       if (texts[name].length > longest[name].length) longest[name] = texts[name]
     }
@@ -89,6 +79,6 @@ export const layOutTable = (
   const size = fontSizes.find((size) => columnsAt(size, widest).width >= minDescriptionWidth) ?? Math.min(...fontSizes)
   return {
     columns: columnsAt(size, widest),
-    cells: (line, index) => cellsOf(canvas, textsOf(line, index, currencyCode), { size })
+    cells: (line, index) => cellsOf(canvas, textsOf(line, index, currencyCode, canvas.locale), { size })
   }
 }

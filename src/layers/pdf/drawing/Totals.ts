@@ -1,6 +1,9 @@
+import { convertTax } from "../../../domain/eInvoice/EInvoiceAmounts.ts"
+import type { DocumentLocale } from "../../../domain/invoicing/document/DocumentLocale.ts"
 import { type InvoiceDocument, shownDocument } from "../../../domain/invoicing/document/InvoiceDocument.ts"
-import { formatAmount } from "../../../domain/money/AmountFormat.ts"
-import { formatDecimal, toDecimal } from "../../../domain/money/Decimal.ts"
+import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
+import { formatIban } from "../../../domain/money/BankAccount.ts"
+import type { Tax } from "../../../domain/money/InvoiceArithmetic.ts"
 import { contentArea, inset } from "./PageGeometry.ts"
 import { heightOf, leadingOf, type PdfCanvas, type TextLine, type TextStyle } from "./PdfCanvas.ts"
 
@@ -13,36 +16,48 @@ interface TotalsRow {
   readonly style: TextStyle
 }
 
-/** A percentage as invoices show it: 5.5 %. */
-export const formatPercent = (percent: number) => `${formatDecimal(toDecimal(percent))} %`
-
 /** What a tax is charged on, with its percentage unless its name says it. */
-const describeTax = (name: string, percent: string, base: string) =>
-  name.includes(percent) ? `${name} of ${base}` : `${name}: ${percent} of ${base}`
+const describeTax = ({ name, percent }: Tax, base: string, { formatPercent, texts }: DocumentLocale) => {
+  const share = formatPercent(percent)
+  return texts.totals.taxOn(name.includes(share) ? name : texts.labelled(name, share), base)
+}
+
+/** The label of a discount. A credit note shows its share of it. */
+export const describeDiscount = (
+  { discount, discountReason }: Pick<Invoice, "discount" | "discountReason">,
+  { formatPercent, texts }: DocumentLocale
+) => {
+  const share = discount?.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
+  return `${texts.discount}${share}${discountReason === undefined ? "" : ` (${discountReason})`}`
+}
 
 type Shown = Pick<InvoiceDocument, "creditNote" | "invoice">
 
-/** The label of the discount. A credit note shows its share of it. */
-const describeDiscount = ({ invoice: { discount, discountReason } }: Shown) => {
-  const share = discount?.percent === undefined ? "" : ` ${formatPercent(discount.percent)}`
-  return `Discount${share}${discountReason === undefined ? "" : ` (${discountReason})`}`
+const discountRows = (document: Shown, locale: DocumentLocale): ReadonlyArray<TotalsRow> => {
+  const { discountMinor, subtotalMinor } = shownDocument(document)
+  return [
+    { label: describeDiscount(document.invoice, locale), amountMinor: -discountMinor, style: plain },
+    ...(locale.isChosen
+      ? [{ label: locale.texts.totals.net, amountMinor: subtotalMinor - discountMinor, style: plain }]
+      : [])
+  ]
 }
 
 /** Subtotal, discount and taxes. The amount to pay comes last, in large type. */
-const rowsOf = (document: Shown): ReadonlyArray<TotalsRow> => {
-  const { currencyCode, discountMinor, subtotalMinor, taxes, totalMinor } = shownDocument(document)
+const rowsOf = (document: Shown, locale: DocumentLocale): ReadonlyArray<TotalsRow> => {
+  const { currencyCode, subtotalMinor, taxes, totalMinor } = shownDocument(document)
+  const { credit, subtotal, total, undiscounted } = locale.texts.totals
+  const hasDiscount = document.invoice.discount !== undefined
   return [
-    { label: "Subtotal", amountMinor: subtotalMinor, style: plain },
-    ...(document.invoice.discount === undefined
-      ? []
-      : [{ label: describeDiscount(document), amountMinor: -discountMinor, style: plain }]),
-    ...taxes.map(({ baseMinor, name, percent, taxMinor }) => ({
-      label: describeTax(name, formatPercent(percent), formatAmount(baseMinor, currencyCode)),
-      amountMinor: taxMinor,
+    { label: hasDiscount ? undiscounted : subtotal, amountMinor: subtotalMinor, style: plain },
+    ...(hasDiscount ? discountRows(document, locale) : []),
+    ...taxes.map((tax) => ({
+      label: describeTax(tax, locale.formatAmount(tax.baseMinor, currencyCode), locale),
+      amountMinor: tax.taxMinor,
       style: plain
     })),
     {
-      label: `${document.creditNote === undefined ? "Total" : "Total credit"} ${currencyCode}`,
+      label: `${document.creditNote === undefined ? total : credit} ${currencyCode}`,
       amountMinor: totalMinor,
       style: strong
     }
@@ -54,14 +69,15 @@ const rowHeight = 24
 const margin = 20
 
 /** Height of the totals, at most that of a few rows. The last line of the table stays on the same page. */
-export const totalsHeight = (document: Shown) => margin - 12 + rowHeight * Math.min(rowsOf(document).length, 8)
+export const totalsHeight = (document: Shown, locale: DocumentLocale) =>
+  margin - 12 + rowHeight * Math.min(rowsOf(document, locale).length, 8)
 
 /** Draws the totals below the table. A long label continues below its first line. */
 export const drawTotals = (canvas: PdfCanvas, document: Shown) => {
   const { currencyCode } = document.invoice
-  const rows = rowsOf(document).map(({ amountMinor, label, style }) => ({
+  const rows = rowsOf(document, canvas.locale).map(({ amountMinor, label, style }) => ({
     label: canvas.wrapText(label, style, contentArea.width * 0.6),
-    amount: canvas.layOutLine(formatAmount(amountMinor, currencyCode), style),
+    amount: canvas.layOutLine(canvas.locale.formatAmount(amountMinor, currencyCode), style),
     isPlain: style === plain
   }))
   const widthOf = (label: ReadonlyArray<TextLine>) => Math.max(...label.map(({ width }) => width))
@@ -85,26 +101,47 @@ export const drawTotals = (canvas: PdfCanvas, document: Shown) => {
   }
 }
 
-/** The IBAN in groups of four. */
-const formatIban = (iban: string) => iban.replace(/(.{4})(?=.)/g, "$1 ")
+type DocumentContent = Omit<InvoiceDocument, "images">
 
-const paymentLines = ({ creditNote, invoice, parties }: Omit<InvoiceDocument, "images">): ReadonlyArray<string> => {
+const paymentLines = (
+  { creditNote, invoice, parties }: DocumentContent,
+  { texts: { payment } }: DocumentLocale
+): ReadonlyArray<string> => {
   const { bankAccount } = parties.tenant
   if (bankAccount === undefined || creditNote !== undefined) return []
   const { bic, iban, name } = bankAccount
   return [
-    `Please pay to ${name}`,
+    `${payment.payTo} ${name}`,
     `IBAN ${formatIban(iban)}${bic === undefined ? "" : ` · BIC ${bic}`}`,
-    ...(invoice.invoiceNumber === undefined ? [] : [`Reference ${invoice.invoiceNumber}`])
+    ...(invoice.invoiceNumber === undefined ? [] : [`${payment.reference} ${invoice.invoiceNumber}`])
   ]
 }
 
-/** Draws why taxes are not charged, and where to pay to. */
-export const drawNotes = (canvas: PdfCanvas, document: Omit<InvoiceDocument, "images">) => {
+/** The tax in the currency that it is accounted in. */
+const taxCurrencyLines = (document: DocumentContent, { formatAmount, texts }: DocumentLocale) => {
+  const { taxCurrencyCode } = document.invoice
+  const taxMinor = convertTax(shownDocument(document).taxMinor, document.invoice)
+  if (taxCurrencyCode === undefined || taxMinor === undefined) return []
+  return [texts.labelled(texts.totals.taxIn(taxCurrencyCode), formatAmount(taxMinor, taxCurrencyCode))]
+}
+
+/** A longer block continues on the next page. */
+const maxUnbrokenLines = 8
+
+/** Draws why taxes are not charged, the notes, and where to pay to. */
+export const drawNotes = (canvas: PdfCanvas, document: DocumentContent) => {
   const exemptions = shownDocument(document).taxes.flatMap(({ exemptionReason }) => exemptionReason ?? [])
-  for (const block of [exemptions, paymentLines(document)]) {
+  const notes = document.creditNote === undefined ? (document.invoice.notes ?? "") : ""
+  for (const block of [
+    exemptions,
+    taxCurrencyLines(document, canvas.locale),
+    [notes],
+    paymentLines(document, canvas.locale)
+  ]) {
     const lines = block.flatMap((text) => canvas.wrapText(text, plain, contentArea.width - inset))
     if (lines.length > 0) canvas.y += 12
+    const isUnbroken = canvas.locale.isChosen && lines.length <= maxUnbrokenLines
+    if (isUnbroken && !canvas.hasRoom(heightOf(lines))) canvas.newPage()
     for (const line of lines) {
       const leading = leadingOf(line)
       if (!canvas.hasRoom(leading)) canvas.newPage()

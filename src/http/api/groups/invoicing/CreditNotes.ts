@@ -210,8 +210,8 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
       .annotateContext(
         operation("Download a credit note as PDF", inTenant("VIEWER"), {
           description:
-            "Returns the note as a PDF. A finalized note is rendered once and stays the same file. A draft is rendered " +
-            "for each request, with a mark."
+            "Returns the note as a PDF. A finalized note is rendered once and stays the same file; if it meets EN 16931, " +
+            "the file is a Factur-X hybrid with its XML. A draft is rendered for each request, with a mark."
         })
       )
       .annotate(External, true)

@@ -276,8 +276,8 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .annotateContext(
         operation("Download an invoice as PDF", inTenant("VIEWER"), {
           description:
-            "Returns the invoice as a PDF. A finalized invoice is rendered once and stays the same file. A " +
-            "draft is rendered for each request, with a mark."
+            "Returns the invoice as a PDF. A finalized invoice is rendered once and stays the same file; if it meets " +
+            "EN 16931, the file is a Factur-X hybrid with its XML. A draft is rendered for each request, with a mark."
         })
       )
       .annotate(External, true)

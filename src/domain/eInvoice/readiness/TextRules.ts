@@ -1,6 +1,6 @@
-import type { EInvoice, Party } from "./EInvoice.ts"
+import type { EInvoice, Party } from "../EInvoice.ts"
+import { isXmlText } from "../Texts.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
-import { isXmlText } from "./Texts.ts"
 
 type Texts = Readonly<Record<string, string | undefined>>
 

@@ -1,6 +1,6 @@
-import type { VatCategory } from "../money/InvoiceArithmetic.ts"
+import type { VatCategory } from "../../money/InvoiceArithmetic.ts"
+import type { EInvoice, VatBreakdown } from "../EInvoice.ts"
 import { exemptionCodes } from "./CodeLists.ts"
-import type { EInvoice, VatBreakdown } from "./EInvoice.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
 
 /** What the rules of each VAT category begin with. */

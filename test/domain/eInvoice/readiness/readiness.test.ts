@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
-import { findReadinessErrors } from "../../../src/domain/eInvoice/Readiness.ts"
-import { sectionOf, tableRowsOf } from "../../support/assertions/docs.ts"
-import { eInvoiceSource } from "../../support/fixtures/eInvoices.ts"
-import { spoilings } from "../../support/fixtures/spoiledEInvoices.ts"
+import { toEInvoice } from "../../../../src/domain/eInvoice/EInvoiceMapping.ts"
+import { findReadinessErrors } from "../../../../src/domain/eInvoice/readiness/Readiness.ts"
+import { sectionOf, tableRowsOf } from "../../../support/assertions/docs.ts"
+import { eInvoiceSource } from "../../../support/fixtures/eInvoices.ts"
+import { spoilings } from "../../../support/fixtures/spoiledEInvoices.ts"
 
 describe("The readiness check of e-invoices", () => {
   it.each(spoilings)("reports $rule for $name", ({ field, rule, sources }) => {

@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect, Stream } from "effect"
-import type { QueuedFile } from "../../domain/invoicing/document/InvoiceFile.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { Blobs, type StagedUpload } from "../branding/Blobs.ts"
-import { inTransaction } from "../postgres/connection/Transactions.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { QueuedFile } from "../../../domain/invoicing/document/InvoiceFile.ts"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
+import { Blobs, type StagedUpload } from "../../branding/Blobs.ts"
+import { inTransaction } from "../../postgres/connection/Transactions.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
 /** A file that is saved as a blob of its tenant. */
 export interface InvoiceFile {

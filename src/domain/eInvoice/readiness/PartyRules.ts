@@ -1,6 +1,6 @@
-import { electronicAddressSchemes } from "../contracting/ElectronicAddress.ts"
+import { electronicAddressSchemes } from "../../contracting/ElectronicAddress.ts"
+import type { EInvoice, Party } from "../EInvoice.ts"
 import { countryCodes, vatPrefixes } from "./CodeLists.ts"
-import type { EInvoice, Party } from "./EInvoice.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
 
 /** The names of the rules that seller and buyer have each. */

@@ -1,6 +1,6 @@
-import { currencyDecimals } from "../money/Currency.ts"
+import { currencyDecimals } from "../../money/Currency.ts"
+import type { EInvoice, Line } from "../EInvoice.ts"
 import { noteSubjects, unlistedCurrencies } from "./CodeLists.ts"
-import type { EInvoice, Line } from "./EInvoice.ts"
 import { countryErrors, findPartyErrors } from "./PartyRules.ts"
 import { type ReadinessError, requireRule } from "./ReadinessError.ts"
 import { findTextErrors, noteField, numberField } from "./TextRules.ts"

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { type EInvoiceSyntax, requireIssued } from "../../domain/eInvoice/EInvoiceCheck.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import { type EInvoiceSyntax, requireIssued } from "../../../domain/eInvoice/EInvoiceCheck.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
+import { Invoices } from "../Invoices.ts"
 import { EInvoiceWriter } from "./EInvoiceWriter.ts"
 import { InvoiceDetails } from "./InvoicePdfs.ts"
-import { Invoices } from "./Invoices.ts"
 
 /** E-invoices of invoices. The content of an issued invoice never changes, and so neither does its XML. */
 export class InvoiceEInvoices extends Effect.Service<InvoiceEInvoices>()("layers/InvoiceEInvoices", {

@@ -55,6 +55,8 @@ const linesOf = (element: XmlElement, indent: string): ReadonlyArray<string> => 
   return [`${indent}<${start}>`, ...content.flatMap((child) => linesOf(child, `${indent}  `)), `${indent}</${name}>`]
 }
 
-/** The document as text. The same element always gives the same text. */
-export const formatXml = (root: XmlElement) =>
-  `${['<?xml version="1.0" encoding="UTF-8"?>', ...linesOf(root, "")].join("\n")}\n`
+/** The element as a part of a document. The same element always gives the same text. */
+export const formatElement = (part: XmlElement) => `${linesOf(part, "").join("\n")}\n`
+
+/** The element as a document. */
+export const formatXml = (root: XmlElement) => `<?xml version="1.0" encoding="UTF-8"?>\n${formatElement(root)}`

@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
-import { findReadinessErrors } from "../../../src/domain/eInvoice/Readiness.ts"
-import { expectedTotals, makeCiiSchemaCheck, readTotals, syntaxes } from "../../support/assertions/eInvoiceXml.ts"
-import { eInvoiceSources } from "../../support/fixtures/randomEInvoices.ts"
+import { toEInvoice } from "../../../../src/domain/eInvoice/EInvoiceMapping.ts"
+import { findReadinessErrors } from "../../../../src/domain/eInvoice/readiness/Readiness.ts"
+import { expectedTotals, makeCiiSchemaCheck, readTotals, syntaxes } from "../../../support/assertions/eInvoiceXml.ts"
+import { eInvoiceSources } from "../../../support/fixtures/randomEInvoices.ts"
 
 const numRuns = 30
 

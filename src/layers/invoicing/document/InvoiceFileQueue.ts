@@ -1,9 +1,9 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import type { QueuedFile } from "../../domain/invoicing/document/InvoiceFile.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import type { TenantId } from "../../domain/tenancy/Tenant.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { QueuedFile } from "../../../domain/invoicing/document/InvoiceFile.ts"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
+import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
 export interface InvoiceFileJob {
   readonly tenant: TenantId

@@ -1,10 +1,10 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect, Stream } from "effect"
-import type { ImageRole, InvoiceImages as ImagesByRole } from "../../domain/invoicing/document/InvoiceDocument.ts"
-import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
-import { Blobs } from "../branding/Blobs.ts"
-import { withSpans } from "../telemetry/UseCaseSpans.ts"
+import type { ImageRole, InvoiceImages as ImagesByRole } from "../../../domain/invoicing/document/InvoiceDocument.ts"
+import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
+import { Blobs } from "../../branding/Blobs.ts"
+import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 
 interface ImageRow {
   readonly role: ImageRole

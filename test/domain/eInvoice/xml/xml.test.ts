@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { XmlDocument } from "libxml2-wasm"
 import { assert, describe, it } from "vitest"
-import { toEInvoice } from "../../../src/domain/eInvoice/EInvoiceMapping.ts"
-import { formatAmount, isXmlText } from "../../../src/domain/eInvoice/Texts.ts"
-import { formatUbl } from "../../../src/domain/eInvoice/UblXml.ts"
-import { element, formatXml, requiredElement } from "../../../src/domain/eInvoice/Xml.ts"
-import { creditNoteSource, defaultBuyer, defaultSeller, eInvoiceSource } from "../../support/fixtures/eInvoices.ts"
+import { toEInvoice } from "../../../../src/domain/eInvoice/EInvoiceMapping.ts"
+import { formatAmount, isXmlText } from "../../../../src/domain/eInvoice/Texts.ts"
+import { formatUbl } from "../../../../src/domain/eInvoice/xml/UblXml.ts"
+import { element, formatXml, requiredElement } from "../../../../src/domain/eInvoice/xml/Xml.ts"
+import { creditNoteSource, defaultBuyer, defaultSeller, eInvoiceSource } from "../../../support/fixtures/eInvoices.ts"
 
 describe("The XML writer", () => {
   it("writes texts and attributes that a parser reads back as they were", () => {

@@ -1,4 +1,4 @@
-import { formatDecimal, toDecimal } from "../money/Decimal.ts"
+import { formatDecimal, toDecimal } from "../../money/Decimal.ts"
 import {
   type AllowanceCharge,
   type Contact,
@@ -10,8 +10,8 @@ import {
   specificationId,
   type Vat,
   type VatBreakdown
-} from "./EInvoice.ts"
-import { formatAmount } from "./Texts.ts"
+} from "../EInvoice.ts"
+import { formatAmount } from "../Texts.ts"
 import { element, formatXml, requiredElement, type XmlElement } from "./Xml.ts"
 
 /** Cross Industry Invoice of UN/CEFACT, D22B. The order of elements is that of its schema. */
