@@ -61,7 +61,7 @@ describe("The page of an invoice for its client", () => {
     const source = { ...sourceOf({ billableCount: 10_000 }), lines, creditNotes: notes, creditNoteCount: 70 }
     const page = toClientPage(source, now)
     assert.lengthOf(page.lines, maxPageLines)
-    assert.include(page.hiddenLines, "10000")
+    assert.include(page.hiddenLines, "10,000")
     assert.lengthOf(page.creditNotes, maxPageCreditNotes)
     assert.isTrue(page.hasMoreCreditNotes)
     assert.isUndefined(pageOf({}).hiddenLines)
