@@ -36,6 +36,7 @@ export const connectApi = (url: string, token: string, tenant?: string) => {
     get: <A>(path: string) => call<A>("GET", path),
     post: <A = CreatedResource>(path: string, fields?: object) => call<A>("POST", path, fields),
     put: (path: string, fields: object) => call("PUT", path, fields),
+    patch: (path: string, fields: object) => call("PATCH", path, fields),
     upload: (path: string, bytes: Uint8Array<ArrayBuffer>) => send("PUT", path, bytes, "application/octet-stream")
   }
 }

@@ -1,5 +1,6 @@
 import { startGoogleDrive } from "../../test/support/servers/googleDrive.ts"
 import { startJira } from "../../test/support/servers/jira.ts"
+import { startMailServer } from "../../test/support/servers/mailServer.ts"
 import {
   clientSecret,
   oauthSettings,
@@ -16,12 +17,14 @@ export const applicationOrigin = trustedOrigin
 /** The secret that Jira signs its webhooks with. */
 export const jiraSecret = clientSecret
 
-/** Fakes of the external servers: the consent page, Jira, Google Drive and a webhook receiver. */
+/** Fakes of the external servers: the consent page, Jira, Google Drive, a webhook receiver and a mail server. */
 export const startFakeServers = async () => {
   const consent = await startOAuthProvider()
   const jira = await startJira()
   const drive = await startGoogleDrive(driveFolder)
   const receiver = await startReceiver()
+  // It has no certificate. The service sends without encryption only to addresses of DELIVERY_ALLOW.
+  const mail = await startMailServer({ hideSTARTTLS: true })
   const isIssued = (token: string) => consent.issued.includes(token)
   jira.trust(isIssued)
   drive.trust(isIssued)
@@ -30,6 +33,7 @@ export const startFakeServers = async () => {
     jira,
     drive,
     receiver,
+    mail,
 
     /** The settings of a service at `publicUrl` that uses the fakes. */
     settingsFor: (publicUrl: string) => ({
@@ -41,7 +45,7 @@ export const startFakeServers = async () => {
     }),
 
     stop: async () => {
-      for (const server of [receiver, drive, jira, consent]) await server.stop()
+      for (const server of [mail, receiver, drive, jira, consent]) await server.stop()
     }
   }
 }

@@ -7,8 +7,9 @@ import { launchService } from "./service.ts"
 import { makeStep } from "./steps.ts"
 import { walk } from "./walk.ts"
 
-const help = `npm run walkthrough                    goes from an empty database to a branded PDF in Google Drive and a signed
-                                       webhook, with temporary servers; nothing leaves this machine
+const help = `npm run walkthrough                    goes from an empty database over an issue of a tracker to a paid invoice, with
+                                       a PDF in Google Drive, a signed webhook, a mail and the page of the client, on
+                                       temporary servers; nothing leaves this machine
 npm run walkthrough -- --out <folder>  writes the PDF and the webhook to this folder [.data/walkthrough]`
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)

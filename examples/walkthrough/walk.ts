@@ -4,6 +4,7 @@ import { driveFolder, type FakeServers } from "./fakeServers.ts"
 import { authorize, subscribe } from "./integrations.ts"
 import { sendIssue, waitForIssue } from "./issues.ts"
 import { drawLogo } from "./logo.ts"
+import { findMail, openPage } from "./mails.ts"
 import type { Step } from "./steps.ts"
 
 interface WalkOptions {
@@ -15,14 +16,40 @@ interface WalkOptions {
   readonly timeoutSeconds: number
 }
 
-/** Creates a tenant with a logo, a client and a contract. */
-const createContract = async ({ step, token, url }: WalkOptions) => {
+interface IssuedInvoice extends CreatedResource {
+  readonly invoiceNumber: string
+  readonly totalMinor: number
+}
+
+const recipient = "accounts@northwind.example"
+
+/** For both parties, to keep the walkthrough short. */
+const address = {
+  name: "Head office",
+  address1: "Am Hafen 12",
+  zip: "20457",
+  city: "Hamburg",
+  country: "Germany",
+  countryCode: "DE"
+}
+
+/** Creates a tenant with what its invoices need: an account, an address, a tax and a logo. */
+const createTenant = async ({ step, token, url }: WalkOptions) => {
+  const bankAccount = { name: "Harbour Works GmbH", iban: "DE89370400440532013000" }
   const tenant = await step(
     "tenant",
-    () => connectApi(url, token).post("/tenants", { name: "Harbour Works" }),
+    () => connectApi(url, token).post("/tenants", { name: "Harbour Works", bankAccount }),
     ({ id }) => `Harbour Works is ${id}`
   )
   const api = connectApi(url, token, tenant.id)
+
+  const addTax = async () => {
+    await api.post("/addresses", { ...address, vatNumber: "DE123456789" })
+    const rate = await api.post("/tax-rates", { name: "VAT", percent: 19, category: "S" })
+    await api.patch(`/tenants/${tenant.id}`, { defaultTaxRateIds: [rate.id] })
+    return rate
+  }
+  await step("tax", addTax, ({ id }) => `${id} is 19 % on every line from now on`)
 
   const uploadLogo = async () => {
     const { assetId } = await api.post<{ readonly assetId: string }>("/assets", {
@@ -35,11 +62,22 @@ const createContract = async ({ step, token, url }: WalkOptions) => {
     return assetId
   }
   await step("logo", uploadLogo, (id) => `${id} is uploaded, verified and on every invoice from now on`)
+  return api
+}
 
+/** Creates a client with a contact who receives its invoices, and a contract. */
+const createContract = async (api: Api, { step }: WalkOptions) => {
+  const createClient = async () => {
+    const created = await api.post("/clients", { name: "Northwind" })
+    await api.post("/addresses", { ...address, clientId: created.id })
+    const contact = await api.post("/contacts", { clientId: created.id, name: "Accounts", receivesInvoices: true })
+    await api.post("/emails", { contactId: contact.id, address: recipient })
+    return created
+  }
   const client = await step(
     "client",
-    () => api.post("/clients", { name: "Northwind" }),
-    ({ id }) => `Northwind is ${id}`
+    createClient,
+    ({ id }) => `Northwind is ${id}, and ${recipient} gets its invoices`
   )
   const terms = { clientId: client.id, name: "Maintenance", currencyCode: "EUR", status: "ACTIVE" }
   const contract = await step(
@@ -47,11 +85,11 @@ const createContract = async ({ step, token, url }: WalkOptions) => {
     () => api.post("/contracts", terms),
     ({ id }) => `Maintenance in EUR is ${id}`
   )
-  return { api, contract }
+  return { client, contract }
 }
 
-/** Creates and authorizes the integrations: a webhook receiver, Jira and Google Drive. */
-const connectIntegrations = async (api: Api, { fakes: { receiver }, step }: WalkOptions) => {
+/** Creates and authorizes the integrations: a webhook receiver, Jira, Google Drive and a mail server. */
+const connectIntegrations = async (api: Api, { fakes: { mail, receiver }, step }: WalkOptions) => {
   const connectReceiver = async () => {
     const integration = { provider: "WEBHOOK", name: "Books", config: { url: receiver.url } }
     const webhook = await api.post<CreatedResource & { readonly secret: string }>("/integrations", integration)
@@ -75,6 +113,13 @@ const connectIntegrations = async (api: Api, { fakes: { receiver }, step }: Walk
     return drive
   }
   const drive = await step("drive", connectDrive, ({ id }) => `${id} is authorized and subscribed to invoice.finalized`)
+
+  const config = { host: "127.0.0.1", port: mail.port, security: "STARTTLS", from: "billing@harbour-works.example" }
+  await step(
+    "mailer",
+    () => api.post("/integrations", { provider: "EMAIL", name: "Mail", config }),
+    ({ id }) => `${id} sends from ${config.from}`
+  )
   return { webhook, jira, drive }
 }
 
@@ -102,16 +147,50 @@ const billIssue = async (
 
   return step(
     "finalize",
-    () => api.post<CreatedResource & { readonly invoiceNumber: string }>(`/invoices/${draft.id}/finalize`),
-    ({ invoiceNumber }) => `its number is ${invoiceNumber}`
+    () => api.post<IssuedInvoice>(`/invoices/${draft.id}/finalize`),
+    ({ invoiceNumber, totalMinor }) =>
+      `its number is ${invoiceNumber}, its total with tax ${(totalMinor / 100).toFixed(2)} EUR`
   )
 }
 
-/** Goes from an empty service to a branded PDF in the drive and a signed webhook. */
+/** Mails the invoice with its hybrid PDF, opens the page that the mail links to, and records the payment. */
+const collectPayment = async (
+  api: Api,
+  client: CreatedResource,
+  invoice: IssuedInvoice,
+  { fakes, step, timeoutSeconds }: WalkOptions
+) => {
+  const sendMail = async () => {
+    await api.post(`/invoices/${invoice.id}/send`, {})
+    return findMail(fakes, recipient, timeoutSeconds)
+  }
+  const mail = await step(
+    "mail",
+    sendMail,
+    ({ pdf, xmlName }) => `${recipient} got ${pdf.name} with ${xmlName} for its bookkeeping`
+  )
+  await step(
+    "page",
+    () => openPage(mail.link, "Open"),
+    (text) => `the link in the mail says ${text}`
+  )
+
+  const pay = async () => {
+    const { id: invoiceId, totalMinor: amountMinor } = invoice
+    const allocations = [{ invoiceId, amountMinor }]
+    await api.post("/payments", { clientId: client.id, currencyCode: "EUR", amountMinor, allocations })
+    return openPage(mail.link, "Paid")
+  }
+  await step("payment", pay, (text) => `now it says ${text}`)
+  return mail
+}
+
+/** Goes from an empty service to a paid invoice: a branded PDF in the drive, a signed webhook, a mail and a page. */
 export const walk = async (options: WalkOptions) => {
-  const { api, contract } = await createContract(options)
+  const api = await createTenant(options)
+  const { client, contract } = await createContract(api, options)
   const { drive, jira, webhook } = await connectIntegrations(api, options)
-  await billIssue(api, contract, jira, options)
+  const invoice = await billIssue(api, contract, jira, options)
   const { timeoutSeconds, fakes, step } = options
   const file = await step(
     "pdf",
@@ -123,5 +202,6 @@ export const walk = async (options: WalkOptions) => {
     () => findWebhook(api, webhook, fakes, timeoutSeconds),
     ({ headers }) => `${headers["webhook-id"]} arrived, and its signature is valid`
   )
+  await collectPayment(api, client, invoice, options)
   return { file, webhook: request, secret: webhook.secret }
 }

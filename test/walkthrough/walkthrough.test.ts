@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { extractXml } from "@stackforge-eu/factur-x"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
@@ -53,7 +54,13 @@ describe("npm run walkthrough", { timeout: 240_000 }, () => {
         rows.some((row) => row.includes(words)),
         `${words} in ${rows.join("\n")}`
       )
-    assert.isTrue(rows.some((row) => /180[.,]00/.test(row)))
+    for (const amount of ["180.00", "34.20", "214.20"])
+      assert.isTrue(
+        rows.some((row) => row.includes(amount)),
+        `${amount} in ${rows.join("\n")}`
+      )
+    const xml = await extractXml(file)
+    assert.include(xml.xml, "<ram:GrandTotalAmount>214.20</ram:GrandTotalAmount>")
     const image =
       file
         .toString("latin1")
@@ -68,7 +75,7 @@ describe("npm run walkthrough", { timeout: 240_000 }, () => {
     new Webhook(secret).verify(body, headers)
     assert.throws(() => new Webhook(secret).verify(body.replace("FINALIZED", "PAID"), headers))
     assert.deepInclude(JSON.parse(body), { type: "invoice.finalized", id: headers["webhook-id"] })
-    assert.deepInclude(JSON.parse(body).data, { status: "FINALIZED", totalMinor: 18_000 })
+    assert.deepInclude(JSON.parse(body).data, { status: "FINALIZED", totalMinor: 21_420 })
   })
 
   it("prints its usage and rejects an unknown option", async () => {
