@@ -1,4 +1,4 @@
-import { currencyDecimals } from "./Currency.ts"
+import { currencyDecimals } from "./CurrencyDecimals.ts"
 
 /** Formats an amount in the major unit: 123456 is 1,234.56 in EUR, 123,456 in JPY and 123.456 in KWD. */
 export const formatAmount = (amountMinor: number, currencyCode: string) => {
