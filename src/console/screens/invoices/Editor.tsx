@@ -83,8 +83,11 @@ export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates 
   // What was saved replaces what was typed. The same version that is read again does not.
   const version = JSON.stringify([invoice.updatedAt, ...saved.map(({ id, updatedAt }) => [id, updatedAt])])
   useEffect(() => {
+    const focusedId = document.activeElement?.id
     setLines(editableLines(saved, defaultTaxRates))
     setDiscountText(formatDiscount(invoice.discount, currencyCode))
+    // A saved line is another row than the new one was, but the cursor stays where it is.
+    if (focusedId) requestAnimationFrame(() => document.getElementById(focusedId)?.focus())
   }, [version])
   const terms = useMemo(() => new Map(rates.map((rate) => [rate.id, rate])), [rates])
   const counted = lines.filter((line) => !line.isRemoved && !isBlank(line))
