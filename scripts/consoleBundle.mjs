@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
@@ -56,6 +56,10 @@ export const writeConsole = async (folder) => {
       return `${name}.gz`
     })
   )
-  writeFileSync(join(folder, manifestName), JSON.stringify({ ...page, files: files.map(({ name }) => name) }))
-  for (const name of readdirSync(folder)) if (![...written, manifestName].includes(name)) rmSync(join(folder, name))
+  // Atomic and last: a process that starts meanwhile reads the old manifest or the new one, and finds its files.
+  const manifest = join(folder, `${manifestName}.${process.pid}`)
+  writeFileSync(manifest, JSON.stringify({ ...page, files: files.map(({ name }) => name) }))
+  renameSync(manifest, join(folder, manifestName))
+  for (const name of readdirSync(folder))
+    if (![...written, manifestName].includes(name)) rmSync(join(folder, name), { force: true })
 }
