@@ -44,7 +44,12 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
     await invoicing.add(draft.id, { name: "Inspection", quantity: 2.5, amountMinor: 8800 })
     const issued = await invoicing.draft({ contractId: contract.id })
     await invoicing.add(issued.id, { name: "Repair", amountMinor: 12_000 })
-    await invoicing.call("POST", `/invoices/${issued.id}/finalize`)
+    await invoicing.transition(issued.id, "finalize")
+    const allocations = [{ invoiceId: issued.id, amountMinor: 2000 }]
+    const money = { clientId: client.id, currencyCode: "EUR", amountMinor: 5000, allocations }
+    const payment = (await invoicing.call("POST", "/payments", money)).body.data
+    const credit = { invoiceId: issued.id, reason: "Discount", full: true }
+    const note = (await invoicing.call("POST", "/credit-notes", credit)).body.data
     screens = [
       ["", ".tiles"],
       ["/clients", ".virtual .row"],
@@ -56,7 +61,11 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
       [`/invoices/${draft.id}`, ".line input"],
       [`/invoices/${draft.id}`, "dialog .actions", "text=Finalize…"],
       [`/invoices/${issued.id}`, "text=Not sent by mail yet"],
-      [`/invoices/${issued.id}`, "dialog table", "text=Explain"]
+      [`/invoices/${issued.id}`, "dialog table", "text=Explain"],
+      ["/payments", ".virtual .row"],
+      [`/payments/${payment.id}`, ".rows .row"],
+      ["/credit-notes", ".virtual .row"],
+      [`/credit-notes/${note.id}`, "iframe[src^='blob:']"]
     ]
   })
   afterAll(() => console?.stop())

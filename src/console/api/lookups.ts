@@ -28,7 +28,12 @@ const contracts = makeLookup<Schemas["Contract"]>((contractId) =>
   read(api.GET("/api/v1/contracts/{contractId}", { params: { path: { contractId } } }))
 )
 
+const invoices = makeLookup<Schemas["Invoice"]>((invoiceId) =>
+  read(api.GET("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } } }))
+)
+
 export const findClient = clients.get
+export const findInvoice = invoices.get
 export const findContract = contracts.get
 
 /** The client of a contract. */
@@ -40,4 +45,5 @@ export const findClientOf = (contractId: string) => {
 export const clearLookups = () => {
   clients.clear()
   contracts.clear()
+  invoices.clear()
 }

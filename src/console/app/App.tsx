@@ -21,6 +21,11 @@ const Contract = lazy(() => import("../screens/contracts/Contract.tsx").then(({ 
 const Invoices = lazy(() => import("../screens/invoices/Invoices.tsx").then(({ Invoices }) => Invoices))
 const Invoice = lazy(() => import("../screens/invoices/Invoice.tsx").then(({ Invoice }) => Invoice))
 
+const Payments = lazy(() => import("../screens/payments/Payments.tsx").then(({ Payments }) => Payments))
+const Payment = lazy(() => import("../screens/payments/Payment.tsx").then(({ Payment }) => Payment))
+const CreditNotes = lazy(() => import("../screens/creditNotes/CreditNotes.tsx").then(({ CreditNotes }) => CreditNotes))
+const CreditNote = lazy(() => import("../screens/creditNotes/CreditNote.tsx").then(({ CreditNote }) => CreditNote))
+
 const NotFound = () => <Empty title="There is no such page" />
 
 /** Reads the role of the person in the tenant that the address names. */
@@ -55,6 +60,10 @@ const Screens = () => (
       <Route path="/console/:tenant/contracts/:id" component={Contract} />
       <Route path="/console/:tenant/invoices" component={Invoices} />
       <Route path="/console/:tenant/invoices/:id" component={Invoice} />
+      <Route path="/console/:tenant/payments" component={Payments} />
+      <Route path="/console/:tenant/payments/:id" component={Payment} />
+      <Route path="/console/:tenant/credit-notes" component={CreditNotes} />
+      <Route path="/console/:tenant/credit-notes/:id" component={CreditNote} />
       <Route default component={NotFound} />
     </Router>
   </Shell>

@@ -8,5 +8,7 @@ export const places = [
     icon: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM5 20c0-4 3-6 7-6s7 2 7 6"
   },
   { path: "/contracts", label: "Contracts", key: "t", icon: "M7 3h7l4 4v14H7zM14 3v4h4M10 12h5M10 16h5" },
-  { path: "/invoices", label: "Invoices", key: "i", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" }
+  { path: "/invoices", label: "Invoices", key: "i", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" },
+  { path: "/payments", label: "Payments", key: "p", icon: "M3 7h18v11H3zM3 11h18M7 15h3" },
+  { path: "/credit-notes", label: "Credit notes", key: "n", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 10h6" }
 ] as const

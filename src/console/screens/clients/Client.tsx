@@ -137,15 +137,17 @@ const Documents = ({ clientId, related }: { readonly clientId: string; readonly 
         </li>
       ))}
       {related.creditNotes.map(({ creditNoteNumber, currencyCode, id, status, totalMinor }) => (
-        <li key={id} class="row">
-          <span class="row-main">
-            <strong>{creditNoteNumber ?? "Draft"}</strong>
-            <span class="muted">Credit note</span>
-          </span>
-          <span class="row-side">
-            <Money amountMinor={-totalMinor} currencyCode={currencyCode} />
-            <Badge status={status} />
-          </span>
+        <li key={id}>
+          <a class="row" href={inTenant(`/credit-notes/${id}`)}>
+            <span class="row-main">
+              <strong>{creditNoteNumber ?? "Draft"}</strong>
+              <span class="muted">Credit note</span>
+            </span>
+            <span class="row-side">
+              <Money amountMinor={-totalMinor} currencyCode={currencyCode} />
+              <Badge status={status} />
+            </span>
+          </a>
         </li>
       ))}
     </ul>

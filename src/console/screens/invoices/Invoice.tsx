@@ -5,6 +5,7 @@ import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant, tenant } from "../../api/session.ts"
 import { Page } from "../../ui/Page.tsx"
+import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
@@ -15,7 +16,6 @@ import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
 import { isOverdue } from "./overdue.ts"
-import { PdfPreview } from "./PdfPreview.tsx"
 import { CreditNoteDialog, PaymentDialog, SendDialog, VoidDialog } from "./SettleDialogs.tsx"
 
 type Panel = "finalize" | "send" | "payment" | "credit" | "void" | "explain" | undefined
@@ -254,7 +254,13 @@ export const Invoice = () => {
               )}
               {loaded.value.issuedAt !== undefined && <Mails invoiceId={invoiceId} />}
             </div>
-            {isPreviewed && <PdfPreview invoice={loaded.value} />}
+            {isPreviewed && (
+              <PdfPreview
+                path={`/api/v1/invoices/${invoiceId}/pdf`}
+                name={invoiceTitle(loaded.value)}
+                version={loaded.value.updatedAt}
+              />
+            )}
           </div>
           <Panels panel={panel} loaded={loaded} onClose={() => setPanel(undefined)} />
         </Page>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks"
-import { readFile, type Schemas } from "../../api/client.ts"
-import { useQuery } from "../../api/query.ts"
-import { saveFile } from "../../ui/download.ts"
-import { Shown } from "../../ui/State.tsx"
+import { readFile } from "../api/client.ts"
+import { useQuery } from "../api/query.ts"
+import { saveFile } from "./download.ts"
+import { Shown } from "./State.tsx"
 
 /** The address of a blob as long as the view lives. */
 const useBlobUrl = (file: Blob) => {
@@ -27,12 +27,20 @@ const Frame = ({ file, name }: { readonly file: Blob; readonly name: string }) =
   )
 }
 
+interface PdfPreviewProps {
+  /** Where the API serves the file. */
+  readonly path: string
+  readonly name: string
+  /** Another version is read again. */
+  readonly version: string
+}
+
 /** The document as the client gets it. A draft has a mark. */
-export const PdfPreview = ({ invoice: { id, invoiceNumber, updatedAt } }: { readonly invoice: Schemas["Invoice"] }) => {
-  const query = useQuery(`pdf ${id} ${updatedAt}`, () => readFile(`/api/v1/invoices/${id}/pdf`))
+export const PdfPreview = ({ name, path, version }: PdfPreviewProps) => {
+  const query = useQuery(`pdf ${path} ${version}`, () => readFile(path))
   return (
     <aside class="card preview" aria-label="Preview">
-      <Shown query={query}>{(file) => <Frame file={file} name={invoiceNumber ?? "Draft"} />}</Shown>
+      <Shown query={query}>{(file) => <Frame file={file} name={name} />}</Shown>
     </aside>
   )
 }
