@@ -31,7 +31,8 @@ export const PagedList = <A,>({ empty, keyOf, label, pages, row }: PagedListProp
       />
       <p class="count muted" role="status">
         {pages.items.length}
-        {pages.hasMore ? "+" : ""} {label.toLowerCase()}
+        {pages.hasMore ? "+" : ""}{" "}
+        {pages.items.length === 1 ? label.toLowerCase().replace(/s$/, "") : label.toLowerCase()}
       </p>
     </div>
   )
