@@ -94,6 +94,19 @@ const rooms = {
   "http/handlers": ["domain", "layers", "http/api", "http/server"]
 }
 
+/** The modules of the domain that run in a browser: the console computes with them. They import only each other. */
+const browserModules = [
+  "invoicing/DraftTotals",
+  "invoicing/PastedLines",
+  "invoicing/TaxSets",
+  "money/AmountFormat",
+  "money/AmountParser",
+  "money/CurrencyDecimals",
+  "money/Decimal",
+  "money/InvoiceArithmetic",
+  "money/Money"
+].map((name) => `^src/domain/${name}\\.ts$`)
+
 const pathOf = (room) => `^src/${room}/`
 
 const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
@@ -116,6 +129,25 @@ export default {
       to: {}
     },
     {
+      name: "console-runs-in-a-browser",
+      comment: "src/console may import itself and the modules of the domain that run in a browser.",
+      severity: "error",
+      from: { path: "^src/console/" },
+      to: { path: "^src/", pathNot: ["^src/console/", ...browserModules] }
+    },
+    {
+      name: "browser-modules-import-each-other",
+      severity: "error",
+      from: { path: browserModules },
+      to: { pathNot: browserModules }
+    },
+    {
+      name: "nothing-imports-the-console",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/console/" },
+      to: { path: "^src/console/" }
+    },
+    {
       name: "main-is-the-command-line",
       severity: "error",
       from: {},
@@ -126,6 +158,6 @@ export default {
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { extensions: [".ts"] }
+    enhancedResolveOptions: { extensions: [".ts", ".tsx"] }
   }
 }

@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config"
 
 /** Tests that need no server. `npm run test:quick` and `npm run mutation` run only these. */
 export const quick = [
+  "test/console/{bundle,fieldErrors}.test.ts",
   "test/docs.test.ts",
   "test/domain/**/*.test.ts",
   "test/neighbours/*.test.ts",
@@ -12,7 +13,7 @@ export const quick = [
   "test/http/openApiTexts.test.ts",
   "test/http/server/{boundedDecoder,clientAddress,jsonStructure,rateLimit,responseCheck,startPage,pageHtml}.test.ts",
   "test/layers/{concurrency,config,secrets}/*.test.ts",
-  "test/layers/auth/{coalescer,tokenCache}.test.ts",
+  "test/layers/auth/{coalescer,signInCodes,tokenCache}.test.ts",
   "test/layers/branding/imageVerifier.test.ts",
   "test/layers/nats/throttle.test.ts",
   "test/layers/pdf/{layout,content,bidiText,hybrid,languages,statementLayout,unchangedFiles}.test.ts",

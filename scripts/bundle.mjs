@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { build, stop } from "esbuild"
+import { writeConsole } from "./consoleBundle.mjs"
 import { docsViewer } from "./docsViewer.mjs"
 import { packagesMark } from "./packagesMark.mjs"
 import { inProject, root } from "./project.mjs"
@@ -58,6 +59,7 @@ export const copyRuntimeFiles = async (folder) => {
   mirrorFolder(colors, ["sRGB_IEC61966_2_1.icc"], join(folder, "data"))
   const viewer = await docsViewer()
   replaceFile(join(folder, "docs-viewer.js.gz"), (path) => copyFileSync(viewer, path))
+  await writeConsole(join(folder, "console"))
 }
 
 /** Bundles our sources into one file; `selfContained` includes the packages. */
@@ -72,10 +74,10 @@ export const bundle = async (entry, outfile, { selfContained = false, sourcemap 
     write: false,
     ...(selfContained ? selfContainedOptions() : { packages: "external" })
   })
-  // Otherwise esbuild's helper process lives as long as this one.
-  await stop()
   mkdirSync(dirname(outfile), { recursive: true })
   await copyRuntimeFiles(dirname(outfile))
+  // Otherwise esbuild's helper process lives as long as this one.
+  await stop()
   for (const { contents, path } of outputFiles) {
     replaceFile(path, (temporary) => {
       writeFileSync(temporary, contents)

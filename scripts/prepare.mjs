@@ -18,7 +18,7 @@ const requireNode = () => {
 }
 
 // Checks folders too: removing a file changes only the time of its folder.
-const changedSince = (time, path) => {
+export const changedSince = (time, path) => {
   // An editor may remove its temporary file while this looks at it.
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return true

@@ -13,6 +13,7 @@ const commands = [
   ["npm run migrate", "apply the pending database migrations"],
   ["npm run reseal", "encrypt all secrets with the newest key of SECRETS_KEY"],
   ["npm run -s token -- --sub alice", "print a development bearer token (--expires-in <seconds>)"],
+  ["npm run -s console", "print a link that signs in to the console, once, during development"],
   ["npm run demo", "fill a tenant with example data"],
   ["npm run listen -- --forward-to <url>", "forward the events of a tenant to a receiver on this machine"],
   ["npm run drill", "rehearse failures: restore, failover, rotate-keys, lose-broker, upgrade"],

@@ -5,8 +5,9 @@ import { Cause, Console, Effect, Layer, Option } from "effect"
 import { help } from "./help.ts"
 import { handlerGroups } from "./http/HandlerGroups.ts"
 import { httpLive } from "./http/Http.ts"
+import { baseUrlOf, requestSignInLink } from "./http/server/pages/ConsoleLink.ts"
 import { withProbes } from "./http/WorkerProbes.ts"
-import { signDevelopmentToken } from "./layers/auth/DevelopmentKey.ts"
+import { acceptsDevelopmentTokens, signDevelopmentToken } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, SettingsError, SettingsLive } from "./layers/config/Settings.ts"
 import { checkKeys, KeyCheckLive } from "./layers/keys/KeyCheck.ts"
 import { reseal } from "./layers/keys/Reseal.ts"
@@ -67,6 +68,13 @@ const printToken = (args: ReadonlyArray<string>) =>
     yield* Console.log(yield* signDevelopmentToken(values.sub, seconds))
   })
 
+/** A new link into the console of the service that runs on this machine. */
+const printConsoleLink = Effect.gen(function* () {
+  const settings = yield* Settings
+  if (!acceptsDevelopmentTokens(settings)) return yield* failWith("only development tokens can be had by a link")
+  yield* Console.log(yield* requestSignInLink(baseUrlOf(settings)))
+})
+
 const run = (command: string | undefined, args: ReadonlyArray<string>) => {
   if (args.includes("--help")) return Console.log(help)
   switch (command) {
@@ -82,6 +90,8 @@ const run = (command: string | undefined, args: ReadonlyArray<string>) => {
       return runReseal
     case "token":
       return printToken(args)
+    case "console":
+      return printConsoleLink
     case undefined:
     case "help":
     case "--help":

@@ -2,6 +2,9 @@ import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Data, Deferred, Effect, ExecutionStrategy, Exit, Fiber, Redacted, Ref, Schedule, Scope } from "effect"
+import { consolePath } from "./http/server/pages/Console.ts"
+import { baseUrlOf, requestSignInLink } from "./http/server/pages/ConsoleLink.ts"
+import { acceptsDevelopmentTokens } from "./layers/auth/DevelopmentKey.ts"
 import { Settings, type SettingsShape } from "./layers/config/Settings.ts"
 import { waitUntilApiReady } from "./layers/local/ApiReadiness.ts"
 import { printLine, withProgress } from "./layers/local/ConsoleProgress.ts"
@@ -88,20 +91,20 @@ const migrate = (program: Program) =>
     )
   )
 
-const loopbackOfWildcard: Record<string, string> = { "0.0.0.0": localhost, "::": "::1" }
+/** A link that signs in once, or the address of the console where another issuer signs people in. */
+const consoleLink = (baseUrl: string, settings: SettingsShape, { folder }: DataDir) =>
+  acceptsDevelopmentTokens(settings)
+    ? requestSignInLink(baseUrl).pipe(Effect.provideService(Settings, { ...settings, DATA_DIR: folder }))
+    : Effect.succeed(`${baseUrl}${consolePath}`)
 
-const baseUrlOf = ({ HOST, PORT }: SettingsShape) => {
-  const host = loopbackOfWildcard[HOST] ?? HOST
-  return `http://${host.includes(":") ? `[${host}]` : host}:${PORT}`
-}
-
-const welcomeText = (baseUrl: string, { folder, logFileOf }: DataDir) => {
+const welcomeText = (baseUrl: string, link: string | undefined, { folder, logFileOf }: DataDir) => {
   const tokenCommand = "npm run -s token -- --sub alice"
   const relativeFolder = relative(process.cwd(), folder)
   return [
     "",
     "  The service is ready.",
     "",
+    ...(link === undefined ? [] : [`  Console ${link}`]),
     `  API     ${baseUrl}/api/v1`,
     `  Docs    ${baseUrl}/docs`,
     `  Logs    ${relative(process.cwd(), join(logFileOf("api"), ".."))}`,
@@ -129,7 +132,8 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
     yield* requirePort(settings, dataDir)
     const urls = {
       DATABASE_URL: yield* startDatabase(settings, dataDir),
-      NATS_URL: yield* startBroker(settings, dataDir)
+      NATS_URL: yield* startBroker(settings, dataDir),
+      PUBLIC_URL: settings.PUBLIC_URL ?? baseUrlOf(settings)
     }
     const programOf = (name: string, args: ReadonlyArray<string>): Program => ({
       name,
@@ -154,7 +158,8 @@ const start = (settings: SettingsShape, { watch }: UpOptions) =>
     // One process loads its program sooner than four.
     const workers = watch ? [workerOf("workers", workerNames)] : workerNames.map((name) => workerOf(name, [name]))
     const baseUrl = baseUrlOf(settings)
-    const welcome = yield* Effect.once(printLine(welcomeText(baseUrl, dataDir)))
+    const link = settings.CONSOLE === "off" ? Effect.succeed(undefined) : consoleLink(baseUrl, settings, dataDir)
+    const welcome = yield* Effect.once(Effect.flatMap(link, (link) => printLine(welcomeText(baseUrl, link, dataDir))))
     const scope = yield* Effect.scope
     const stoppingWorkers = yield* Ref.make<Fiber.Fiber<void>>(Fiber.void)
     const startProcesses = Effect.gen(function* () {

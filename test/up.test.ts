@@ -56,6 +56,7 @@ describe("The up command", { timeout: 90_000 }, () => {
       for (const { output, port } of yield* Instances) {
         assert.strictEqual(yield* readinessStatus(port), 200)
         assert.include(output(), `http://${localhost}:${port}/docs`)
+        assert.match(output(), new RegExp(`http://${localhost}:${port}/console#code=[\\w-]{43}\\n`))
       }
     })
   )

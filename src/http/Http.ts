@@ -21,6 +21,8 @@ import { makeClientPageRoutes } from "./handlers/clientPage/ClientPageRoutes.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
 import { type HandlerGroup, shareServices } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
+import { makeConsoleRoutes } from "./server/pages/Console.ts"
+import { makeConsoleSignInRoutes } from "./server/pages/ConsoleSignIn.ts"
 import { makeDevelopmentTokenRoutes } from "./server/pages/DevelopmentToken.ts"
 import { makeDocsRoutes } from "./server/pages/Docs.ts"
 import { makeHealth } from "./server/pages/Health.ts"
@@ -42,7 +44,8 @@ const serve = Effect.fnUntraced(function* <E, R>(
   const health = yield* makeHealth
   const tokenRoutes = yield* makeDevelopmentTokenRoutes
   const docsRoutes = yield* makeDocsRoutes(() => makeOpenApiDocument(api), { hasTokenButton: tokenRoutes.length > 0 })
-  const pages = [...health.routes, ...docsRoutes, ...tokenRoutes]
+  const consoleRoutes = [...(yield* makeConsoleRoutes), ...(yield* makeConsoleSignInRoutes)]
+  const pages = [...health.routes, ...docsRoutes, ...tokenRoutes, ...consoleRoutes]
   const plainRoutes = [...pages, makeStartPageRoute(pages)]
   yield* serveMetrics(health.routes)
   const { pageRoutes, routes } = yield* shareServices(

@@ -67,10 +67,13 @@ describe("A release", () => {
     }
   })
 
-  it("serves the documentation, stores an image in S3 and renders the PDF of an invoice", async () => {
+  it("serves the documentation and the console, stores an image in S3 and renders the PDF of an invoice", async () => {
     const { url } = await processes.start()
     assert.strictEqual((await fetch(`${url}/readyz`)).status, 200)
     assert.strictEqual((await fetch(`${url}/docs`)).status, 200)
+    const page = await (await fetch(`${url}/console`)).text()
+    const [, script = ""] = page.match(/<script type="module" src="([^"]+)"/) ?? []
+    assert.strictEqual((await fetch(url + script)).status, 200)
 
     const authorization = `Bearer ${await processes.token("owner")}`
     const send = async (method: string, path: string, body: object | Uint8Array, tenant?: string) => {

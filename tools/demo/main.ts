@@ -121,7 +121,9 @@ const runDemo = async (given: ReturnType<typeof readArguments>) => {
   const before = await countAll(api)
   await fillTenant(api, tenant, serviceUrl, ports)
   print(`\n${describeTenant(tenant, before, await countAll(api))}`)
-  print(`\nSee it at ${serviceUrl}/docs with the header tenant-id: ${tenant.id}`)
+  print(
+    `\nSee it at ${serviceUrl}/console/${tenant.id}, or at ${serviceUrl}/docs with the header tenant-id: ${tenant.id}`
+  )
 }
 
 runTool(async () => {

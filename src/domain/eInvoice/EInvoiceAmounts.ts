@@ -1,5 +1,5 @@
 import { termsOf } from "../invoicing/TaxSets.ts"
-import { currencyDecimals } from "../money/Currency.ts"
+import { currencyDecimals } from "../money/CurrencyDecimals.ts"
 import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { type Tax, type TaxTerms, vatCategories } from "../money/InvoiceArithmetic.ts"
 import { lineTotal, sumMinor } from "../money/Money.ts"

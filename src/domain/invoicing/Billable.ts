@@ -179,7 +179,14 @@ const currencyErrors = ({ currencyCode }: Terms, expected: string): ReadonlyArra
         }
       ]
 
-const referenceErrors = ({ referenceId, referenceType }: Terms): ReadonlyArray<ErrorDetail> => {
+/** Kind and identifier of an external item come together. */
+export const referencePairErrors = ({
+  referenceId,
+  referenceType
+}: {
+  readonly referenceId?: string | undefined
+  readonly referenceType?: string | undefined
+}): ReadonlyArray<ErrorDetail> => {
   if ((referenceType === undefined) === (referenceId === undefined)) return []
   const [missing, given] =
     referenceId === undefined ? ["referenceId", "referenceType"] : ["referenceType", "referenceId"]
@@ -216,6 +223,6 @@ const amountErrors = (line: Terms): ReadonlyArray<ErrorDetail> => {
 export const lineErrors = (line: Terms, currencyCode: string): ReadonlyArray<ErrorDetail> => [
   ...currencyErrors(line, currencyCode),
   ...discountReasonErrors(line),
-  ...referenceErrors(line),
+  ...referencePairErrors(line),
   ...amountErrors(line)
 ]

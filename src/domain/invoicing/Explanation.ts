@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { EncodedJson } from "../EncodedJson.ts"
 import { exampleId } from "../Ids.ts"
-import { currencyDecimals } from "../money/Currency.ts"
+import { currencyDecimals } from "../money/CurrencyDecimals.ts"
 import { type Decimal, formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { invoiceAmounts, lineAmounts, percentProduct, type Tax } from "../money/InvoiceArithmetic.ts"
 import { field } from "../Schemas.ts"

@@ -1,4 +1,4 @@
-import { currencyDecimals } from "./Currency.ts"
+import { currencyDecimals } from "./CurrencyDecimals.ts"
 
 /** Separates the thousands of a text that begins with digits. */
 export const groupThousands = (number: string) =>

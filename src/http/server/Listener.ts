@@ -38,8 +38,10 @@ export const makeCors = (origins: ReadonlyArray<string>) => {
   }
 }
 
-/** A public GET route outside of the API, such as health or documentation. */
+/** A public route outside of the API, such as health or documentation. */
 export interface PlainRoute {
+  /** Default: GET, and HEAD with it. */
+  readonly method?: "POST"
   readonly path: `/${string}`
   readonly respond: (request: IncomingMessage) => Effect.Effect<HttpResponse, ApiError>
 }
@@ -145,8 +147,8 @@ const makeRouter = (
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isUnsafeGet) router.on("HEAD", route.path, target)
   }
-  for (const { path, respond } of plainRoutes) {
-    router.on(["GET", "HEAD"], path, { name: path, run: ({ request }) => respond(request) })
+  for (const { method, path, respond } of plainRoutes) {
+    router.on(method ?? ["GET", "HEAD"], path, { name: path, run: ({ request }) => respond(request) })
   }
   for (const route of pageRoutes) {
     const { name, path, toErrorResponse } = route

@@ -38,6 +38,12 @@ const unreachableIssuer = ({ AUTH_ISSUER, AUTH_JWKS_URL }: NodeJS.ProcessEnv) =>
     ? []
     : ["AUTH_ISSUER must be a URL starting with http:// or https://, unless AUTH_JWKS_URL is set"]
 
+/** The console finds its identity provider by the discovery document of the issuer. */
+const incompleteConsole = ({ AUTH_ISSUER, CONSOLE_OIDC_CLIENT_ID }: NodeJS.ProcessEnv) =>
+  CONSOLE_OIDC_CLIENT_ID === undefined || (AUTH_ISSUER !== undefined && URL.canParse(AUTH_ISSUER))
+    ? []
+    : ["AUTH_ISSUER must be a URL with CONSOLE_OIDC_CLIENT_ID, which signs people in there"]
+
 /** Settings of the blob store require a bucket, and the access key requires its secret. */
 const incompleteBlobStore = (settings: NodeJS.ProcessEnv) => {
   const [id, secret] = [settings["BLOB_STORE_ACCESS_KEY_ID"], settings["BLOB_STORE_SECRET_ACCESS_KEY"]]
@@ -86,6 +92,7 @@ export const findConflicts = (given: NodeJS.ProcessEnv): ReadonlyArray<string> =
   ...missingInProduction(given),
   ...insecureInProduction(given),
   ...unreachableIssuer(given),
+  ...incompleteConsole(given),
   ...incompleteBlobStore(given),
   ...ambiguousNats(given),
   ...incompleteMailServer(given)

@@ -248,6 +248,10 @@ export const settings = {
       default: (): ReadonlyArray<(typeof asymmetricAlgorithms)[number]> => ["RS256", "PS256", "ES256", "EdDSA"]
     }
   ),
+  CONSOLE: withDefault(oneOf("on", "off"), "on", "off serves no console at /console"),
+  CONSOLE_OIDC_CLIENT_ID: text(
+    "client ID with which people sign in to the console at AUTH_ISSUER, a public client with PKCE; the token endpoint must be at the origin of the issuer"
+  ),
   SECRETS_KEY: Schema.optionalWith(
     described(
       keys,

@@ -8,9 +8,11 @@ import {
   lineErrors,
   type PatchBillable,
   patchLine,
+  referencePairErrors,
   toLine
 } from "../../domain/invoicing/Billable.ts"
 import type { TaxSet } from "../../domain/invoicing/TaxSets.ts"
+import type { PageRequest } from "../../domain/Paging.ts"
 import { type TaxRate, taxReferenceErrors } from "../../domain/taxes/TaxRate.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
@@ -31,6 +33,12 @@ const removed = ({ lineTotalMinor, taxRates }: Pick<Billable, "lineTotalMinor" |
   netMinor: -lineTotalMinor,
   lineCount: -1
 })
+
+interface Filter {
+  readonly invoiceId?: string | undefined
+  readonly referenceType?: string | undefined
+  readonly referenceId?: string | undefined
+}
 
 /** Repository of the lines of invoices. Every change updates the totals of the invoice in the same transaction. */
 export class Billables extends Effect.Service<Billables>()("layers/Billables", {
@@ -110,6 +118,16 @@ export class Billables extends Effect.Service<Billables>()("layers/Billables", {
 
     return {
       ...billables,
+
+      /** One page of the lines of an invoice, of the line that bills an item, or of all lines. */
+      list: (window: PageRequest, { invoiceId, referenceId, referenceType }: Filter) => {
+        if (referenceId === undefined && referenceType === undefined)
+          return billables.page(window, { invoice: invoiceId })
+        return Effect.zipRight(
+          requireNoErrors(referencePairErrors({ referenceId, referenceType })),
+          billables.page(window, { invoice: invoiceId, referenceId, referenceType }, sql`not this.released`)
+        )
+      },
 
       /** Adds all lines to a draft, or none. */
       create: (body: typeof CreateBillables.Type) => create(body).pipe(inTransaction(sql), references.retryOnDuplicate),

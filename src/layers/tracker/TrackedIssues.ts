@@ -24,6 +24,7 @@ interface Filter {
   readonly key?: string | undefined
   readonly state?: string | undefined
   readonly deleted?: boolean | undefined
+  readonly billed?: boolean | undefined
 }
 
 /** Repository of the issues that trackers have sent. */
@@ -42,6 +43,7 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
           tracked_issues this where ${reading.inTenant(tenant)} and this.integration_id = ${integration} and ${condition}`)
       )
 
+    const noFilter = sql`true`
     const isUnbilled = sql`not exists (
       select 1 from billables b
       join integrations i on i.tenant_id = this.tenant_id and i.id = this.integration_id
@@ -66,12 +68,13 @@ export class TrackedIssues extends Effect.Service<TrackedIssues>()("layers/Track
           )
         ),
 
-      page: (integration: string, window: PageRequest, { deleted, key, projectKey, state }: Filter) =>
+      page: (integration: string, window: PageRequest, { billed, deleted, key, projectKey, state }: Filter) =>
         reading
           .page(
             window,
             { integration, projectKey, state, issueKey: key },
-            deleted === undefined ? undefined : sql`this.is_deleted = ${deleted}`
+            sql`${deleted === undefined ? noFilter : sql`this.is_deleted = ${deleted}`}
+              and ${billed === undefined ? noFilter : billed ? sql`not (${isUnbilled})` : isUnbilled}`
           )
           .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 

@@ -1,7 +1,8 @@
 import { data } from "currency-codes"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { CurrencyCode, currencyDecimals } from "../../../src/domain/money/Currency.ts"
+import { CurrencyCode } from "../../../src/domain/money/Currency.ts"
+import { currencyDecimals } from "../../../src/domain/money/CurrencyDecimals.ts"
 import { schemaErrorsOf } from "../../support/assertions/schemaErrors.ts"
 
 const nonMoney = ["XAG", "XAU", "XPD", "XPT", "XBA", "XBB", "XBC", "XBD", "XDR", "XSU", "XUA", "XTS", "XXX"]
@@ -31,6 +32,11 @@ describe("currencyDecimals", () => {
     ["XCG", 2]
   ])("knows that %s has %i", (code, decimals) => {
     assert.strictEqual(currencyDecimals(code), decimals)
+  })
+
+  it("agrees with the list of ISO 4217 for every currency", () => {
+    for (const { code, digits } of data)
+      if (!nonMoney.includes(code)) assert.strictEqual(currencyDecimals(code), digits, code)
   })
 
   it("takes 2 for an unknown currency", () => {

@@ -34,6 +34,14 @@ describe("Members", () => {
     assert.deepInclude(response.body.details[0], { field: "role", constraint: "state" })
   }
 
+  it("read their own membership and role at /me", async () => {
+    const tenant = await service.newTenant()
+    const id = await addMember(tenant, "vera", "VIEWER")
+    const { body } = await service.api("GET", "/me", { as: "vera", tenant })
+    assert.deepInclude(body.data, { id, subject: "vera", role: "VIEWER" })
+    assert.strictEqual((await service.api("GET", "/me", { as: "stranger", tenant })).status, 403)
+  })
+
   it("are added, read, changed, listed and removed", async () => {
     const tenant = await service.newTenant()
     const created = await tryAddMember(tenant, { subject: "vera", role: "VIEWER" })

@@ -46,6 +46,7 @@ const table: Table = {
   "GET /members": [200, 200, 200, 200, 403],
   "POST /members": [403, 403, 201, 201, 403],
   "POST /members an OWNER": [403, 403, 403, 201, 403],
+  "GET /me": [200, 200, 200, 200, 403],
   "GET /members/{memberId}": [200, 200, 200, 200, 403],
   "PATCH /members/{memberId}": [403, 403, 200, 200, 403],
   "PATCH /members/{memberId} to OWNER": [403, 403, 403, 200, 403],
@@ -100,6 +101,7 @@ const table: Table = {
   "GET /credit-note-series": [200, 200, 200, 200, 403],
   "PATCH /credit-note-series": [403, 403, 200, 200, 403],
   "GET /clients/{clientId}/balance": [200, 200, 200, 200, 403],
+  "GET /contracts/{contractId}/billing": [200, 200, 200, 200, 403],
   "GET /clients/{clientId}/statement": [200, 200, 200, 200, 403],
   "GET /clients/{clientId}/statement/pdf": [200, 200, 200, 200, 403],
   "GET /reports/aging": [200, 200, 200, 200, 403],
@@ -306,6 +308,7 @@ describe("The roles of a tenant", () => {
     if (path.includes("{paymentId}")) return path.replace("{paymentId}", await tenant.payment())
     const kind = kindOf(row)
     if (path.endsWith("/balance")) return path.replace("{clientId}", await tenant.make("clients"))
+    if (path.endsWith("/billing")) return path.replace("{contractId}", await tenant.make("contracts"))
     if (kind !== undefined && path.includes("{")) return `/${kind}/${await tenant.make(kind)}`
     if (/\{(invoice|billable)Id\}/.test(path)) {
       const { id, line } = await tenant.invoiceIn(statusIn(row))

@@ -1,4 +1,4 @@
-import { currencyDecimals } from "../../money/Currency.ts"
+import { currencyDecimals } from "../../money/CurrencyDecimals.ts"
 import type { EInvoice, Line } from "../EInvoice.ts"
 import { noteSubjects, unlistedCurrencies } from "./CodeLists.ts"
 import { countryErrors, findPartyErrors } from "./PartyRules.ts"

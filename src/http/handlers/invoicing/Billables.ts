@@ -16,7 +16,7 @@ const withLocation = (invoiceId: string) => (created: EncodedJson<ReadonlyArray<
   new HandlerResult(created, { headers: { location: `/api/v1/billables?invoiceId=${invoiceId}` } })
 
 export const billables = handleGroup(BillablesApi, dependencies, ({ billables, issueBilling }) => ({
-  list: ({ query }) => listPage(query, (window) => billables.page(window, { invoice: query.invoiceId })),
+  list: ({ query }) => listPage(query, (window) => billables.list(window, query)),
   create: ({ payload }) => Effect.map(billables.create(payload), withLocation(payload.invoiceId)),
   createFromIssues: ({ path, payload }) =>
     Effect.map(issueBilling.createBillables(path.invoiceId, payload), withLocation(path.invoiceId)),

@@ -1,3 +1,5 @@
+import { Effect } from "effect"
+import { CurrentMember } from "../../../domain/tenancy/RequestContext.ts"
 import { Members } from "../../../layers/tenancy/Members.ts"
 import { MembersApi } from "../../api/groups/tenancy/Members.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
@@ -6,6 +8,7 @@ import { listPage } from "../../server/response/Paging.ts"
 export const members = handleGroup(MembersApi, Members.pipe(provideShared(Members.Default)), (members) => ({
   list: ({ query }) => listPage(query, members.page),
   create: ({ payload }) => members.create(payload),
+  me: () => Effect.flatMap(CurrentMember, ({ id }) => members.get(id)),
   get: ({ path }) => members.get(path.memberId),
   patch: ({ path, payload }) => members.patch(path.memberId, payload),
   remove: ({ path }) => members.remove(path.memberId)

@@ -9,6 +9,7 @@ import {
   contractSorts,
   PatchContract
 } from "../../../../domain/contracting/Contract.ts"
+import { ContractBilling } from "../../../../domain/contracting/ContractBilling.ts"
 import { field, optional } from "../../../../domain/Schemas.ts"
 import { inTenant } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
@@ -68,6 +69,17 @@ export class ContractsApi extends HttpApiGroup.make("contracts")
       .setPath(path)
       .addSuccess(data(Contract))
       .annotateContext(operation("Get a contract", inTenant("VIEWER"), { description: "Returns one contract." }))
+  )
+  .add(
+    HttpApiEndpoint.get("billing", "/contracts/:contractId/billing")
+      .setPath(path)
+      .addSuccess(data(ContractBilling))
+      .annotateContext(
+        operation("Get what a contract has billed", inTenant("VIEWER"), {
+          description:
+            "Returns the net amounts of the issued invoices and of the drafts of a contract, and what its cap leaves."
+        })
+      )
   )
   .add(
     HttpApiEndpoint.patch("patch", "/contracts/:contractId")

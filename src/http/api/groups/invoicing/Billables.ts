@@ -8,7 +8,7 @@ import {
   PatchBillable
 } from "../../../../domain/invoicing/Billable.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
-import { field, optional } from "../../../../domain/Schemas.ts"
+import { field, optional, text } from "../../../../domain/Schemas.ts"
 import { CreateBillablesFromIssues } from "../../../../domain/tracker/IssueBilling.ts"
 import { inTenant, MaxBodyBytes } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
@@ -24,14 +24,28 @@ export class BillablesApi extends HttpApiGroup.make("billables")
   .add(
     HttpApiEndpoint.get("list", "/billables")
       .setUrlParams(
-        Schema.Struct({ ...pageQueryFields, invoiceId: optional(field(InvoiceId, "Only lines of this invoice.")) })
+        Schema.Struct({
+          ...pageQueryFields,
+          invoiceId: optional(field(InvoiceId, "Only lines of this invoice.")),
+          referenceType: optional(
+            field(text(1, 100), "Only the line that bills an item of this kind; with `referenceId`.", "jira")
+          ),
+          referenceId: optional(
+            field(
+              text(1, 100),
+              "Only the line that bills this item, void invoices excluded; with `referenceType`.",
+              "NORTH-318"
+            )
+          )
+        })
       )
       .addSuccess(data(Schema.Array(Billable)))
       .annotateContext(
         operation("List billables", inTenant("VIEWER"), {
           description:
             "Lists lines of invoices, sorted by `order`, then by identifier, one page at a time. With " +
-            "`invoiceId`, only those of one invoice."
+            "`invoiceId`, only those of one invoice. With `referenceType` and `referenceId`, the line that bills an item.",
+          rejects: ["one of `referenceType` and `referenceId` alone (`required`)"]
         })
       )
   )

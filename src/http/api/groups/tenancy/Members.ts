@@ -46,6 +46,15 @@ export class MembersApi extends HttpApiGroup.make("members")
       )
   )
   .add(
+    HttpApiEndpoint.get("me", "/me")
+      .addSuccess(data(Member))
+      .annotateContext(
+        operation("Get your own membership", inTenant("VIEWER"), {
+          description: "Returns you as a member of the tenant, with your role."
+        })
+      )
+  )
+  .add(
     HttpApiEndpoint.get("get", "/members/:memberId")
       .setPath(path)
       .addSuccess(data(Member))

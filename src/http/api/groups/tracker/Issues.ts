@@ -26,7 +26,8 @@ export class IssuesApi extends HttpApiGroup.make("issues")
           projectKey: optional(field(text(1, 100), "Only issues of this project.", "NORTH")),
           key: optional(field(text(1, 100), "Only issues with this key.", "NORTH-318")),
           state: optional(field(text(1, maxIssueTextLength.state), "Only issues in this state.", "Done")),
-          deleted: optional(field(QueryBoolean, "Whether the issue was deleted in the tracker."))
+          deleted: optional(field(QueryBoolean, "Whether the issue was deleted in the tracker.")),
+          billed: optional(field(QueryBoolean, "Whether a line of an invoice bills the issue, void invoices excluded."))
         })
       )
       .addSuccess(data(Schema.Array(TrackedIssue)))
@@ -34,7 +35,7 @@ export class IssuesApi extends HttpApiGroup.make("issues")
         operation("List tracked issues", inTenant("VIEWER"), {
           description:
             "Lists the issues that an integration tracks, oldest first, one page at a time. Filters by " +
-            "project, key, state, and whether the issue is deleted."
+            "project, key, state, and whether the issue is deleted or billed."
         })
       )
   )

@@ -1,0 +1,130 @@
+import createClient from "openapi-fetch"
+import type { components, paths } from "../generated/api.ts"
+import type { ErrorDetail } from "./fieldErrors.ts"
+import { refreshToken, tenantId, token } from "./session.ts"
+
+export type Schemas = components["schemas"]
+
+/** An error response, or a request that never reached the service (status 0). */
+export class ApiFailure extends Error {
+  readonly status: number
+  readonly details: ReadonlyArray<ErrorDetail>
+  constructor(status: number, message: string, details: ReadonlyArray<ErrorDetail> = []) {
+    super(message)
+    this.status = status
+    this.details = details
+  }
+}
+
+const maxAttempts = 4
+const defaultRetrySeconds = 1
+const maxRetrySeconds = 10
+
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+
+/** The service is busy, and says when to try again. Reads and requests with a key are safe to repeat. */
+const isBusy = ({ status }: Response) => status === 503 || status === 429
+
+const withCredentials = (request: Request) => {
+  const headers = new Headers(request.headers)
+  if (token.value !== undefined) headers.set("authorization", `Bearer ${token.value}`)
+  if (tenantId.value !== undefined) headers.set("tenant-id", tenantId.value)
+  return new Request(request, { headers })
+}
+
+const renewToken = async () => {
+  const renew = refreshToken.value
+  if (renew === undefined) return false
+  try {
+    token.value = await renew()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const send = async (request: Request): Promise<Response> => {
+  let hasRenewed = false
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(withCredentials(request.clone()))
+    if (response.status === 401 && !hasRenewed && (await renewToken())) {
+      hasRenewed = true
+      continue
+    }
+    if (response.status === 401) token.value = undefined
+    if (!isBusy(response) || attempt === maxAttempts) return response
+    const seconds = Number(response.headers.get("retry-after") ?? defaultRetrySeconds)
+    await pause(Math.min(Number.isFinite(seconds) ? seconds : defaultRetrySeconds, maxRetrySeconds))
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: send })
+
+const isDetails = (value: unknown): value is ReadonlyArray<ErrorDetail> => Array.isArray(value)
+
+const failureOf = (error: unknown, { status }: Response) => {
+  const body = typeof error === "object" && error !== null ? error : {}
+  const message = "message" in body ? String(body.message) : `The service answered ${status}`
+  return new ApiFailure(status, message, "details" in body && isDetails(body.details) ? body.details : [])
+}
+
+interface Result<A> {
+  readonly data?: { readonly data: A } | undefined
+  readonly error?: unknown
+  readonly response: Response
+}
+
+export interface Loaded<A> {
+  readonly value: A
+  readonly etag: string | undefined
+  /** The query of the next page. */
+  readonly cursor: string | undefined
+}
+
+const cursorOf = (link: string | null) => {
+  const url = link?.match(/<([^>]+)>; rel="next"/)?.[1]
+  return url === undefined ? undefined : (new URL(url, location.origin).searchParams.get("cursor") ?? undefined)
+}
+
+/** The `data` of a response with its version and its next page. Fails with an `ApiFailure`. */
+export const load = async <A>(calling: Promise<Result<A>>): Promise<Loaded<A>> => {
+  const { data, error, response } = await calling.catch((cause: unknown) => {
+    throw new ApiFailure(0, `The service cannot be reached (${cause instanceof Error ? cause.message : cause})`)
+  })
+  if (!response.ok || data === undefined) throw failureOf(error, response)
+  return {
+    value: data.data,
+    etag: response.headers.get("etag") ?? undefined,
+    cursor: cursorOf(response.headers.get("link"))
+  }
+}
+
+/** The same without the version. */
+export const read = async <A>(calling: Promise<Result<A>>) => (await load(calling)).value
+
+/** For an operation without a response body. */
+export const done = async (calling: Promise<{ readonly error?: unknown; readonly response: Response }>) => {
+  const { error, response } = await calling
+  if (!response.ok) throw failureOf(error, response)
+}
+
+/** A file of the API as a blob, such as a PDF. */
+export const readFile = async (path: string) => {
+  const response = await send(new Request(new URL(path, location.origin)))
+  if (response.ok) return response.blob()
+  throw failureOf(await response.json().catch(() => undefined), response)
+}
+
+/** Reads a list to its end. */
+export const readAll = async <A>(
+  page: (cursor: string | undefined) => Promise<Result<ReadonlyArray<A>>>
+): Promise<ReadonlyArray<A>> => {
+  const items: Array<A> = []
+  let cursor: string | undefined
+  do {
+    const next = await load(page(cursor))
+    items.push(...next.value)
+    cursor = next.cursor
+  } while (cursor !== undefined)
+  return items
+}

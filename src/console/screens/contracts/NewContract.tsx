@@ -1,0 +1,71 @@
+import { useLocation } from "preact-iso/router"
+import { parseAmount } from "../../../domain/money/AmountParser.ts"
+import { ApiFailure, api, read } from "../../api/client.ts"
+import { withKey } from "../../api/idempotency.ts"
+import { changes } from "../../api/query.ts"
+import { inTenant } from "../../api/session.ts"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Choice, Field, Form, type FormValues } from "../../ui/Form.tsx"
+
+const isStatus = (text: string | undefined): text is "DRAFT" | "ACTIVE" => text === "DRAFT" || text === "ACTIVE"
+
+/** An optional amount of a form. Text that is no amount is an error at its field. */
+export const amountOf = (values: FormValues, field: string, currencyCode: string) => {
+  const text = values[field]?.trim() ?? ""
+  const amountMinor = text === "" ? undefined : parseAmount(text, currencyCode)
+  if (text !== "" && amountMinor === undefined)
+    throw new ApiFailure(400, "", [{ field, constraint: "format", message: "must be an amount such as 1250.00" }])
+  return amountMinor
+}
+
+const toBody = (clientId: string, values: FormValues) => {
+  const { currencyCode = "", description = "", name = "", paymentTermDays = "", status } = values
+  const capMinor = amountOf(values, "capMinor", currencyCode)
+  return {
+    clientId,
+    name,
+    currencyCode,
+    ...(isStatus(status) ? { status } : {}),
+    ...(description === "" ? {} : { description }),
+    ...(paymentTermDays === "" ? {} : { paymentTermDays: Number(paymentTermDays) }),
+    ...(capMinor === undefined ? {} : { capMinor })
+  }
+}
+
+export const NewContract = ({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) => {
+  const { route } = useLocation()
+  return (
+    <Dialog title="New contract" onClose={onClose}>
+      <Form
+        submitLabel="Create contract"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const body = toBody(clientId, values)
+          const { id } = await withKey(`contract ${clientId}`, (headers) =>
+            read(api.POST("/api/v1/contracts", { body, headers }))
+          )
+          changes.value++
+          onClose()
+          route(inTenant(`/contracts/${id}`))
+        }}
+      >
+        <Field name="name" label="Name" isRequired hint="As invoices show it." />
+        <div class="field-row">
+          <Field name="currencyCode" label="Currency" value="EUR" isRequired />
+          <Field name="paymentTermDays" label="Payment term in days" type="number" value={30} />
+        </div>
+        <Field name="capMinor" label="Cap" hint="Most that all its invoices together can bill. Empty for none." />
+        <Choice
+          name="status"
+          label="Status"
+          options={[
+            ["ACTIVE", "Active"],
+            ["DRAFT", "Draft: cannot be invoiced yet"]
+          ]}
+          value="ACTIVE"
+        />
+        <Field name="description" label="Description" isLong />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef, useState } from "preact/hooks"
+
+interface VirtualListProps<A> {
+  readonly items: ReadonlyArray<A>
+  /** In pixels. All rows have the same height, which the style sheet sets too. */
+  readonly rowHeight: number
+  readonly label: string
+  readonly keyOf: (item: A) => string
+  readonly row: (item: A, index: number) => ComponentChildren
+  /** Called when somebody scrolls near the end. */
+  readonly onEnd?: () => void
+  /** The row to keep in view, such as the one with the focus. */
+  readonly focused?: number | undefined
+}
+
+/** Rows above and below the visible ones, so that fast scrolling shows no gaps. */
+const overscan = 8
+
+/** A list that renders only the rows in view, so that ten thousand rows cost what thirty do. */
+export const VirtualList = <A,>({ focused, items, keyOf, label, onEnd, row, rowHeight }: VirtualListProps<A>) => {
+  const element = useRef<HTMLElement>(null)
+  const [view, setView] = useState({ top: 0, height: 800 })
+  const measure = () => {
+    const { clientHeight = 800, scrollTop = 0 } = element.current ?? {}
+    setView({ top: scrollTop, height: clientHeight })
+    if (scrollTop + clientHeight > items.length * rowHeight - 10 * rowHeight) onEnd?.()
+  }
+  useEffect(() => {
+    measure()
+    addEventListener("resize", measure)
+    return () => removeEventListener("resize", measure)
+  }, [items.length])
+  useEffect(() => {
+    const list = element.current
+    if (focused === undefined || list === null) return
+    const top = focused * rowHeight
+    if (top < list.scrollTop) list.scrollTop = top
+    else if (top + rowHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + rowHeight - list.clientHeight
+  }, [focused, rowHeight])
+  const first = Math.max(Math.floor(view.top / rowHeight) - overscan, 0)
+  const last = Math.min(Math.ceil((view.top + view.height) / rowHeight) + overscan, items.length)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard
+    <section ref={element} class="virtual" aria-label={label} tabIndex={0} onScroll={measure}>
+      <div class="virtual-space" style={{ height: `${items.length * rowHeight}px` }}>
+        <ul class="virtual-rows" style={{ transform: `translateY(${first * rowHeight}px)` }}>
+          {items.slice(first, last).map((item, index) => (
+            <li key={keyOf(item)} aria-setsize={items.length} aria-posinset={first + index + 1}>
+              {row(item, first + index)}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  )
+}

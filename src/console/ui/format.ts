@@ -1,0 +1,49 @@
+import { formatAmount } from "../../domain/money/AmountFormat.ts"
+import { currencyDecimals } from "../../domain/money/CurrencyDecimals.ts"
+import { tenant } from "../api/session.ts"
+
+const formatters = new Map<string, Intl.NumberFormat>()
+
+const moneyFormat = (currencyCode: string) => {
+  const known = formatters.get(currencyCode)
+  if (known !== undefined) return known
+  const digits = currencyDecimals(currencyCode)
+  const created = new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency: currencyCode,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits
+  })
+  formatters.set(currencyCode, created)
+  return created
+}
+
+/** An amount in the viewer's locale, exact: the formatter gets a decimal text, because a fraction would round. */
+export const formatMoney = (amountMinor: number, currencyCode: string) => {
+  const exact = formatAmount(amountMinor, currencyCode).replaceAll(",", "")
+  return moneyFormat(currencyCode).format(exact as Intl.StringNumericLiteral) // digits with a point are such a literal
+}
+
+/** An amount for an input field: digits with a point and all decimals of the currency. */
+export const editableAmount = (amountMinor: number, currencyCode: string) =>
+  formatAmount(amountMinor, currencyCode).replaceAll(",", "")
+
+const zoneOf = () => tenant.value?.timeZone ?? "UTC"
+
+/** The day of a moment for the business, in the viewer's locale. */
+export const formatDate = (timestamp: string | undefined) =>
+  timestamp === undefined
+    ? "—"
+    : new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: zoneOf() }).format(new Date(timestamp))
+
+/** The moment with its time zone, for the hint on a date. */
+export const formatMoment = (timestamp: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", timeZone: zoneOf() }).format(
+    new Date(timestamp)
+  )
+
+export const formatNumber = (value: number) =>
+  new Intl.NumberFormat(undefined, { maximumFractionDigits: 12 }).format(value)
+
+/** `FINALIZED` as people read it. */
+export const formatStatus = (status: string) => status.charAt(0) + status.slice(1).toLowerCase().replaceAll("_", " ")

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { goTo, isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+interface Violation {
+  readonly id: string
+  readonly nodes: ReadonlyArray<{ readonly html: string }>
+}
+
+/** The colours of a scheme change nothing but the contrast. */
+const findViolations = async (page: Page, { colorScheme }: BrowserContextOptions) => {
+  await page.evaluate(axe)
+  const options = { resultTypes: ["violations"], ...(colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {}) }
+  const { violations } = await page.evaluate<{ readonly violations: ReadonlyArray<Violation> }>(
+    `axe.run(document, ${JSON.stringify(options)})`
+  )
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}
+
+const windows: ReadonlyArray<readonly [name: string, options: BrowserContextOptions]> = [
+  ["in light colours", { colorScheme: "light" }],
+  ["in dark colours", { colorScheme: "dark" }],
+  ["on a window 360 pixels wide", { viewport: { width: 360, height: 740 } }]
+]
+
+describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
+  let console: RunningConsole
+  /** Screens, each with what it shows last and what to click before the check. */
+  let screens: ReadonlyArray<readonly [path: string, shown: string, click?: string]>
+  beforeAll(async () => {
+    console = await startConsole()
+    const invoicing = invoiceClient(console.service, console.tenant)
+    const client = await console.make("clients", { name: "Northwind", description: "Pumps and valves" })
+    await console.make("addresses", { clientId: client.id })
+    await console.make("emails", { contactId: (await console.make("contacts", { clientId: client.id })).id })
+    const contract = await invoicing.contract({ clientId: client.id, capMinor: 100_000 })
+    await console.make("projects", { contractId: contract.id })
+    const draft = await invoicing.draft({ contractId: contract.id })
+    await invoicing.add(draft.id, { name: "Inspection", quantity: 2.5, amountMinor: 8800 })
+    const issued = await invoicing.draft({ contractId: contract.id })
+    await invoicing.add(issued.id, { name: "Repair", amountMinor: 12_000 })
+    await invoicing.transition(issued.id, "finalize")
+    const allocations = [{ invoiceId: issued.id, amountMinor: 2000 }]
+    const money = { clientId: client.id, currencyCode: "EUR", amountMinor: 5000, allocations }
+    const payment = (await invoicing.call("POST", "/payments", money)).body.data
+    const credit = { invoiceId: issued.id, reason: "Discount", full: true }
+    const note = (await invoicing.call("POST", "/credit-notes", credit)).body.data
+    screens = [
+      ["", ".tiles"],
+      ["/clients", ".virtual .row"],
+      ["/clients", "dialog form", "main .page-head button"],
+      [`/clients/${client.id}`, "address"],
+      ["/contracts", ".virtual .row"],
+      [`/contracts/${contract.id}`, ".bar"],
+      ["/invoices", ".virtual .row"],
+      [`/invoices/${draft.id}`, ".line input"],
+      [`/invoices/${draft.id}`, "dialog .actions", "text=Finalize…"],
+      [`/invoices/${issued.id}`, "text=Not sent by mail yet"],
+      [`/invoices/${issued.id}`, "dialog table", "text=Explain"],
+      ["/payments", ".virtual .row"],
+      [`/payments/${payment.id}`, ".rows .row"],
+      ["/credit-notes", ".virtual .row"],
+      [`/credit-notes/${note.id}`, "iframe[src^='blob:']"]
+    ]
+  })
+  afterAll(() => console?.stop())
+
+  it.each(windows)("has no violation of axe on any screen, and nothing to scroll sideways, %s", async (_, options) => {
+    const page = await console.open("", options)
+    await page.waitForSelector(".tiles")
+    const found: Array<string> = []
+    for (const [path, shown, click] of screens) {
+      await goTo(page, `/console/${console.tenant}${path}`)
+      if (click !== undefined) await page.click(click)
+      await page.waitForSelector(shown)
+      found.push(...(await findViolations(page, options)).map((violation) => `${path} ${click ?? ""}: ${violation}`))
+      const hidden = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
+      if (hidden > 0) found.push(`${path} is ${hidden} pixels too wide`)
+      if (click !== undefined) await page.keyboard.press("Escape")
+    }
+    assert.deepStrictEqual(found, [])
+    await page.context().close()
+  })
+})

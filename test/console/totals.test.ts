@@ -1,0 +1,78 @@
+import type { Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { exactLineTotal } from "../support/assertions/exactMoney.ts"
+import { caseCount } from "../support/caseCount.ts"
+import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { makeRandom, randomInvoice, randomRates } from "../support/fixtures/randomInvoices.ts"
+import { taxRateMaker } from "../support/fixtures/taxRates.ts"
+import { goTo, isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+
+const draftCount = caseCount(50, 1000)
+
+/** In DOM nodes: what a list of ten thousand lines may render. */
+const maxNodes = 1500
+
+describe.skipIf(isSkipped)(titleOf("The editor of the console"), { timeout: caseCount(120_000, 900_000) }, () => {
+  let console: RunningConsole
+  let invoicing: ReturnType<typeof invoiceClient>
+  let page: Page
+  let contractId: string
+  beforeAll(async () => {
+    console = await startConsole()
+    invoicing = invoiceClient(console.service, console.tenant)
+    contractId = (await invoicing.contract({})).id
+    page = await console.open("")
+    await page.waitForSelector("text=Latest drafts")
+  })
+  afterAll(() => console?.stop())
+
+  const openDraft = async (id: string) => {
+    await goTo(page, `/console/${console.tenant}/invoices/${id}`)
+    await page.waitForSelector(`[data-invoice='${id}'] .totals`)
+  }
+
+  it(`shows the totals that the service computes, on ${draftCount} random drafts`, async () => {
+    const { createTaxRate } = taxRateMaker(console.service, console.tenant)
+    const rates = new Map<string, string>()
+    for (const { id, ...terms } of randomRates) rates.set(id, (await createTaxRate(terms)).id)
+    const random = makeRandom(31)
+    for (let n = 0; n < draftCount; n++) {
+      const { discount, lines } = randomInvoice(random, exactLineTotal)
+      const { id } = await invoicing.draft({ contractId, ...(discount === undefined ? {} : { discount }) })
+      const bodies = lines.map(({ rates: used, ...line }) => ({
+        ...line,
+        taxRateIds: used.map((rate) => rates.get(rate.id))
+      }))
+      if (bodies.length > 0) await invoicing.add(id, ...bodies)
+      await openDraft(id)
+      const shown = await page
+        .locator(".totals dd")
+        .evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-amount")))
+      const { discountMinor, subtotalMinor, taxes, totalMinor } = await invoicing.read(id)
+      const expected = [
+        subtotalMinor,
+        ...(discountMinor > 0 ? [-discountMinor] : []),
+        ...taxes.map(({ taxMinor }) => taxMinor),
+        totalMinor
+      ]
+      assert.deepStrictEqual(shown, expected.map(String), `draft ${n}`)
+    }
+  })
+
+  it("renders a bounded number of nodes for 10 000 lines, and reaches the last line", async () => {
+    const { id } = await invoicing.draft({ contractId })
+    const lines = Array.from({ length: 1000 }, (_, index) => ({
+      name: `Line ${index}`,
+      amountMinor: 1,
+      taxRateIds: []
+    }))
+    for (let batch = 0; batch < 10; batch++) await invoicing.add(id, ...lines)
+    await openDraft(id)
+    await page.waitForSelector(".totals .sum dd[data-amount='10000']")
+    const countNodes = () => page.evaluate<number>("document.querySelectorAll('*').length")
+    assert.isBelow(await countNodes(), maxNodes)
+    await page.evaluate("document.querySelector('.editor .virtual').scrollTop = 1e9")
+    await page.waitForSelector("[aria-label='Name, line 10000']")
+    assert.isBelow(await countNodes(), maxNodes)
+  })
+})
