@@ -62,8 +62,11 @@ export const copyRuntimeFiles = async (folder) => {
   await writeConsole(join(folder, "console"))
 }
 
-/** Bundles our sources into one file; `selfContained` includes the packages. */
-export const bundle = async (entry, outfile, { selfContained = false, sourcemap = true } = {}) => {
+/**
+ * Bundles our sources into one file; `selfContained` includes the packages. A program that reads no files of the service
+ * needs no `runtimeFiles`, which take longer than a small bundle.
+ */
+export const bundle = async (entry, outfile, { selfContained = false, sourcemap = true, runtimeFiles = true } = {}) => {
   const startedAt = new Date()
   const { outputFiles } = await build({
     ...commonOptions,
@@ -75,7 +78,7 @@ export const bundle = async (entry, outfile, { selfContained = false, sourcemap 
     ...(selfContained ? selfContainedOptions() : { packages: "external" })
   })
   mkdirSync(dirname(outfile), { recursive: true })
-  await copyRuntimeFiles(dirname(outfile))
+  if (runtimeFiles) await copyRuntimeFiles(dirname(outfile))
   // Otherwise esbuild's helper process lives as long as this one.
   await stop()
   for (const { contents, path } of outputFiles) {

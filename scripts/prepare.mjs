@@ -72,14 +72,15 @@ const lock = async () => {
 /** Builds the service with everything that it reads at run time. */
 export const buildProgram = async (folder, { sourcemap = true } = {}) => {
   const { bundle } = await import("./bundle.mjs")
-  await bundle("src/layers/pdf/worker.ts", join(folder, "pdf.js"), { selfContained: true, sourcemap })
+  const pdf = { selfContained: true, sourcemap, runtimeFiles: false }
+  await bundle("src/layers/pdf/worker.ts", join(folder, "pdf.js"), pdf)
   await bundle("src/main.ts", join(folder, "main.js"), { selfContained: true, sourcemap })
 }
 
 const buildClient = async () => {
   const { bundle } = await import("./bundle.mjs")
   const program = inProject("node_modules", ".cache", "client", "main.js")
-  await bundle("client/build/main.ts", program)
+  await bundle("client/build/main.ts", program, { runtimeFiles: false })
   await promisify(execFile)(process.execPath, [program]).catch(({ message, stdout }) => {
     throw new Error(`${stdout}\n${message}`)
   })

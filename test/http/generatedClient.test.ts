@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import openapiTypeScript, { astToString } from "openapi-typescript"
 import ts from "typescript"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
+import { blocksOf, sectionOf } from "../support/assertions/docs.ts"
 import { makeProgramFolder, type ProgramFolder } from "../support/servers/programFolder.ts"
 import { type Service, startService } from "../support/servers/service.ts"
 
@@ -30,6 +30,8 @@ const mistakes = [
   },
   { mistake: "an unknown error tag", right: `=== "ValidationError"`, wrong: `=== "Invalid"`, code: "TS2367" }
 ] as const
+
+const guide = sectionOf("docs/api.md", "Typed clients")
 
 const invalidProgram = mistakes.reduce((text, { right, wrong }) => text.replace(right, wrong), program)
 
@@ -62,19 +64,25 @@ const expectedSignatures: Readonly<Record<string, string>> = {
   "IssueWebhook.issue.fields.project": anyJson
 }
 
-describe("A client with openapi-typescript types", () => {
+describe("A typed client", () => {
   let service: Service
   let folder: ProgramFolder
   let types: string
   let errors: ReadonlyArray<string>
   beforeAll(async () => {
     service = await startService()
-    types = astToString(await openapiTypeScript(new URL("/openapi.json", service.url)))
     folder = makeProgramFolder()
-    folder.write("contracting.ts", types)
+    const blocksIn = (language: string) =>
+      blocksOf(guide, language).map((block) => block.replaceAll("http://localhost:3000", service.url))
+    const [generate = ""] = blocksIn("sh")
+    const [effect = "", generated = ""] = blocksIn("ts")
+    await folder.shell(generate)
+    types = folder.read("contracting.ts")
     folder.write("program.ts", program)
     folder.write("invalid.ts", invalidProgram)
-    errors = await folder.typeErrors()
+    folder.write("effectClient.ts", effect)
+    folder.write("generatedClient.ts", generated)
+    errors = folder.typeErrors()
   }, 120_000)
   afterAll(async () => {
     folder.remove()
@@ -97,7 +105,7 @@ describe("A client with openapi-typescript types", () => {
     )
   })
 
-  it("compiles", () => {
+  it("compiles, also as docs/api.md shows it, with Effect and without", () => {
     assert.deepStrictEqual(
       errors.filter((line) => !line.startsWith("invalid.ts(")),
       []
@@ -108,6 +116,16 @@ describe("A client with openapi-typescript types", () => {
     assert.include(program, right)
     const found = errors.filter((line) => line.startsWith(`invalid.ts(${lineOf(right)},`))
     assert.include(found.join("\n"), `error ${code}:`)
+  })
+
+  it("prints what docs/api.md expects, with Effect and without", async () => {
+    const env = { TOKEN: await service.token("alice") }
+    const [effect, generated] = await Promise.all([
+      folder.run("effectClient.ts", env),
+      folder.run("generatedClient.ts", env)
+    ])
+    assert.strictEqual(effect, "Northwind is gone\n")
+    assert.match(generated, /field: 'order',\s+message: 'must be at least 0, but is -1'/)
   })
 
   it("creates, changes and lists resources of the service", async () => {

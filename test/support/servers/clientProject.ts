@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
+import { compileFolder } from "./compiler.ts"
 
 const execute = promisify(execFile)
-const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
 
 /** What a new project uses, with nothing relaxed. */
 const compilerOptions = {
@@ -37,15 +36,7 @@ export const makeClientProject = async () => {
     write,
 
     /** Compiles all programs. Returns the errors, one per line. */
-    compile: async () => {
-      const { stdout } = await execute(process.execPath, [compiler, "--pretty", "false"], { cwd: folder }).catch(
-        (failed: Error & { readonly stdout: string }) => {
-          if (failed.stdout === "") throw failed
-          return failed
-        }
-      )
-      return stdout.split("\n").filter((line) => /^\S/.test(line))
-    },
+    compile: () => compileFolder(folder),
 
     /** The file that node runs, of a compiled program. */
     programOf: (name: string) => join(folder, "out", name.replace(/\.ts$/, ".js")),

@@ -1,13 +1,11 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { buildSync } from "esbuild"
 import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
-
-const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
+import { compileFolder } from "./compiler.ts"
 
 const settings = {
   extends: join(projectRoot, "tsconfig.json"),
@@ -42,20 +40,13 @@ export const makeProgramFolder = () => {
 
   return {
     write,
+    read: (name: string) => readFileSync(join(folder, name), "utf8"),
     build,
 
     shell: (command: string) => execute("bash", ["-euo", "pipefail", "-c", command], { cwd: folder }),
 
-    /** The errors of the compiler, one per line, such as `program.ts(3,5): error TS2353: …`. */
-    typeErrors: async () => {
-      const { stdout } = await execute(process.execPath, [compiler, "--pretty", "false"], { cwd: folder }).catch(
-        (failed: Error & { readonly stdout: string }) => {
-          if (failed.stdout === "") throw failed
-          return failed
-        }
-      )
-      return stdout.split("\n").filter((line) => /^\S/.test(line))
-    },
+    /** The errors of the compiler, one per line. */
+    typeErrors: () => compileFolder(folder),
 
     /** Runs a program and returns its output. */
     run: async (name: string, env: Readonly<Record<string, string>>) => {
