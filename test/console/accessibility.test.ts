@@ -1,31 +1,33 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import type { BrowserContextOptions, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { runAxe } from "../support/assertions/axe.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
-import { goTo, isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-
-interface Violation {
-  readonly id: string
-  readonly nodes: ReadonlyArray<{ readonly html: string }>
+const findProblems = async (page: Page, rules: Parameters<typeof runAxe>[2] = {}) => {
+  const hidden = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
+  return [...(await runAxe(page, ["violations"], rules)), ...(hidden > 0 ? [`${hidden} pixels too wide`] : [])]
 }
 
-/** The colours of a scheme change nothing but the contrast. */
-const findViolations = async (page: Page, { colorScheme }: BrowserContextOptions) => {
-  await page.evaluate(axe)
-  const options = { resultTypes: ["violations"], ...(colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {}) }
-  const { violations } = await page.evaluate<{ readonly violations: ReadonlyArray<Violation> }>(
-    `axe.run(document, ${JSON.stringify(options)})`
-  )
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+/** The colours of a scheme change nothing but the contrast, so the second scheme needs only its rule. */
+const inBothSchemes = async (page: Page) => {
+  const light = await findProblems(page)
+  await page.emulateMedia({ colorScheme: "dark" })
+  const dark = await findProblems(page, { runOnly: ["color-contrast"] })
+  await page.emulateMedia({ colorScheme: "light" })
+  return [...light, ...dark.map((problem) => `dark, ${problem}`)]
 }
 
-const windows: ReadonlyArray<readonly [name: string, options: BrowserContextOptions]> = [
-  ["in light colours", { colorScheme: "light" }],
-  ["in dark colours", { colorScheme: "dark" }],
-  ["on a window 360 pixels wide", { viewport: { width: 360, height: 740 } }]
+const windows: ReadonlyArray<
+  readonly [
+    name: string,
+    options: Parameters<RunningConsole["open"]>[1],
+    find: (page: Page) => Promise<ReadonlyArray<string>>
+  ]
+> = [
+  ["in light and in dark colours", {}, inBothSchemes],
+  ["on a window 360 pixels wide", { viewport: { width: 360, height: 740 } }, findProblems]
 ]
 
 describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
@@ -70,20 +72,20 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
   })
   afterAll(() => console?.stop())
 
-  it.each(windows)("has no violation of axe on any screen, and nothing to scroll sideways, %s", async (_, options) => {
-    const page = await console.open("", options)
-    await page.waitForSelector(".tiles")
-    const found: Array<string> = []
-    for (const [path, shown, click] of screens) {
-      await goTo(page, `/console/${console.tenant}${path}`)
-      if (click !== undefined) await page.click(click)
-      await page.waitForSelector(shown)
-      found.push(...(await findViolations(page, options)).map((violation) => `${path} ${click ?? ""}: ${violation}`))
-      const hidden = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")
-      if (hidden > 0) found.push(`${path} is ${hidden} pixels too wide`)
-      if (click !== undefined) await page.keyboard.press("Escape")
+  it.each(windows)(
+    "has no violation of axe on any screen, and nothing to scroll sideways, %s",
+    async (_, options, find) => {
+      const page = await console.open("", options)
+      await page.waitForSelector(".tiles")
+      const found: Array<string> = []
+      for (const [path, shown, click] of screens) {
+        await goTo(page, `/console/${console.tenant}${path}`)
+        if (click !== undefined) await page.click(click)
+        await page.waitForSelector(shown)
+        found.push(...(await find(page)).map((problem) => `${path} ${click ?? ""}: ${problem}`))
+        if (click !== undefined) await page.keyboard.press("Escape")
+      }
+      assert.deepStrictEqual(found, [])
     }
-    assert.deepStrictEqual(found, [])
-    await page.context().close()
-  })
+  )
 })

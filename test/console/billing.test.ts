@@ -3,7 +3,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { insertIssues } from "../support/fixtures/issueRows.ts"
 import { jiraSettings } from "../support/fixtures/jiraWebhooks.ts"
-import { goTo, isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 /** The name of the element with the focus. Without one, the body has it, which contains every name. */
 const focusedName = `(({ activeElement: element, body }) =>
@@ -69,7 +70,6 @@ describe.skipIf(isSkipped)(titleOf("Billing in the console"), { timeout: 60_000 
     await page.waitForSelector(`label.billed:has-text('NORTH-0'):has-text('${number}')`)
     assert.isTrue(await page.isDisabled("label:has-text('NORTH-0') input"))
     assert.isTrue(await page.isEnabled("label:has-text('NORTH-2') input"))
-    await page.context().close()
   })
 
   it("works with the keyboard alone: lines, totals, saving and finalizing", async () => {
@@ -107,7 +107,6 @@ describe.skipIf(isSkipped)(titleOf("Billing in the console"), { timeout: 60_000 
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await page.waitForSelector("h1:has-text('INV-')")
-    await page.context().close()
   })
 
   it("pastes lines from a spreadsheet, and removes and restores a saved line", async () => {
@@ -129,7 +128,6 @@ describe.skipIf(isSkipped)(titleOf("Billing in the console"), { timeout: 60_000 
     await page.waitForSelector("text=The draft is saved")
     const { billableCount, totalMinor } = await invoicing.read(id)
     assert.deepStrictEqual({ billableCount, totalMinor }, { billableCount: 3, totalMinor: 223_110 })
-    await page.context().close()
   })
 
   it("shows at its cell what the service rejects of a line", async () => {
@@ -140,6 +138,5 @@ describe.skipIf(isSkipped)(titleOf("Billing in the console"), { timeout: 60_000 
     await page.keyboard.press("Control+s")
     await page.waitForSelector(".cell.name .error:has-text('255')")
     assert.strictEqual(await page.getAttribute("[aria-label='Name, line 1']", "aria-invalid"), "true")
-    await page.context().close()
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 const markup = `<img src=x onerror="document.title='ran'"><b>Bold</b>`
 
@@ -23,7 +24,6 @@ describe.skipIf(isSkipped)(titleOf("Clients in the console"), { timeout: 60_000 
     const describedBy = await page.getAttribute("input[name=name]", "aria-describedby")
     const error = describedBy?.split(" ").at(-1) ?? ""
     assert.match((await page.textContent(`[id='${error}']`)) ?? "", /character/)
-    await page.context().close()
   })
 
   it("are created once by a double click, and their names are shown as text", async () => {
@@ -36,7 +36,6 @@ describe.skipIf(isSkipped)(titleOf("Clients in the console"), { timeout: 60_000 
     assert.strictEqual(await page.locator("main img, main h1 b").count(), 0)
     assert.deepStrictEqual(await listNames("/clients"), [markup])
     assert.notStrictEqual(await page.title(), "ran")
-    await page.context().close()
   })
 
   it("that somebody else has changed are not overwritten before their change is shown", async () => {
@@ -56,7 +55,6 @@ describe.skipIf(isSkipped)(titleOf("Clients in the console"), { timeout: 60_000 
     ])
     await page.click("text=Apply my change")
     await page.waitForSelector("h1:has-text('Harbour Works')")
-    await page.context().close()
   })
 
   it("offer a viewer nothing that a viewer may not do", async () => {
@@ -67,6 +65,5 @@ describe.skipIf(isSkipped)(titleOf("Clients in the console"), { timeout: 60_000 
     await page.waitForSelector("text=Balance")
     await page.waitForSelector("text=vera · Viewer")
     assert.deepStrictEqual(await page.locator("main button").allTextContents(), ["Statement"])
-    await page.context().close()
   })
 })

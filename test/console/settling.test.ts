@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
-import { isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { timeout: 60_000 }, () => {
   let console: RunningConsole
@@ -35,7 +36,6 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     await page.click("dialog button:has-text('Reverse payment')")
     await page.waitForSelector("h1:has-text('Reversed')")
     assert.strictEqual((await invoicing.read(id)).balanceMinor, 12_000)
-    await page.context().close()
   })
 
   it("issues a credit note over the whole invoice, which settles it", async () => {
@@ -50,6 +50,5 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     await page.waitForSelector("h1:has-text('CN-')")
     await page.waitForSelector("iframe[src^='blob:']")
     assert.include(await page.textContent("main"), "Wrong client")
-    await page.context().close()
   })
 })

@@ -2,11 +2,12 @@ import type { RequestListener } from "node:http"
 import { exportJWK, generateKeyPair } from "jose"
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { isSkipped, launchBrowser, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { withoutConsoleOutput } from "../support/servers/identityProvider.ts"
 import { serveOnLoopback } from "../support/servers/loopback.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
 import { startService } from "../support/servers/service.ts"
+import { isSkipped, sharedBrowser, titleOf } from "../support/servers/sharedBrowser.ts"
 
 /** Everything that the page has stored. */
 const storedIn = (page: Page) =>
@@ -26,7 +27,6 @@ describe.skipIf(isSkipped)(titleOf("Signing in to the console"), { timeout: 60_0
     assert.strictEqual(await storedIn(page), '[{},{},""]')
     await page.goBack()
     assert.notInclude(page.url(), "code=")
-    await page.context().close()
   })
 
   it("by a link a second time is refused, and says what to do", async () => {
@@ -100,13 +100,13 @@ describe.skipIf(isSkipped)(titleOf("Signing in to the console at an identity pro
       AUTH_AUDIENCE: "https://contracting.example",
       CONSOLE_OIDC_CLIENT_ID: "console"
     })
-    const browser = await launchBrowser()
+    const context = await (await sharedBrowser()).newContext()
     try {
       await withoutConsoleOutput(async () => {
         const { Provider } = await import("oidc-provider")
         handle = new Provider(provider.url, await configurationFor(`${service.url}/console/callback`)).callback()
       })
-      const page = await browser.newPage()
+      const page = await context.newPage()
       await page.goto(`${service.url}/console`)
       await page.click("button:has-text('Sign in')")
       await page.fill("input[name=login]", "ines")
@@ -119,7 +119,7 @@ describe.skipIf(isSkipped)(titleOf("Signing in to the console at an identity pro
       await page.reload()
       await page.waitForSelector("text=Welcome")
     } finally {
-      await browser.close()
+      await context.close()
       await service.stop()
       await provider.stop()
     }

@@ -5,7 +5,8 @@ import { caseCount } from "../support/caseCount.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { makeRandom, randomInvoice, randomRates } from "../support/fixtures/randomInvoices.ts"
 import { taxRateMaker } from "../support/fixtures/taxRates.ts"
-import { goTo, isSkipped, type RunningConsole, startConsole, titleOf } from "../support/servers/console.ts"
+import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 const draftCount = caseCount(50, 1000)
 

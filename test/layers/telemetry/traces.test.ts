@@ -19,12 +19,15 @@ const countStatements = async (url: string) => {
   return samples.find(({ name }) => name === "postgres_pool_wait_seconds_count")?.value ?? 0
 }
 
-describe("A trace", { timeout: 120_000 }, () => {
+describe("A trace", () => {
   const namespace = "traces"
   const names = makeNatsNames(namespace)
   let collector: Collector
   let receiver: Receiver
   let processes: ApiProcesses
+  /** The operations that were called. */
+  const called: Array<string> = []
+  let pulledTraceparent: string | undefined
   beforeAll(async () => {
     await bundleApi()
     collector = await startCollector()
@@ -36,22 +39,21 @@ describe("A trace", { timeout: 120_000 }, () => {
       DELIVERY_ALLOW: "127.0.0.0/8",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url
     })
-  })
+    const api = await processes.start()
+    const workers = await Promise.all(workerNames.map(processes.startWorker))
+    await idle(api.url, workers)
+    await createClient(api.url)
+    // Stopping flushes the exporters.
+    await Promise.all([api, ...workers].map(({ stop }) => stop()))
+  }, 120_000)
   afterAll(async () => {
     await processes.stopAll()
     await receiver.stop()
     collector.close()
   })
 
-  const startAll = async () => {
-    const api = await processes.start()
-    const workers = await Promise.all(workerNames.map(processes.startWorker))
-    return { api, workers, stop: () => Promise.all([api, ...workers].map(({ stop }) => stop())) }
-  }
-
-  it("does not begin in an idle loop, a health check or a scrape", async () => {
-    const { api, stop, workers } = await startAll()
-    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(api.url + path)).status, 200)
+  const idle = async (api: string, workers: ReadonlyArray<{ readonly url: string }>) => {
+    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(api + path)).status, 200)
     await eventually(
       async () => {
         const counts = await Promise.all(workers.map(({ url }) => countStatements(url)))
@@ -60,18 +62,15 @@ describe("A trace", { timeout: 120_000 }, () => {
       "every worker has polled several times",
       60
     )
-    // Stopping flushes the exporters.
-    await stop()
-    assert.isNotEmpty(collector.received.filter(({ path }) => path === "/v1/logs"))
-    assert.deepStrictEqual(collector.spans(), [])
-  })
+  }
 
-  it("goes from a request through the event and NATS to the receivers", async () => {
-    const { api, stop } = await startAll()
+  /** Creates a client whose event a webhook and a consumer receive. */
+  const createClient = async (api: string) => {
     const authorization = `Bearer ${await processes.token("owner")}`
-    const call = async (method: string, path: string, body: unknown, tenant = "", headers = {}) => {
-      const response = await fetch(`${api.url}/api/v1${path}`, {
-        method,
+    const call = async (operation: string, path: string, body: unknown, tenant = "", headers = {}) => {
+      called.push(operation)
+      const response = await fetch(`${api}/api/v1${path}`, {
+        method: "POST",
         headers: { authorization, "content-type": "application/json", "tenant-id": tenant, ...headers },
         body: JSON.stringify(body)
       })
@@ -79,23 +78,36 @@ describe("A trace", { timeout: 120_000 }, () => {
       const { data } = JSON.parse(await response.text())
       return String(data.id)
     }
-    const tenant = await call("POST", "/tenants", { name: "Traced" })
+    const tenant = await call("tenants.create", "/tenants", { name: "Traced" })
     const subscribe = async (integration: object) => {
-      const id = await call("POST", "/integrations", { name: "Traced", ...integration }, tenant)
-      await call("POST", `/integrations/${id}/subscriptions`, { eventType: "client.created" }, tenant)
+      const id = await call("integrations.create", "/integrations", { name: "Traced", ...integration }, tenant)
+      const subscription = { eventType: "client.created" }
+      await call("integrations.subscribe", `/integrations/${id}/subscriptions`, subscription, tenant)
       return id
     }
     await subscribe({ provider: "WEBHOOK", config: { url: receiver.url } })
     const pulled = await subscribe({ provider: "NATS" })
-    await call("POST", "/clients", { name: "Traced" }, tenant, { traceparent })
+    await call("clients.create", "/clients", { name: "Traced" }, tenant, { traceparent })
 
     await eventually(() => receiver.received.length === 1, "the webhook arrives")
     const broker = await connect({ servers: inject("natsUrl") })
     const consumer = await broker.jetstream().consumers.get(names.integrations.stream, pulled)
-    const message = await consumer.next()
+    pulledTraceparent = (await consumer.next())?.headers?.get("traceparent")
     await broker.close()
-    await stop()
+  }
 
+  it("begins in a request to the API, and not in an idle loop, a health check or a scrape", () => {
+    assert.isNotEmpty(collector.received.filter(({ path }) => path === "/v1/logs"))
+    const spans = collector.spans()
+    const knownSpans = new Set(spans.map(({ spanId }) => spanId))
+    const first = spans.filter(({ parentSpanId }) => !knownSpans.has(parentSpanId ?? ""))
+    assert.sameMembers(
+      first.map(({ name }) => name),
+      called
+    )
+  })
+
+  it("goes from a request through the event and NATS to the receivers", () => {
     const spans = collector.spans().filter((span) => span.traceId === traceId)
     const named = (name: string) => spans.filter((span) => span.name === name)
     const [request] = named("clients.create")
@@ -108,7 +120,7 @@ describe("A trace", { timeout: 120_000 }, () => {
     assert.strictEqual(fannedOut?.parentSpanId, published?.spanId)
     const attempts = named("SendAttempt.run")
     assert.sameMembers(
-      [receiver.received[0]?.headers["traceparent"], message?.headers?.get("traceparent")],
+      [receiver.received[0]?.headers["traceparent"], pulledTraceparent],
       attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`)
     )
     assert.notInclude(receiver.received[0]?.text, traceId)

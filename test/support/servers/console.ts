@@ -1,24 +1,12 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
-import { findBrowser, withoutBrowser } from "../../../scripts/browser.mjs"
+import type { Page } from "playwright-core"
 import { type ResourceKind, resourceMaker } from "../fixtures/resources.ts"
 import { startServiceWithPool } from "./serviceWithPool.ts"
-
-const program = findBrowser()
-
-if (program === undefined) console.warn(`The tests of the console are skipped: ${withoutBrowser}`)
-
-/** Whether the tests of the console cannot run, and why. */
-export const isSkipped = program === undefined
-export const titleOf = (title: string) => (isSkipped ? `${title} (skipped: ${withoutBrowser})` : title)
-
-/** Chromium cannot set up its sandbox as root, the user of many containers. */
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: program ?? "", args: ["--no-sandbox"] })
+import { closeContexts, sharedBrowser } from "./sharedBrowser.ts"
 
 /** The service with a tenant, and a browser that can sign in to its console. */
 export const startConsole = async (environment: Readonly<Record<string, string>> = {}) => {
   const { pool, service, stop: stopService } = await startServiceWithPool(environment)
-  const browser = await launchBrowser()
+  const browser = await sharedBrowser()
   const tenant = await service.newTenant()
   const { make } = resourceMaker(service, tenant)
 
@@ -30,19 +18,21 @@ export const startConsole = async (environment: Readonly<Record<string, string>>
     return `${service.url}/console${path}#code=${text}`
   }
 
-  /** A new page, signed in at a screen of the tenant. */
-  const open = async (
-    path: string,
-    { as = "owner", ...options }: BrowserContextOptions & { readonly as?: string } = {}
-  ) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: "en-GB", ...options })
-    const page = await context.newPage()
+  let page: Page | undefined
+
+  /** The page of this console, loaded anew and signed in at a screen of the tenant. */
+  const open = async (path: string, { as = "owner", viewport = { width: 1280, height: 860 } } = {}) => {
+    // A context of its own costs a second of CPU, and a load ends the session, which only the memory of the page keeps.
+    page ??= await (await browser.newContext({ viewport, locale: "en-GB" })).newPage()
+    await page.setViewportSize(viewport)
+    // An address that differs only in its fragment would not load.
+    await page.goto("about:blank")
     await page.goto(await linkFor(as, `/${tenant}${path}`))
     return page
   }
 
   const stop = async () => {
-    await browser.close()
+    await closeContexts()
     await stopService()
   }
   return {
