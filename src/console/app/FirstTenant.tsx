@@ -4,7 +4,7 @@ import { withKey } from "../api/idempotency.ts"
 import { Field, Form } from "../ui/Form.tsx"
 import { addTenant } from "./signIn.ts"
 
-/** For somebody who belongs to no business yet. */
+/** For a user who is not a member of any tenant. */
 export const FirstTenant = () => {
   const { route } = useLocation()
   return (
