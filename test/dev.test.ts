@@ -83,15 +83,12 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
     assert.isFalse(existsSync(join(folder, "unused")))
   })
 
-  it("runs a changed source in new processes of the api and all workers, and keeps PostgreSQL and NATS", async () => {
+  it("restarts the api and all workers when a file in src is touched, and keeps PostgreSQL and NATS", async () => {
     await waitForSpares()
     const [old, kept, waiting] = [pids(), servers(), spares()]
     assert.isTrue(old.every((pid) => pid !== 0))
     assert.isAtLeast(kept.length, 2)
-    const source = join(folder, "src", "http", "server", "pages", "Health.ts")
-    const text = readFileSync(source, "utf8")
-    assert.include(text, "{ alive: true }")
-    writeFileSync(source, text.replace("{ alive: true }", '{ alive: true, edition: "changed" }'))
+    touch(helpFile())
     await eventually(haveRestarted(old), "the processes are new", seconds)
     assert.sameMembers(
       pids(),
@@ -103,22 +100,42 @@ describe("npm run dev", { timeout: 4 * seconds * 1000 }, () => {
         () => false
       )
     await eventually(isServing, "the new api is ready", seconds)
-    assert.include(await (await fetch(`http://127.0.0.1:${port}/healthz`)).text(), "changed")
     assert.includeDeepMembers(servers(), kept)
     assert.include(output, "The program has changed: restarting")
   })
 
-  it("reports a source that does not compile, keeps the processes, and after the correction loads packages that were built again", async () => {
-    await waitForSpares()
-    const [old, text, waiting] = [pids(), readFileSync(helpFile(), "utf8"), spares()]
+  it("runs the changed source", async () => {
+    const source = join(folder, "src", "http", "server", "pages", "Health.ts")
+    const text = readFileSync(source, "utf8")
+    assert.include(text, "{ alive: true }")
+    writeFileSync(source, text.replace("{ alive: true }", '{ alive: true, edition: "changed" }'))
+    const isChanged = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`)
+        .then((response) => response.text())
+        .then(
+          (body) => body.includes("changed"),
+          () => false
+        )
+    await eventually(isChanged, "the api runs the changed source", seconds)
+  })
+
+  it("reports a source that does not compile, keeps the processes, and continues after the correction", async () => {
+    const isComplete = () => pids().every((pid) => pid !== 0)
+    await eventually(isComplete, "all processes run", seconds)
+    const [old, text] = [pids(), readFileSync(helpFile(), "utf8")]
     writeFileSync(helpFile(), "export const = 1")
     await eventually(() => output.includes("keep running with the last build"), "the error is reported", seconds)
     assert.include(output, "src/help.ts:1")
     assert.deepStrictEqual(pids(), old)
-
-    // The correction is also a source whose content is that of the last build, and a new mark means new packages.
-    touch(join(folder, ".cache", "dev", "packages", "mark"))
     writeFileSync(helpFile(), text)
+    await eventually(haveRestarted(old), "the processes are new", seconds)
+  })
+
+  it("loads packages again after they were built again", async () => {
+    await waitForSpares()
+    const [old, waiting] = [pids(), spares()]
+    touch(join(folder, ".cache", "dev", "packages", "mark"))
+    touch(helpFile())
     await eventually(haveRestarted(old), "the processes are new", seconds)
     assert.isEmpty(pids().filter((pid) => waiting.some((spare) => spare.pid === pid)))
   })
