@@ -7,7 +7,7 @@ export const quick = [
   "test/docs.test.ts",
   "test/domain/**/*.test.ts",
   "test/neighbours/*.test.ts",
-  "test/packaging/{compose,dockerfile,kubernetes,systemd}.test.ts",
+  "test/packaging/{compose,dockerfile,kubernetes,packages,systemd}.test.ts",
   "test/scripts/*.test.ts",
   "test/bench/ratio.test.ts",
   "test/http/openApiTexts.test.ts",
