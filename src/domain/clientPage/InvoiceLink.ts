@@ -32,6 +32,15 @@ export const InvoiceViewed = Schema.Struct({ id: invoice, viewedAt }).annotation
   description: "An invoice whose page was opened for the first time."
 })
 
+/** The data of `invoice.link_rotated` and `invoice.link_revoked`. Never the link itself, which opens the page. */
+export const InvoiceLinkChanged = Schema.Struct({
+  id: invoice,
+  changedAt: field(Timestamp, "When the link was rotated or revoked.", "2026-11-20T10:00:00.000Z")
+}).annotations({
+  identifier: "InvoiceLinkChanged",
+  description: "An invoice whose link to its page was rotated or revoked."
+})
+
 /** 256 bits in base64url. */
 const tokenPattern = /^[\w-]{43}$/
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Asset } from "../branding/Asset.ts"
 import type { Constraint } from "../Constraints.ts"
-import { InvoiceViewed } from "../clientPage/InvoiceLink.ts"
+import { InvoiceLinkChanged, InvoiceViewed } from "../clientPage/InvoiceLink.ts"
 import { Address } from "../contracting/Address.ts"
 import { Client } from "../contracting/Client.ts"
 import { Contact } from "../contracting/Contact.ts"
@@ -51,6 +51,8 @@ const actionTexts = {
   sent: "was accepted by the mail server for one recipient",
   bounced: "was refused by the mail server for one recipient",
   viewed: "was opened on its page for the first time",
+  link_rotated: "has a new link to its page, and the one before opens nothing any more",
+  link_revoked: "has no link to its page any more",
   archived: "was archived and can no longer be used",
   reference_changed: "bills an issue that changed in the tracker",
   ready: "was verified and can be shown",
@@ -83,13 +85,17 @@ export const eventCatalogue = {
       "send_requested",
       "sent",
       "bounced",
-      "viewed"
+      "viewed",
+      "link_rotated",
+      "link_revoked"
     ],
     schemaByAction: {
       send_requested: InvoiceSendRequested,
       sent: InvoiceMailed,
       bounced: InvoiceMailed,
-      viewed: InvoiceViewed
+      viewed: InvoiceViewed,
+      link_rotated: InvoiceLinkChanged,
+      link_revoked: InvoiceLinkChanged
     }
   },
   invoice_series: { schema: InvoiceSeries, actions: ["updated"] },

@@ -1,4 +1,5 @@
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { type InvoiceLink, pageUrlOf, requirePage, requirePublicUrl } from "../../domain/clientPage/InvoiceLink.ts"
 import type { EventType } from "../../domain/events/EventCatalogue.ts"
@@ -29,6 +30,18 @@ export interface OpenedLink {
   readonly viewedAt: string | null
 }
 
+/** A change of the link of an invoice, and its event. */
+interface LinkChange {
+  readonly tenant: string
+  readonly invoice: string
+  readonly type: EventType
+  readonly at: string
+  /** The data of the event beside the id of the invoice. */
+  readonly data: object
+  /** A statement that changes the row of the link, or none. */
+  readonly change: Fragment
+}
+
 /** A row of the archive of a tenant. */
 interface ExportedLink extends Row {
   readonly invoice: string
@@ -47,7 +60,7 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
     const invoices = yield* Invoices
     const secrets = yield* Secrets
     const { PUBLIC_URL } = yield* Settings
-    const record = insertEvent(sql, sql.literal("counted"))
+    const insertCountedEvent = insertEvent(sql, sql.literal("counted"))
 
     const find = (tenant: string, invoice: string) =>
       Effect.map(
@@ -56,13 +69,13 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
         ([row]) => row
       )
 
-    const insertNew = (tenant: string, invoice: string) => {
+    const insertNew = (tenant: string, invoice: string, at: string) => {
       const token = makeOneTimeToken()
       const hash = hashOf(token)
       const sealed = secrets.seal(associatedData.invoiceLink({ tenant, invoice, hash }), Buffer.from(token))
       return sql`
         insert into invoice_links (tenant_id, invoice_id, token_hash, sealed, created_at)
-        values (${tenant}, ${invoice}, ${hash}, ${sealed}, now())`
+        values (${tenant}, ${invoice}, ${hash}, ${sealed}, ${at}::timestamptz)`
     }
 
     const requireRow = (row: LinkRow | undefined) =>
@@ -73,7 +86,8 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
       const tenant = yield* CurrentTenant
       const found = yield* find(tenant, invoice)
       if (found !== undefined) return found
-      yield* sql`${insertNew(tenant, invoice)} on conflict (tenant_id, invoice_id) do nothing`
+      const at = new Date().toISOString()
+      yield* sql`${insertNew(tenant, invoice, at)} on conflict (tenant_id, invoice_id) do nothing`
       return yield* requireRow(yield* find(tenant, invoice))
     }, Effect.orDie)
 
@@ -96,6 +110,31 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
         }
       })
 
+    /**
+     * Changes a link and records the event in one statement. A change that returns no row has no event. Concurrent changes
+     * wait for the lock on the link.
+     */
+    const changeLink = Effect.fnUntraced(function* ({ at, change, data, invoice, tenant, type }: LinkChange) {
+      const event = insertCountedEvent({
+        tenant,
+        type,
+        resource: invoice,
+        client: sql.literal("counted.client_id"),
+        sequence: sql.literal("counted.sequence"),
+        at,
+        ...(yield* currentOrigin),
+        data: { id: invoice, ...data }
+      })
+      const [row] = yield* sql<LinkRow>`
+        with changed as (${change} returning ${sql.literal(columns)}), counted as (
+          update invoices set sequence = sequence + 1
+          where tenant_id = ${tenant} and id = ${invoice} and exists (select 1 from changed)
+          returning sequence, client_id
+        ), recorded as (${event})
+        select * from changed`
+      return row
+    })
+
     const requireIssued = (id: string) =>
       Effect.flatMap(invoices.get(id), (invoice) => Effect.as(requirePage(invoice), invoice.id))
 
@@ -111,10 +150,14 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
         const tenant = yield* CurrentTenant
         const invoice = yield* requireIssued(id)
         const publicUrl = yield* requirePublicUrl(PUBLIC_URL)
-        const [row] = yield* Effect.orDie(sql<LinkRow>`
-          ${insertNew(tenant, invoice)} on conflict (tenant_id, invoice_id) do update
-          set token_hash = excluded.token_hash, sealed = excluded.sealed, created_at = now(), revoked_at = null
-          returning ${sql.literal(columns)}`)
+        const changedAt = new Date().toISOString()
+        const change = sql`
+          ${insertNew(tenant, invoice, changedAt)} on conflict (tenant_id, invoice_id) do update
+          set token_hash = excluded.token_hash, sealed = excluded.sealed, created_at = excluded.created_at,
+            revoked_at = null`
+        const row = yield* Effect.orDie(
+          changeLink({ tenant, invoice, type: "invoice.link_rotated", at: changedAt, data: { changedAt }, change })
+        )
         return yield* toLink(invoice, yield* requireRow(row), publicUrl)
       }),
 
@@ -122,11 +165,15 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
       revoke: Effect.fnUntraced(function* (id: string) {
         const tenant = yield* CurrentTenant
         const invoice = yield* requireIssued(id)
-        yield* Effect.orDie(sql`
+        const changedAt = new Date().toISOString()
+        const change = sql`
           insert into invoice_links as link (tenant_id, invoice_id, created_at, revoked_at)
-          values (${tenant}, ${invoice}, now(), now())
+          values (${tenant}, ${invoice}, ${changedAt}::timestamptz, ${changedAt}::timestamptz)
           on conflict (tenant_id, invoice_id) do update
-          set token_hash = null, sealed = null, revoked_at = coalesce(link.revoked_at, now())`)
+          set token_hash = null, sealed = null, revoked_at = excluded.revoked_at where link.revoked_at is null`
+        yield* Effect.orDie(
+          changeLink({ tenant, invoice, type: "invoice.link_revoked", at: changedAt, data: { changedAt }, change })
+        )
       }),
 
       /** The address of the page for a mail, or undefined if the server has no public address or the link is revoked. */
@@ -146,32 +193,21 @@ export class InvoiceLinks extends Effect.Service<InvoiceLinks>()("layers/Invoice
           ([link]) => link
         ),
 
-      /**
-       * Records the first opening of a page with its event. Returns whether it did. Concurrent openings wait for the lock
-       * on the link, and then find it viewed.
-       */
+      /** Records the first opening of a page. Returns whether it did. */
       recordView: Effect.fnUntraced(function* ({ invoice, tenant }: OpenedLink) {
         const viewedAt = new Date().toISOString()
-        const event = record({
+        const change = sql`
+          update invoice_links set viewed_at = ${viewedAt}::timestamptz
+          where tenant_id = ${tenant} and invoice_id = ${invoice} and viewed_at is null`
+        const row = yield* changeLink({
           tenant,
-          type: "invoice.viewed" satisfies EventType,
-          resource: invoice,
-          client: sql.literal("counted.client_id"),
-          sequence: sql.literal("counted.sequence"),
+          invoice,
+          type: "invoice.viewed",
           at: viewedAt,
-          ...(yield* currentOrigin),
-          data: { id: invoice, viewedAt }
+          data: { viewedAt },
+          change
         })
-        const inserted = yield* sql<object>`
-          with viewed as (
-            update invoice_links set viewed_at = ${viewedAt}::timestamptz
-            where tenant_id = ${tenant} and invoice_id = ${invoice} and viewed_at is null returning 1
-          ), counted as (
-            update invoices set sequence = sequence + 1
-            where tenant_id = ${tenant} and id = ${invoice} and exists (select 1 from viewed)
-            returning sequence, client_id
-          ) ${event} returning 1`
-        return inserted.length > 0
+        return row !== undefined
       }),
 
       /** One page of all links of the tenant, by invoice. It does not contain the tokens. */

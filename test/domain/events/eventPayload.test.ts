@@ -62,7 +62,9 @@ describe("expandEventPattern", () => {
       "invoice.send_requested",
       "invoice.sent",
       "invoice.bounced",
-      "invoice.viewed"
+      "invoice.viewed",
+      "invoice.link_rotated",
+      "invoice.link_revoked"
     ])
   })
 })

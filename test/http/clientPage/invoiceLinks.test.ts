@@ -83,6 +83,23 @@ describe("The link to the page of an invoice", { timeout: 60_000 }, () => {
     assert.strictEqual(await statusOf(path), 404)
   })
 
+  it("has an event when it is rotated and when it is revoked, once and without the token", async () => {
+    const { id } = await page.issue()
+    const { body } = await page.call("POST", `/invoices/${id}/link/rotate`)
+    for (let n = 0; n < 2; n++) await page.call("DELETE", `/invoices/${id}/link`)
+    const { revokedAt } = await page.link(id)
+    const { rows } = await fixture().pool.query(
+      `select type, data, client_id as client, created_by as by, sequence - lag(sequence) over (order by sequence) as step
+       from events where resource_id = $1 order by sequence desc limit 2`,
+      [id]
+    )
+    const by = { by: "owner", client: page.client, step: 1 }
+    assert.deepStrictEqual(rows, [
+      { type: "invoice.link_revoked", data: { id, changedAt: revokedAt }, ...by },
+      { type: "invoice.link_rotated", data: { id, changedAt: body.data.createdAt }, ...by }
+    ])
+  })
+
   it("can be revoked before it exists", async () => {
     const { id } = await page.issue()
     assert.strictEqual((await page.call("DELETE", `/invoices/${id}/link`)).status, 204)

@@ -165,6 +165,8 @@ describe("Events of every resource lifecycle", () => {
     }
     const { url } = await send("GET", `/invoices/${invoice.id}/link`, 200)
     assert.strictEqual((await service.call("GET", new URL(url).pathname)).status, 200)
+    await send("POST", `/invoices/${invoice.id}/link/rotate`, 200)
+    await send("DELETE", `/invoices/${invoice.id}/link`, 204)
     await worker.stop()
     await mailServer.stop()
   }

@@ -43,10 +43,10 @@ export class InvoiceLinksApi extends HttpApiGroup.make("invoiceLinks")
           description:
             "Returns a new link. The link before opens nothing from now on, also in mails that were sent. A revoked link " +
             "is replaced too, and mails contain the new one.",
-          rejects: [notIssued, noPublicUrl]
+          rejects: [notIssued, noPublicUrl],
+          events: ["invoice.link_rotated"]
         })
       )
-      .annotate(NoEvents, true)
   )
   .add(
     HttpApiEndpoint.del("revoke", "/invoices/:invoiceId/link")
@@ -57,8 +57,8 @@ export class InvoiceLinksApi extends HttpApiGroup.make("invoiceLinks")
           description:
             "The link opens nothing from now on, and later mails contain none, until the link is replaced with " +
             "`POST /invoices/{invoiceId}/link/rotate`.",
-          rejects: [notIssued]
+          rejects: [notIssued],
+          events: ["invoice.link_revoked"]
         })
       )
-      .annotate(NoEvents, true)
   ) {}
