@@ -16,6 +16,14 @@ export class ApiFailure extends Error {
   }
 }
 
+/** What went wrong, in words, with everything that the service says about it. */
+export const messageOf = (cause: unknown) => {
+  if (!(cause instanceof Error)) return String(cause)
+  const details = cause instanceof ApiFailure ? cause.details : []
+  const sentences = [cause.message, ...details.map(({ field, message }) => `${field} ${message}`)]
+  return sentences.filter((text) => text !== "").join(". ")
+}
+
 const maxAttempts = 4
 const defaultRetrySeconds = 1
 const maxRetrySeconds = 10

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks"
 import { api, load, read, readAll, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes, useQuery } from "../../api/query.ts"
+import { useQuery } from "../../api/query.ts"
 import { updateListed } from "../../api/update.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, type FormValues, filled } from "../../ui/Form.tsx"
+import { Field, type FormValues, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Section } from "../../ui/Page.tsx"
 import { Shown } from "../../ui/State.tsx"
 
@@ -37,30 +37,28 @@ interface AddressFormProps {
 }
 
 const AddressForm = ({ address, clientId, onClose }: AddressFormProps) => (
-  <Dialog title={address === undefined ? "New address" : "Edit address"} onClose={onClose}>
-    <Form
-      submitLabel="Save"
-      onCancel={onClose}
-      onSubmit={async (values) => {
-        await saveAddress(clientId, address, values)
-        changes.value++
-        onClose()
-      }}
-    >
-      <Field name="name" label="Name" value={address?.name} isRequired hint="Usually the legal entity." />
-      <Field name="address1" label="Street and number" value={address?.address1} isRequired />
-      <Field name="address2" label="Building, floor or department" value={address?.address2} />
-      <div class="field-row">
-        <Field name="zip" label="Postal code" value={address?.zip} isRequired />
-        <Field name="city" label="City" value={address?.city} isRequired />
-      </div>
-      <div class="field-row">
-        <Field name="country" label="Country" value={address?.country} isRequired />
-        <Field name="countryCode" label="Country code" value={address?.countryCode} placeholder="DE" />
-      </div>
-      <Field name="vatNumber" label="VAT number" value={address?.vatNumber} />
-    </Form>
-  </Dialog>
+  <FormDialog
+    title={address === undefined ? "New address" : "Edit address"}
+    submitLabel="Save"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      await saveAddress(clientId, address, values)
+      return undefined
+    }}
+  >
+    <Field name="name" label="Name" value={address?.name} isRequired hint="Usually the legal entity." />
+    <Field name="address1" label="Street and number" value={address?.address1} isRequired />
+    <Field name="address2" label="Building, floor or department" value={address?.address2} />
+    <div class="field-row">
+      <Field name="zip" label="Postal code" value={address?.zip} isRequired />
+      <Field name="city" label="City" value={address?.city} isRequired />
+    </div>
+    <div class="field-row">
+      <Field name="country" label="Country" value={address?.country} isRequired />
+      <Field name="countryCode" label="Country code" value={address?.countryCode} placeholder="DE" />
+    </div>
+    <Field name="vatNumber" label="VAT number" value={address?.vatNumber} />
+  </FormDialog>
 )
 
 /** The addresses of a client. Invoices go to the first one. */

@@ -4,22 +4,24 @@ import { withKey } from "../../api/idempotency.ts"
 import { findClient, findInvoice } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
+import { ifMatch } from "../../api/update.ts"
 import { Allocations } from "../../ui/Allocations.tsx"
+import { Facts } from "../../ui/Facts.tsx"
 import { Page, Section } from "../../ui/Page.tsx"
 import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
+import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Money } from "../../ui/Value.tsx"
 import { Totals } from "../invoices/Totals.tsx"
 
 type CreditNoteValue = Schemas["CreditNote"]
 
-const finalize = async ({ etag, value }: Loaded<CreditNoteValue>) => {
-  const { creditNoteNumber } = await withKey(`finalize ${value.id}`, (key) =>
+const finalize = async (loaded: Loaded<CreditNoteValue>) => {
+  const { creditNoteNumber } = await withKey(`finalize ${loaded.value.id}`, (key) =>
     read(
       api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-        params: { path: { creditNoteId: value.id }, query: {} },
-        headers: { ...key, ...(etag === undefined ? {} : { "If-Match": etag }) }
+        params: { path: { creditNoteId: loaded.value.id }, query: {} },
+        headers: { ...key, ...ifMatch(loaded) }
       })
     )
   )
@@ -27,32 +29,23 @@ const finalize = async ({ etag, value }: Loaded<CreditNoteValue>) => {
   changes.value++
 }
 
-const Facts = ({ value }: { readonly value: CreditNoteValue }) => (
-  <dl class="facts">
-    <div>
-      <dt>Client</dt>
-      <dd>
-        <a href={inTenant(`/clients/${value.client}`)}>{findClient(value.client)?.name ?? "…"}</a>
-      </dd>
-    </div>
-    <div>
-      <dt>Credits</dt>
-      <dd>
-        <a href={inTenant(`/invoices/${value.invoice}`)}>{findInvoice(value.invoice)?.invoiceNumber ?? "…"}</a>
-      </dd>
-    </div>
-    <div>
-      <dt>Reason</dt>
-      <dd>{value.reason}</dd>
-    </div>
-    <div>
-      <dt>Left</dt>
-      <dd>
-        <Money amountMinor={value.unallocatedMinor} currencyCode={value.currencyCode} />
-      </dd>
-    </div>
-  </dl>
-)
+const factsOf = ({ client, currencyCode, invoice, reason, unallocatedMinor }: CreditNoteValue) =>
+  [
+    [
+      "Client",
+      <a key="client" href={inTenant(`/clients/${client}`)}>
+        {findClient(client)?.name ?? "…"}
+      </a>
+    ],
+    [
+      "Credits",
+      <a key="invoice" href={inTenant(`/invoices/${invoice}`)}>
+        {findInvoice(invoice)?.invoiceNumber ?? "…"}
+      </a>
+    ],
+    ["Reason", reason],
+    ["Left", <Money key="left" amountMinor={unallocatedMinor} currencyCode={currencyCode} />]
+  ] as const
 
 /** One credit note with what it credits and settles. */
 export const CreditNote = () => {
@@ -75,19 +68,13 @@ export const CreditNote = () => {
             actions={
               status === "DRAFT" &&
               hasRole("ADMIN") && (
-                <button
-                  type="button"
-                  class="primary"
-                  onClick={() =>
-                    void finalize(loaded).catch((cause: unknown) => notify(String(cause), { isError: true }))
-                  }
-                >
+                <button type="button" class="primary" onClick={() => attempt(finalize(loaded))}>
                   Finalize
                 </button>
               )
             }
           >
-            <Facts value={loaded.value} />
+            <Facts facts={factsOf(loaded.value)} />
             <div class="columns even">
               <div>
                 <Section title="Amounts">

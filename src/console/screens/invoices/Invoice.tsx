@@ -4,10 +4,12 @@ import { api, done, type Loaded, load, read, readAll, type Schemas } from "../..
 import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant, tenant } from "../../api/session.ts"
+import { ifMatch } from "../../api/update.ts"
+import { Facts } from "../../ui/Facts.tsx"
 import { Page } from "../../ui/Page.tsx"
 import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
+import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
@@ -39,56 +41,26 @@ const readInvoice = async (invoiceId: string) => {
 
 type ShownInvoice = Awaited<ReturnType<typeof readInvoice>>
 
-const Facts = ({ contract, loaded: { value } }: Pick<ShownInvoice, "contract" | "loaded">) => {
+const factsOf = ({ contract, loaded: { value } }: Pick<ShownInvoice, "contract" | "loaded">) => {
   const { balanceMinor, currencyCode, dueAt, issuedAt, paidAt, status } = value
-  return (
-    <dl class="facts">
-      <div>
-        <dt>Client</dt>
-        <dd>
-          <a href={inTenant(`/clients/${contract.client}`)}>{findClient(contract.client)?.name ?? "…"}</a>
-        </dd>
-      </div>
-      <div>
-        <dt>Contract</dt>
-        <dd>
-          <a href={inTenant(`/contracts/${contract.id}`)}>{contract.name}</a>
-        </dd>
-      </div>
-      {issuedAt !== undefined && (
-        <div>
-          <dt>Issued</dt>
-          <dd>
-            <Day at={issuedAt} />
-          </dd>
-        </div>
-      )}
-      {dueAt !== undefined && (
-        <div>
-          <dt>Due</dt>
-          <dd>
-            <Day at={dueAt} />
-          </dd>
-        </div>
-      )}
-      {paidAt !== undefined && (
-        <div>
-          <dt>Paid</dt>
-          <dd>
-            <Day at={paidAt} />
-          </dd>
-        </div>
-      )}
-      {status === "FINALIZED" && (
-        <div>
-          <dt>Balance</dt>
-          <dd>
-            <Money amountMinor={balanceMinor} currencyCode={currencyCode} />
-          </dd>
-        </div>
-      )}
-    </dl>
-  )
+  return [
+    [
+      "Client",
+      <a key="client" href={inTenant(`/clients/${contract.client}`)}>
+        {findClient(contract.client)?.name ?? "…"}
+      </a>
+    ],
+    [
+      "Contract",
+      <a key="contract" href={inTenant(`/contracts/${contract.id}`)}>
+        {contract.name}
+      </a>
+    ],
+    ["Issued", issuedAt && <Day at={issuedAt} />],
+    ["Due", dueAt && <Day at={dueAt} />],
+    ["Paid", paidAt && <Day at={paidAt} />],
+    ["Balance", status === "FINALIZED" && <Money amountMinor={balanceMinor} currencyCode={currencyCode} />]
+  ] as const
 }
 
 interface ActionsProps {
@@ -194,11 +166,12 @@ export const Invoice = () => {
   }, [])
   const query = useQuery(`invoice ${invoiceId}`, () => readInvoice(invoiceId))
   const isPreviewed = address["preview"] === "pdf"
-  const remove = async ({ etag, value }: Loaded<Schemas["Invoice"]>) => {
-    const headers = etag === undefined ? {} : { "If-Match": etag }
-    await done(api.DELETE("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } }, headers }))
+  const remove = async (loaded: Loaded<Schemas["Invoice"]>) => {
+    await done(
+      api.DELETE("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } }, headers: ifMatch(loaded) })
+    )
     changes.value++
-    route(inTenant(`/contracts/${value.contract}`))
+    route(inTenant(`/contracts/${loaded.value.contract}`))
     notify("The draft is deleted")
   }
   return (
@@ -220,11 +193,11 @@ export const Invoice = () => {
               isDirty={isDirty}
               open={setPanel}
               save={() => saving.current()}
-              onDelete={() => void remove(loaded).catch((cause: unknown) => notify(String(cause), { isError: true }))}
+              onDelete={() => attempt(remove(loaded))}
             />
           }
         >
-          <Facts contract={contract} loaded={loaded} />
+          <Facts facts={factsOf({ contract, loaded })} />
           <div class="toolbar">
             <button
               type="button"

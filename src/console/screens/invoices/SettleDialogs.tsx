@@ -1,21 +1,14 @@
 import { api, type Loaded, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes } from "../../api/query.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, filled } from "../../ui/Form.tsx"
+import { ifMatch } from "../../api/update.ts"
+import { Field, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { editableAmount, formatMoney } from "../../ui/format.ts"
-import { notify } from "../../ui/Toasts.tsx"
 import { amountOf } from "../contracts/NewContract.tsx"
 
 interface DialogProps {
   readonly loaded: Loaded<Schemas["Invoice"]>
   readonly onClose: () => void
-}
-
-const finish = (text: string, onClose: () => void) => {
-  notify(text)
-  changes.value++
-  onClose()
 }
 
 const readClientOf = async (contractId: string) =>
@@ -28,68 +21,66 @@ const toTimestamp = (day: string) => `${day}T00:00:00.000Z`
 export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
   const { balanceMinor, contract, currencyCode, id } = value
   return (
-    <Dialog title="Record a payment" onClose={onClose}>
-      <Form
-        submitLabel="Record payment"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
-          const { method, receivedAt, reference } = filled(values)
-          const body = {
-            clientId: await readClientOf(contract),
-            currencyCode,
-            amountMinor,
-            allocations: [{ invoiceId: id, amountMinor: Math.min(amountMinor, balanceMinor) }],
-            ...(receivedAt === undefined ? {} : { receivedAt: toTimestamp(receivedAt) }),
-            ...(method === undefined ? {} : { method }),
-            ...(reference === undefined ? {} : { reference })
-          }
-          await withKey(`payment of ${id}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
-          finish(`A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`, onClose)
-        }}
-      >
-        <Field
-          name="amountMinor"
-          label={`Amount in ${currencyCode}`}
-          value={editableAmount(balanceMinor, currencyCode)}
-          isRequired
-          hint="What exceeds the balance stays with the client as paid in advance."
-        />
-        <Field name="receivedAt" label="Received on" type="date" value={new Date().toISOString().slice(0, 10)} />
-        <div class="field-row">
-          <Field name="method" label="Method" placeholder="bank transfer" />
-          <Field name="reference" label="Reference" />
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Record a payment"
+      submitLabel="Record payment"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const { method, receivedAt, reference } = filled(values)
+        const body = {
+          clientId: await readClientOf(contract),
+          currencyCode,
+          amountMinor,
+          allocations: [{ invoiceId: id, amountMinor: Math.min(amountMinor, balanceMinor) }],
+          ...(receivedAt === undefined ? {} : { receivedAt: toTimestamp(receivedAt) }),
+          ...(method === undefined ? {} : { method }),
+          ...(reference === undefined ? {} : { reference })
+        }
+        await withKey(`payment of ${id}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
+        return `A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`
+      }}
+    >
+      <Field
+        name="amountMinor"
+        label={`Amount in ${currencyCode}`}
+        value={editableAmount(balanceMinor, currencyCode)}
+        isRequired
+        hint="What exceeds the balance stays with the client as paid in advance."
+      />
+      <Field name="receivedAt" label="Received on" type="date" value={new Date().toISOString().slice(0, 10)} />
+      <div class="field-row">
+        <Field name="method" label="Method" placeholder="bank transfer" />
+        <Field name="reference" label="Reference" />
+      </div>
+    </FormDialog>
   )
 }
 
 /** Corrects an issued invoice as a whole: creates a credit note over it and finalizes the note. */
 export const CreditNoteDialog = ({ loaded: { value }, onClose }: DialogProps) => (
-  <Dialog title="Credit note" onClose={onClose}>
-    <p>Credits {value.invoiceNumber} in full. What is not paid yet is settled, the rest stays with the client.</p>
-    <Form
-      submitLabel="Issue credit note"
-      onCancel={onClose}
-      onSubmit={async ({ reason = "" }) => {
-        const note = await withKey(`credit note of ${value.id}`, (headers) =>
-          read(api.POST("/api/v1/credit-notes", { body: { invoiceId: value.id, reason, full: true }, headers }))
+  <FormDialog
+    title="Credit note"
+    about={`Credits ${value.invoiceNumber} in full. What is not paid yet is settled, the rest stays with the client.`}
+    submitLabel="Issue credit note"
+    onClose={onClose}
+    onSubmit={async ({ reason = "" }) => {
+      const note = await withKey(`credit note of ${value.id}`, (headers) =>
+        read(api.POST("/api/v1/credit-notes", { body: { invoiceId: value.id, reason, full: true }, headers }))
+      )
+      const { creditNoteNumber } = await withKey(`finalize ${note.id}`, (headers) =>
+        read(
+          api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
+            params: { path: { creditNoteId: note.id }, query: {} },
+            headers
+          })
         )
-        const { creditNoteNumber } = await withKey(`finalize ${note.id}`, (headers) =>
-          read(
-            api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-              params: { path: { creditNoteId: note.id }, query: {} },
-              headers
-            })
-          )
-        )
-        finish(`${creditNoteNumber} is issued`, onClose)
-      }}
-    >
-      <Field name="reason" label="Reason" isRequired hint="As the credit note shows it." />
-    </Form>
-  </Dialog>
+      )
+      return `${creditNoteNumber} is issued`
+    }}
+  >
+    <Field name="reason" label="Reason" isRequired hint="As the credit note shows it." />
+  </FormDialog>
 )
 
 const splitAddresses = (text: string) =>
@@ -100,61 +91,49 @@ const splitAddresses = (text: string) =>
 
 /** Sends the invoice by mail. */
 export const SendDialog = ({ loaded: { value }, onClose }: DialogProps) => (
-  <Dialog title={`Send ${value.invoiceNumber ?? "invoice"}`} onClose={onClose}>
-    <Form
-      submitLabel="Send"
-      onCancel={onClose}
-      onSubmit={async (values) => {
-        const { message, subject, to } = filled(values)
-        const body = {
-          ...(to === undefined ? {} : { to: splitAddresses(to) }),
-          ...(subject === undefined ? {} : { subject }),
-          ...(message === undefined ? {} : { message })
-        }
-        const mails = await withKey(`send ${value.id}`, (headers) =>
-          read(
-            api.POST("/api/v1/invoices/{invoiceId}/send", { params: { path: { invoiceId: value.id } }, body, headers })
-          )
+  <FormDialog
+    title={`Send ${value.invoiceNumber ?? "invoice"}`}
+    submitLabel="Send"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      const { message, subject, to } = filled(values)
+      const body = {
+        ...(to === undefined ? {} : { to: splitAddresses(to) }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(message === undefined ? {} : { message })
+      }
+      const mails = await withKey(`send ${value.id}`, (headers) =>
+        read(
+          api.POST("/api/v1/invoices/{invoiceId}/send", { params: { path: { invoiceId: value.id } }, body, headers })
         )
-        finish(`Sent to ${mails.map(({ recipient }) => recipient).join(", ")}`, onClose)
-      }}
-    >
-      <Field
-        name="to"
-        label="To"
-        hint="Addresses with commas between them. Empty: the contacts that receive invoices."
-      />
-      <Field
-        name="subject"
-        label="Subject"
-        hint="Empty: that of the mail integration, in the language of the client."
-      />
-      <Field name="message" label="Message" isLong />
-    </Form>
-  </Dialog>
+      )
+      return `Sent to ${mails.map(({ recipient }) => recipient).join(", ")}`
+    }}
+  >
+    <Field name="to" label="To" hint="Addresses with commas between them. Empty: the contacts that receive invoices." />
+    <Field name="subject" label="Subject" hint="Empty: that of the mail integration, in the language of the client." />
+    <Field name="message" label="Message" isLong />
+  </FormDialog>
 )
 
 /** Voids an invoice after a question: nothing reverts it. */
 export const VoidDialog = ({ loaded, onClose }: DialogProps) => (
-  <Dialog title="Void" onClose={onClose}>
-    <p>A void invoice keeps its number, and nothing reverts it. What its lines refer to can be billed again.</p>
-    <Form
-      submitLabel="Void invoice"
-      onCancel={onClose}
-      onSubmit={async () => {
-        const { id } = loaded.value
-        await withKey(`void ${id}`, (key) =>
-          read(
-            api.POST("/api/v1/invoices/{invoiceId}/void", {
-              params: { path: { invoiceId: id }, query: {} },
-              headers: { ...key, ...(loaded.etag === undefined ? {} : { "If-Match": loaded.etag }) }
-            })
-          )
+  <FormDialog
+    title="Void"
+    about="A void invoice keeps its number, and nothing reverts it. What its lines refer to can be billed again."
+    submitLabel="Void invoice"
+    onClose={onClose}
+    onSubmit={async () => {
+      const { id } = loaded.value
+      await withKey(`void ${id}`, (key) =>
+        read(
+          api.POST("/api/v1/invoices/{invoiceId}/void", {
+            params: { path: { invoiceId: id }, query: {} },
+            headers: { ...key, ...ifMatch(loaded) }
+          })
         )
-        finish("The invoice is void", onClose)
-      }}
-    >
-      {null}
-    </Form>
-  </Dialog>
+      )
+      return "The invoice is void"
+    }}
+  />
 )
