@@ -103,6 +103,7 @@ const browserModules = [
   "money/AmountParser",
   "money/CurrencyDecimals",
   "money/Decimal",
+  "money/IbanFormat",
   "money/InvoiceArithmetic",
   "money/Money"
 ].map((name) => `^src/domain/${name}\\.ts$`)

@@ -116,12 +116,18 @@ export const done = async (calling: Promise<{ readonly error?: unknown; readonly
   if (!response.ok) throw failureOf(error, response)
 }
 
-/** A file of the API as a blob, such as a PDF. */
-export const readFile = async (path: string) => {
-  const response = await send(new Request(new URL(path, location.origin)))
+const exchangeFile = async (path: string, init: RequestInit) => {
+  const response = await send(new Request(new URL(path, location.origin), init))
   if (response.ok) return response.blob()
   throw failureOf(await response.json().catch(() => undefined), response)
 }
+
+/** A file of the API as a blob, such as a PDF. Lists and reports also come as CSV. */
+export const readFile = (path: string, accept = "*/*") => exchangeFile(path, { headers: { accept } })
+
+/** Sends the bytes of a file. */
+export const sendFile = (path: string, file: Blob) =>
+  exchangeFile(path, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file })
 
 /** Reads a list to its end. */
 export const readAll = async <A>(

@@ -95,3 +95,25 @@ export const minSearchLength = 2
 
 /** The text in the address as a part of a query. */
 export const searchQuery = ({ q }: Filters): { q?: string } => (q && q.length >= minSearchLength ? { q } : {})
+
+interface DayFilterProps {
+  readonly label: string
+  readonly name: string
+  /** The day that holds without one in the address. */
+  readonly value?: string
+}
+
+/** Filters by a day, which lives in the address under this name. */
+export const DayFilter = ({ label, name, value }: DayFilterProps) => {
+  const { filters, setFilter } = useFilters()
+  return (
+    <label class="inline-field">
+      {label}
+      <input
+        type="date"
+        value={filters[name] ?? value}
+        onChange={({ currentTarget }) => setFilter(name, currentTarget.value)}
+      />
+    </label>
+  )
+}

@@ -19,11 +19,11 @@ const toBody = (values: FormValues) => {
   return { ...filled(values), address1, city, country, name, zip }
 }
 
-const saveAddress = async (clientId: string, address: Address | undefined, values: FormValues) => {
+const saveAddress = async (clientId: string | undefined, address: Address | undefined, values: FormValues) => {
   const body = toBody(values)
   if (address === undefined)
     return withKey(`address ${clientId}`, (headers) =>
-      read(api.POST("/api/v1/addresses", { body: { ...body, clientId }, headers }))
+      read(api.POST("/api/v1/addresses", { body: { ...body, ...(clientId && { clientId }) }, headers }))
     )
   const write = (headers: { "If-Match": string }) =>
     read(api.PATCH("/api/v1/addresses/{addressId}", { params: { path: { addressId: address.id } }, body, headers }))
@@ -31,7 +31,7 @@ const saveAddress = async (clientId: string, address: Address | undefined, value
 }
 
 interface AddressFormProps {
-  readonly clientId: string
+  readonly clientId: string | undefined
   readonly address?: Address | undefined
   readonly onClose: () => void
 }
@@ -61,11 +61,18 @@ const AddressForm = ({ address, clientId, onClose }: AddressFormProps) => (
   </FormDialog>
 )
 
-/** The addresses of a client. Invoices go to the first one. */
-export const Addresses = ({ canWrite, clientId }: { readonly clientId: string; readonly canWrite: boolean }) => {
+interface AddressesProps {
+  /** Without a client, the addresses of the tenant itself. */
+  readonly clientId?: string
+  readonly canWrite: boolean
+}
+
+/** The addresses of a party of invoices, which show the first one. */
+export const Addresses = ({ canWrite, clientId }: AddressesProps) => {
   const [edited, setEdited] = useState<Address | "new" | undefined>(undefined)
-  const query = useQuery(`client ${clientId} addresses`, () =>
-    readAll((cursor) => api.GET("/api/v1/addresses", { params: { query: { clientId, ...(cursor && { cursor }) } } }))
+  const owner = clientId === undefined ? { ofTenant: true } : { clientId }
+  const query = useQuery(`addresses of ${clientId}`, () =>
+    readAll((cursor) => api.GET("/api/v1/addresses", { params: { query: { ...owner, ...(cursor && { cursor }) } } }))
   )
   const add = canWrite && (
     <button type="button" onClick={() => setEdited("new")}>

@@ -1,7 +1,15 @@
 import { api, load, type Schemas } from "../../api/client.ts"
 import { findClient, findClientOf } from "../../api/lookups.ts"
 import { inTenant } from "../../api/session.ts"
-import { ChoiceFilter, SearchFilter, searchQuery, statusOptions, statusQuery, useFilters } from "../../ui/Filters.tsx"
+import {
+  ChoiceFilter,
+  DayFilter,
+  SearchFilter,
+  searchQuery,
+  statusOptions,
+  statusQuery,
+  useFilters
+} from "../../ui/Filters.tsx"
 import { ListScreen } from "../../ui/ListScreen.tsx"
 import { RowLink } from "../../ui/RowLink.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
@@ -60,16 +68,6 @@ const InvoiceRow = ({ invoice }: { readonly invoice: Schemas["Invoice"] }) => {
         </>
       }
     />
-  )
-}
-
-const DayFilter = ({ label, name }: { readonly label: string; readonly name: string }) => {
-  const { filters, setFilter } = useFilters()
-  return (
-    <label class="inline-field">
-      {label}
-      <input type="date" value={filters[name]} onChange={({ currentTarget }) => setFilter(name, currentTarget.value)} />
-    </label>
   )
 }
 
