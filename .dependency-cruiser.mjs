@@ -96,11 +96,13 @@ const rooms = {
 
 /** The modules of the domain that run in a browser: the console computes with them. They import only each other. */
 const browserModules = [
+  "creditNotes/CreditTotals",
   "invoicing/DraftTotals",
   "invoicing/PastedLines",
   "invoicing/TaxSets",
   "money/AmountFormat",
   "money/AmountParser",
+  "money/CreditArithmetic",
   "money/CurrencyDecimals",
   "money/Decimal",
   "money/IbanFormat",

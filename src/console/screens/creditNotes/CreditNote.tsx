@@ -1,5 +1,6 @@
-import { useRoute } from "preact-iso/router"
-import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
+import { useState } from "preact/hooks"
+import { useLocation, useRoute } from "preact-iso/router"
+import { api, done, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { findClient, findInvoice } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
@@ -13,6 +14,7 @@ import { Shown } from "../../ui/State.tsx"
 import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Money } from "../../ui/Value.tsx"
 import { Totals } from "../invoices/Totals.tsx"
+import { AllocateDialog, RefundDialog } from "../settling/UseRest.tsx"
 
 type CreditNoteValue = Schemas["CreditNote"]
 
@@ -47,9 +49,61 @@ const factsOf = ({ client, currencyCode, invoice, reason, unallocatedMinor }: Cr
     ["Left", <Money key="left" amountMinor={unallocatedMinor} currencyCode={currencyCode} />]
   ] as const
 
+type Panel = "refund" | "allocate" | undefined
+
+interface ActionsProps {
+  readonly loaded: Loaded<CreditNoteValue>
+  readonly open: (panel: Panel) => void
+}
+
+/** What the status and the role allow. */
+const Actions = ({ loaded, open }: ActionsProps) => {
+  const { route } = useLocation()
+  const { invoice, status, unallocatedMinor } = loaded.value
+  const remove = async () => {
+    await done(
+      api.DELETE("/api/v1/credit-notes/{creditNoteId}", {
+        params: { path: { creditNoteId: loaded.value.id } },
+        headers: ifMatch(loaded)
+      })
+    )
+    changes.value++
+    route(inTenant(`/invoices/${invoice}`))
+    notify("The draft is deleted")
+  }
+  if (status === "DRAFT")
+    return (
+      <>
+        {hasRole("MEMBER") && (
+          <button type="button" class="quiet danger" onClick={() => attempt(remove())}>
+            Delete
+          </button>
+        )}
+        {hasRole("ADMIN") && (
+          <button type="button" class="primary" onClick={() => attempt(finalize(loaded))}>
+            Finalize
+          </button>
+        )}
+      </>
+    )
+  if (unallocatedMinor === 0 || !hasRole("ADMIN")) return null
+  return (
+    <>
+      <button type="button" onClick={() => open("refund")}>
+        Refund
+      </button>
+      <button type="button" class="primary" onClick={() => open("allocate")}>
+        Settle an invoice
+      </button>
+    </>
+  )
+}
+
 /** One credit note with what it credits and settles. */
 export const CreditNote = () => {
   const creditNoteId = useRoute().params["id"] ?? ""
+  const [panel, setPanel] = useState<Panel>(undefined)
+  const close = () => setPanel(undefined)
   const query = useQuery(`credit note ${creditNoteId}`, () =>
     load(api.GET("/api/v1/credit-notes/{creditNoteId}", { params: { path: { creditNoteId } } }))
   )
@@ -65,14 +119,7 @@ export const CreditNote = () => {
               </>
             }
             parent={[inTenant("/credit-notes"), "Credit notes"]}
-            actions={
-              status === "DRAFT" &&
-              hasRole("ADMIN") && (
-                <button type="button" class="primary" onClick={() => attempt(finalize(loaded))}>
-                  Finalize
-                </button>
-              )
-            }
+            actions={<Actions loaded={loaded} open={setPanel} />}
           >
             <Facts facts={factsOf(loaded.value)} />
             <div class="columns even">
@@ -94,6 +141,8 @@ export const CreditNote = () => {
                 version={updatedAt}
               />
             </div>
+            {panel === "refund" && <RefundDialog kind="creditNote" loaded={loaded} onClose={close} />}
+            {panel === "allocate" && <AllocateDialog kind="creditNote" loaded={loaded} onClose={close} />}
           </Page>
         )
       }}

@@ -11,6 +11,15 @@ import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
+import { CreditNoteDialog } from "../settling/CreditNoteDialog.tsx"
+import {
+  PaymentDialog,
+  ReverseWriteOffDialog,
+  SendDialog,
+  VoidDialog,
+  WriteOffDialog
+} from "../settling/InvoiceDialogs.tsx"
+import { LinkDialog } from "../settling/LinkDialog.tsx"
 import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
@@ -18,9 +27,19 @@ import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
 import { isOverdue } from "./overdue.ts"
-import { CreditNoteDialog, PaymentDialog, SendDialog, VoidDialog } from "./SettleDialogs.tsx"
+import { Settlements } from "./Settlements.tsx"
 
-type Panel = "finalize" | "send" | "payment" | "credit" | "void" | "explain" | undefined
+type Panel =
+  | "finalize"
+  | "send"
+  | "payment"
+  | "credit"
+  | "void"
+  | "explain"
+  | "link"
+  | "writeOff"
+  | "reverseWriteOff"
+  | undefined
 
 const readInvoice = async (invoiceId: string) => {
   const [loaded, lines, rates] = await Promise.all([
@@ -103,7 +122,13 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
         )}
       </>
     )
-  if (status === "VOID" || !isAdmin) return null
+  const credit = (
+    <button type="button" onClick={() => open("credit")}>
+      Credit note
+    </button>
+  )
+  if (status === "VOID") return null
+  if (!isAdmin) return hasRole("MEMBER") ? credit : null
   return (
     <>
       {status === "FINALIZED" && (
@@ -111,9 +136,7 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
           Void
         </button>
       )}
-      <button type="button" onClick={() => open("credit")}>
-        Credit note
-      </button>
+      {credit}
       {status === "FINALIZED" && (
         <button type="button" onClick={() => open("payment")}>
           Record payment
@@ -126,31 +149,69 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
   )
 }
 
-const Panels = ({
-  loaded,
-  onClose,
-  panel
-}: {
+interface PanelsProps {
   readonly panel: Panel
   readonly loaded: Loaded<Schemas["Invoice"]>
+  readonly lines: ReadonlyArray<Schemas["Billable"]>
   readonly onClose: () => void
-}) => {
+}
+
+const Panels = ({ lines, panel, ...props }: PanelsProps) => {
   switch (panel) {
     case "finalize":
-      return <FinalizeDialog loaded={loaded} onClose={onClose} />
+      return <FinalizeDialog {...props} />
     case "send":
-      return <SendDialog loaded={loaded} onClose={onClose} />
+      return <SendDialog {...props} />
     case "payment":
-      return <PaymentDialog loaded={loaded} onClose={onClose} />
+      return <PaymentDialog {...props} />
     case "credit":
-      return <CreditNoteDialog loaded={loaded} onClose={onClose} />
+      return <CreditNoteDialog {...props} lines={lines} />
     case "void":
-      return <VoidDialog loaded={loaded} onClose={onClose} />
+      return <VoidDialog {...props} />
+    case "writeOff":
+      return <WriteOffDialog {...props} />
+    case "reverseWriteOff":
+      return <ReverseWriteOffDialog {...props} />
     case "explain":
-      return <ExplainDialog invoiceId={loaded.value.id} onClose={onClose} />
+      return <ExplainDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
+    case "link":
+      return <LinkDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
     default:
       return null
   }
+}
+
+interface ToolbarProps {
+  readonly invoice: Schemas["Invoice"]
+  readonly open: (panel: Panel) => void
+  readonly isPreviewed: boolean
+}
+
+/** What one looks at beside the lines, and what is rarely done. */
+const Toolbar = ({ invoice, isPreviewed, open }: ToolbarProps) => {
+  const { route } = useLocation()
+  const tool = (panel: Panel, label: string) => (
+    <button type="button" class="quiet" onClick={() => open(panel)}>
+      {label}
+    </button>
+  )
+  const isAdmin = hasRole("ADMIN")
+  return (
+    <div class="toolbar">
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={isPreviewed}
+        onClick={() => route(inTenant(`/invoices/${invoice.id}${isPreviewed ? "" : "?preview=pdf"}`))}
+      >
+        {isPreviewed ? "Hide PDF" : "Show PDF"}
+      </button>
+      {tool("explain", "Explain")}
+      {invoice.issuedAt !== undefined && hasRole("MEMBER") && tool("link", "Client’s page")}
+      {invoice.status === "FINALIZED" && isAdmin && tool("writeOff", "Write off")}
+      {invoice.writtenOffMinor > 0 && isAdmin && tool("reverseWriteOff", "Take the write-off back")}
+    </div>
+  )
 }
 
 /** One invoice: a draft to edit, or a document with what can be done with it. */
@@ -198,19 +259,7 @@ export const Invoice = () => {
           }
         >
           <Facts facts={factsOf({ contract, loaded })} />
-          <div class="toolbar">
-            <button
-              type="button"
-              class="quiet"
-              aria-pressed={isPreviewed}
-              onClick={() => route(inTenant(`/invoices/${invoiceId}${isPreviewed ? "" : "?preview=pdf"}`))}
-            >
-              {isPreviewed ? "Hide PDF" : "Show PDF"}
-            </button>
-            <button type="button" class="quiet" onClick={() => setPanel("explain")}>
-              Explain
-            </button>
-          </div>
+          <Toolbar invoice={loaded.value} isPreviewed={isPreviewed} open={setPanel} />
           <div class={isPreviewed ? "columns even" : ""} data-invoice={loaded.value.id}>
             <div>
               {loaded.value.status === "DRAFT" && hasRole("MEMBER") ? (
@@ -225,7 +274,12 @@ export const Invoice = () => {
               ) : (
                 <IssuedLines invoice={loaded.value} lines={lines} />
               )}
-              {loaded.value.issuedAt !== undefined && <Mails invoiceId={invoiceId} />}
+              {loaded.value.issuedAt !== undefined && (
+                <>
+                  <Settlements invoiceId={invoiceId} />
+                  <Mails invoiceId={invoiceId} />
+                </>
+              )}
             </div>
             {isPreviewed && (
               <PdfPreview
@@ -235,7 +289,7 @@ export const Invoice = () => {
               />
             )}
           </div>
-          <Panels panel={panel} loaded={loaded} onClose={() => setPanel(undefined)} />
+          <Panels panel={panel} loaded={loaded} lines={lines} onClose={() => setPanel(undefined)} />
         </Page>
       )}
     </Shown>

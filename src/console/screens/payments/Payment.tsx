@@ -8,13 +8,12 @@ import { hasRole, inTenant } from "../../api/session.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Allocations } from "../../ui/Allocations.tsx"
 import { Facts } from "../../ui/Facts.tsx"
-import { Field, filled } from "../../ui/Form.tsx"
+import { Field } from "../../ui/Form.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
-import { editableAmount, formatMoney } from "../../ui/format.ts"
 import { Page, Section } from "../../ui/Page.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
-import { amountOf } from "../contracts/NewContract.tsx"
+import { AllocateDialog, RefundDialog } from "../settling/UseRest.tsx"
 
 type PaymentValue = Schemas["Payment"]
 
@@ -47,40 +46,6 @@ const ReverseDialog = ({ loaded, onClose }: DialogProps) => (
   </FormDialog>
 )
 
-const RefundDialog = ({ loaded, onClose }: DialogProps) => {
-  const { currencyCode, id, unallocatedMinor } = loaded.value
-  return (
-    <FormDialog
-      title="Refund"
-      about="Records that the client got money back that settles no invoice."
-      submitLabel="Record refund"
-      onClose={onClose}
-      onSubmit={async (values) => {
-        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
-        const { reference } = filled(values)
-        await withKey(`refund ${id}`, (key) =>
-          read(
-            api.POST("/api/v1/payments/{paymentId}/refund", {
-              params: { path: { paymentId: id } },
-              body: { amountMinor, ...(reference === undefined ? {} : { reference }) },
-              headers: { ...key, ...ifMatch(loaded) }
-            })
-          )
-        )
-        return `${formatMoney(amountMinor, currencyCode)} is refunded`
-      }}
-    >
-      <Field
-        name="amountMinor"
-        label={`Amount in ${currencyCode}`}
-        value={editableAmount(unallocatedMinor, currencyCode)}
-        isRequired
-      />
-      <Field name="reference" label="Reference" />
-    </FormDialog>
-  )
-}
-
 const factsOf = ({
   client,
   currencyCode,
@@ -107,7 +72,7 @@ const factsOf = ({
 /** One payment with the invoices that it settles. */
 export const Payment = () => {
   const paymentId = useRoute().params["id"] ?? ""
-  const [panel, setPanel] = useState<"reverse" | "refund" | undefined>(undefined)
+  const [panel, setPanel] = useState<"reverse" | "refund" | "allocate" | undefined>(undefined)
   const query = useQuery(`payment ${paymentId}`, () =>
     load(api.GET("/api/v1/payments/{paymentId}", { params: { path: { paymentId } } }))
   )
@@ -134,9 +99,14 @@ export const Payment = () => {
                     </button>
                   )}
                   {unallocatedMinor > 0 && (
-                    <button type="button" onClick={() => setPanel("refund")}>
-                      Refund
-                    </button>
+                    <>
+                      <button type="button" onClick={() => setPanel("refund")}>
+                        Refund
+                      </button>
+                      <button type="button" class="primary" onClick={() => setPanel("allocate")}>
+                        Settle an invoice
+                      </button>
+                    </>
                   )}
                 </>
               )
@@ -151,7 +121,8 @@ export const Payment = () => {
               />
             </Section>
             {panel === "reverse" && <ReverseDialog loaded={loaded} onClose={close} />}
-            {panel === "refund" && <RefundDialog loaded={loaded} onClose={close} />}
+            {panel === "refund" && <RefundDialog kind="payment" loaded={loaded} onClose={close} />}
+            {panel === "allocate" && <AllocateDialog kind="payment" loaded={loaded} onClose={close} />}
           </Page>
         )
       }}

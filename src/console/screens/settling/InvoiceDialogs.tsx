@@ -57,30 +57,61 @@ export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
   )
 }
 
-/** Corrects an issued invoice as a whole: creates a credit note over it and finalizes the note. */
-export const CreditNoteDialog = ({ loaded: { value }, onClose }: DialogProps) => (
+/** Writes off what will not be paid any more. */
+export const WriteOffDialog = ({ loaded, onClose }: DialogProps) => {
+  const { balanceMinor, currencyCode, id } = loaded.value
+  return (
+    <FormDialog
+      title="Write off"
+      about="What will not be paid any more. The invoice stays as it is, and the write-off can be taken back."
+      submitLabel="Write off"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const body = { amountMinor, reason: values["reason"] ?? "" }
+        await withKey(`write off ${id}`, (key) =>
+          read(
+            api.POST("/api/v1/invoices/{invoiceId}/write-off", {
+              params: { path: { invoiceId: id } },
+              body,
+              headers: { ...key, ...ifMatch(loaded) }
+            })
+          )
+        )
+        return `${formatMoney(amountMinor, currencyCode)} is written off`
+      }}
+    >
+      <Field
+        name="amountMinor"
+        label={`Amount in ${currencyCode}`}
+        value={editableAmount(balanceMinor, currencyCode)}
+        isRequired
+      />
+      <Field name="reason" label="Reason" isRequired placeholder="Goodwill" />
+    </FormDialog>
+  )
+}
+
+/** Takes back all that was written off. */
+export const ReverseWriteOffDialog = ({ loaded, onClose }: DialogProps) => (
   <FormDialog
-    title="Credit note"
-    about={`Credits ${value.invoiceNumber} in full. What is not paid yet is settled, the rest stays with the client.`}
-    submitLabel="Issue credit note"
+    title="Take the write-off back"
+    about={`${formatMoney(loaded.value.writtenOffMinor, loaded.value.currencyCode)} is open again.`}
+    submitLabel="Take back"
     onClose={onClose}
-    onSubmit={async ({ reason = "" }) => {
-      const note = await withKey(`credit note of ${value.id}`, (headers) =>
-        read(api.POST("/api/v1/credit-notes", { body: { invoiceId: value.id, reason, full: true }, headers }))
-      )
-      const { creditNoteNumber } = await withKey(`finalize ${note.id}`, (headers) =>
+    onSubmit={async () => {
+      const { id } = loaded.value
+      await withKey(`reverse write-off ${id}`, (key) =>
         read(
-          api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-            params: { path: { creditNoteId: note.id }, query: {} },
-            headers
+          api.POST("/api/v1/invoices/{invoiceId}/write-off/reverse", {
+            params: { path: { invoiceId: id } },
+            headers: { ...key, ...ifMatch(loaded) }
           })
         )
       )
-      return `${creditNoteNumber} is issued`
+      return "The write-off is taken back"
     }}
-  >
-    <Field name="reason" label="Reason" isRequired hint="As the credit note shows it." />
-  </FormDialog>
+  />
 )
 
 const splitAddresses = (text: string) =>
