@@ -1,3 +1,5 @@
+import { useCurrentInView } from "./currentInView.ts"
+
 interface TabsProps {
   readonly label: string
   readonly tabs: ReadonlyArray<readonly [href: string, label: string]>
@@ -6,7 +8,7 @@ interface TabsProps {
 
 /** The parts of a screen, each with an address of its own. */
 export const Tabs = ({ current, label, tabs }: TabsProps) => (
-  <ul class="tabs" aria-label={label}>
+  <ul ref={useCurrentInView<HTMLUListElement>(current)} class="tabs" aria-label={label}>
     {tabs.map(([href, text]) => (
       <li key={href}>
         <a href={href} aria-current={href === current ? "page" : undefined}>

@@ -25,7 +25,9 @@ const upload = async (file: File, { kind }: Place) => {
   const body = { kind, contentType, originalFileName: file.name }
   const { assetId } = await withKey(`image ${kind}`, (headers) => read(api.POST("/api/v1/assets", { body, headers })))
   await sendFile(`/api/v1/assets/${assetId}/content`, file)
-  await read(api.POST("/api/v1/assets/{assetId}/complete", { params: { path: { assetId } } }))
+  await withKey(`complete ${assetId}`, (headers) =>
+    read(api.POST("/api/v1/assets/{assetId}/complete", { params: { path: { assetId } }, headers }))
+  )
   return assetId
 }
 

@@ -123,7 +123,7 @@ export const Export = () => {
           <Section title="Everything">
             <Download
               title="Archive"
-              about="All data, the PDFs and the images, with pages to look at it offline"
+              about="All data, PDFs and images, to keep for years"
               label="ZIP"
               load={downloadArchive}
             />

@@ -132,7 +132,7 @@ interface MemberRowProps {
 const MemberRow = ({ isLastOwner, member, open }: MemberRowProps) => {
   const canManage = hasRole(member.role === "OWNER" ? "OWNER" : "ADMIN")
   return (
-    <div class="row still">
+    <div class="row managed">
       <span class="row-main">
         <strong>
           {member.subject} {isMe(member) && <span class="muted">(you)</span>}

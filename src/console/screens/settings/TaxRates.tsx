@@ -165,7 +165,7 @@ interface RateRowProps {
 }
 
 const RateRow = ({ isDefault, open, rate }: RateRowProps) => (
-  <div class="row still">
+  <div class="row managed">
     <span class="row-main">
       <strong>{rate.name}</strong>
       <span class="muted">

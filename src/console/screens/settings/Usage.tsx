@@ -5,6 +5,12 @@ import { Section } from "../../ui/Page.tsx"
 import { ScrollX } from "../../ui/ScrollX.tsx"
 import { Shown } from "../../ui/State.tsx"
 
+/** The API describes each limit as a maximum number, which the columns say already. */
+const titleOf = (description: string) => {
+  const text = description.replace(/^maximum number of /, "")
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** How much the business can have of everything, and how much it has. */
 export const Usage = () => {
   const query = useQuery("limits", () => read(api.GET("/api/v1/limits")))
@@ -28,7 +34,7 @@ export const Usage = () => {
               <tbody>
                 {limits.map(({ description, max, name, used }) => (
                   <tr key={name}>
-                    <th scope="row">{description}</th>
+                    <th scope="row">{titleOf(description)}</th>
                     <td class="right">{used === undefined ? "—" : formatNumber(used)}</td>
                     <td class="right">{formatNumber(max)}</td>
                   </tr>

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso/router"
 import { creditTotals } from "../../../domain/creditNotes/CreditTotals.ts"
 import { ApiFailure, api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { useQuery } from "../../api/query.ts"
+import { useFreshQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -187,7 +187,7 @@ interface CreditNoteDialogProps {
 
 /** Corrects an issued invoice, as a whole or by its lines. */
 export const CreditNoteDialog = ({ lines, loaded: { value }, onClose }: CreditNoteDialogProps) => {
-  const query = useQuery(`creditable ${value.id}`, () => readCreditable(value.id, lines))
+  const query = useFreshQuery(`creditable ${value.id}`, () => readCreditable(value.id, lines))
   if (query.value !== undefined) return <CreditForm invoice={value} lines={query.value} onClose={onClose} />
   return (
     <Dialog title="Credit note" onClose={onClose}>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { api, done, read } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes, useQuery } from "../../api/query.ts"
+import { changes, useFreshQuery } from "../../api/query.ts"
 import { hasRole } from "../../api/session.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Shown } from "../../ui/State.tsx"
@@ -38,7 +38,7 @@ const Link = ({ url }: { readonly url: string }) => (
 /** The link to the page on which the client sees the invoice, without signing in. */
 export const LinkDialog = ({ invoiceId, onClose }: { readonly invoiceId: string; readonly onClose: () => void }) => {
   const [isSending, setSending] = useState(false)
-  const query = useQuery(`link of ${invoiceId}`, () =>
+  const query = useFreshQuery(`link of ${invoiceId}`, () =>
     read(api.GET("/api/v1/invoices/{invoiceId}/link", { params: paramsOf(invoiceId) }))
   )
   const change = async (work: (invoiceId: string) => Promise<unknown>, text: string) => {

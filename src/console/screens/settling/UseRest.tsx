@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { useQuery } from "../../api/query.ts"
+import { useFreshQuery } from "../../api/query.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Choice, Field, filled } from "../../ui/Form.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
@@ -62,7 +62,7 @@ const readOpenInvoices = async ({ client, currencyCode }: Source) => {
 export const AllocateDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
   const { currencyCode, id, unallocatedMinor } = loaded.value
   const [chosen, setChosen] = useState<string | undefined>(undefined)
-  const query = useQuery(`open invoices for ${id}`, () => readOpenInvoices(loaded.value))
+  const query = useFreshQuery(`open invoices for ${id}`, () => readOpenInvoices(loaded.value))
   const invoice = query.value?.find((one) => one.id === chosen) ?? query.value?.[0]
   return (
     <FormDialog
