@@ -129,7 +129,7 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     await page.waitForSelector("h1:has-text('Paid')")
     await page.click("text=Take the write-off back")
     await page.click("dialog button:has-text('Take back')")
-    await page.waitForSelector("dd:has-text('€120.00')")
+    await page.waitForSelector(".facts dd:has-text('€120.00')")
     assert.strictEqual((await invoicing.read(id)).balanceMinor, 12_000)
   })
 
