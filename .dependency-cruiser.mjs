@@ -96,13 +96,16 @@ const rooms = {
 
 /** The modules of the domain that run in a browser: the console computes with them. They import only each other. */
 const browserModules = [
+  "creditNotes/CreditTotals",
   "invoicing/DraftTotals",
   "invoicing/PastedLines",
   "invoicing/TaxSets",
   "money/AmountFormat",
   "money/AmountParser",
+  "money/CreditArithmetic",
   "money/CurrencyDecimals",
   "money/Decimal",
+  "money/IbanFormat",
   "money/InvoiceArithmetic",
   "money/Money"
 ].map((name) => `^src/domain/${name}\\.ts$`)

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { runAxe } from "../support/assertions/axe.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { taxRateMaker } from "../support/fixtures/taxRates.ts"
 import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
@@ -39,6 +40,8 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
     const invoicing = invoiceClient(console.service, console.tenant)
     const client = await console.make("clients", { name: "Northwind", description: "Pumps and valves" })
     await console.make("addresses", { clientId: client.id })
+    await console.make("addresses", { clientId: undefined })
+    await taxRateMaker(console.service, console.tenant).createTaxRate({ name: "VAT", percent: 19, category: "S" })
     await console.make("emails", { contactId: (await console.make("contacts", { clientId: client.id })).id })
     const contract = await invoicing.contract({ clientId: client.id, capMinor: 100_000 })
     await console.make("projects", { contractId: contract.id })
@@ -67,7 +70,18 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
       ["/payments", ".virtual .row"],
       [`/payments/${payment.id}`, ".rows .row"],
       ["/credit-notes", ".virtual .row"],
-      [`/credit-notes/${note.id}`, "iframe[src^='blob:']"]
+      [`/credit-notes/${note.id}`, "iframe[src^='blob:']"],
+      [`/invoices/${issued.id}`, "dialog .totals", "button:has-text('Credit note')"],
+      [`/payments/${payment.id}`, "dialog input[name=amountMinor]", "text=Settle an invoice"],
+      ["/settings", "address"],
+      ["/settings", "dialog form", "[aria-label='Edit bank account']"],
+      ["/settings/logo", "iframe[src^='blob:']"],
+      ["/settings/members", ".rows .row"],
+      ["/settings/taxes", ".rows .row"],
+      ["/settings/taxes", "dialog form", "text=New tax rate"],
+      ["/settings/numbers", "section[aria-label='Credit notes'] .facts"],
+      ["/settings/export", ".rows .row"],
+      ["/settings/usage", "tbody tr"]
     ]
   })
   afterAll(() => console?.stop())

@@ -16,6 +16,14 @@ export class ApiFailure extends Error {
   }
 }
 
+/** What went wrong, in words, with everything that the service says about it. */
+export const messageOf = (cause: unknown) => {
+  if (!(cause instanceof Error)) return String(cause)
+  const details = cause instanceof ApiFailure ? cause.details : []
+  const sentences = [cause.message, ...details.map(({ field, message }) => `${field} ${message}`)]
+  return sentences.filter((text) => text !== "").join(". ")
+}
+
 const maxAttempts = 4
 const defaultRetrySeconds = 1
 const maxRetrySeconds = 10
@@ -108,12 +116,18 @@ export const done = async (calling: Promise<{ readonly error?: unknown; readonly
   if (!response.ok) throw failureOf(error, response)
 }
 
-/** A file of the API as a blob, such as a PDF. */
-export const readFile = async (path: string) => {
-  const response = await send(new Request(new URL(path, location.origin)))
+const exchangeFile = async (path: string, init: RequestInit) => {
+  const response = await send(new Request(new URL(path, location.origin), init))
   if (response.ok) return response.blob()
   throw failureOf(await response.json().catch(() => undefined), response)
 }
+
+/** A file of the API as a blob, such as a PDF. Lists and reports also come as CSV. */
+export const readFile = (path: string, accept = "*/*") => exchangeFile(path, { headers: { accept } })
+
+/** Sends the bytes of a file. */
+export const sendFile = (path: string, file: Blob) =>
+  exchangeFile(path, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file })
 
 /** Reads a list to its end. */
 export const readAll = async <A>(

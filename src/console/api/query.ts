@@ -54,6 +54,12 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>) => {
   return state.value
 }
 
+/** The same without what was read before: for a form, whose fields begin with what holds now. */
+export const useFreshQuery = <A>(key: string, reading: () => Promise<A>): Query<A> => {
+  const query = useQuery(key, reading)
+  return query.isLoading ? { ...query, value: undefined } : query
+}
+
 export interface Pages<A> {
   readonly items: ReadonlyArray<A>
   readonly error: ApiFailure | undefined

@@ -17,7 +17,7 @@ export const member = signal<Schemas["Member"] | undefined>(undefined)
 export const tenant = computed(() => tenants.value.find(({ id }) => id === tenantId.value))
 
 /** Ascending, as the API lists them. */
-const roles: ReadonlyArray<Role> = ["VIEWER", "MEMBER", "ADMIN", "OWNER"]
+export const roles: ReadonlyArray<Role> = ["VIEWER", "MEMBER", "ADMIN", "OWNER"]
 
 /** Whether the signed-in person may do what takes this role. What they may not do is not offered. */
 export const hasRole = (required: Role) =>

@@ -41,6 +41,9 @@ const findConflicts = (before: object, theirs: object, mine: object): ReadonlyAr
     .map((field) => ({ field, before: old?.get(field), theirs: current?.get(field), mine: wanted?.get(field) }))
 }
 
+/** The header of a change of the version that this page has read. */
+export const ifMatch = ({ etag }: Pick<Loaded<unknown>, "etag">) => (etag === undefined ? {} : { "If-Match": etag })
+
 /** Whether a failure means that another person was faster. */
 const isOutdated = (cause: unknown) => cause instanceof ApiFailure && cause.status === 412
 

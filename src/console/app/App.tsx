@@ -25,6 +25,7 @@ const Payments = lazy(() => import("../screens/payments/Payments.tsx").then(({ P
 const Payment = lazy(() => import("../screens/payments/Payment.tsx").then(({ Payment }) => Payment))
 const CreditNotes = lazy(() => import("../screens/creditNotes/CreditNotes.tsx").then(({ CreditNotes }) => CreditNotes))
 const CreditNote = lazy(() => import("../screens/creditNotes/CreditNote.tsx").then(({ CreditNote }) => CreditNote))
+const Settings = lazy(() => import("../screens/settings/Settings.tsx").then(({ Settings }) => Settings))
 
 const NotFound = () => <Empty title="There is no such page" />
 
@@ -64,6 +65,7 @@ const Screens = () => (
       <Route path="/console/:tenant/payments/:id" component={Payment} />
       <Route path="/console/:tenant/credit-notes" component={CreditNotes} />
       <Route path="/console/:tenant/credit-notes/:id" component={CreditNote} />
+      <Route path="/console/:tenant/settings/:part?" component={Settings} />
       <Route default component={NotFound} />
     </Router>
   </Shell>

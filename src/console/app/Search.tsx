@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso/router"
 import { api, load } from "../api/client.ts"
 import { inTenant } from "../api/session.ts"
 import { Dialog } from "../ui/Dialog.tsx"
+import { minSearchLength } from "../ui/Filters.tsx"
 
 interface Hit {
   readonly href: string
@@ -10,8 +11,6 @@ interface Hit {
   readonly label: string
 }
 
-/** The API searches texts of at least two characters. */
-const minLength = 2
 const maxHits = 5
 const typingPauseMs = 150
 
@@ -37,7 +36,7 @@ const findHits = async (q: string): Promise<ReadonlyArray<Hit>> => {
 const useHits = (text: string) => {
   const [hits, setHits] = useState<ReadonlyArray<Hit> | undefined>(undefined)
   useEffect(() => {
-    if (text.length < minLength) return setHits(undefined)
+    if (text.length < minSearchLength) return setHits(undefined)
     let isCurrent = true
     const timer = setTimeout(() => {
       void findHits(text).then(

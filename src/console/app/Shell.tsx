@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
 import { inTenant, member, tenant, tenantId, tenants } from "../api/session.ts"
+import { useCurrentInView } from "../ui/currentInView.ts"
 import { formatStatus } from "../ui/format.ts"
 import { places } from "./places.ts"
 import { Search } from "./Search.tsx"
@@ -64,6 +65,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
   const { path } = useLocation()
   const [panel, setPanel] = useState<Panel>(undefined)
   useShortcuts(setPanel)
+  const nav = useCurrentInView<HTMLElement>(path)
   const isCurrent = (place: string) =>
     place === "" ? path === inTenant("") : path === inTenant(place) || path.startsWith(`${inTenant(place)}/`)
   return (
@@ -83,7 +85,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           </span>
         )}
       </header>
-      <nav aria-label="Main">
+      <nav ref={nav} aria-label="Main">
         {places.map(({ icon, label, path: place }) => (
           <a key={place} href={inTenant(place)} aria-current={isCurrent(place) ? "page" : undefined}>
             <svg viewBox="0 0 24 24" aria-hidden="true">

@@ -10,5 +10,11 @@ export const places = [
   { path: "/contracts", label: "Contracts", key: "t", icon: "M7 3h7l4 4v14H7zM14 3v4h4M10 12h5M10 16h5" },
   { path: "/invoices", label: "Invoices", key: "i", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6" },
   { path: "/payments", label: "Payments", key: "p", icon: "M3 7h18v11H3zM3 11h18M7 15h3" },
-  { path: "/credit-notes", label: "Credit notes", key: "n", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 10h6" }
+  { path: "/credit-notes", label: "Credit notes", key: "n", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 10h6" },
+  {
+    path: "/settings",
+    label: "Settings",
+    key: "s",
+    icon: "M4 7h9M17 7h3M4 12h3M11 12h9M4 17h9M17 17h3M15 5v4M9 10v4M15 15v4"
+  }
 ] as const

@@ -1,5 +1,6 @@
 import type { Schemas } from "../api/client.ts"
 import { inTenant } from "../api/session.ts"
+import { RowLink } from "./RowLink.tsx"
 import { Money } from "./Value.tsx"
 
 interface AllocationsProps {
@@ -17,14 +18,11 @@ export const Allocations = ({ allocations, currencyCode, numberOf }: Allocations
     <ul class="rows">
       {allocations.map(({ amountMinor, invoice }) => (
         <li key={invoice}>
-          <a class="row" href={inTenant(`/invoices/${invoice}`)}>
-            <span class="row-main">
-              <strong>{numberOf(invoice) ?? "Invoice"}</strong>
-            </span>
-            <span class="row-side">
-              <Money amountMinor={amountMinor} currencyCode={currencyCode} />
-            </span>
-          </a>
+          <RowLink
+            href={inTenant(`/invoices/${invoice}`)}
+            title={numberOf(invoice) ?? "Invoice"}
+            side={<Money amountMinor={amountMinor} currencyCode={currencyCode} />}
+          />
         </li>
       ))}
     </ul>

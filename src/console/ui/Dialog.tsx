@@ -15,9 +15,8 @@ export const Dialog = ({ children, isWide = false, onClose, title }: DialogProps
   useLayoutEffect(() => {
     const opener = document.activeElement
     element.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus()
-    }
+    // Until the dialog has left the page, nothing outside of it can have the focus.
+    return () => queueMicrotask(() => opener instanceof HTMLElement && opener.focus())
   }, [])
   return (
     <dialog ref={element} class={isWide ? "wide" : ""} aria-labelledby={titleId} onClose={onClose}>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
+import { formatStatus } from "./format.ts"
 
 const typingPauseMs = 250
 
@@ -19,14 +20,10 @@ export const useFilters = () => {
   return { filters: query, setFilter, setFilters }
 }
 
-interface SearchFilterProps {
-  readonly label: string
-  readonly value: string | undefined
-  readonly onSearch: (text: string) => void
-}
-
-/** Searches while somebody types. */
-export const SearchFilter = ({ label, onSearch, value = "" }: SearchFilterProps) => {
+/** Searches by the text in the address while somebody types. */
+export const SearchFilter = ({ label }: { readonly label: string }) => {
+  const { filters, setFilter } = useFilters()
+  const { q: value = "" } = filters
   const timer = useRef(0)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -43,7 +40,7 @@ export const SearchFilter = ({ label, onSearch, value = "" }: SearchFilterProps)
       onInput={({ currentTarget }) => {
         clearTimeout(timer.current)
         const text = currentTarget.value.trim()
-        timer.current = window.setTimeout(() => onSearch(text), typingPauseMs)
+        timer.current = window.setTimeout(() => setFilter("q", text), typingPauseMs)
       }}
     />
   )
@@ -65,3 +62,58 @@ export const ChoiceFilter = ({ label, onChoose, options, value = "" }: ChoiceFil
     ))}
   </select>
 )
+
+/** The choices of a filter by status. */
+export const statusOptions = (statuses: ReadonlyArray<string>) => [
+  ["", "Every status"] as const,
+  ...statuses.map((status) => [status, formatStatus(status)] as const)
+]
+
+/** Filters a list by the status in the address. */
+export const StatusFilter = ({ statuses }: { readonly statuses: ReadonlyArray<string> }) => {
+  const { filters, setFilter } = useFilters()
+  return (
+    <ChoiceFilter
+      label="Status"
+      value={filters["status"]}
+      options={statusOptions(statuses)}
+      onChoose={(value) => setFilter("status", value)}
+    />
+  )
+}
+
+type Filters = Readonly<Record<string, string>>
+
+/** The status in the address as a part of a query. One that the list does not have is left out. */
+export const statusQuery = <S extends string>({ status }: Filters, statuses: ReadonlyArray<S>): { status?: S } => {
+  const known = statuses.find((one) => one === status)
+  return known === undefined ? {} : { status: known }
+}
+
+/** The API searches texts of at least two characters. */
+export const minSearchLength = 2
+
+/** The text in the address as a part of a query. */
+export const searchQuery = ({ q }: Filters): { q?: string } => (q && q.length >= minSearchLength ? { q } : {})
+
+interface DayFilterProps {
+  readonly label: string
+  readonly name: string
+  /** The day that holds without one in the address. */
+  readonly value?: string
+}
+
+/** Filters by a day, which lives in the address under this name. */
+export const DayFilter = ({ label, name, value }: DayFilterProps) => {
+  const { filters, setFilter } = useFilters()
+  return (
+    <label class="inline-field">
+      {label}
+      <input
+        type="date"
+        value={filters[name] ?? value}
+        onChange={({ currentTarget }) => setFilter(name, currentTarget.value)}
+      />
+    </label>
+  )
+}

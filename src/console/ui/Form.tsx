@@ -94,9 +94,11 @@ export const Form = ({ children, onCancel, onSubmit, submitLabel }: FormProps) =
 
 interface FieldProps {
   readonly name: string
-  readonly label: string
+  readonly label: ComponentChildren
   readonly hint?: string
   readonly value?: string | number | undefined
+  /** For a form that shows something else meanwhile. */
+  readonly onInput?: (text: string) => void
   readonly type?: "text" | "email" | "number" | "date" | "search"
   readonly isRequired?: boolean
   readonly isLong?: boolean
@@ -137,12 +139,20 @@ export const Field = ({
   isRequired = false,
   label,
   name,
+  onInput,
   placeholder,
   type = "text",
   value
 }: FieldProps) => {
   const { attributes, below, id } = useField(name, hint)
-  const common = { ...attributes, defaultValue: value ?? "", required: isRequired, placeholder }
+  const common = {
+    ...attributes,
+    defaultValue: value ?? "",
+    required: isRequired,
+    placeholder,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onInput?.(currentTarget.value)
+  }
   return (
     <div class="field">
       <label for={id}>
@@ -161,14 +171,15 @@ interface ChoiceProps {
   readonly hint?: string
   readonly value?: string | undefined
   readonly options: ReadonlyArray<readonly [value: string, label: string]>
+  readonly onChoose?: (value: string) => void
 }
 
-export const Choice = ({ hint, label, name, options, value }: ChoiceProps) => {
+export const Choice = ({ hint, label, name, onChoose, options, value }: ChoiceProps) => {
   const { attributes, below, id } = useField(name, hint)
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select {...attributes} defaultValue={value}>
+      <select {...attributes} defaultValue={value} onChange={({ currentTarget }) => onChoose?.(currentTarget.value)}>
         {options.map(([key, text]) => (
           <option key={key} value={key} selected={key === value}>
             {text}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import type { ApiFailure } from "../api/client.ts"
+import { type ApiFailure, messageOf } from "../api/client.ts"
 import { changes } from "../api/query.ts"
 
 export const Loading = ({ label = "Loading" }: { readonly label?: string }) => (
@@ -30,7 +30,7 @@ const titleOf = ({ status }: ApiFailure) => {
 export const Failed = ({ failure }: { readonly failure: ApiFailure }) => (
   <div class="state failed" role="alert">
     <strong>{titleOf(failure)}</strong>
-    <div>{[failure.message, ...failure.details.map(({ field, message }) => `${field} ${message}`)].join(". ")}</div>
+    <div>{messageOf(failure)}</div>
     <button type="button" onClick={() => changes.value++}>
       Try again
     </button>

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { messageOf } from "../api/client.ts"
 
 interface Toast {
   readonly id: number
@@ -17,6 +18,10 @@ export const notify = (text: string, { isError = false } = {}) => {
   toasts.value = [...toasts.value, { id, text, isError }]
   if (!isError) setTimeout(() => close(id), shownMs)
 }
+
+/** Does what a button is for. Says so if the service refuses it. */
+export const attempt = (work: Promise<unknown>) =>
+  void work.catch((cause: unknown) => notify(messageOf(cause), { isError: true }))
 
 const close = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)

@@ -1,17 +1,12 @@
 import { Either } from "effect"
 import { type ErrorDetail, fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
 import type { Invoice } from "../invoicing/Invoice.ts"
-import { allTaxSets, sameTaxSet, type TaxSet, termsOf, withTerms } from "../invoicing/TaxSets.ts"
-import {
-  type CreditedLine,
-  creditedAmounts,
-  netOfQuantity,
-  quantityAfter,
-  subtractAmounts
-} from "../money/CreditArithmetic.ts"
+import { allTaxSets, sameTaxSet, type TaxSet } from "../invoicing/TaxSets.ts"
+import { type CreditedLine, netOfQuantity, quantityAfter } from "../money/CreditArithmetic.ts"
 import { compareDecimals, formatDecimal, subtractDecimal, toDecimal } from "../money/Decimal.ts"
 import type { InvoiceAmounts } from "../money/InvoiceArithmetic.ts"
 import type { CreditLine, CreditNote, NewCreditLine } from "./CreditNote.ts"
+import { addCredits, alignWith, type NoteAmounts, noteAmounts } from "./CreditTotals.ts"
 
 /** An issued invoice, and what is credited of it so far. */
 export interface CreditableInvoice {
@@ -146,10 +141,6 @@ const creditLines = (wanted: ReadonlyArray<CreditLine>, lines: ReadonlyMap<strin
   )
 }
 
-/** What is credited of each set, in the order of the sets. */
-export const alignWith = (sets: ReadonlyArray<TaxSet>, credited: ReadonlyArray<TaxSet>): ReadonlyArray<TaxSet> =>
-  sets.map((set) => credited.find((other) => sameTaxSet(set, other)) ?? { ...set, netMinor: 0, lineCount: 0 })
-
 const addLines = (before: ReadonlyArray<TaxSet>, credits: ReadonlyArray<LineCredit>): ReadonlyArray<TaxSet> =>
   addCredits(
     before,
@@ -157,18 +148,6 @@ const addLines = (before: ReadonlyArray<TaxSet>, credits: ReadonlyArray<LineCred
   ).map((set) => ({
     ...set,
     lineCount: set.lineCount + credits.filter(({ isComplete, line }) => isComplete && sameTaxSet(set, line)).length
-  }))
-
-/** What is credited of each set after these lines. The number of complete lines stays as it was. */
-export const addCredits = (
-  before: ReadonlyArray<TaxSet>,
-  lines: ReadonlyArray<{ readonly line: Pick<TaxSet, "taxRates">; readonly amountMinor: number }>
-): ReadonlyArray<TaxSet> =>
-  before.map((set) => ({
-    ...set,
-    netMinor: lines
-      .filter(({ line }) => sameTaxSet(set, line))
-      .reduce((sum, { amountMinor }) => sum + amountMinor, set.netMinor)
   }))
 
 /** Lines with the same taxes cannot be credited beyond their sum: that would charge for others. */
@@ -199,19 +178,9 @@ export const creditNoteAmounts = (
   { invoice, taxSets }: Pick<CreditableInvoice, "invoice" | "taxSets">,
   before: ReadonlyArray<TaxSet>,
   after: ReadonlyArray<TaxSet>
-): Either.Either<Readonly<Record<"before" | "after" | "note", InvoiceAmounts>>, ValidationError> => {
-  const sets = allTaxSets(taxSets, invoice)
-  const taxed = withTerms(sets, termsOf(invoice.taxes))
-  const amountsOf = (credited: ReadonlyArray<TaxSet>) =>
-    creditedAmounts(
-      taxed,
-      invoice.discountMinor,
-      alignWith(sets, credited).map(({ netMinor }) => netMinor)
-    )
-  const [earlier, later] = [amountsOf(before), amountsOf(after)]
-  return earlier === undefined || later === undefined
-    ? Either.left(outOfRange)
-    : Either.right({ before: earlier, after: later, note: subtractAmounts(later, earlier) })
+): Either.Either<NoteAmounts, ValidationError> => {
+  const amounts = noteAmounts({ invoice, taxSets }, before, after)
+  return amounts === undefined ? Either.left(outOfRange) : Either.right(amounts)
 }
 
 /** Decides what a note credits now. `lines` has the lines that the content names. */

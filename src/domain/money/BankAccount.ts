@@ -27,6 +27,3 @@ export const BankAccount = body({
   description: "Account that clients pay to, as invoices show it."
 })
 export type BankAccount = typeof BankAccount.Type
-
-/** The IBAN in groups of four. */
-export const formatIban = (iban: string) => iban.replace(/(.{4})(?=.)/g, "$1 ")

@@ -88,6 +88,16 @@ describe("Searched and sorted lists", () => {
     assert.deepStrictEqual(await list(`/projects?clientId=${made.clients[0]?.id}`), [first?.id])
   })
 
+  it("of addresses are those of the tenant itself, or those of clients", async () => {
+    const { make } = resourceMaker(fixture().service, tenant)
+    const own = await make("addresses", { clientId: undefined })
+    const theirs = await make("addresses", { clientId: made.clients[0]?.id })
+    assert.deepStrictEqual(await list("/addresses?ofTenant=true"), [own.id])
+    assert.deepStrictEqual(await list("/addresses?ofTenant=false"), [theirs.id])
+    assert.deepStrictEqual(await list("/addresses"), [own.id, theirs.id])
+    assert.deepStrictEqual(await list(`/addresses?ofTenant=true&clientId=${made.clients[0]?.id}`), [])
+  })
+
   it("of clients that are longer than a page are complete", async () => {
     const { pool, service } = fixture()
     const tenant = await service.newTenant()

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks"
 import { api, load, read, readAll, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes, useQuery } from "../../api/query.ts"
+import { useQuery } from "../../api/query.ts"
 import { updateListed } from "../../api/update.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, type FormValues, filled } from "../../ui/Form.tsx"
+import { Field, type FormValues, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Section } from "../../ui/Page.tsx"
 import { Shown } from "../../ui/State.tsx"
 
@@ -19,11 +19,11 @@ const toBody = (values: FormValues) => {
   return { ...filled(values), address1, city, country, name, zip }
 }
 
-const saveAddress = async (clientId: string, address: Address | undefined, values: FormValues) => {
+const saveAddress = async (clientId: string | undefined, address: Address | undefined, values: FormValues) => {
   const body = toBody(values)
   if (address === undefined)
     return withKey(`address ${clientId}`, (headers) =>
-      read(api.POST("/api/v1/addresses", { body: { ...body, clientId }, headers }))
+      read(api.POST("/api/v1/addresses", { body: { ...body, ...(clientId && { clientId }) }, headers }))
     )
   const write = (headers: { "If-Match": string }) =>
     read(api.PATCH("/api/v1/addresses/{addressId}", { params: { path: { addressId: address.id } }, body, headers }))
@@ -31,43 +31,48 @@ const saveAddress = async (clientId: string, address: Address | undefined, value
 }
 
 interface AddressFormProps {
-  readonly clientId: string
+  readonly clientId: string | undefined
   readonly address?: Address | undefined
   readonly onClose: () => void
 }
 
 const AddressForm = ({ address, clientId, onClose }: AddressFormProps) => (
-  <Dialog title={address === undefined ? "New address" : "Edit address"} onClose={onClose}>
-    <Form
-      submitLabel="Save"
-      onCancel={onClose}
-      onSubmit={async (values) => {
-        await saveAddress(clientId, address, values)
-        changes.value++
-        onClose()
-      }}
-    >
-      <Field name="name" label="Name" value={address?.name} isRequired hint="Usually the legal entity." />
-      <Field name="address1" label="Street and number" value={address?.address1} isRequired />
-      <Field name="address2" label="Building, floor or department" value={address?.address2} />
-      <div class="field-row">
-        <Field name="zip" label="Postal code" value={address?.zip} isRequired />
-        <Field name="city" label="City" value={address?.city} isRequired />
-      </div>
-      <div class="field-row">
-        <Field name="country" label="Country" value={address?.country} isRequired />
-        <Field name="countryCode" label="Country code" value={address?.countryCode} placeholder="DE" />
-      </div>
-      <Field name="vatNumber" label="VAT number" value={address?.vatNumber} />
-    </Form>
-  </Dialog>
+  <FormDialog
+    title={address === undefined ? "New address" : "Edit address"}
+    submitLabel="Save"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      await saveAddress(clientId, address, values)
+      return undefined
+    }}
+  >
+    <Field name="name" label="Name" value={address?.name} isRequired hint="Usually the legal entity." />
+    <Field name="address1" label="Street and number" value={address?.address1} isRequired />
+    <Field name="address2" label="Building, floor or department" value={address?.address2} />
+    <div class="field-row">
+      <Field name="zip" label="Postal code" value={address?.zip} isRequired />
+      <Field name="city" label="City" value={address?.city} isRequired />
+    </div>
+    <div class="field-row">
+      <Field name="country" label="Country" value={address?.country} isRequired />
+      <Field name="countryCode" label="Country code" value={address?.countryCode} placeholder="DE" />
+    </div>
+    <Field name="vatNumber" label="VAT number" value={address?.vatNumber} />
+  </FormDialog>
 )
 
-/** The addresses of a client. Invoices go to the first one. */
-export const Addresses = ({ canWrite, clientId }: { readonly clientId: string; readonly canWrite: boolean }) => {
+interface AddressesProps {
+  /** Without a client, the addresses of the tenant itself. */
+  readonly clientId?: string
+  readonly canWrite: boolean
+}
+
+/** The addresses of a party of invoices, which show the first one. */
+export const Addresses = ({ canWrite, clientId }: AddressesProps) => {
   const [edited, setEdited] = useState<Address | "new" | undefined>(undefined)
-  const query = useQuery(`client ${clientId} addresses`, () =>
-    readAll((cursor) => api.GET("/api/v1/addresses", { params: { query: { clientId, ...(cursor && { cursor }) } } }))
+  const owner = clientId === undefined ? { ofTenant: true } : { clientId }
+  const query = useQuery(`addresses of ${clientId}`, () =>
+    readAll((cursor) => api.GET("/api/v1/addresses", { params: { query: { ...owner, ...(cursor && { cursor }) } } }))
   )
   const add = canWrite && (
     <button type="button" onClick={() => setEdited("new")}>

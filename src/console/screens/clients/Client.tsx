@@ -1,18 +1,19 @@
 import { useState } from "preact/hooks"
 import { useRoute } from "preact-iso/router"
 import { api, type Loaded, load, read, readAll, readFile, type Schemas } from "../../api/client.ts"
-import { changes, useQuery } from "../../api/query.ts"
+import { useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
 import { updateVersion } from "../../api/update.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
 import { saveFile } from "../../ui/download.ts"
-import { Choice, Field, Form } from "../../ui/Form.tsx"
+import { Choice, Field } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Page, Section } from "../../ui/Page.tsx"
+import { RowLink } from "../../ui/RowLink.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
-import { Badge, Day, Money } from "../../ui/Value.tsx"
+import { attempt } from "../../ui/Toasts.tsx"
+import { Badge, Money } from "../../ui/Value.tsx"
 import { NewContract } from "../contracts/NewContract.tsx"
-import { invoiceTitle } from "../invoices/invoiceTitle.ts"
+import { InvoiceLink } from "../invoices/InvoiceLink.tsx"
 import { Addresses } from "./Addresses.tsx"
 import { Contacts } from "./Contacts.tsx"
 import { isLanguage, languages } from "./languages.ts"
@@ -42,26 +43,23 @@ const EditClient = ({
 }) => {
   const { description, id, language, name } = loaded.value
   return (
-    <Dialog title="Edit client" onClose={onClose}>
-      <Form
-        submitLabel="Save"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const { language: chosen, ...texts } = values
-          const body = { ...texts, ...(isLanguage(chosen) ? { language: chosen } : {}) }
-          const write = (headers: { "If-Match": string }) =>
-            read(api.PATCH("/api/v1/clients/{clientId}", { params: { path: { clientId: id } }, body, headers }))
-          const saved = await updateVersion(loaded, body, write, () => readClient(id))
-          changes.value++
-          onClose()
-          if (saved !== undefined) notify(`${saved.name} is saved`)
-        }}
-      >
-        <Field name="name" label="Name" value={name} isRequired />
-        <Field name="description" label="Description" value={description} isLong />
-        <Choice name="language" label="Language" options={languages} value={language} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Edit client"
+      submitLabel="Save"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const { language: chosen, ...texts } = values
+        const body = { ...texts, ...(isLanguage(chosen) ? { language: chosen } : {}) }
+        const write = (headers: { "If-Match": string }) =>
+          read(api.PATCH("/api/v1/clients/{clientId}", { params: { path: { clientId: id } }, body, headers }))
+        const saved = await updateVersion(loaded, body, write, () => readClient(id))
+        return saved && `${saved.name} is saved`
+      }}
+    >
+      <Field name="name" label="Name" value={name} isRequired />
+      <Field name="description" label="Description" value={description} isLong />
+      <Choice name="language" label="Language" options={languages} value={language} />
+    </FormDialog>
   )
 }
 
@@ -104,13 +102,12 @@ const ContractRows = ({ contracts }: Pick<Related, "contracts">) =>
     <ul class="rows">
       {contracts.map(({ currencyCode, id, name, status }) => (
         <li key={id}>
-          <a class="row" href={inTenant(`/contracts/${id}`)}>
-            <span class="row-main">
-              <strong>{name}</strong>
-              <span class="muted">{currencyCode}</span>
-            </span>
-            <Badge status={status} />
-          </a>
+          <RowLink
+            href={inTenant(`/contracts/${id}`)}
+            title={name}
+            about={currencyCode}
+            side={<Badge status={status} />}
+          />
         </li>
       ))}
     </ul>
@@ -120,34 +117,24 @@ const Documents = ({ clientId, related }: { readonly clientId: string; readonly 
   <>
     {related.invoices.value.length + related.creditNotes.length === 0 && <Empty title="No document yet" />}
     <ul class="rows">
-      {related.invoices.value.map(({ createdAt, currencyCode, id, invoiceNumber, issuedAt, status, totalMinor }) => (
-        <li key={id}>
-          <a class="row" href={inTenant(`/invoices/${id}`)}>
-            <span class="row-main">
-              <strong>{invoiceTitle({ invoiceNumber, status })}</strong>
-              <span class="muted">
-                <Day at={issuedAt ?? createdAt} />
-              </span>
-            </span>
-            <span class="row-side">
-              <Money amountMinor={totalMinor} currencyCode={currencyCode} />
-              <Badge status={status} />
-            </span>
-          </a>
+      {related.invoices.value.map((invoice) => (
+        <li key={invoice.id}>
+          <InvoiceLink invoice={invoice} />
         </li>
       ))}
       {related.creditNotes.map(({ creditNoteNumber, currencyCode, id, status, totalMinor }) => (
         <li key={id}>
-          <a class="row" href={inTenant(`/credit-notes/${id}`)}>
-            <span class="row-main">
-              <strong>{creditNoteNumber ?? "Draft"}</strong>
-              <span class="muted">Credit note</span>
-            </span>
-            <span class="row-side">
-              <Money amountMinor={-totalMinor} currencyCode={currencyCode} />
-              <Badge status={status} />
-            </span>
-          </a>
+          <RowLink
+            href={inTenant(`/credit-notes/${id}`)}
+            title={creditNoteNumber ?? "Draft"}
+            about="Credit note"
+            side={
+              <>
+                <Money amountMinor={-totalMinor} currencyCode={currencyCode} />
+                <Badge status={status} />
+              </>
+            }
+          />
         </li>
       ))}
     </ul>
@@ -182,7 +169,7 @@ export const Client = () => {
           parent={[inTenant("/clients"), "Clients"]}
           actions={
             <>
-              <button type="button" onClick={() => void downloadStatement(loaded.value)}>
+              <button type="button" onClick={() => attempt(downloadStatement(loaded.value))}>
                 Statement
               </button>
               {canWrite && (

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks"
 import { api, read, readAll } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes, useQuery } from "../../api/query.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Choice, Field, Form, type FormValues, filled } from "../../ui/Form.tsx"
+import { useQuery } from "../../api/query.ts"
+import { Choice, Field, type FormValues, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Section } from "../../ui/Page.tsx"
 import { Shown } from "../../ui/State.tsx"
 
@@ -33,45 +33,41 @@ const createEmail = (contactId: string, address: string) =>
   )
 
 const NewContact = ({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) => (
-  <Dialog title="New contact" onClose={onClose}>
-    <Form
-      submitLabel="Save"
-      onCancel={onClose}
-      onSubmit={async (values) => {
-        await createContact(clientId, values)
-        changes.value++
-        onClose()
-      }}
-    >
-      <Field name="name" label="Name" isRequired />
-      <Field name="role" label="Role" placeholder="Accounts payable" />
-      <Choice
-        name="receives"
-        label="Receives invoices"
-        options={[
-          ["yes", "Yes"],
-          ["no", "No"]
-        ]}
-        value="yes"
-      />
-    </Form>
-  </Dialog>
+  <FormDialog
+    title="New contact"
+    submitLabel="Save"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      await createContact(clientId, values)
+      return undefined
+    }}
+  >
+    <Field name="name" label="Name" isRequired />
+    <Field name="role" label="Role" placeholder="Accounts payable" />
+    <Choice
+      name="receives"
+      label="Receives invoices"
+      options={[
+        ["yes", "Yes"],
+        ["no", "No"]
+      ]}
+      value="yes"
+    />
+  </FormDialog>
 )
 
 const NewEmail = ({ contactId, onClose }: { readonly contactId: string; readonly onClose: () => void }) => (
-  <Dialog title="New e-mail address" onClose={onClose}>
-    <Form
-      submitLabel="Save"
-      onCancel={onClose}
-      onSubmit={async ({ address = "" }) => {
-        await createEmail(contactId, address)
-        changes.value++
-        onClose()
-      }}
-    >
-      <Field name="address" label="Address" type="email" isRequired />
-    </Form>
-  </Dialog>
+  <FormDialog
+    title="New e-mail address"
+    submitLabel="Save"
+    onClose={onClose}
+    onSubmit={async ({ address = "" }) => {
+      await createEmail(contactId, address)
+      return undefined
+    }}
+  >
+    <Field name="address" label="Address" type="email" isRequired />
+  </FormDialog>
 )
 
 /** The people of a client, with their e-mail addresses. */

@@ -6,14 +6,14 @@ import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
 import { updateVersion } from "../../api/update.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Choice, Field, Form, filled } from "../../ui/Form.tsx"
-import { editableAmount } from "../../ui/format.ts"
+import { Choice, Field, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { editableAmount, formatStatus } from "../../ui/format.ts"
 import { Page, Section } from "../../ui/Page.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
-import { Badge, Day, Money } from "../../ui/Value.tsx"
-import { invoiceTitle } from "../invoices/invoiceTitle.ts"
+import { attempt } from "../../ui/Toasts.tsx"
+import { Badge } from "../../ui/Value.tsx"
+import { InvoiceLink } from "../invoices/InvoiceLink.tsx"
 import { CapBar } from "./CapBar.tsx"
 import { amountOf } from "./NewContract.tsx"
 import { PickIssues } from "./PickIssues.tsx"
@@ -48,66 +48,61 @@ const EditContract = ({
 }) => {
   const { capMinor, currencyCode, description, id, name, paymentTermDays, status } = loaded.value
   return (
-    <Dialog title="Edit contract" onClose={onClose}>
-      <Form
-        submitLabel="Save"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const cap = amountOf(values, "capMinor", currencyCode)
-          const body = {
-            name: values["name"] ?? "",
-            description: values["description"] ?? "",
-            paymentTermDays: Number(values["paymentTermDays"]),
-            status: nextStatuses[status].find((next) => next === values["status"]) ?? status,
-            ...(cap === undefined ? {} : { capMinor: cap })
-          }
-          const write = (headers: { "If-Match": string }) =>
-            read(api.PATCH("/api/v1/contracts/{contractId}", { params: { path: { contractId: id } }, body, headers }))
-          const saved = await updateVersion(loaded, body, write, () => readContract(id))
-          changes.value++
-          onClose()
-          if (saved !== undefined) notify(`${saved.name} is saved`)
-        }}
-      >
-        <Field name="name" label="Name" value={name} isRequired />
-        <Field name="description" label="Description" value={description} isLong />
-        <div class="field-row">
-          <Field
-            name="capMinor"
-            label={`Cap in ${currencyCode}`}
-            value={capMinor === undefined ? "" : editableAmount(capMinor, currencyCode)}
-          />
-          <Field name="paymentTermDays" label="Payment term in days" type="number" value={paymentTermDays} />
-        </div>
-        <Choice
-          name="status"
-          label="Status"
-          value={status}
-          options={nextStatuses[status].map((next) => [next, next.charAt(0) + next.slice(1).toLowerCase()])}
+    <FormDialog
+      title="Edit contract"
+      submitLabel="Save"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const cap = amountOf(values, "capMinor", currencyCode)
+        const body = {
+          name: values["name"] ?? "",
+          description: values["description"] ?? "",
+          paymentTermDays: Number(values["paymentTermDays"]),
+          status: nextStatuses[status].find((next) => next === values["status"]) ?? status,
+          ...(cap === undefined ? {} : { capMinor: cap })
+        }
+        const write = (headers: { "If-Match": string }) =>
+          read(api.PATCH("/api/v1/contracts/{contractId}", { params: { path: { contractId: id } }, body, headers }))
+        const saved = await updateVersion(loaded, body, write, () => readContract(id))
+        return saved && `${saved.name} is saved`
+      }}
+    >
+      <Field name="name" label="Name" value={name} isRequired />
+      <Field name="description" label="Description" value={description} isLong />
+      <div class="field-row">
+        <Field
+          name="capMinor"
+          label={`Cap in ${currencyCode}`}
+          value={capMinor === undefined ? "" : editableAmount(capMinor, currencyCode)}
         />
-      </Form>
-    </Dialog>
+        <Field name="paymentTermDays" label="Payment term in days" type="number" value={paymentTermDays} />
+      </div>
+      <Choice
+        name="status"
+        label="Status"
+        value={status}
+        options={nextStatuses[status].map((next) => [next, formatStatus(next)])}
+      />
+    </FormDialog>
   )
 }
 
 const NewProject = ({ contractId, onClose }: { readonly contractId: string; readonly onClose: () => void }) => (
-  <Dialog title="New project" onClose={onClose}>
-    <Form
-      submitLabel="Create project"
-      onCancel={onClose}
-      onSubmit={async (values) => {
-        const { name = "", ...rest } = filled(values)
-        await withKey(`project ${contractId}`, (headers) =>
-          read(api.POST("/api/v1/projects", { body: { ...rest, contractId, name }, headers }))
-        )
-        changes.value++
-        onClose()
-      }}
-    >
-      <Field name="name" label="Name" isRequired />
-      <Field name="description" label="Description" isLong />
-    </Form>
-  </Dialog>
+  <FormDialog
+    title="New project"
+    submitLabel="Create project"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      const { name = "", ...rest } = filled(values)
+      await withKey(`project ${contractId}`, (headers) =>
+        read(api.POST("/api/v1/projects", { body: { ...rest, contractId, name }, headers }))
+      )
+      return undefined
+    }}
+  >
+    <Field name="name" label="Name" isRequired />
+    <Field name="description" label="Description" isLong />
+  </FormDialog>
 )
 
 const Invoices = ({ invoices }: { readonly invoices: ReadonlyArray<Schemas["Invoice"]> }) =>
@@ -115,20 +110,9 @@ const Invoices = ({ invoices }: { readonly invoices: ReadonlyArray<Schemas["Invo
     <Empty title="Nothing is billed yet" />
   ) : (
     <ul class="rows">
-      {invoices.map(({ createdAt, currencyCode, id, invoiceNumber, issuedAt, status, totalMinor }) => (
-        <li key={id}>
-          <a class="row" href={inTenant(`/invoices/${id}`)}>
-            <span class="row-main">
-              <strong>{invoiceTitle({ invoiceNumber, status })}</strong>
-              <span class="muted">
-                <Day at={issuedAt ?? createdAt} />
-              </span>
-            </span>
-            <span class="row-side">
-              <Money amountMinor={totalMinor} currencyCode={currencyCode} />
-              <Badge status={status} />
-            </span>
-          </a>
+      {invoices.map((invoice) => (
+        <li key={invoice.id}>
+          <InvoiceLink invoice={invoice} />
         </li>
       ))}
     </ul>
@@ -166,12 +150,7 @@ export const Contract = () => {
                 </button>
                 {loaded.value.status !== "DRAFT" && (
                   <>
-                    <button
-                      type="button"
-                      onClick={() =>
-                        void createDraft().catch((cause: unknown) => notify(String(cause), { isError: true }))
-                      }
-                    >
+                    <button type="button" onClick={() => attempt(createDraft())}>
                       Empty invoice
                     </button>
                     <button type="button" class="primary" onClick={() => setPanel("issues")}>

@@ -1,66 +1,42 @@
-import { api, load, type Schemas } from "../../api/client.ts"
+import { api, load } from "../../api/client.ts"
 import { findClient } from "../../api/lookups.ts"
-import { usePages } from "../../api/query.ts"
-import { inTenant, tenantId } from "../../api/session.ts"
-import { ChoiceFilter, SearchFilter, useFilters } from "../../ui/Filters.tsx"
-import { Page } from "../../ui/Page.tsx"
-import { PagedList } from "../../ui/PagedList.tsx"
+import { inTenant } from "../../api/session.ts"
+import { SearchFilter, StatusFilter, searchQuery, statusQuery, useFilters } from "../../ui/Filters.tsx"
+import { ListScreen } from "../../ui/ListScreen.tsx"
+import { RowLink } from "../../ui/RowLink.tsx"
 import { Badge } from "../../ui/Value.tsx"
 
-type Status = Schemas["Contract"]["status"]
-
-const statuses: ReadonlyArray<readonly [value: string, label: string]> = [
-  ["", "Every status"],
-  ["DRAFT", "Draft"],
-  ["ACTIVE", "Active"],
-  ["ENDED", "Ended"]
-]
-
-const isStatus = (text: string | undefined): text is Status =>
-  text !== undefined && text !== "" && statuses.some(([value]) => value === text)
+const statuses = ["DRAFT", "ACTIVE", "ENDED"] as const
 
 /** All contracts, by name. */
 export const Contracts = () => {
-  const { filters, setFilter } = useFilters()
-  const { q, status } = filters
-  const query = {
-    sort: "name" as const,
-    limit: 100,
-    ...(q && q.length > 1 ? { q } : {}),
-    ...(isStatus(status) ? { status } : {})
-  }
-  const pages = usePages(`contracts ${tenantId.value} ${JSON.stringify(query)}`, (cursor) =>
-    load(api.GET("/api/v1/contracts", { params: { query: { ...query, ...(cursor && { cursor }) } } }))
-  )
+  const { filters } = useFilters()
   return (
-    <Page title="Contracts">
-      <search class="filters">
-        <SearchFilter label="Search by name" value={q} onSearch={(text) => setFilter("q", text)} />
-        <ChoiceFilter
-          label="Status"
-          value={status}
-          options={statuses}
-          onChoose={(value) => setFilter("status", value)}
-        />
-      </search>
-      <PagedList
-        pages={pages}
-        label="Contracts"
-        keyOf={({ id }) => id}
-        empty="A contract begins at its client."
-        row={({ client, currencyCode, id, name, status }) => (
-          <a class="row" href={inTenant(`/contracts/${id}`)}>
-            <span class="row-main">
-              <strong>{name}</strong>
-              <span class="muted">{findClient(client)?.name ?? ""}</span>
-            </span>
-            <span class="row-side inline">
+    <ListScreen
+      title="Contracts"
+      filters={
+        <>
+          <SearchFilter label="Search by name" />
+          <StatusFilter statuses={statuses} />
+        </>
+      }
+      query={{ sort: "name" as const, limit: 100, ...searchQuery(filters), ...statusQuery(filters, statuses) }}
+      readPage={(query) => load(api.GET("/api/v1/contracts", { params: { query } }))}
+      empty="A contract begins at its client."
+      row={({ client, currencyCode, id, name, status }) => (
+        <RowLink
+          href={inTenant(`/contracts/${id}`)}
+          title={name}
+          about={findClient(client)?.name ?? ""}
+          isInline
+          side={
+            <>
               <span class="muted wide-only">{currencyCode}</span>
               <Badge status={status} />
-            </span>
-          </a>
-        )}
-      />
-    </Page>
+            </>
+          }
+        />
+      )}
+    />
   )
 }

@@ -2,10 +2,9 @@ import { useLocation } from "preact-iso/router"
 import { parseAmount } from "../../../domain/money/AmountParser.ts"
 import { ApiFailure, api, read } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
-import { changes } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Choice, Field, Form, type FormValues } from "../../ui/Form.tsx"
+import { Choice, Field, type FormValues } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 
 const isStatus = (text: string | undefined): text is "DRAFT" | "ACTIVE" => text === "DRAFT" || text === "ACTIVE"
 
@@ -35,37 +34,35 @@ const toBody = (clientId: string, values: FormValues) => {
 export const NewContract = ({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) => {
   const { route } = useLocation()
   return (
-    <Dialog title="New contract" onClose={onClose}>
-      <Form
-        submitLabel="Create contract"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const body = toBody(clientId, values)
-          const { id } = await withKey(`contract ${clientId}`, (headers) =>
-            read(api.POST("/api/v1/contracts", { body, headers }))
-          )
-          changes.value++
-          onClose()
-          route(inTenant(`/contracts/${id}`))
-        }}
-      >
-        <Field name="name" label="Name" isRequired hint="As invoices show it." />
-        <div class="field-row">
-          <Field name="currencyCode" label="Currency" value="EUR" isRequired />
-          <Field name="paymentTermDays" label="Payment term in days" type="number" value={30} />
-        </div>
-        <Field name="capMinor" label="Cap" hint="Most that all its invoices together can bill. Empty for none." />
-        <Choice
-          name="status"
-          label="Status"
-          options={[
-            ["ACTIVE", "Active"],
-            ["DRAFT", "Draft: cannot be invoiced yet"]
-          ]}
-          value="ACTIVE"
-        />
-        <Field name="description" label="Description" isLong />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New contract"
+      submitLabel="Create contract"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const body = toBody(clientId, values)
+        const { id } = await withKey(`contract ${clientId}`, (headers) =>
+          read(api.POST("/api/v1/contracts", { body, headers }))
+        )
+        route(inTenant(`/contracts/${id}`))
+        return undefined
+      }}
+    >
+      <Field name="name" label="Name" isRequired hint="As invoices show it." />
+      <div class="field-row">
+        <Field name="currencyCode" label="Currency" value="EUR" isRequired />
+        <Field name="paymentTermDays" label="Payment term in days" type="number" value={30} />
+      </div>
+      <Field name="capMinor" label="Cap" hint="Most that all its invoices together can bill. Empty for none." />
+      <Choice
+        name="status"
+        label="Status"
+        options={[
+          ["ACTIVE", "Active"],
+          ["DRAFT", "Draft: cannot be invoiced yet"]
+        ]}
+        value="ACTIVE"
+      />
+      <Field name="description" label="Description" isLong />
+    </FormDialog>
   )
 }

@@ -1,25 +1,29 @@
-import { useRoute } from "preact-iso/router"
-import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
+import { useState } from "preact/hooks"
+import { useLocation, useRoute } from "preact-iso/router"
+import { api, done, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { findClient, findInvoice } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
+import { ifMatch } from "../../api/update.ts"
 import { Allocations } from "../../ui/Allocations.tsx"
+import { Facts } from "../../ui/Facts.tsx"
 import { Page, Section } from "../../ui/Page.tsx"
 import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
+import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Money } from "../../ui/Value.tsx"
 import { Totals } from "../invoices/Totals.tsx"
+import { AllocateDialog, RefundDialog } from "../settling/UseRest.tsx"
 
 type CreditNoteValue = Schemas["CreditNote"]
 
-const finalize = async ({ etag, value }: Loaded<CreditNoteValue>) => {
-  const { creditNoteNumber } = await withKey(`finalize ${value.id}`, (key) =>
+const finalize = async (loaded: Loaded<CreditNoteValue>) => {
+  const { creditNoteNumber } = await withKey(`finalize ${loaded.value.id}`, (key) =>
     read(
       api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-        params: { path: { creditNoteId: value.id }, query: {} },
-        headers: { ...key, ...(etag === undefined ? {} : { "If-Match": etag }) }
+        params: { path: { creditNoteId: loaded.value.id }, query: {} },
+        headers: { ...key, ...ifMatch(loaded) }
       })
     )
   )
@@ -27,36 +31,79 @@ const finalize = async ({ etag, value }: Loaded<CreditNoteValue>) => {
   changes.value++
 }
 
-const Facts = ({ value }: { readonly value: CreditNoteValue }) => (
-  <dl class="facts">
-    <div>
-      <dt>Client</dt>
-      <dd>
-        <a href={inTenant(`/clients/${value.client}`)}>{findClient(value.client)?.name ?? "…"}</a>
-      </dd>
-    </div>
-    <div>
-      <dt>Credits</dt>
-      <dd>
-        <a href={inTenant(`/invoices/${value.invoice}`)}>{findInvoice(value.invoice)?.invoiceNumber ?? "…"}</a>
-      </dd>
-    </div>
-    <div>
-      <dt>Reason</dt>
-      <dd>{value.reason}</dd>
-    </div>
-    <div>
-      <dt>Left</dt>
-      <dd>
-        <Money amountMinor={value.unallocatedMinor} currencyCode={value.currencyCode} />
-      </dd>
-    </div>
-  </dl>
-)
+const factsOf = ({ client, currencyCode, invoice, reason, unallocatedMinor }: CreditNoteValue) =>
+  [
+    [
+      "Client",
+      <a key="client" href={inTenant(`/clients/${client}`)}>
+        {findClient(client)?.name ?? "…"}
+      </a>
+    ],
+    [
+      "Credits",
+      <a key="invoice" href={inTenant(`/invoices/${invoice}`)}>
+        {findInvoice(invoice)?.invoiceNumber ?? "…"}
+      </a>
+    ],
+    ["Reason", reason],
+    ["Left", <Money key="left" amountMinor={unallocatedMinor} currencyCode={currencyCode} />]
+  ] as const
+
+type Panel = "refund" | "allocate" | undefined
+
+interface ActionsProps {
+  readonly loaded: Loaded<CreditNoteValue>
+  readonly open: (panel: Panel) => void
+}
+
+/** What the status and the role allow. */
+const Actions = ({ loaded, open }: ActionsProps) => {
+  const { route } = useLocation()
+  const { invoice, status, unallocatedMinor } = loaded.value
+  const remove = async () => {
+    await done(
+      api.DELETE("/api/v1/credit-notes/{creditNoteId}", {
+        params: { path: { creditNoteId: loaded.value.id } },
+        headers: ifMatch(loaded)
+      })
+    )
+    changes.value++
+    route(inTenant(`/invoices/${invoice}`))
+    notify("The draft is deleted")
+  }
+  if (status === "DRAFT")
+    return (
+      <>
+        {hasRole("MEMBER") && (
+          <button type="button" class="quiet danger" onClick={() => attempt(remove())}>
+            Delete
+          </button>
+        )}
+        {hasRole("ADMIN") && (
+          <button type="button" class="primary" onClick={() => attempt(finalize(loaded))}>
+            Finalize
+          </button>
+        )}
+      </>
+    )
+  if (unallocatedMinor === 0 || !hasRole("ADMIN")) return null
+  return (
+    <>
+      <button type="button" onClick={() => open("refund")}>
+        Refund
+      </button>
+      <button type="button" class="primary" onClick={() => open("allocate")}>
+        Settle an invoice
+      </button>
+    </>
+  )
+}
 
 /** One credit note with what it credits and settles. */
 export const CreditNote = () => {
   const creditNoteId = useRoute().params["id"] ?? ""
+  const [panel, setPanel] = useState<Panel>(undefined)
+  const close = () => setPanel(undefined)
   const query = useQuery(`credit note ${creditNoteId}`, () =>
     load(api.GET("/api/v1/credit-notes/{creditNoteId}", { params: { path: { creditNoteId } } }))
   )
@@ -72,22 +119,9 @@ export const CreditNote = () => {
               </>
             }
             parent={[inTenant("/credit-notes"), "Credit notes"]}
-            actions={
-              status === "DRAFT" &&
-              hasRole("ADMIN") && (
-                <button
-                  type="button"
-                  class="primary"
-                  onClick={() =>
-                    void finalize(loaded).catch((cause: unknown) => notify(String(cause), { isError: true }))
-                  }
-                >
-                  Finalize
-                </button>
-              )
-            }
+            actions={<Actions loaded={loaded} open={setPanel} />}
           >
-            <Facts value={loaded.value} />
+            <Facts facts={factsOf(loaded.value)} />
             <div class="columns even">
               <div>
                 <Section title="Amounts">
@@ -107,6 +141,8 @@ export const CreditNote = () => {
                 version={updatedAt}
               />
             </div>
+            {panel === "refund" && <RefundDialog kind="creditNote" loaded={loaded} onClose={close} />}
+            {panel === "allocate" && <AllocateDialog kind="creditNote" loaded={loaded} onClose={close} />}
           </Page>
         )
       }}

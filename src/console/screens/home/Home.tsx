@@ -5,6 +5,7 @@ import { findClientOf } from "../../api/lookups.ts"
 import { useQuery } from "../../api/query.ts"
 import { inTenant, tenant, tenantId } from "../../api/session.ts"
 import { Page, Section } from "../../ui/Page.tsx"
+import { RowLink } from "../../ui/RowLink.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 import { invoiceTitle } from "../invoices/invoiceTitle.ts"
@@ -112,16 +113,17 @@ const InvoiceRows = ({ about, empty, invoices }: InvoiceRowsProps) =>
     <ul class="rows">
       {invoices.slice(0, shownInvoices).map((invoice) => (
         <li key={invoice.id}>
-          <a class="row" href={inTenant(`/invoices/${invoice.id}`)}>
-            <span class="row-main">
-              <strong>{findClientOf(invoice.contract)?.name ?? "…"}</strong>
-              <span class="muted">{invoiceTitle(invoice)}</span>
-            </span>
-            <span class="row-side">
-              <Money amountMinor={invoice.balanceMinor} currencyCode={invoice.currencyCode} />
-              <small class="muted">{about(invoice)}</small>
-            </span>
-          </a>
+          <RowLink
+            href={inTenant(`/invoices/${invoice.id}`)}
+            title={findClientOf(invoice.contract)?.name ?? "…"}
+            about={invoiceTitle(invoice)}
+            side={
+              <>
+                <Money amountMinor={invoice.balanceMinor} currencyCode={invoice.currencyCode} />
+                <small class="muted">{about(invoice)}</small>
+              </>
+            }
+          />
         </li>
       ))}
     </ul>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { draftTotals } from "../../../domain/invoicing/DraftTotals.ts"
-import type { Schemas } from "../../api/client.ts"
+import { messageOf, type Schemas } from "../../api/client.ts"
 import { changes } from "../../api/query.ts"
 import { notify } from "../../ui/Toasts.tsx"
 import {
@@ -42,7 +42,7 @@ const useSave = (work: () => Promise<void>, onRejected: (lines: ReadonlyArray<Ed
       return true
     } catch (cause) {
       if (cause instanceof RejectedLines) onRejected(cause.lines)
-      notify(cause instanceof Error ? cause.message : String(cause), { isError: true })
+      notify(messageOf(cause), { isError: true })
       return false
     } finally {
       isSaving.current = false

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks"
-import { ApiFailure, api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
+import { ApiFailure, api, type Loaded, load, messageOf, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
+import { ifMatch } from "../../api/update.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Loading, Shown } from "../../ui/State.tsx"
 import { notify } from "../../ui/Toasts.tsx"
@@ -88,14 +89,14 @@ export const FinalizeDialog = ({
     if (isSending) return
     setSending(true)
     try {
-      const { value } = await withKey(`finalize ${id}`, (key) =>
-        finalize(id, {}, { ...key, ...(loaded.etag === undefined ? {} : { "If-Match": loaded.etag }) })
-      )
+      const { value } = await withKey(`finalize ${id}`, (key) => finalize(id, {}, { ...key, ...ifMatch(loaded) }))
       notify(`${value.invoiceNumber} is finalized`)
       onClose()
     } catch (cause) {
       const isOutdated = cause instanceof ApiFailure && cause.status === 412
-      notify(isOutdated ? "Somebody changed the draft meanwhile. Look at it again." : String(cause), { isError: true })
+      notify(isOutdated ? "Somebody changed the draft meanwhile. Look at it again." : messageOf(cause), {
+        isError: true
+      })
     }
     setSending(false)
     changes.value++

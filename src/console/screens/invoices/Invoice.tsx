@@ -4,11 +4,22 @@ import { api, done, type Loaded, load, read, readAll, type Schemas } from "../..
 import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant, tenant } from "../../api/session.ts"
+import { ifMatch } from "../../api/update.ts"
+import { Facts } from "../../ui/Facts.tsx"
 import { Page } from "../../ui/Page.tsx"
 import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
+import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
+import { CreditNoteDialog } from "../settling/CreditNoteDialog.tsx"
+import {
+  PaymentDialog,
+  ReverseWriteOffDialog,
+  SendDialog,
+  VoidDialog,
+  WriteOffDialog
+} from "../settling/InvoiceDialogs.tsx"
+import { LinkDialog } from "../settling/LinkDialog.tsx"
 import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
@@ -16,9 +27,19 @@ import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
 import { isOverdue } from "./overdue.ts"
-import { CreditNoteDialog, PaymentDialog, SendDialog, VoidDialog } from "./SettleDialogs.tsx"
+import { Settlements } from "./Settlements.tsx"
 
-type Panel = "finalize" | "send" | "payment" | "credit" | "void" | "explain" | undefined
+type Panel =
+  | "finalize"
+  | "send"
+  | "payment"
+  | "credit"
+  | "void"
+  | "explain"
+  | "link"
+  | "writeOff"
+  | "reverseWriteOff"
+  | undefined
 
 const readInvoice = async (invoiceId: string) => {
   const [loaded, lines, rates] = await Promise.all([
@@ -39,56 +60,26 @@ const readInvoice = async (invoiceId: string) => {
 
 type ShownInvoice = Awaited<ReturnType<typeof readInvoice>>
 
-const Facts = ({ contract, loaded: { value } }: Pick<ShownInvoice, "contract" | "loaded">) => {
+const factsOf = ({ contract, loaded: { value } }: Pick<ShownInvoice, "contract" | "loaded">) => {
   const { balanceMinor, currencyCode, dueAt, issuedAt, paidAt, status } = value
-  return (
-    <dl class="facts">
-      <div>
-        <dt>Client</dt>
-        <dd>
-          <a href={inTenant(`/clients/${contract.client}`)}>{findClient(contract.client)?.name ?? "…"}</a>
-        </dd>
-      </div>
-      <div>
-        <dt>Contract</dt>
-        <dd>
-          <a href={inTenant(`/contracts/${contract.id}`)}>{contract.name}</a>
-        </dd>
-      </div>
-      {issuedAt !== undefined && (
-        <div>
-          <dt>Issued</dt>
-          <dd>
-            <Day at={issuedAt} />
-          </dd>
-        </div>
-      )}
-      {dueAt !== undefined && (
-        <div>
-          <dt>Due</dt>
-          <dd>
-            <Day at={dueAt} />
-          </dd>
-        </div>
-      )}
-      {paidAt !== undefined && (
-        <div>
-          <dt>Paid</dt>
-          <dd>
-            <Day at={paidAt} />
-          </dd>
-        </div>
-      )}
-      {status === "FINALIZED" && (
-        <div>
-          <dt>Balance</dt>
-          <dd>
-            <Money amountMinor={balanceMinor} currencyCode={currencyCode} />
-          </dd>
-        </div>
-      )}
-    </dl>
-  )
+  return [
+    [
+      "Client",
+      <a key="client" href={inTenant(`/clients/${contract.client}`)}>
+        {findClient(contract.client)?.name ?? "…"}
+      </a>
+    ],
+    [
+      "Contract",
+      <a key="contract" href={inTenant(`/contracts/${contract.id}`)}>
+        {contract.name}
+      </a>
+    ],
+    ["Issued", issuedAt && <Day at={issuedAt} />],
+    ["Due", dueAt && <Day at={dueAt} />],
+    ["Paid", paidAt && <Day at={paidAt} />],
+    ["Balance", status === "FINALIZED" && <Money amountMinor={balanceMinor} currencyCode={currencyCode} />]
+  ] as const
 }
 
 interface ActionsProps {
@@ -131,7 +122,13 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
         )}
       </>
     )
-  if (status === "VOID" || !isAdmin) return null
+  const credit = (
+    <button type="button" onClick={() => open("credit")}>
+      Credit note
+    </button>
+  )
+  if (status === "VOID") return null
+  if (!isAdmin) return hasRole("MEMBER") ? credit : null
   return (
     <>
       {status === "FINALIZED" && (
@@ -139,9 +136,7 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
           Void
         </button>
       )}
-      <button type="button" onClick={() => open("credit")}>
-        Credit note
-      </button>
+      {credit}
       {status === "FINALIZED" && (
         <button type="button" onClick={() => open("payment")}>
           Record payment
@@ -154,31 +149,69 @@ const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: Actions
   )
 }
 
-const Panels = ({
-  loaded,
-  onClose,
-  panel
-}: {
+interface PanelsProps {
   readonly panel: Panel
   readonly loaded: Loaded<Schemas["Invoice"]>
+  readonly lines: ReadonlyArray<Schemas["Billable"]>
   readonly onClose: () => void
-}) => {
+}
+
+const Panels = ({ lines, panel, ...props }: PanelsProps) => {
   switch (panel) {
     case "finalize":
-      return <FinalizeDialog loaded={loaded} onClose={onClose} />
+      return <FinalizeDialog {...props} />
     case "send":
-      return <SendDialog loaded={loaded} onClose={onClose} />
+      return <SendDialog {...props} />
     case "payment":
-      return <PaymentDialog loaded={loaded} onClose={onClose} />
+      return <PaymentDialog {...props} />
     case "credit":
-      return <CreditNoteDialog loaded={loaded} onClose={onClose} />
+      return <CreditNoteDialog {...props} lines={lines} />
     case "void":
-      return <VoidDialog loaded={loaded} onClose={onClose} />
+      return <VoidDialog {...props} />
+    case "writeOff":
+      return <WriteOffDialog {...props} />
+    case "reverseWriteOff":
+      return <ReverseWriteOffDialog {...props} />
     case "explain":
-      return <ExplainDialog invoiceId={loaded.value.id} onClose={onClose} />
+      return <ExplainDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
+    case "link":
+      return <LinkDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
     default:
       return null
   }
+}
+
+interface ToolbarProps {
+  readonly invoice: Schemas["Invoice"]
+  readonly open: (panel: Panel) => void
+  readonly isPreviewed: boolean
+}
+
+/** What one looks at beside the lines, and what is rarely done. */
+const Toolbar = ({ invoice, isPreviewed, open }: ToolbarProps) => {
+  const { route } = useLocation()
+  const tool = (panel: Panel, label: string) => (
+    <button type="button" class="quiet" onClick={() => open(panel)}>
+      {label}
+    </button>
+  )
+  const isAdmin = hasRole("ADMIN")
+  return (
+    <div class="toolbar">
+      <button
+        type="button"
+        class="quiet"
+        aria-pressed={isPreviewed}
+        onClick={() => route(inTenant(`/invoices/${invoice.id}${isPreviewed ? "" : "?preview=pdf"}`))}
+      >
+        {isPreviewed ? "Hide PDF" : "Show PDF"}
+      </button>
+      {tool("explain", "Explain")}
+      {invoice.issuedAt !== undefined && hasRole("MEMBER") && tool("link", "Client’s page")}
+      {invoice.status === "FINALIZED" && isAdmin && tool("writeOff", "Write off")}
+      {invoice.writtenOffMinor > 0 && isAdmin && tool("reverseWriteOff", "Take the write-off back")}
+    </div>
+  )
 }
 
 /** One invoice: a draft to edit, or a document with what can be done with it. */
@@ -194,11 +227,12 @@ export const Invoice = () => {
   }, [])
   const query = useQuery(`invoice ${invoiceId}`, () => readInvoice(invoiceId))
   const isPreviewed = address["preview"] === "pdf"
-  const remove = async ({ etag, value }: Loaded<Schemas["Invoice"]>) => {
-    const headers = etag === undefined ? {} : { "If-Match": etag }
-    await done(api.DELETE("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } }, headers }))
+  const remove = async (loaded: Loaded<Schemas["Invoice"]>) => {
+    await done(
+      api.DELETE("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } }, headers: ifMatch(loaded) })
+    )
     changes.value++
-    route(inTenant(`/contracts/${value.contract}`))
+    route(inTenant(`/contracts/${loaded.value.contract}`))
     notify("The draft is deleted")
   }
   return (
@@ -220,24 +254,12 @@ export const Invoice = () => {
               isDirty={isDirty}
               open={setPanel}
               save={() => saving.current()}
-              onDelete={() => void remove(loaded).catch((cause: unknown) => notify(String(cause), { isError: true }))}
+              onDelete={() => attempt(remove(loaded))}
             />
           }
         >
-          <Facts contract={contract} loaded={loaded} />
-          <div class="toolbar">
-            <button
-              type="button"
-              class="quiet"
-              aria-pressed={isPreviewed}
-              onClick={() => route(inTenant(`/invoices/${invoiceId}${isPreviewed ? "" : "?preview=pdf"}`))}
-            >
-              {isPreviewed ? "Hide PDF" : "Show PDF"}
-            </button>
-            <button type="button" class="quiet" onClick={() => setPanel("explain")}>
-              Explain
-            </button>
-          </div>
+          <Facts facts={factsOf({ contract, loaded })} />
+          <Toolbar invoice={loaded.value} isPreviewed={isPreviewed} open={setPanel} />
           <div class={isPreviewed ? "columns even" : ""} data-invoice={loaded.value.id}>
             <div>
               {loaded.value.status === "DRAFT" && hasRole("MEMBER") ? (
@@ -252,7 +274,12 @@ export const Invoice = () => {
               ) : (
                 <IssuedLines invoice={loaded.value} lines={lines} />
               )}
-              {loaded.value.issuedAt !== undefined && <Mails invoiceId={invoiceId} />}
+              {loaded.value.issuedAt !== undefined && (
+                <>
+                  <Settlements invoiceId={invoiceId} />
+                  <Mails invoiceId={invoiceId} />
+                </>
+              )}
             </div>
             {isPreviewed && (
               <PdfPreview
@@ -262,7 +289,7 @@ export const Invoice = () => {
               />
             )}
           </div>
-          <Panels panel={panel} loaded={loaded} onClose={() => setPanel(undefined)} />
+          <Panels panel={panel} loaded={loaded} lines={lines} onClose={() => setPanel(undefined)} />
         </Page>
       )}
     </Shown>

@@ -1,25 +1,25 @@
 import { api, load, type Schemas } from "../../api/client.ts"
 import { findClient, findClientOf } from "../../api/lookups.ts"
-import { usePages } from "../../api/query.ts"
-import { inTenant, tenantId } from "../../api/session.ts"
-import { ChoiceFilter, SearchFilter, useFilters } from "../../ui/Filters.tsx"
-import { Page } from "../../ui/Page.tsx"
-import { PagedList } from "../../ui/PagedList.tsx"
+import { inTenant } from "../../api/session.ts"
+import {
+  ChoiceFilter,
+  DayFilter,
+  SearchFilter,
+  searchQuery,
+  statusOptions,
+  statusQuery,
+  useFilters
+} from "../../ui/Filters.tsx"
+import { ListScreen } from "../../ui/ListScreen.tsx"
+import { RowLink } from "../../ui/RowLink.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { isOverdue } from "./overdue.ts"
 
-type InvoiceValue = Schemas["Invoice"]
+const statuses = ["DRAFT", "FINALIZED", "PAID", "VOID"] as const
 
-/** The choices of the status filter. Overdue is no status of its own: the API has a filter for it. */
-const statuses: ReadonlyArray<readonly [value: string, label: string]> = [
-  ["", "Every status"],
-  ["DRAFT", "Draft"],
-  ["FINALIZED", "Finalized"],
-  ["overdue", "Overdue"],
-  ["PAID", "Paid"],
-  ["VOID", "Void"]
-]
+/** Overdue is no status of its own: the API has a filter for it. */
+const statusChoices = [...statusOptions(statuses), ["overdue", "Overdue"] as const]
 
 const sorts = [
   ["-createdAt", "Newest first"],
@@ -28,99 +28,87 @@ const sorts = [
   ["-issuedAt", "Issued last"]
 ] as const
 
-const isStatus = (text: string | undefined): text is InvoiceValue["status"] =>
-  text !== undefined && text !== "" && text !== "overdue" && statuses.some(([value]) => value === text)
-
 /** The query of the list, from the address. What the address does not know is left out. */
-const toQuery = ({ clientId, issuedFrom, issuedTo, overdue, q, sort, status }: Readonly<Record<string, string>>) => ({
-  limit: 100,
-  sort: sorts.map(([value]) => value).find((value) => value === sort) ?? ("-createdAt" as const),
-  ...(q && q.length > 1 ? { q } : {}),
-  ...(isStatus(status) ? { status } : {}),
-  ...(overdue === "true" ? { overdue: true } : {}),
-  ...(clientId ? { clientId } : {}),
-  ...(issuedFrom ? { issuedFrom } : {}),
-  ...(issuedTo ? { issuedTo } : {})
-})
+const toQuery = (filters: Readonly<Record<string, string>>) => {
+  const { clientId, issuedFrom, issuedTo, overdue, sort } = filters
+  return {
+    limit: 100,
+    sort: sorts.map(([value]) => value).find((value) => value === sort) ?? ("-createdAt" as const),
+    ...searchQuery(filters),
+    ...statusQuery(filters, statuses),
+    ...(overdue === "true" ? { overdue: true } : {}),
+    ...(clientId ? { clientId } : {}),
+    ...(issuedFrom ? { issuedFrom } : {}),
+    ...(issuedTo ? { issuedTo } : {})
+  }
+}
 
-const InvoiceRow = ({ invoice }: { readonly invoice: InvoiceValue }) => {
-  const { contract, createdAt, currencyCode, dueAt, id, invoiceNumber, issuedAt, status, totalMinor } = invoice
+const InvoiceRow = ({ invoice }: { readonly invoice: Schemas["Invoice"] }) => {
+  const { contract, createdAt, currencyCode, dueAt, id, issuedAt, status, totalMinor } = invoice
   return (
-    <a class="row" href={inTenant(`/invoices/${id}`)}>
-      <span class="row-main">
-        <strong>{invoiceTitle({ invoiceNumber, status })}</strong>
-        <span class="muted">{findClientOf(contract)?.name ?? ""}</span>
-      </span>
-      <span class="muted wide-only">
-        {issuedAt === undefined ? "created " : "issued "}
-        <Day at={issuedAt ?? createdAt} />
-      </span>
-      <span class="muted wide-only">
-        {dueAt !== undefined && (
+    <RowLink
+      href={inTenant(`/invoices/${id}`)}
+      title={invoiceTitle(invoice)}
+      about={findClientOf(contract)?.name ?? ""}
+      columns={[
+        <>
+          {issuedAt === undefined ? "created " : "issued "}
+          <Day at={issuedAt ?? createdAt} />
+        </>,
+        dueAt !== undefined && (
           <>
             due <Day at={dueAt} />
           </>
-        )}
-      </span>
-      <span class="row-side">
-        <Money amountMinor={totalMinor} currencyCode={currencyCode} />
-        <Badge status={isOverdue(invoice) ? "OVERDUE" : status} />
-      </span>
-    </a>
+        )
+      ]}
+      side={
+        <>
+          <Money amountMinor={totalMinor} currencyCode={currencyCode} />
+          <Badge status={isOverdue(invoice) ? "OVERDUE" : status} />
+        </>
+      }
+    />
+  )
+}
+
+const InvoiceFilters = ({ sort }: { readonly sort: string }) => {
+  const { filters, setFilter, setFilters } = useFilters()
+  const { clientId, overdue, status } = filters
+  return (
+    <>
+      <SearchFilter label="Search by number or client" />
+      <ChoiceFilter
+        label="Status"
+        value={overdue === "true" ? "overdue" : status}
+        options={statusChoices}
+        onChoose={(value) =>
+          setFilters(value === "overdue" ? { status: "", overdue: "true" } : { status: value, overdue: "" })
+        }
+      />
+      <ChoiceFilter label="Order" value={sort} options={sorts} onChoose={(value) => setFilter("sort", value)} />
+      <DayFilter label="from" name="issuedFrom" />
+      <DayFilter label="to" name="issuedTo" />
+      {clientId && (
+        <button type="button" class="chip" onClick={() => setFilter("clientId", "")}>
+          {findClient(clientId)?.name ?? "One client"} <span aria-hidden="true">×</span>
+          <span class="sr">remove this filter</span>
+        </button>
+      )}
+    </>
   )
 }
 
 /** All invoices, with filters that live in the address. */
 export const Invoices = () => {
-  const { filters, setFilter, setFilters } = useFilters()
-  const query = toQuery(filters)
-  const { clientId, issuedFrom, issuedTo, overdue, q, status } = filters
-  const pages = usePages(`invoices ${tenantId.value} ${JSON.stringify(query)}`, (cursor) =>
-    load(api.GET("/api/v1/invoices", { params: { query: { ...query, ...(cursor && { cursor }) } } }))
-  )
+  const query = toQuery(useFilters().filters)
   return (
-    <Page title="Invoices">
-      <search class="filters">
-        <SearchFilter label="Search by number or client" value={q} onSearch={(text) => setFilter("q", text)} />
-        <ChoiceFilter
-          label="Status"
-          value={overdue === "true" ? "overdue" : status}
-          options={statuses}
-          onChoose={(value) =>
-            setFilters(value === "overdue" ? { status: "", overdue: "true" } : { status: value, overdue: "" })
-          }
-        />
-        <ChoiceFilter label="Order" value={query.sort} options={sorts} onChoose={(value) => setFilter("sort", value)} />
-        <label class="inline-field">
-          from
-          <input
-            type="date"
-            value={issuedFrom}
-            onChange={({ currentTarget }) => setFilter("issuedFrom", currentTarget.value)}
-          />
-        </label>
-        <label class="inline-field">
-          to
-          <input
-            type="date"
-            value={issuedTo}
-            onChange={({ currentTarget }) => setFilter("issuedTo", currentTarget.value)}
-          />
-        </label>
-        {clientId && (
-          <button type="button" class="chip" onClick={() => setFilter("clientId", "")}>
-            {findClient(clientId)?.name ?? "One client"} <span aria-hidden="true">×</span>
-            <span class="sr">remove this filter</span>
-          </button>
-        )}
-      </search>
-      <PagedList
-        pages={pages}
-        label="Invoices"
-        keyOf={({ id }) => id}
-        empty="An invoice begins at its contract."
-        row={(invoice) => <InvoiceRow invoice={invoice} />}
-      />
-    </Page>
+    <ListScreen
+      title="Invoices"
+      filters={<InvoiceFilters sort={query.sort} />}
+      query={query}
+      readPage={(page) => load(api.GET("/api/v1/invoices", { params: { query: page } }))}
+      empty="An invoice begins at its contract."
+      row={(invoice) => <InvoiceRow invoice={invoice} />}
+    />
   )
 }

@@ -3,17 +3,17 @@ import { useRoute } from "preact-iso/router"
 import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { findClient, findInvoice } from "../../api/lookups.ts"
-import { changes, useQuery } from "../../api/query.ts"
+import { useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
+import { ifMatch } from "../../api/update.ts"
 import { Allocations } from "../../ui/Allocations.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, filled } from "../../ui/Form.tsx"
-import { editableAmount, formatMoney } from "../../ui/format.ts"
+import { Facts } from "../../ui/Facts.tsx"
+import { Field } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Page, Section } from "../../ui/Page.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
-import { amountOf } from "../contracts/NewContract.tsx"
+import { AllocateDialog, RefundDialog } from "../settling/UseRest.tsx"
 
 type PaymentValue = Schemas["Payment"]
 
@@ -22,114 +22,57 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-const ifMatch = ({ etag }: Loaded<unknown>) => (etag === undefined ? {} : { "If-Match": etag })
-
-const finish = (text: string, onClose: () => void) => {
-  notify(text)
-  changes.value++
-  onClose()
-}
-
 const ReverseDialog = ({ loaded, onClose }: DialogProps) => (
-  <Dialog title="Reverse" onClose={onClose}>
-    <p>Takes the whole payment back. The invoices that it settles are open again.</p>
-    <Form
-      submitLabel="Reverse payment"
-      onCancel={onClose}
-      onSubmit={async ({ reason = "" }) => {
-        const { id } = loaded.value
-        await withKey(`reverse ${id}`, (key) =>
-          read(
-            api.POST("/api/v1/payments/{paymentId}/reverse", {
-              params: { path: { paymentId: id } },
-              body: { reason },
-              headers: { ...key, ...ifMatch(loaded) }
-            })
-          )
+  <FormDialog
+    title="Reverse"
+    about="Takes the whole payment back. The invoices that it settles are open again."
+    submitLabel="Reverse payment"
+    onClose={onClose}
+    onSubmit={async ({ reason = "" }) => {
+      const { id } = loaded.value
+      await withKey(`reverse ${id}`, (key) =>
+        read(
+          api.POST("/api/v1/payments/{paymentId}/reverse", {
+            params: { path: { paymentId: id } },
+            body: { reason },
+            headers: { ...key, ...ifMatch(loaded) }
+          })
         )
-        finish("The payment is reversed", onClose)
-      }}
-    >
-      <Field name="reason" label="Reason" isRequired placeholder="Returned direct debit" />
-    </Form>
-  </Dialog>
+      )
+      return "The payment is reversed"
+    }}
+  >
+    <Field name="reason" label="Reason" isRequired placeholder="Returned direct debit" />
+  </FormDialog>
 )
 
-const RefundDialog = ({ loaded, onClose }: DialogProps) => {
-  const { currencyCode, id, unallocatedMinor } = loaded.value
-  return (
-    <Dialog title="Refund" onClose={onClose}>
-      <p>Records that the client got money back that settles no invoice.</p>
-      <Form
-        submitLabel="Record refund"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
-          const { reference } = filled(values)
-          await withKey(`refund ${id}`, (key) =>
-            read(
-              api.POST("/api/v1/payments/{paymentId}/refund", {
-                params: { path: { paymentId: id } },
-                body: { amountMinor, ...(reference === undefined ? {} : { reference }) },
-                headers: { ...key, ...ifMatch(loaded) }
-              })
-            )
-          )
-          finish(`${formatMoney(amountMinor, currencyCode)} is refunded`, onClose)
-        }}
-      >
-        <Field
-          name="amountMinor"
-          label={`Amount in ${currencyCode}`}
-          value={editableAmount(unallocatedMinor, currencyCode)}
-          isRequired
-        />
-        <Field name="reference" label="Reference" />
-      </Form>
-    </Dialog>
-  )
-}
-
-const Facts = ({ value }: { readonly value: PaymentValue }) => (
-  <dl class="facts">
-    <div>
-      <dt>Client</dt>
-      <dd>
-        <a href={inTenant(`/clients/${value.client}`)}>{findClient(value.client)?.name ?? "…"}</a>
-      </dd>
-    </div>
-    <div>
-      <dt>Received</dt>
-      <dd>
-        <Day at={value.receivedAt} />
-      </dd>
-    </div>
-    {[
-      ["Method", value.method],
-      ["Reference", value.reference],
-      ["Reversed because", value.reversalReason]
-    ].map(
-      ([label, text]) =>
-        text !== undefined && (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{text}</dd>
-          </div>
-        )
-    )}
-    <div>
-      <dt>Left</dt>
-      <dd>
-        <Money amountMinor={value.unallocatedMinor} currencyCode={value.currencyCode} />
-      </dd>
-    </div>
-  </dl>
-)
+const factsOf = ({
+  client,
+  currencyCode,
+  method,
+  receivedAt,
+  reference,
+  reversalReason,
+  unallocatedMinor
+}: PaymentValue) =>
+  [
+    [
+      "Client",
+      <a key="client" href={inTenant(`/clients/${client}`)}>
+        {findClient(client)?.name ?? "…"}
+      </a>
+    ],
+    ["Received", <Day key="received" at={receivedAt} />],
+    ["Method", method],
+    ["Reference", reference],
+    ["Reversed because", reversalReason],
+    ["Left", <Money key="left" amountMinor={unallocatedMinor} currencyCode={currencyCode} />]
+  ] as const
 
 /** One payment with the invoices that it settles. */
 export const Payment = () => {
   const paymentId = useRoute().params["id"] ?? ""
-  const [panel, setPanel] = useState<"reverse" | "refund" | undefined>(undefined)
+  const [panel, setPanel] = useState<"reverse" | "refund" | "allocate" | undefined>(undefined)
   const query = useQuery(`payment ${paymentId}`, () =>
     load(api.GET("/api/v1/payments/{paymentId}", { params: { path: { paymentId } } }))
   )
@@ -156,15 +99,20 @@ export const Payment = () => {
                     </button>
                   )}
                   {unallocatedMinor > 0 && (
-                    <button type="button" onClick={() => setPanel("refund")}>
-                      Refund
-                    </button>
+                    <>
+                      <button type="button" onClick={() => setPanel("refund")}>
+                        Refund
+                      </button>
+                      <button type="button" class="primary" onClick={() => setPanel("allocate")}>
+                        Settle an invoice
+                      </button>
+                    </>
                   )}
                 </>
               )
             }
           >
-            <Facts value={loaded.value} />
+            <Facts facts={factsOf(loaded.value)} />
             <Section title="Settled invoices">
               <Allocations
                 allocations={allocations}
@@ -173,7 +121,8 @@ export const Payment = () => {
               />
             </Section>
             {panel === "reverse" && <ReverseDialog loaded={loaded} onClose={close} />}
-            {panel === "refund" && <RefundDialog loaded={loaded} onClose={close} />}
+            {panel === "refund" && <RefundDialog kind="payment" loaded={loaded} onClose={close} />}
+            {panel === "allocate" && <AllocateDialog kind="payment" loaded={loaded} onClose={close} />}
           </Page>
         )
       }}

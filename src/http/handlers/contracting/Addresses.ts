@@ -4,7 +4,7 @@ import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { listPage } from "../../server/response/Paging.ts"
 
 export const addresses = handleGroup(AddressesApi, Addresses.pipe(provideShared(Addresses.Default)), (addresses) => ({
-  list: ({ query }) => listPage(query, (window) => addresses.page(window, { client: query.clientId })),
+  list: ({ query }) => listPage(query, (window) => addresses.list(window, query)),
   create: ({ payload: { clientId, ...fields } }) =>
     addresses.create(clientId === undefined ? fields : { ...fields, client: clientId }),
   get: ({ path }) => addresses.get(path.addressId),

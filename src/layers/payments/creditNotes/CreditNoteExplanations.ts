@@ -1,7 +1,7 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { explainCreditNote } from "../../../domain/creditNotes/CreditExplanation.ts"
-import { addCredits, alignWith } from "../../../domain/creditNotes/Crediting.ts"
+import { addCredits, alignWith } from "../../../domain/creditNotes/CreditTotals.ts"
 import { allTaxSets, type TaxSet } from "../../../domain/invoicing/TaxSets.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { Invoices } from "../../invoicing/Invoices.ts"

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { Address, AddressId, CreateAddress, PatchAddress } from "../../../../domain/contracting/Address.ts"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
-import { field, optional } from "../../../../domain/Schemas.ts"
+import { field, optional, QueryBoolean } from "../../../../domain/Schemas.ts"
 import { inTenant } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
@@ -21,14 +21,18 @@ export class AddressesApi extends HttpApiGroup.make("addresses")
   .add(
     HttpApiEndpoint.get("list", "/addresses")
       .setUrlParams(
-        Schema.Struct({ ...pageQueryFields, clientId: optional(field(ClientId, "Only addresses of this client.")) })
+        Schema.Struct({
+          ...pageQueryFields,
+          clientId: optional(field(ClientId, "Only addresses of this client.")),
+          ofTenant: optional(field(QueryBoolean, "Whether the address is of the tenant itself, not of a client."))
+        })
       )
       .addSuccess(data(Schema.Array(Address)))
       .annotateContext(
         operation("List addresses", inTenant("VIEWER"), {
           description:
             "Lists addresses of the tenant, sorted by `order`, then by identifier, one page at a time. With " +
-            "`clientId`, only those of one client."
+            "`clientId`, only those of one client; with `ofTenant=true`, only those of the tenant itself."
         })
       )
   )

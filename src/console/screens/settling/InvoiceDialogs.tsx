@@ -1,0 +1,170 @@
+import { api, type Loaded, read, type Schemas } from "../../api/client.ts"
+import { withKey } from "../../api/idempotency.ts"
+import { ifMatch } from "../../api/update.ts"
+import { Field, filled } from "../../ui/Form.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { editableAmount, formatMoney } from "../../ui/format.ts"
+import { amountOf } from "../contracts/NewContract.tsx"
+
+interface DialogProps {
+  readonly loaded: Loaded<Schemas["Invoice"]>
+  readonly onClose: () => void
+}
+
+const readClientOf = async (contractId: string) =>
+  (await read(api.GET("/api/v1/contracts/{contractId}", { params: { path: { contractId } } }))).client
+
+/** A day of a form as the start of that day in UTC. */
+const toTimestamp = (day: string) => `${day}T00:00:00.000Z`
+
+/** Records a payment that settles the invoice, wholly or in part. */
+export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
+  const { balanceMinor, contract, currencyCode, id } = value
+  return (
+    <FormDialog
+      title="Record a payment"
+      submitLabel="Record payment"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const { method, receivedAt, reference } = filled(values)
+        const body = {
+          clientId: await readClientOf(contract),
+          currencyCode,
+          amountMinor,
+          allocations: [{ invoiceId: id, amountMinor: Math.min(amountMinor, balanceMinor) }],
+          ...(receivedAt === undefined ? {} : { receivedAt: toTimestamp(receivedAt) }),
+          ...(method === undefined ? {} : { method }),
+          ...(reference === undefined ? {} : { reference })
+        }
+        await withKey(`payment of ${id}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
+        return `A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`
+      }}
+    >
+      <Field
+        name="amountMinor"
+        label={`Amount in ${currencyCode}`}
+        value={editableAmount(balanceMinor, currencyCode)}
+        isRequired
+        hint="What exceeds the balance stays with the client as paid in advance."
+      />
+      <Field name="receivedAt" label="Received on" type="date" value={new Date().toISOString().slice(0, 10)} />
+      <div class="field-row">
+        <Field name="method" label="Method" placeholder="bank transfer" />
+        <Field name="reference" label="Reference" />
+      </div>
+    </FormDialog>
+  )
+}
+
+/** Writes off what will not be paid any more. */
+export const WriteOffDialog = ({ loaded, onClose }: DialogProps) => {
+  const { balanceMinor, currencyCode, id } = loaded.value
+  return (
+    <FormDialog
+      title="Write off"
+      about="What will not be paid any more. The invoice stays as it is, and the write-off can be taken back."
+      submitLabel="Write off"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const body = { amountMinor, reason: values["reason"] ?? "" }
+        await withKey(`write off ${id}`, (key) =>
+          read(
+            api.POST("/api/v1/invoices/{invoiceId}/write-off", {
+              params: { path: { invoiceId: id } },
+              body,
+              headers: { ...key, ...ifMatch(loaded) }
+            })
+          )
+        )
+        return `${formatMoney(amountMinor, currencyCode)} is written off`
+      }}
+    >
+      <Field
+        name="amountMinor"
+        label={`Amount in ${currencyCode}`}
+        value={editableAmount(balanceMinor, currencyCode)}
+        isRequired
+      />
+      <Field name="reason" label="Reason" isRequired placeholder="Goodwill" />
+    </FormDialog>
+  )
+}
+
+/** Takes back all that was written off. */
+export const ReverseWriteOffDialog = ({ loaded, onClose }: DialogProps) => (
+  <FormDialog
+    title="Take the write-off back"
+    about={`${formatMoney(loaded.value.writtenOffMinor, loaded.value.currencyCode)} is open again.`}
+    submitLabel="Take back"
+    onClose={onClose}
+    onSubmit={async () => {
+      const { id } = loaded.value
+      await withKey(`reverse write-off ${id}`, (key) =>
+        read(
+          api.POST("/api/v1/invoices/{invoiceId}/write-off/reverse", {
+            params: { path: { invoiceId: id } },
+            headers: { ...key, ...ifMatch(loaded) }
+          })
+        )
+      )
+      return "The write-off is taken back"
+    }}
+  />
+)
+
+const splitAddresses = (text: string) =>
+  text
+    .split(/[,;\s]+/)
+    .map((address) => address.trim())
+    .filter((address) => address !== "")
+
+/** Sends the invoice by mail. */
+export const SendDialog = ({ loaded: { value }, onClose }: DialogProps) => (
+  <FormDialog
+    title={`Send ${value.invoiceNumber ?? "invoice"}`}
+    submitLabel="Send"
+    onClose={onClose}
+    onSubmit={async (values) => {
+      const { message, subject, to } = filled(values)
+      const body = {
+        ...(to === undefined ? {} : { to: splitAddresses(to) }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(message === undefined ? {} : { message })
+      }
+      const mails = await withKey(`send ${value.id}`, (headers) =>
+        read(
+          api.POST("/api/v1/invoices/{invoiceId}/send", { params: { path: { invoiceId: value.id } }, body, headers })
+        )
+      )
+      return `Sent to ${mails.map(({ recipient }) => recipient).join(", ")}`
+    }}
+  >
+    <Field name="to" label="To" hint="Addresses with commas between them. Empty: the contacts that receive invoices." />
+    <Field name="subject" label="Subject" hint="Empty: that of the mail integration, in the language of the client." />
+    <Field name="message" label="Message" isLong />
+  </FormDialog>
+)
+
+/** Voids an invoice after a question: nothing reverts it. */
+export const VoidDialog = ({ loaded, onClose }: DialogProps) => (
+  <FormDialog
+    title="Void"
+    about="A void invoice keeps its number, and nothing reverts it. What its lines refer to can be billed again."
+    submitLabel="Void invoice"
+    onClose={onClose}
+    onSubmit={async () => {
+      const { id } = loaded.value
+      await withKey(`void ${id}`, (key) =>
+        read(
+          api.POST("/api/v1/invoices/{invoiceId}/void", {
+            params: { path: { invoiceId: id }, query: {} },
+            headers: { ...key, ...ifMatch(loaded) }
+          })
+        )
+      )
+      return "The invoice is void"
+    }}
+  />
+)

@@ -1,0 +1,20 @@
+import { useCurrentInView } from "./currentInView.ts"
+
+interface TabsProps {
+  readonly label: string
+  readonly tabs: ReadonlyArray<readonly [href: string, label: string]>
+  readonly current: string
+}
+
+/** The parts of a screen, each with an address of its own. */
+export const Tabs = ({ current, label, tabs }: TabsProps) => (
+  <ul ref={useCurrentInView<HTMLUListElement>(current)} class="tabs" aria-label={label}>
+    {tabs.map(([href, text]) => (
+      <li key={href}>
+        <a href={href} aria-current={href === current ? "page" : undefined}>
+          {text}
+        </a>
+      </li>
+    ))}
+  </ul>
+)
