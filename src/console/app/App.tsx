@@ -26,6 +26,12 @@ const Payment = lazy(() => import("../screens/payments/Payment.tsx").then(({ Pay
 const CreditNotes = lazy(() => import("../screens/creditNotes/CreditNotes.tsx").then(({ CreditNotes }) => CreditNotes))
 const CreditNote = lazy(() => import("../screens/creditNotes/CreditNote.tsx").then(({ CreditNote }) => CreditNote))
 
+const Integrations = lazy(() =>
+  import("../screens/integrations/Integrations.tsx").then(({ Integrations }) => Integrations)
+)
+const Integration = lazy(() => import("../screens/integrations/Integration.tsx").then(({ Integration }) => Integration))
+const Events = lazy(() => import("../screens/events/Events.tsx").then(({ Events }) => Events))
+
 const NotFound = () => <Empty title="There is no such page" />
 
 /** Reads the role of the person in the tenant that the address names. */
@@ -64,6 +70,9 @@ const Screens = () => (
       <Route path="/console/:tenant/payments/:id" component={Payment} />
       <Route path="/console/:tenant/credit-notes" component={CreditNotes} />
       <Route path="/console/:tenant/credit-notes/:id" component={CreditNote} />
+      <Route path="/console/:tenant/integrations" component={Integrations} />
+      <Route path="/console/:tenant/integrations/:id/:tab?" component={Integration} />
+      <Route path="/console/:tenant/events" component={Events} />
       <Route default component={NotFound} />
     </Router>
   </Shell>

@@ -6,17 +6,19 @@ const typingPauseMs = 250
 /** The filters of a list live in the address, so that a filtered list can be linked and Back works. */
 export const useFilters = () => {
   const { path, query, route } = useLocation()
-  const setFilters = (values: Readonly<Record<string, string>>) => {
+  /** The address with these filters instead. */
+  const hrefWith = (values: Readonly<Record<string, string>>) => {
     const next = new URLSearchParams(query)
     for (const [name, value] of Object.entries(values)) {
       if (value === "") next.delete(name)
       else next.set(name, value)
     }
     const search = next.toString()
-    route(search === "" ? path : `${path}?${search}`, true)
+    return search === "" ? path : `${path}?${search}`
   }
+  const setFilters = (values: Readonly<Record<string, string>>) => route(hrefWith(values), true)
   const setFilter = (name: string, value: string) => setFilters({ [name]: value })
-  return { filters: query, setFilter, setFilters }
+  return { filters: query, hrefWith, setFilter, setFilters }
 }
 
 interface SearchFilterProps {
@@ -64,4 +66,17 @@ export const ChoiceFilter = ({ label, onChoose, options, value = "" }: ChoiceFil
       </option>
     ))}
   </select>
+)
+
+interface DayFilterProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly onChoose: (day: string) => void
+}
+
+export const DayFilter = ({ label, onChoose, value }: DayFilterProps) => (
+  <label class="inline-field">
+    {label}
+    <input type="date" value={value ?? ""} onChange={({ currentTarget }) => onChoose(currentTarget.value)} />
+  </label>
 )

@@ -97,7 +97,7 @@ interface FieldProps {
   readonly label: string
   readonly hint?: string
   readonly value?: string | number | undefined
-  readonly type?: "text" | "email" | "number" | "date" | "search"
+  readonly type?: "text" | "email" | "number" | "date" | "search" | "password"
   readonly isRequired?: boolean
   readonly isLong?: boolean
   readonly placeholder?: string
@@ -161,9 +161,11 @@ interface ChoiceProps {
   readonly hint?: string
   readonly value?: string | undefined
   readonly options: ReadonlyArray<readonly [value: string, label: string]>
+  /** More options, such as groups of them. */
+  readonly children?: ComponentChildren
 }
 
-export const Choice = ({ hint, label, name, options, value }: ChoiceProps) => {
+export const Choice = ({ children, hint, label, name, options, value }: ChoiceProps) => {
   const { attributes, below, id } = useField(name, hint)
   return (
     <div class="field">
@@ -174,6 +176,7 @@ export const Choice = ({ hint, label, name, options, value }: ChoiceProps) => {
             {text}
           </option>
         ))}
+        {children}
       </select>
       {below}
     </div>

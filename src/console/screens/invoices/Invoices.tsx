@@ -2,7 +2,7 @@ import { api, load, type Schemas } from "../../api/client.ts"
 import { findClient, findClientOf } from "../../api/lookups.ts"
 import { usePages } from "../../api/query.ts"
 import { inTenant, tenantId } from "../../api/session.ts"
-import { ChoiceFilter, SearchFilter, useFilters } from "../../ui/Filters.tsx"
+import { ChoiceFilter, DayFilter, SearchFilter, useFilters } from "../../ui/Filters.tsx"
 import { Page } from "../../ui/Page.tsx"
 import { PagedList } from "../../ui/PagedList.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
@@ -91,22 +91,8 @@ export const Invoices = () => {
           }
         />
         <ChoiceFilter label="Order" value={query.sort} options={sorts} onChoose={(value) => setFilter("sort", value)} />
-        <label class="inline-field">
-          from
-          <input
-            type="date"
-            value={issuedFrom}
-            onChange={({ currentTarget }) => setFilter("issuedFrom", currentTarget.value)}
-          />
-        </label>
-        <label class="inline-field">
-          to
-          <input
-            type="date"
-            value={issuedTo}
-            onChange={({ currentTarget }) => setFilter("issuedTo", currentTarget.value)}
-          />
-        </label>
+        <DayFilter label="from" value={issuedFrom} onChoose={(day) => setFilter("issuedFrom", day)} />
+        <DayFilter label="to" value={issuedTo} onChoose={(day) => setFilter("issuedTo", day)} />
         {clientId && (
           <button type="button" class="chip" onClick={() => setFilter("clientId", "")}>
             {findClient(clientId)?.name ?? "One client"} <span aria-hidden="true">×</span>
