@@ -56,7 +56,7 @@ const DeliveryRow = ({ delivery, href }: { readonly delivery: Delivery; readonly
       <strong>{delivery.eventType}</strong>
       <span class={delivery.error === undefined ? "muted" : "bad"}>{outcomeOf(delivery)}</span>
     </span>
-    <span class="muted wide-only">
+    <span class="muted wide-only moment">
       <Time at={delivery.createdAt} />
     </span>
     <span class="row-side">

@@ -166,7 +166,7 @@ export const Inbound = ({ integrationId }: { readonly integrationId: string }) =
               <strong>{issueKey}</strong>
               <span class={error === undefined ? "muted" : "bad"}>{error ?? kind}</span>
             </span>
-            <span class="muted wide-only">
+            <span class="muted wide-only moment">
               <Time at={receivedAt} />
             </span>
             <span class="row-side">
