@@ -92,6 +92,16 @@ export const Form = ({ children, onCancel, onSubmit, submitLabel }: FormProps) =
   )
 }
 
+/** What the service rejects of a field that is not one of the inputs below. */
+export const FieldError = ({ name }: { readonly name: string }) => {
+  const error = useContext(FormErrors).byField.get(name)
+  return error === undefined ? null : (
+    <small class="error" role="alert">
+      {error}
+    </small>
+  )
+}
+
 interface FieldProps {
   readonly name: string
   readonly label: string

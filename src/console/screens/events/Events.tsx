@@ -15,7 +15,7 @@ const EventRow = ({ event, href }: { readonly event: FeedRow; readonly href: str
       <span class="muted">{event.name}</span>
     </span>
     <span class="muted wide-only">{event.createdBy !== undefined && `by ${event.createdBy}`}</span>
-    <span class="row-side muted">
+    <span class="row-side muted moment">
       <Time at={event.timestamp} />
     </span>
   </a>

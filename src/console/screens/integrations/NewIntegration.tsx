@@ -5,7 +5,7 @@ import { withKey } from "../../api/idempotency.ts"
 import { changes } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, filled } from "../../ui/Form.tsx"
+import { Field, FieldError, Form, filled } from "../../ui/Form.tsx"
 import { ConfigFields, toConfig } from "./ConfigFields.tsx"
 import { isProvider, type Provider, providers } from "./providers.ts"
 import { hasShownOnce, SecretDialog } from "./SecretDialog.tsx"
@@ -35,6 +35,7 @@ const KindChoice = ({ chosen, onChoose }: KindChoiceProps) => (
         </span>
       </label>
     ))}
+    <FieldError name="provider" />
   </fieldset>
 )
 

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 import type { Schemas } from "../../api/client.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
+import { notify } from "../../ui/Toasts.tsx"
 
 type WithSecret = Pick<Schemas["IntegrationWithSecret"], "secret" | "webhookUrl">
 
@@ -15,7 +16,10 @@ interface SecretDialogProps {
 export const SecretDialog = ({ issued: { secret, webhookUrl }, onClose }: SecretDialogProps) => {
   const [isCopied, setCopied] = useState(false)
   const text = secret ?? webhookUrl ?? ""
-  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true))
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+  }
   return (
     <Dialog title={secret === undefined ? "Webhook address" : "Signing secret"} onClose={onClose}>
       <p>
@@ -32,7 +36,12 @@ export const SecretDialog = ({ issued: { secret, webhookUrl }, onClose }: Secret
         onFocus={({ currentTarget }) => currentTarget.select()}
       />
       <footer class="actions">
-        <button type="button" onClick={() => void copy().catch(() => setCopied(false))}>
+        <button
+          type="button"
+          onClick={() =>
+            void copy().catch(() => notify("The browser does not let the page copy it", { isError: true }))
+          }
+        >
           {isCopied ? "Copied" : "Copy"}
         </button>
         <button type="button" class="primary" onClick={onClose}>

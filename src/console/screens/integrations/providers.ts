@@ -24,7 +24,7 @@ export const providers: Readonly<Record<Provider, ProviderTexts>> = {
   WEBHOOK: {
     label: "Webhook",
     about: "Sends events to a URL of yours, signed.",
-    fields: [{ name: "url", label: "URL", placeholder: "https://books.example.com/hook", isRequired: true }]
+    fields: [{ name: "url", label: "URL", hint: "With https, on a public host.", isRequired: true }]
   },
   NATS: { label: "NATS", about: "Puts events into a stream that you read.", fields: [] },
   JIRA: {
