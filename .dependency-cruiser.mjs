@@ -97,6 +97,7 @@ const rooms = {
 /** The modules of the domain that run in a browser: the console computes with them. They import only each other. */
 const browserModules = [
   "creditNotes/CreditTotals",
+  "events/EventActions",
   "invoicing/DraftTotals",
   "invoicing/PastedLines",
   "invoicing/TaxSets",

@@ -1,7 +1,11 @@
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { runAxe } from "../support/assertions/axe.ts"
+import { insertDelivery } from "../support/fixtures/deliveryRows.ts"
+import { integrationClient, minimalWebhook } from "../support/fixtures/integrations.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { insertInboundRow, insertIssues } from "../support/fixtures/issueRows.ts"
+import { jiraSettings } from "../support/fixtures/jiraWebhooks.ts"
 import { taxRateMaker } from "../support/fixtures/taxRates.ts"
 import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
@@ -36,7 +40,7 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
   /** Screens, each with what it shows last and what to click before the check. */
   let screens: ReadonlyArray<readonly [path: string, shown: string, click?: string]>
   beforeAll(async () => {
-    console = await startConsole()
+    console = await startConsole(jiraSettings)
     const invoicing = invoiceClient(console.service, console.tenant)
     const client = await console.make("clients", { name: "Northwind", description: "Pumps and valves" })
     await console.make("addresses", { clientId: client.id })
@@ -55,6 +59,13 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
     const payment = (await invoicing.call("POST", "/payments", money)).body.data
     const credit = { invoiceId: issued.id, reason: "Discount", full: true }
     const note = (await invoicing.call("POST", "/credit-notes", credit)).body.data
+    const { mustCreate, mustSubscribe } = integrationClient(console.service, console.tenant)
+    const { id: webhook } = await mustCreate(minimalWebhook)
+    await mustSubscribe(webhook)
+    const failed = await insertDelivery(console.pool, console.tenant, webhook, { status: "EXHAUSTED", attempts: 2 })
+    const { id: jira } = await mustCreate({ provider: "JIRA", name: "Jira" })
+    await insertIssues(console.pool, console.tenant, jira)
+    const inbound = await insertInboundRow(console.pool, console.tenant, jira, { status: "FAILED" })
     screens = [
       ["", ".tiles"],
       ["/clients", ".virtual .row"],
@@ -81,7 +92,17 @@ describe.skipIf(isSkipped)(titleOf("The console"), { timeout: 120_000 }, () => {
       ["/settings/taxes", "dialog form", "text=New tax rate"],
       ["/settings/numbers", "section[aria-label='Credit notes'] .facts"],
       ["/settings/export", ".rows .row"],
-      ["/settings/usage", "tbody tr"]
+      ["/settings/usage", "tbody tr"],
+      ["/integrations", ".virtual .row"],
+      ["/integrations", "dialog .kinds", "main .page-head button"],
+      [`/integrations/${webhook}?delivery=${failed}`, "dialog .attempt"],
+      [`/integrations/${webhook}`, "dialog form", "text=Redeliver many"],
+      [`/integrations/${webhook}/subscriptions`, "text=client.created"],
+      [`/integrations/${webhook}/subscriptions`, "dialog form", "main .section-head button"],
+      [`/integrations/${jira}?webhook=${inbound}`, "dialog .code"],
+      [`/integrations/${jira}/issues`, ".virtual .row"],
+      ["/events", ".virtual .row"],
+      ["/events", "dialog .code", ".virtual .row"]
     ]
   })
   afterAll(() => console?.stop())

@@ -14,7 +14,7 @@ import {
 import { ensureClients, ensureOwnData, ensureTenant } from "./contracting.ts"
 import { tenant as demoTenant } from "./data.ts"
 import { ensureInvoices } from "./invoicing.ts"
-import { ensureWebhooks, startReceiver, waitForDeliveries } from "./receiver.ts"
+import { ensureStream, ensureWebhooks, startReceiver, waitForDeliveries } from "./receiver.ts"
 import { countAll, describeTenant } from "./summary.ts"
 import { ensureTracker, settingsFor } from "./tracker.ts"
 
@@ -77,7 +77,12 @@ const fillTenant = async (api: ContractingClient, tenant: Tenant, serviceUrl: st
       () => ensureOwnData(api, tenant),
       () => `${tenant.name} is ${tenant.id}`
     )
-    // Before the invoices, whose events it receives.
+    // Both before the invoices, whose events they get.
+    await step(
+      "stream",
+      () => ensureStream(api),
+      ({ id }) => `${id} takes events of invoices`
+    )
     const webhooks = await step(
       "webhooks",
       () => ensureWebhooks(api, receiver),

@@ -35,6 +35,24 @@ export const startReceiver = async (port: number) => {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
+const streamName = "Data warehouse"
+
+const ensureSubscriptions = async (api: ContractingClient, { id, subscriptions }: Integration) => {
+  for (const eventType of eventTypes) {
+    const subscribe = () => api.integrations.subscribe(id, { eventType })
+    await ensure(subscriptions, (one) => one.eventType === eventType, subscribe)
+  }
+}
+
+/** An integration that needs no receiver: it puts the same events into a stream. */
+export const ensureStream = async (api: ContractingClient) => {
+  const integrations = await api.integrations.list().toArray()
+  const create = (): Promise<Integration> => api.integrations.create({ provider: "NATS", name: streamName })
+  const integration = await ensure(integrations, (one) => one.name === streamName, create)
+  await ensureSubscriptions(api, integration)
+  return integration
+}
+
 const isUrlRejected = (error: unknown) =>
   error instanceof ValidationError && error.details.some(({ field }) => field === "config.url")
 
@@ -45,11 +63,7 @@ export const ensureWebhooks = async (api: ContractingClient, receiver: Receiver)
     api.integrations.create({ provider: "WEBHOOK", name, config: { url: receiver.url } })
   try {
     const integration = await ensure(integrations, (one) => one.name === name, create)
-    for (const eventType of eventTypes) {
-      const isIt = (one: { readonly eventType: string }) => one.eventType === eventType
-      const subscribe = () => api.integrations.subscribe(integration.id, { eventType })
-      await ensure(integration.subscriptions, isIt, subscribe)
-    }
+    await ensureSubscriptions(api, integration)
     return integration
   } catch (error) {
     if (isUrlRejected(error)) return undefined

@@ -89,9 +89,12 @@ export interface Loaded<A> {
   readonly cursor: string | undefined
 }
 
+/** The feed of events goes on after an event; all other lists have cursors. */
 const cursorOf = (link: string | null) => {
   const url = link?.match(/<([^>]+)>; rel="next"/)?.[1]
-  return url === undefined ? undefined : (new URL(url, location.origin).searchParams.get("cursor") ?? undefined)
+  if (url === undefined) return undefined
+  const { searchParams } = new URL(url, location.origin)
+  return searchParams.get("cursor") ?? searchParams.get("after") ?? undefined
 }
 
 /** The `data` of a response with its version and its next page. Fails with an `ApiFailure`. */

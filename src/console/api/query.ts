@@ -1,5 +1,5 @@
-import { type Signal, signal } from "@preact/signals"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { signal } from "@preact/signals"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiFailure, type Loaded } from "./client.ts"
 
 export interface Query<A> {
@@ -26,8 +26,24 @@ export const clearCache = () => cache.clear()
 /** Counts up with every change that this page makes, so that the views read again. */
 export const changes = signal(0)
 
+interface QueryOptions {
+  /** Reads again after this time, while the page is visible. */
+  readonly pollMs?: number | undefined
+}
+
+/** Counts up while a view is polled. */
+const usePolls = ({ pollMs }: QueryOptions) => {
+  const [polls, setPolls] = useState(0)
+  useEffect(() => {
+    if (pollMs === undefined) return
+    const timer = setInterval(() => document.hidden || setPolls((count) => count + 1), pollMs)
+    return () => clearInterval(timer)
+  }, [pollMs])
+  return polls
+}
+
 /** Reads a value for a view. `key` names it; another key reads another value. */
-export const useQuery = <A>(key: string, reading: () => Promise<A>) => {
+export const useQuery = <A>(key: string, reading: () => Promise<A>, options: QueryOptions = {}) => {
   // The cache holds under a key what `reading` returned for the same key.
   const state = useMemo(
     () => signal<Query<A>>({ value: cache.get(key) as A | undefined, error: undefined, isLoading: true }),
@@ -36,6 +52,7 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>) => {
   const latest = useRef(reading)
   latest.current = reading
   const version = changes.value
+  const polls = usePolls(options)
   useEffect(() => {
     let isCurrent = true
     latest.current().then(
@@ -50,7 +67,7 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>) => {
     return () => {
       isCurrent = false
     }
-  }, [key, version, state])
+  }, [key, version, polls, state])
   return state.value
 }
 
@@ -67,53 +84,61 @@ export interface Pages<A> {
   readonly hasMore: boolean
 }
 
-const noPages = { items: [], error: undefined, isLoading: true, hasMore: false }
+type ReadPage<A> = (cursor: string | undefined) => Promise<Loaded<ReadonlyArray<A>>>
 
-const appendPage = async <A>(
-  state: Signal<Pages<A>>,
-  reading: Promise<Loaded<ReadonlyArray<A>>>,
-  isCurrent: () => boolean
-) => {
-  try {
-    const { cursor, value } = await reading
-    if (!isCurrent()) return undefined
-    state.value = {
-      items: [...state.peek().items, ...value],
-      error: undefined,
-      isLoading: false,
-      hasMore: cursor !== undefined
+/** The pages of one list. Reading it again shows the old items until the new ones are there. */
+const makeList = <A>() => {
+  const state = signal<Pages<A>>({ items: [], error: undefined, isLoading: true, hasMore: false })
+  let cursor: string | undefined
+  let pageCount = 0
+  // A page that was asked for before the list was read again does not belong to it.
+  let reads = 0
+  const readAfter = async (readPage: ReadPage<A>, start: string | undefined) => {
+    const current = start === undefined ? ++reads : reads
+    try {
+      const page = await readPage(start)
+      if (current !== reads) return
+      cursor = page.cursor
+      pageCount = start === undefined ? 1 : pageCount + 1
+      const before = start === undefined ? [] : state.peek().items
+      state.value = {
+        items: [...before, ...page.value],
+        error: undefined,
+        isLoading: false,
+        hasMore: cursor !== undefined
+      }
+    } catch (cause) {
+      if (current === reads)
+        state.value = { ...state.peek(), error: asFailure(cause), isLoading: false, hasMore: false }
     }
-    return cursor
-  } catch (cause) {
-    if (isCurrent()) state.value = { ...state.peek(), error: asFailure(cause), isLoading: false, hasMore: false }
-    return undefined
+  }
+  return {
+    state,
+    /** Whether somebody has scrolled on, and would lose the place. */
+    hasManyPages: () => pageCount > 1,
+    readFirst: (readPage: ReadPage<A>) => readAfter(readPage, undefined),
+    loadMore: (readPage: ReadPage<A>) => {
+      if (cursor === undefined || state.peek().isLoading) return
+      state.value = { ...state.peek(), isLoading: true }
+      void readAfter(readPage, cursor)
+    },
+    forget: () => {
+      reads++
+    }
   }
 }
 
 /** Reads a list page by page, as far as somebody scrolls. */
-export const usePages = <A>(
-  key: string,
-  readPage: (cursor: string | undefined) => Promise<Loaded<ReadonlyArray<A>>>
-) => {
+export const usePages = <A>(key: string, readPage: ReadPage<A>, options: QueryOptions = {}) => {
   const version = changes.value
-  const list = useMemo(() => {
-    const state = signal<Pages<A>>(noPages)
-    return { state, cursor: undefined as string | undefined, isCurrent: true, key, version }
-  }, [key, version])
+  const polls = usePolls(options)
+  const list = useMemo(() => makeList<A>(), [key])
+  const lastPoll = useRef(polls)
   useEffect(() => {
-    void appendPage(list.state, readPage(undefined), () => list.isCurrent).then((cursor) => {
-      list.cursor = cursor
-    })
-    return () => {
-      list.isCurrent = false
-    }
-  }, [list])
-  const loadMore = () => {
-    if (list.cursor === undefined || list.state.peek().isLoading) return
-    list.state.value = { ...list.state.peek(), isLoading: true }
-    void appendPage(list.state, readPage(list.cursor), () => list.isCurrent).then((cursor) => {
-      list.cursor = cursor
-    })
-  }
-  return { ...list.state.value, loadMore }
+    const isPoll = lastPoll.current !== polls
+    lastPoll.current = polls
+    if (!isPoll || !list.hasManyPages()) void list.readFirst(readPage)
+  }, [list, version, polls])
+  useEffect(() => list.forget, [list])
+  return { ...list.state.value, loadMore: () => list.loadMore(readPage) }
 }

@@ -27,6 +27,12 @@ const CreditNotes = lazy(() => import("../screens/creditNotes/CreditNotes.tsx").
 const CreditNote = lazy(() => import("../screens/creditNotes/CreditNote.tsx").then(({ CreditNote }) => CreditNote))
 const Settings = lazy(() => import("../screens/settings/Settings.tsx").then(({ Settings }) => Settings))
 
+const Integrations = lazy(() =>
+  import("../screens/integrations/Integrations.tsx").then(({ Integrations }) => Integrations)
+)
+const Integration = lazy(() => import("../screens/integrations/Integration.tsx").then(({ Integration }) => Integration))
+const Events = lazy(() => import("../screens/events/Events.tsx").then(({ Events }) => Events))
+
 const NotFound = () => <Empty title="There is no such page" />
 
 /** Reads the role of the person in the tenant that the address names. */
@@ -65,6 +71,9 @@ const Screens = () => (
       <Route path="/console/:tenant/payments/:id" component={Payment} />
       <Route path="/console/:tenant/credit-notes" component={CreditNotes} />
       <Route path="/console/:tenant/credit-notes/:id" component={CreditNote} />
+      <Route path="/console/:tenant/integrations" component={Integrations} />
+      <Route path="/console/:tenant/integrations/:id/:tab?" component={Integration} />
+      <Route path="/console/:tenant/events" component={Events} />
       <Route path="/console/:tenant/settings/:part?" component={Settings} />
       <Route default component={NotFound} />
     </Router>

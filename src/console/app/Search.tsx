@@ -15,10 +15,11 @@ const maxHits = 5
 const typingPauseMs = 150
 
 const findHits = async (q: string): Promise<ReadonlyArray<Hit>> => {
-  const [clients, contracts, invoices] = await Promise.all([
+  const [clients, contracts, invoices, integrations] = await Promise.all([
     load(api.GET("/api/v1/clients", { params: { query: { q, sort: "name" } } })),
     load(api.GET("/api/v1/contracts", { params: { query: { q, limit: maxHits } } })),
-    load(api.GET("/api/v1/invoices", { params: { query: { q, limit: maxHits, sort: "-createdAt" } } }))
+    load(api.GET("/api/v1/invoices", { params: { query: { q, limit: maxHits, sort: "-createdAt" } } })),
+    load(api.GET("/api/v1/integrations", { params: { query: { limit: 200 } } }))
   ])
   return [
     ...clients.value
@@ -29,7 +30,12 @@ const findHits = async (q: string): Promise<ReadonlyArray<Hit>> => {
       kind: "Invoice",
       label: invoiceNumber ?? "Draft",
       href: inTenant(`/invoices/${id}`)
-    }))
+    })),
+    // A tenant has few of them, so the page itself searches their names.
+    ...integrations.value
+      .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
+      .slice(0, maxHits)
+      .map(({ id, name }) => ({ kind: "Integration", label: name, href: inTenant(`/integrations/${id}`) }))
   ]
 }
 
@@ -52,7 +58,7 @@ const useHits = (text: string) => {
   return hits
 }
 
-/** Finds clients, contracts and invoices by text. Arrow keys choose, Enter opens. */
+/** Finds clients, contracts, invoices and integrations by text. Arrow keys choose, Enter opens. */
 export const Search = ({ onClose }: { readonly onClose: () => void }) => {
   const { route } = useLocation()
   const [text, setText] = useState("")
@@ -82,7 +88,7 @@ export const Search = ({ onClose }: { readonly onClose: () => void }) => {
         aria-expanded={hits !== undefined}
         aria-controls="hits"
         aria-activedescendant={hits?.[chosen] === undefined ? undefined : `hit-${chosen}`}
-        aria-label="Search clients, contracts and invoices"
+        aria-label="Search clients, contracts, invoices and integrations"
         placeholder="Name or number"
         value={text}
         onInput={({ currentTarget }) => {

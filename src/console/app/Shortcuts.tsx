@@ -2,7 +2,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { places } from "./places.ts"
 
 const shortcuts: ReadonlyArray<readonly [keys: string, effect: string]> = [
-  ["Ctrl K", "Search clients, contracts and invoices"],
+  ["Ctrl K", "Search clients, contracts, invoices and integrations"],
   ["/", "Filter the list"],
   ...places.map(({ key, label }) => [`g ${key}`, `Open ${label}`] as const),
   ["Enter ↓ ↑", "Move between the lines of an invoice; Enter on the last one adds a line"],

@@ -12,6 +12,13 @@ export const places = [
   { path: "/payments", label: "Payments", key: "p", icon: "M3 7h18v11H3zM3 11h18M7 15h3" },
   { path: "/credit-notes", label: "Credit notes", key: "n", icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 10h6" },
   {
+    path: "/integrations",
+    label: "Integrations",
+    key: "w",
+    icon: "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4"
+  },
+  { path: "/events", label: "Events", key: "e", icon: "M3 12h4l3-8 4 16 3-8h4" },
+  {
     path: "/settings",
     label: "Settings",
     key: "s",

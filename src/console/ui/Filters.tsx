@@ -7,23 +7,29 @@ const typingPauseMs = 250
 /** The filters of a list live in the address, so that a filtered list can be linked and Back works. */
 export const useFilters = () => {
   const { path, query, route } = useLocation()
-  const setFilters = (values: Readonly<Record<string, string>>) => {
+  /** The address with these filters instead. */
+  const hrefWith = (values: Readonly<Record<string, string>>) => {
     const next = new URLSearchParams(query)
     for (const [name, value] of Object.entries(values)) {
       if (value === "") next.delete(name)
       else next.set(name, value)
     }
     const search = next.toString()
-    route(search === "" ? path : `${path}?${search}`, true)
+    return search === "" ? path : `${path}?${search}`
   }
+  const setFilters = (values: Readonly<Record<string, string>>) => route(hrefWith(values), true)
   const setFilter = (name: string, value: string) => setFilters({ [name]: value })
-  return { filters: query, setFilter, setFilters }
+  return { filters: query, hrefWith, setFilter, setFilters }
 }
 
-/** Searches by the text in the address while somebody types. */
-export const SearchFilter = ({ label }: { readonly label: string }) => {
-  const { filters, setFilter } = useFilters()
-  const { q: value = "" } = filters
+interface SearchInputProps {
+  readonly label: string
+  readonly value: string | undefined
+  readonly onSearch: (text: string) => void
+}
+
+/** Searches while somebody types. */
+export const SearchInput = ({ label, onSearch, value = "" }: SearchInputProps) => {
   const timer = useRef(0)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -40,10 +46,16 @@ export const SearchFilter = ({ label }: { readonly label: string }) => {
       onInput={({ currentTarget }) => {
         clearTimeout(timer.current)
         const text = currentTarget.value.trim()
-        timer.current = window.setTimeout(() => setFilter("q", text), typingPauseMs)
+        timer.current = window.setTimeout(() => onSearch(text), typingPauseMs)
       }}
     />
   )
+}
+
+/** Searches a list by the text in the address. */
+export const SearchFilter = ({ label }: { readonly label: string }) => {
+  const { filters, setFilter } = useFilters()
+  return <SearchInput label={label} value={filters["q"]} onSearch={(text) => setFilter("q", text)} />
 }
 
 interface ChoiceFilterProps {

@@ -92,6 +92,16 @@ export const Form = ({ children, onCancel, onSubmit, submitLabel }: FormProps) =
   )
 }
 
+/** What the service rejects of a field that is not one of the inputs below. */
+export const FieldError = ({ name }: { readonly name: string }) => {
+  const error = useContext(FormErrors).byField.get(name)
+  return error === undefined ? null : (
+    <small class="error" role="alert">
+      {error}
+    </small>
+  )
+}
+
 interface FieldProps {
   readonly name: string
   readonly label: ComponentChildren
@@ -99,7 +109,7 @@ interface FieldProps {
   readonly value?: string | number | undefined
   /** For a form that shows something else meanwhile. */
   readonly onInput?: (text: string) => void
-  readonly type?: "text" | "email" | "number" | "date" | "search"
+  readonly type?: "text" | "email" | "number" | "date" | "search" | "password"
   readonly isRequired?: boolean
   readonly isLong?: boolean
   readonly placeholder?: string
@@ -172,9 +182,11 @@ interface ChoiceProps {
   readonly value?: string | undefined
   readonly options: ReadonlyArray<readonly [value: string, label: string]>
   readonly onChoose?: (value: string) => void
+  /** More options, such as groups of them. */
+  readonly children?: ComponentChildren
 }
 
-export const Choice = ({ hint, label, name, onChoose, options, value }: ChoiceProps) => {
+export const Choice = ({ children, hint, label, name, onChoose, options, value }: ChoiceProps) => {
   const { attributes, below, id } = useField(name, hint)
   return (
     <div class="field">
@@ -185,6 +197,7 @@ export const Choice = ({ hint, label, name, onChoose, options, value }: ChoicePr
             {text}
           </option>
         ))}
+        {children}
       </select>
       {below}
     </div>

@@ -12,10 +12,11 @@ interface PagedListProps<A> {
   readonly keyOf: (item: A) => string
   readonly row: (item: A) => ComponentChildren
   readonly empty: ComponentChildren
+  readonly onScrolled?: (isAway: boolean) => void
 }
 
 /** A list that loads its pages as somebody scrolls. */
-export const PagedList = <A,>({ empty, keyOf, label, pages, row }: PagedListProps<A>) => {
+export const PagedList = <A,>({ empty, keyOf, label, onScrolled, pages, row }: PagedListProps<A>) => {
   if (pages.error !== undefined) return <Failed failure={pages.error} />
   if (pages.items.length === 0)
     return pages.isLoading ? <Loading /> : <Empty title={`No ${label.toLowerCase()} found`}>{empty}</Empty>
@@ -28,6 +29,7 @@ export const PagedList = <A,>({ empty, keyOf, label, pages, row }: PagedListProp
         keyOf={keyOf}
         row={row}
         onEnd={pages.loadMore}
+        onScrolled={onScrolled}
       />
       <p class="count muted" role="status">
         {pages.items.length}

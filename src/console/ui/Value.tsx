@@ -1,4 +1,4 @@
-import { formatDate, formatMoment, formatMoney, formatStatus } from "./format.ts"
+import { formatDate, formatMoment, formatMoney, formatStatus, formatTime } from "./format.ts"
 
 /** An amount with its currency. Screen readers get the same text. */
 export const Money = ({
@@ -19,15 +19,28 @@ export const Day = ({ at }: { readonly at: string | undefined }) =>
     </time>
   )
 
+/** A moment to the second, with its time zone on hover. */
+export const Time = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={formatMoment(at)}>
+    {formatTime(at)}
+  </time>
+)
+
 const tones: Readonly<Record<string, string>> = {
   DRAFT: "neutral",
   FINALIZED: "info",
   ACTIVE: "good",
   PAID: "good",
   DELIVERED: "good",
+  DONE: "good",
+  PENDING: "info",
+  RECEIVED: "info",
   OVERDUE: "bad",
   ERROR: "bad",
   EXHAUSTED: "bad",
+  FAILED: "bad",
+  LOST: "warn",
+  UNCERTAIN: "warn",
   PAUSED: "warn",
   PENDING_AUTH: "warn"
 }

@@ -9,7 +9,9 @@ interface VirtualListProps<A> {
   readonly keyOf: (item: A) => string
   readonly row: (item: A, index: number) => ComponentChildren
   /** Called when somebody scrolls near the end. */
-  readonly onEnd?: () => void
+  readonly onEnd?: (() => void) | undefined
+  /** Called with whether somebody has scrolled away from the first row. */
+  readonly onScrolled?: ((isAway: boolean) => void) | undefined
   /** The row to keep in view, such as the one with the focus. */
   readonly focused?: number | undefined
 }
@@ -18,12 +20,22 @@ interface VirtualListProps<A> {
 const overscan = 8
 
 /** A list that renders only the rows in view, so that ten thousand rows cost what thirty do. */
-export const VirtualList = <A,>({ focused, items, keyOf, label, onEnd, row, rowHeight }: VirtualListProps<A>) => {
+export const VirtualList = <A,>({
+  focused,
+  items,
+  keyOf,
+  label,
+  onEnd,
+  onScrolled,
+  row,
+  rowHeight
+}: VirtualListProps<A>) => {
   const element = useRef<HTMLElement>(null)
   const [view, setView] = useState({ top: 0, height: 800 })
   const measure = () => {
     const { clientHeight = 800, scrollTop = 0 } = element.current ?? {}
     setView({ top: scrollTop, height: clientHeight })
+    onScrolled?.(scrollTop > 0)
     if (scrollTop + clientHeight > items.length * rowHeight - 10 * rowHeight) onEnd?.()
   }
   useEffect(() => {

@@ -42,6 +42,12 @@ export const formatMoment = (timestamp: string) =>
     new Date(timestamp)
   )
 
+/** A day and a time to the second, for logs. */
+export const formatTime = (timestamp: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", timeZone: zoneOf() }).format(
+    new Date(timestamp)
+  )
+
 export const formatNumber = (value: number) =>
   new Intl.NumberFormat(undefined, { maximumFractionDigits: 12 }).format(value)
 

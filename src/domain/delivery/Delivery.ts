@@ -58,6 +58,9 @@ export const Delivery = Schema.Struct({
 }).annotations({ identifier: "Delivery", description: "One event on its way to one integration." })
 export type Delivery = typeof Delivery.Type
 
+/** The fields that lists of deliveries can be sorted by. */
+export const deliverySorts = ["createdAt"] as const
+
 export const DeliveryAttempt = Schema.Struct({
   number: field(integer(1, maxInt32), "Counts the attempts of the delivery, from 1.", 1),
   attemptedAt: field(Timestamp, "When it was sent.", "2026-11-14T09:30:00.000Z"),

@@ -3,7 +3,8 @@ import { ClientId } from "../contracting/Client.ts"
 import { id } from "../Ids.ts"
 import { field, integer, optional, Timestamp } from "../Schemas.ts"
 import { TenantId } from "../tenancy/Tenant.ts"
-import { describeEvent, type EventType, eventTypes } from "./EventCatalogue.ts"
+import { describeEvent } from "./EventActions.ts"
+import { type EventType, eventTypes } from "./EventCatalogue.ts"
 
 export const EventId = id("evt", "event")
 

@@ -22,73 +22,29 @@ import { Member } from "../tenancy/Member.ts"
 import { Tenant } from "../tenancy/Tenant.ts"
 import { ReferenceChanged } from "../tracker/ReferenceChanged.ts"
 import { TrackedIssue } from "../tracker/TrackedIssue.ts"
+import { type EventAction, eventActions } from "./EventActions.ts"
 
 interface Entry {
   /** The schema of the resource in events. */
   readonly schema: Schema.Schema.AnyNoContext
-  readonly actions: ReadonlyArray<keyof typeof actionTexts>
+  readonly actions: ReadonlyArray<EventAction>
   /** Schemas of the actions whose events contain more. */
   readonly schemaByAction?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
 }
 
-const crudActions = ["created", "updated", "deleted"] as const
-
-/** What happened to the resource. Completes a sentence that begins with the resource. */
-const actionTexts = {
-  created: "was created",
-  updated: "was changed",
-  deleted: "was deleted",
-  finalized: "was finalized and has its number",
-  paid: "was paid in full",
-  reopened: "has a balance again, because a payment or a write-off was reversed",
-  written_off: "was written off in full or in part",
-  recorded: "was recorded",
-  allocated: "settles an invoice",
-  reversed: "was reversed with its allocations",
-  refunded: "was paid back in full or in part",
-  voided: "was voided",
-  send_requested: "is to be sent by mail",
-  sent: "was accepted by the mail server for one recipient",
-  bounced: "was refused by the mail server for one recipient",
-  viewed: "was opened on its page for the first time",
-  link_rotated: "has a new link to its page, and the one before opens nothing any more",
-  link_revoked: "has no link to its page any more",
-  archived: "was archived and can no longer be used",
-  reference_changed: "bills an issue that changed in the tracker",
-  ready: "was verified and can be shown",
-  failed: "was rejected: the uploaded file is not the declared image",
-  paused: "was paused",
-  resumed: "was resumed",
-  error: "was stopped by an error",
-  ping: "was pinged by a user"
-} as const
-
 /** All resources with events, and their actions. An event type is `<resource>.<action>`. */
 export const eventCatalogue = {
-  tenant: { schema: Tenant, actions: crudActions },
-  member: { schema: Member, actions: crudActions },
-  client: { schema: Client, actions: crudActions },
-  address: { schema: Address, actions: crudActions },
-  contact: { schema: Contact, actions: crudActions },
-  email: { schema: Email, actions: crudActions },
-  contract: { schema: Contract, actions: crudActions },
-  project: { schema: Project, actions: crudActions },
+  tenant: { schema: Tenant, actions: eventActions.tenant },
+  member: { schema: Member, actions: eventActions.member },
+  client: { schema: Client, actions: eventActions.client },
+  address: { schema: Address, actions: eventActions.address },
+  contact: { schema: Contact, actions: eventActions.contact },
+  email: { schema: Email, actions: eventActions.email },
+  contract: { schema: Contract, actions: eventActions.contract },
+  project: { schema: Project, actions: eventActions.project },
   invoice: {
     schema: Invoice,
-    actions: [
-      ...crudActions,
-      "finalized",
-      "paid",
-      "reopened",
-      "written_off",
-      "voided",
-      "send_requested",
-      "sent",
-      "bounced",
-      "viewed",
-      "link_rotated",
-      "link_revoked"
-    ],
+    actions: eventActions.invoice,
     schemaByAction: {
       send_requested: InvoiceSendRequested,
       sent: InvoiceMailed,
@@ -98,27 +54,27 @@ export const eventCatalogue = {
       link_revoked: InvoiceLinkChanged
     }
   },
-  invoice_series: { schema: InvoiceSeries, actions: ["updated"] },
+  invoice_series: { schema: InvoiceSeries, actions: eventActions.invoice_series },
   billable: {
     schema: Billable,
-    actions: [...crudActions, "reference_changed"],
+    actions: eventActions.billable,
     schemaByAction: { reference_changed: ReferenceChanged }
   },
-  payment: { schema: Payment, actions: ["recorded", "allocated", "reversed", "refunded"] },
+  payment: { schema: Payment, actions: eventActions.payment },
   credit_note: {
     schema: CreditNote,
-    actions: [...crudActions, "finalized", "allocated", "refunded", "send_requested", "sent", "bounced"],
+    actions: eventActions.credit_note,
     schemaByAction: { send_requested: CreditNoteSendRequested, sent: CreditNoteMailed, bounced: CreditNoteMailed }
   },
-  credit_note_series: { schema: CreditNoteSeries, actions: ["updated"] },
-  tax_rate: { schema: TaxRate, actions: ["created", "updated", "archived"] },
-  asset: { schema: Asset, actions: [...crudActions, "ready", "failed"] },
-  integration: { schema: Integration, actions: [...crudActions, "paused", "resumed", "error", "ping"] },
-  issue: { schema: TrackedIssue, actions: crudActions }
-} as const satisfies Readonly<Record<string, Entry>>
+  credit_note_series: { schema: CreditNoteSeries, actions: eventActions.credit_note_series },
+  tax_rate: { schema: TaxRate, actions: eventActions.tax_rate },
+  asset: { schema: Asset, actions: eventActions.asset },
+  integration: { schema: Integration, actions: eventActions.integration },
+  issue: { schema: TrackedIssue, actions: eventActions.issue }
+} as const satisfies Readonly<Record<keyof typeof eventActions, Entry>>
 
 export type ResourceName = keyof typeof eventCatalogue
-export type ActionOf<N extends ResourceName> = (typeof eventCatalogue)[N]["actions"][number]
+export type ActionOf<N extends ResourceName> = (typeof eventActions)[N][number]
 export type EventType = { readonly [N in ResourceName]: `${N}.${ActionOf<N>}` }[ResourceName]
 
 const entries: ReadonlyArray<readonly [string, Entry]> = Object.entries(eventCatalogue)
@@ -128,14 +84,6 @@ export const eventTypes = entries.flatMap(([resource, { actions, schema, schemaB
   // Object.entries loses which action belongs to which resource.
   actions.map((action) => ({ type: `${resource}.${action}` as EventType, schema: schemaByAction?.[action] ?? schema }))
 )
-
-/** A sentence about an event type: "An invoice was voided." */
-export const describeEvent = (type: EventType) => {
-  const [resource = "", action = ""] = type.split(".")
-  const article = /^[aeiou]/.test(resource) ? "An" : "A"
-  const actionText = actionTexts[action as keyof typeof actionTexts] // split widens the action
-  return `${article} ${resource.replaceAll("_", " ")} ${actionText}.`
-}
 
 /** An event type, or `<resource>.*` for all types of a resource. */
 export type EventPattern = EventType | `${ResourceName}.*`

@@ -46,6 +46,9 @@ export const InboundWebhook = Schema.Struct({
 })
 export type InboundWebhook = typeof InboundWebhook.Type
 
+/** The fields that lists of inbound webhooks can be sorted by. */
+export const inboundSorts = ["receivedAt"] as const
+
 export const InboundWebhookWithBody = Schema.Struct({
   ...InboundWebhook.fields,
   body: optional(

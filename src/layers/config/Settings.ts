@@ -285,7 +285,7 @@ export const settings = {
   OAUTH_TRUSTED_ORIGINS: Schema.optionalWith(
     described(
       Schema.compose(list, Schema.Array(origin)),
-      "browser origins that may start an OAuth authorization, comma separated"
+      "browser origins that may start an OAuth authorization, comma separated; the console at PUBLIC_URL always may"
     ),
     { exact: true, default: (): ReadonlyArray<string> => [] }
   ),

@@ -6,21 +6,25 @@ import {
   DeliveryAttempt,
   type DeliveryStatus,
   type DeliveryWithAttempts,
+  type deliverySorts,
   maxShownAttempts,
   type Redelivery,
   requirePeriod
 } from "../../domain/delivery/Delivery.ts"
 import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
 import { etagOf } from "../../domain/Etag.ts"
-import type { PageRequest } from "../../domain/Paging.ts"
+import type { PageRequest, Sort } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import { integrationExistsSql, makeRequireIntegration } from "../integrations/IntegrationGuard.ts"
 import { inSnapshot, inTransaction } from "../postgres/connection/Transactions.ts"
 import { omitNulls, type Row, selectList, type TableShape } from "../postgres/repository/Columns.ts"
+import { byAge } from "../postgres/repository/Keyset.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { makeBulkRedeliveries } from "./redelivery/BulkRedeliveries.ts"
 import { makeSingleRedelivery } from "./redelivery/SingleRedelivery.ts"
+
+type DeliverySort = (typeof deliverySorts)[number]
 
 interface Filter {
   readonly status?: DeliveryStatus | undefined
@@ -28,6 +32,7 @@ interface Filter {
   readonly eventType?: string | undefined
   readonly since?: string | undefined
   readonly until?: string | undefined
+  readonly sort?: Sort<DeliverySort> | undefined
 }
 
 const deliveryShape: TableShape = { table: "deliveries", fields: Delivery.fields, relations: ["integration", "event"] }
@@ -37,10 +42,10 @@ const attemptShape: TableShape = { table: "delivery_attempts", fields: DeliveryA
 export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeResourceReader<Delivery>(sql, deliveryShape, {
-      tenantColumn: "tenant_id",
-      visible: integrationExistsSql
-    })
+    const scope = { tenantColumn: "tenant_id", visible: integrationExistsSql }
+    const reading = makeResourceReader<Delivery>(sql, deliveryShape, scope, {
+      createdAt: byAge
+    } satisfies Record<DeliverySort, unknown>)
     const singleRedelivery = makeSingleRedelivery(sql)
     const bulkRedeliveries = makeBulkRedeliveries(sql)
     const attemptColumns = sql.literal(selectList(attemptShape))
@@ -111,9 +116,9 @@ export class Deliveries extends Effect.Service<Deliveries>()("layers/Deliveries"
         })
       }),
 
-      page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
+      page: (integration: string, window: PageRequest, { sort, status, ...filter }: Filter) =>
         reading
-          .page(window, { integration, status }, filterSql(filter))
+          .page(window, { integration, status }, filterSql(filter), sort)
           .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 
       get: (integration: string, id: string) => inSnapshot(sql)(loadExpanded(integration, id)),

@@ -2,25 +2,30 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect } from "effect"
 import { NotFound, PreconditionFailed } from "../../domain/Errors.ts"
-import type { PageRequest } from "../../domain/Paging.ts"
+import type { PageRequest, Sort } from "../../domain/Paging.ts"
 import { CurrentTenant, IfMatch } from "../../domain/tenancy/RequestContext.ts"
 import {
   type InboundStatus,
   InboundWebhook,
   InboundWebhookWithBody,
+  type inboundSorts,
   requireReplayable
 } from "../../domain/tracker/InboundWebhook.ts"
 import { integrationExistsSql, makeRequireIntegration } from "../integrations/IntegrationGuard.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"
 import type { TableShape } from "../postgres/repository/Columns.ts"
+import { byAge } from "../postgres/repository/Keyset.ts"
 import { makeResourceReader } from "../postgres/repository/ResourceReader.ts"
 import { isPreconditionMet } from "../postgres/repository/ResourceWriter.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
+
+type InboundSort = (typeof inboundSorts)[number]
 
 interface Filter {
   readonly status?: InboundStatus | undefined
   readonly since?: string | undefined
   readonly until?: string | undefined
+  readonly sort?: Sort<InboundSort> | undefined
 }
 
 const scope = { tenantColumn: "tenant_id", visible: integrationExistsSql }
@@ -35,7 +40,9 @@ const fullShape: TableShape = { ...summaryShape, fields: InboundWebhookWithBody.
 export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/InboundWebhooks", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const reading = makeResourceReader<InboundWebhook>(sql, summaryShape, scope)
+    const reading = makeResourceReader<InboundWebhook>(sql, summaryShape, scope, {
+      receivedAt: byAge
+    } satisfies Record<InboundSort, unknown>)
     const readingFull = makeResourceReader<InboundWebhookWithBody>(sql, fullShape, scope)
     const requireIntegration = makeRequireIntegration(sql)
 
@@ -63,9 +70,9 @@ export class InboundWebhooks extends Effect.Service<InboundWebhooks>()("layers/I
       /** One page with bodies, in the order of creation. */
       pageByAge: readingFull.pageByAge,
 
-      page: (integration: string, window: PageRequest, { status, ...filter }: Filter) =>
+      page: (integration: string, window: PageRequest, { sort, status, ...filter }: Filter) =>
         reading
-          .page(window, { integration, status }, receivedBetween(filter))
+          .page(window, { integration, status }, receivedBetween(filter), sort)
           .pipe(Effect.tap((rows) => (rows.length === 0 ? requireIntegration(integration) : Effect.void))),
 
       get: (integration: string, id: string) => getFull(integration, id),

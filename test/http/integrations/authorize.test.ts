@@ -119,6 +119,11 @@ describe("An OAuth integration", () => {
     ])
   })
 
+  it("can be authorized from the console, at the public address of the service", async () => {
+    const { id } = await integrations().mustCreate(minimalDrive)
+    assert.strictEqual((await integrations().begin(id, publicUrl)).status, 200)
+  })
+
   it.each([minimalWebhook, minimalNats])("cannot be of $provider, which needs no authorization", async (fields) => {
     const { id } = await integrations().mustCreate(fields)
     const expectedError = ["provider", "state", `is ${fields.provider}, which needs no authorization`] as const

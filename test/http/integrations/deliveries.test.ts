@@ -68,6 +68,17 @@ describe("Deliveries of an integration", () => {
     ]
     await insertDelivery(fixture().pool, tenant, await insertIntegration(fixture().pool, tenant))
     assert.deepStrictEqual(await listIds(""), [a, b, c, d])
+    assert.deepStrictEqual(await listIds("sort=-createdAt"), [d, c, b, a])
+    assert.deepStrictEqual(await listIds("sort=createdAt&status=DELIVERED"), [a, c])
+    const newestFirst = await readPages(
+      fixture().service,
+      `/integrations/${integration}/deliveries?sort=-createdAt&limit=3`,
+      asOwner()
+    )
+    assert.deepStrictEqual(
+      newestFirst.map((page) => page.map(({ id }) => id)),
+      [[d, c, b], [a]]
+    )
     assert.deepStrictEqual(await listIds("status=EXHAUSTED"), [b])
     assert.deepStrictEqual(await listIds("eventType=client.created"), [a])
     assert.deepStrictEqual(await listIds("eventType=client.*"), [a, b])

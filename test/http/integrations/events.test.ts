@@ -158,6 +158,28 @@ describe("GET /events", () => {
     )
   })
 
+  it("starts at the end and reads backwards with order=desc, also for one resource", async () => {
+    const { events, make, tenant } = await createTenantWithClients(4)
+    const [newest, ...older] = events.toReversed()
+    const end = await read(tenant, "?order=desc&limit=1")
+    assert.deepStrictEqual(idsOf(end.body.data), [newest])
+    assert.strictEqual(end.headers.get("link"), `</api/v1/events?after=${newest}&order=desc&limit=1>; rel="next"`)
+    assert.deepStrictEqual(idsOf((await read(tenant, `?after=${newest}&order=desc`)).body.data), older)
+    const clients = await readPages(fixture().service, "/events?type=client.*&order=desc&limit=3", {
+      as: "owner",
+      tenant
+    })
+    assert.deepStrictEqual(
+      clients.map((page) => page.map(({ id }) => id)),
+      [[newest, ...older.slice(0, 2)], older.slice(2, 3)]
+    )
+    assert.isEmpty((await read(tenant, `?after=${newest}`)).body.data)
+    await make("clients", { name: "Next" })
+    await assignFeedPositions(fixture().pool, tenant)
+    assert.deepStrictEqual(typesOf((await read(tenant, `?after=${newest}`)).body.data), ["client.created"])
+    assertValidationError(await read(tenant, "?order=newest"), ["order", "enum", "must be one of asc, desc"])
+  })
+
   it("filters by event type or by resource", async () => {
     const { clients, make, tenant } = await createTenantWithClients(2)
     await fixture().service.api("PATCH", `/clients/${clients[0]}`, { as: "owner", tenant, body: { name: "Other" } })

@@ -221,6 +221,7 @@ describe("Jira intake", () => {
     const findIds = async (query: string) =>
       ((await read(`/integrations/${id}/inbound?${query}`)) as ReadonlyArray<{ id: string }>).map(({ id }) => id)
     assert.deepStrictEqual(await findIds("status=STALE"), [second?.id])
+    assert.deepStrictEqual(await findIds("sort=-receivedAt"), [second?.id, first?.id])
     assert.deepStrictEqual(await findIds("since=2100-01-01T00:00:00Z"), [])
     assert.deepStrictEqual(await findIds("until=2100-01-01T00:00:00Z&limit=1"), [first?.id])
     const full = await read(`/integrations/${id}/inbound/${second?.id}`)

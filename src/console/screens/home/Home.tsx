@@ -133,12 +133,14 @@ const Failing = ({ integrations }: { readonly integrations: ReadonlyArray<Schema
   <Section title="Integrations that need you">
     <ul class="rows">
       {integrations.map(({ id, name, status, statusReason }) => (
-        <li key={id} class="row">
-          <span class="row-main">
-            <strong>{name}</strong>
-            <span class="muted">{statusReason}</span>
-          </span>
-          <Badge status={status} />
+        <li key={id}>
+          <a class="row" href={inTenant(`/integrations/${id}`)}>
+            <span class="row-main">
+              <strong>{name}</strong>
+              <span class="muted">{statusReason ?? "Waits for its authorization"}</span>
+            </span>
+            <Badge status={status} />
+          </a>
         </li>
       ))}
     </ul>

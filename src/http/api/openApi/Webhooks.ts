@@ -1,6 +1,7 @@
 import { receiverTimeoutMs } from "../../../domain/delivery/Delivery.ts"
 import { eventSchemaName } from "../../../domain/events/Event.ts"
-import { describeEvent, type EventType, eventTypes } from "../../../domain/events/EventCatalogue.ts"
+import { describeEvent } from "../../../domain/events/EventActions.ts"
+import { type EventType, eventTypes } from "../../../domain/events/EventCatalogue.ts"
 import { exampleId } from "../../../domain/Ids.ts"
 import { integrationTransitions } from "../../../domain/integrations/IntegrationStatus.ts"
 import { invoiceTransitions } from "../../../domain/invoicing/InvoiceStatus.ts"

@@ -5,11 +5,17 @@ import { EventsApi } from "../../api/groups/integrations/Events.ts"
 import { handleGroup, provideShared } from "../../server/Handlers.ts"
 import { HandlerResult } from "../../server/response/HandlerResult.ts"
 
+interface FeedParams {
+  readonly type?: string
+  readonly order?: string
+  readonly limit?: number
+}
+
 /** The `Link` to the events after the last one of this page. */
-const linkAfter = (params: { readonly type?: string; readonly limit?: number }, after: string) => {
+const linkAfter = ({ limit, order, type }: FeedParams, after: string) => {
   const query = new URLSearchParams({ after })
-  if (params.type !== undefined) query.set("type", params.type)
-  if (params.limit !== undefined) query.set("limit", String(params.limit))
+  for (const [name, value] of Object.entries({ type, order, limit }))
+    if (value !== undefined) query.set(name, String(value))
   return `</api/v1/events?${query}>; rel="next"`
 }
 

@@ -12,7 +12,7 @@ import { describeValue } from "../../../domain/RejectedValue.ts"
 import { CurrentTenant, Principal } from "../../../domain/tenancy/RequestContext.ts"
 import { hasRole } from "../../../domain/tenancy/Roles.ts"
 import { Memberships } from "../../auth/Memberships.ts"
-import { Settings } from "../../config/Settings.ts"
+import { Settings, type SettingsShape } from "../../config/Settings.ts"
 import { buildAuthorizationUrl, OAuthApps } from "../../oauth/OAuthApps.ts"
 import { inTransaction } from "../../postgres/connection/Transactions.ts"
 import type { Versioned } from "../../postgres/repository/ResourceSpec.ts"
@@ -55,6 +55,10 @@ const untrustedOrigin = (origin: string) =>
     `must be an origin that the operator lists in OAUTH_TRUSTED_ORIGINS, but is ${describeValue(origin)}`
   )
 
+/** The console opens the popup too. The service serves it at its public address. */
+const consoleOriginsOf = ({ CONSOLE, PUBLIC_URL }: SettingsShape) =>
+  CONSOLE === "off" || PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).origin]
+
 /** OAuth authorizations: a member starts one, consents at the provider, and the same member completes it. */
 export class Authorizations extends Effect.Service<Authorizations>()("layers/Authorizations", {
   dependencies: [
@@ -70,7 +74,7 @@ export class Authorizations extends Effect.Service<Authorizations>()("layers/Aut
   effect: Effect.gen(function* () {
     const { apps, integrations, memberships, pendingGrants, settings, sql, states, store, tokenExchange, transitions } =
       yield* services
-    const trustedOrigins = new Set(settings.OAUTH_TRUSTED_ORIGINS)
+    const trustedOrigins = new Set([...settings.OAUTH_TRUSTED_ORIGINS, ...consoleOriginsOf(settings)])
 
     /** Saves a grant and marks the locked integration as authorized. */
     const applyGrant = Effect.fnUntraced(function* (seen: Versioned<Integration>, grant: OAuthGrant, person: Person) {

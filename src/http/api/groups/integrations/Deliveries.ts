@@ -5,6 +5,7 @@ import {
   DeliveryId,
   DeliveryStatus,
   DeliveryWithAttempts,
+  deliverySorts,
   EventTypeFilter,
   maxOpenRedeliveries,
   Redelivery,
@@ -15,7 +16,7 @@ import { field, optional, UtcDateTime } from "../../../../domain/Schemas.ts"
 import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
-import { pageQueryFields } from "../../Paging.ts"
+import { pageQueryFields, sortParameter } from "../../Paging.ts"
 
 const integrationPath = Schema.Struct({ integrationId: IntegrationId })
 const path = Schema.Struct({ integrationId: IntegrationId, deliveryId: DeliveryId })
@@ -38,15 +39,16 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
           status: optional(DeliveryStatus),
           eventType: optional(EventTypeFilter),
           since: optional(field(UtcDateTime, "Only those created at or after this time.", "2026-11-14T00:00:00.000Z")),
-          until: optional(field(UtcDateTime, "Only those created at or before this time.", "2026-11-15T00:00:00.000Z"))
+          until: optional(field(UtcDateTime, "Only those created at or before this time.", "2026-11-15T00:00:00.000Z")),
+          ...sortParameter(deliverySorts, "identifier, which is by age")
         })
       )
       .addSuccess(data(Schema.Array(Delivery)))
       .annotateContext(
         operation("List deliveries", inTenant("VIEWER"), {
           description:
-            "Lists the deliveries to an integration, oldest first, one page at a time. Filters by status, " +
-            "event type and time."
+            "Lists the deliveries to an integration, oldest first unless sorted, one page at a time. Filters by " +
+            "status, event type and time."
         })
       )
   )

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { Schema } from "effect"
 import { Event, EventId } from "../../../../domain/events/Event.ts"
 import { EventPattern } from "../../../../domain/events/EventCatalogue.ts"
-import { field, optional } from "../../../../domain/Schemas.ts"
+import { field, oneOf, optional } from "../../../../domain/Schemas.ts"
 import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
@@ -22,7 +22,14 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("feed", "/events")
       .setUrlParams(
         Schema.Struct({
-          after: optional(field(EventId, "Only events after this one.")),
+          after: optional(field(EventId, "Only what follows this event in the order of the list.")),
+          order: optional(
+            field(
+              oneOf("asc", "desc"),
+              "`asc`: oldest first, the default. `desc`: newest first, to start at the end of the feed or to read backwards.",
+              "desc"
+            )
+          ),
           type: optional(EventPattern).annotations({
             description: "Only events of this type, or of all types of a resource."
           }),
@@ -35,7 +42,8 @@ export class EventsApi extends HttpApiGroup.make("events")
           exampleEvent: "invoice.finalized",
           description:
             "Lists events in the order in which they were published, oldest first. To read on, send the `id` " +
-            "of the last event you have as `after`.",
+            "of the last event you have as `after`. To start at the end, read the newest event with " +
+            "`order=desc&limit=1`, and then what comes after it.",
           rejects: ["an `after` that is not in the feed, or no longer (`exists`)"]
         })
       )

@@ -6,12 +6,13 @@ import {
   InboundStatus,
   InboundWebhook,
   InboundWebhookId,
-  InboundWebhookWithBody
+  InboundWebhookWithBody,
+  inboundSorts
 } from "../../../../domain/tracker/InboundWebhook.ts"
 import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
-import { pageQueryFields } from "../../Paging.ts"
+import { pageQueryFields, sortParameter } from "../../Paging.ts"
 
 const path = Schema.Struct({ integrationId: IntegrationId, webhookId: InboundWebhookId })
 
@@ -31,15 +32,18 @@ export class InboundApi extends HttpApiGroup.make("inbound")
           ...pageQueryFields,
           status: optional(InboundStatus),
           since: optional(field(UtcDateTime, "Only those received at or after this time.", "2026-11-14T00:00:00.000Z")),
-          until: optional(field(UtcDateTime, "Only those received at or before this time.", "2026-11-15T00:00:00.000Z"))
+          until: optional(
+            field(UtcDateTime, "Only those received at or before this time.", "2026-11-15T00:00:00.000Z")
+          ),
+          ...sortParameter(inboundSorts, "identifier, which is by age")
         })
       )
       .addSuccess(data(Schema.Array(InboundWebhook)))
       .annotateContext(
         operation("List inbound webhooks", inTenant("VIEWER"), {
           description:
-            "Lists the webhooks that an integration received, oldest first, one page at a time. Filters by " +
-            "status and time."
+            "Lists the webhooks that an integration received, oldest first unless sorted, one page at a time. " +
+            "Filters by status and time."
         })
       )
   )

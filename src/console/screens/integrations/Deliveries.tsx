@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks"
+import { api, load, type Schemas } from "../../api/client.ts"
+import { usePages } from "../../api/query.ts"
+import { hasRole } from "../../api/session.ts"
+import { EventTypeFilter, isEventPattern } from "../../ui/EventTypeOptions.tsx"
+import { ChoiceFilter, DayFilter, useFilters } from "../../ui/Filters.tsx"
+import { PagedList } from "../../ui/PagedList.tsx"
+import { Badge, Time } from "../../ui/Value.tsx"
+import { DeliveryDialog } from "./DeliveryDialog.tsx"
+import type { IntegrationValue } from "./providers.ts"
+import { RedeliverDialog } from "./RedeliverDialog.tsx"
+
+type Delivery = Schemas["Delivery"]
+
+const statuses: ReadonlyArray<readonly [value: string, label: string]> = [
+  ["", "Every status"],
+  ["PENDING", "Pending"],
+  ["WAITING", "Waiting"],
+  ["DELIVERED", "Delivered"],
+  ["EXHAUSTED", "Exhausted"],
+  ["UNCERTAIN", "Uncertain"]
+]
+
+const isStatus = (text: string | undefined): text is Delivery["status"] =>
+  text !== undefined && text !== "" && statuses.some(([value]) => value === text)
+
+const dayPattern = /^\d{4}-\d\d-\d\d$/
+const isDay = (text: string | undefined): text is string => text !== undefined && dayPattern.test(text)
+
+/** The query of the list, from the address. What the address does not know is left out. */
+const toQuery = ({ from, status, to, type }: Readonly<Record<string, string>>) => ({
+  limit: 100,
+  sort: "-createdAt" as const,
+  ...(isStatus(status) ? { status } : {}),
+  ...(isEventPattern(type) ? { eventType: type } : {}),
+  ...(isDay(from) ? { since: `${from}T00:00:00.000Z` } : {}),
+  ...(isDay(to) ? { until: `${to}T23:59:59.999Z` } : {})
+})
+
+/** How often the list looks for news, unless somebody has scrolled on. */
+const pollMs = 3000
+
+/** What a row says about a delivery beside its status. */
+const outcomeOf = ({ attempts, error, recipient, responseStatus }: Delivery) =>
+  [
+    recipient,
+    error ?? (responseStatus === undefined ? undefined : `answered ${responseStatus}`),
+    attempts > 1 ? `${attempts} attempts` : undefined
+  ]
+    .filter((text) => text !== undefined)
+    .join(" · ")
+
+const DeliveryRow = ({ delivery, href }: { readonly delivery: Delivery; readonly href: string }) => (
+  <a class="row" href={href}>
+    <span class="row-main">
+      <strong>{delivery.eventType}</strong>
+      <span class={delivery.error === undefined ? "muted" : "bad"}>{outcomeOf(delivery)}</span>
+    </span>
+    <span class="muted wide-only moment">
+      <Time at={delivery.createdAt} />
+    </span>
+    <span class="row-side">
+      <Badge status={delivery.status} />
+    </span>
+  </a>
+)
+
+/** What was sent, newest first, and what came of it. */
+export const Deliveries = ({ integration }: { readonly integration: IntegrationValue }) => {
+  const { filters, hrefWith, setFilter } = useFilters()
+  const [isRedelivering, setRedelivering] = useState(false)
+  const { delivery, status, type } = filters
+  const query = toQuery(filters)
+  const params = { path: { integrationId: integration.id } }
+  const pages = usePages(
+    `deliveries ${integration.id} ${JSON.stringify(query)}`,
+    (cursor) =>
+      load(
+        api.GET("/api/v1/integrations/{integrationId}/deliveries", {
+          params: { ...params, query: { ...query, ...(cursor && { cursor }) } }
+        })
+      ),
+    { pollMs }
+  )
+  return (
+    <>
+      <search class="filters">
+        <ChoiceFilter
+          label="Status"
+          value={status}
+          options={statuses}
+          onChoose={(value) => setFilter("status", value)}
+        />
+        <EventTypeFilter value={type} onChoose={(value) => setFilter("type", value)} />
+        <DayFilter label="from" name="from" />
+        <DayFilter label="to" name="to" />
+        {hasRole("ADMIN") && (
+          <button type="button" onClick={() => setRedelivering(true)}>
+            Redeliver many…
+          </button>
+        )}
+      </search>
+      <PagedList
+        pages={pages}
+        label="Deliveries"
+        keyOf={({ id }) => id}
+        empty="A delivery is made for every event that a subscription selects."
+        row={(one) => <DeliveryRow delivery={one} href={hrefWith({ delivery: one.id })} />}
+      />
+      {delivery !== undefined && (
+        <DeliveryDialog integration={integration} deliveryId={delivery} onClose={() => setFilter("delivery", "")} />
+      )}
+      {isRedelivering && <RedeliverDialog integrationId={integration.id} onClose={() => setRedelivering(false)} />}
+    </>
+  )
+}
