@@ -14,24 +14,22 @@ import { Shell } from "./Shell.tsx"
 import { SignInPage } from "./SignInPage.tsx"
 import { signInState } from "./signIn.ts"
 
-const Clients = lazy(() => import("../screens/clients/Clients.tsx").then(({ Clients }) => Clients))
-const Client = lazy(() => import("../screens/clients/Client.tsx").then(({ Client }) => Client))
-const Contracts = lazy(() => import("../screens/contracts/Contracts.tsx").then(({ Contracts }) => Contracts))
-const Contract = lazy(() => import("../screens/contracts/Contract.tsx").then(({ Contract }) => Contract))
-const Invoices = lazy(() => import("../screens/invoices/Invoices.tsx").then(({ Invoices }) => Invoices))
-const Invoice = lazy(() => import("../screens/invoices/Invoice.tsx").then(({ Invoice }) => Invoice))
+const loadLater = () => import("./laterScreens.ts")
 
-const Payments = lazy(() => import("../screens/payments/Payments.tsx").then(({ Payments }) => Payments))
-const Payment = lazy(() => import("../screens/payments/Payment.tsx").then(({ Payment }) => Payment))
-const CreditNotes = lazy(() => import("../screens/creditNotes/CreditNotes.tsx").then(({ CreditNotes }) => CreditNotes))
-const CreditNote = lazy(() => import("../screens/creditNotes/CreditNote.tsx").then(({ CreditNote }) => CreditNote))
-const Settings = lazy(() => import("../screens/settings/Settings.tsx").then(({ Settings }) => Settings))
-
-const Integrations = lazy(() =>
-  import("../screens/integrations/Integrations.tsx").then(({ Integrations }) => Integrations)
-)
-const Integration = lazy(() => import("../screens/integrations/Integration.tsx").then(({ Integration }) => Integration))
-const Events = lazy(() => import("../screens/events/Events.tsx").then(({ Events }) => Events))
+const Clients = lazy(() => loadLater().then(({ Clients }) => Clients))
+const Client = lazy(() => loadLater().then(({ Client }) => Client))
+const Contracts = lazy(() => loadLater().then(({ Contracts }) => Contracts))
+const Contract = lazy(() => loadLater().then(({ Contract }) => Contract))
+const Invoices = lazy(() => loadLater().then(({ Invoices }) => Invoices))
+const Invoice = lazy(() => loadLater().then(({ Invoice }) => Invoice))
+const Payments = lazy(() => loadLater().then(({ Payments }) => Payments))
+const Payment = lazy(() => loadLater().then(({ Payment }) => Payment))
+const CreditNotes = lazy(() => loadLater().then(({ CreditNotes }) => CreditNotes))
+const CreditNote = lazy(() => loadLater().then(({ CreditNote }) => CreditNote))
+const Integrations = lazy(() => loadLater().then(({ Integrations }) => Integrations))
+const Integration = lazy(() => loadLater().then(({ Integration }) => Integration))
+const Events = lazy(() => loadLater().then(({ Events }) => Events))
+const Settings = lazy(() => loadLater().then(({ Settings }) => Settings))
 
 const NotFound = () => <Empty title="There is no such page" />
 
