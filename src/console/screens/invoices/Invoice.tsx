@@ -15,15 +15,23 @@ import { FinalizeDialog } from "./FinalizeDialog.tsx"
 import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
+import { finishPendingLines } from "./newLines.ts"
 import { isOverdue } from "./overdue.ts"
 import { CreditNoteDialog, PaymentDialog, SendDialog, VoidDialog } from "./SettleDialogs.tsx"
 
 type Panel = "finalize" | "send" | "payment" | "credit" | "void" | "explain" | undefined
 
+/** The largest page of the API: an invoice can have ten thousand lines. */
+const linesPerPage = 200
+
 const readInvoice = async (invoiceId: string) => {
+  // Lines whose creation was cut off are created before they are read. If that fails too, they are still kept.
+  const resumed = await finishPendingLines(invoiceId).catch(() => [])
   const [loaded, lines, rates] = await Promise.all([
     load(api.GET("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } } })),
-    readAll((cursor) => api.GET("/api/v1/billables", { params: { query: { invoiceId, ...(cursor && { cursor }) } } })),
+    readAll((cursor) =>
+      api.GET("/api/v1/billables", { params: { query: { invoiceId, limit: linesPerPage, ...(cursor && { cursor }) } } })
+    ),
     readAll((cursor) => api.GET("/api/v1/tax-rates", { params: { query: { ...(cursor && { cursor }) } } }))
   ])
   const contractId = loaded.value.contract
@@ -31,6 +39,7 @@ const readInvoice = async (invoiceId: string) => {
   return {
     loaded,
     lines,
+    resumed,
     rates,
     contract,
     defaultTaxRates: contract.defaultTaxRates ?? tenant.value?.defaultTaxRates ?? []
@@ -165,7 +174,8 @@ const Panels = ({
 }) => {
   switch (panel) {
     case "finalize":
-      return <FinalizeDialog loaded={loaded} onClose={onClose} />
+      // The answer may be lost, or another person faster.
+      return loaded.value.status === "DRAFT" ? <FinalizeDialog loaded={loaded} onClose={onClose} /> : null
     case "send":
       return <SendDialog loaded={loaded} onClose={onClose} />
     case "payment":
@@ -203,7 +213,7 @@ export const Invoice = () => {
   }
   return (
     <Shown query={query}>
-      {({ contract, defaultTaxRates, lines, loaded, rates }) => (
+      {({ contract, defaultTaxRates, lines, loaded, rates, resumed }) => (
         <Page
           title={
             <>
@@ -245,6 +255,7 @@ export const Invoice = () => {
                   key={loaded.value.id}
                   invoice={loaded.value}
                   lines={lines}
+                  resumed={resumed}
                   rates={rates}
                   defaultTaxRates={defaultTaxRates}
                   onState={onState}

@@ -55,10 +55,9 @@ export const toEditedLine = (base: Billable): EditedLine => ({
   errors: {}
 })
 
-let lastKey = 0
-
 export const newLine = (taxRates: ReadonlyArray<string>): EditedLine => ({
-  key: `new-${++lastKey}`,
+  // Unique also beside lines that were kept before a reload.
+  key: `new-${crypto.randomUUID()}`,
   base: undefined,
   name: "",
   quantity: "1",
@@ -127,12 +126,31 @@ export const changeOf = (edited: EditedLine, currencyCode: string) => {
   }
 }
 
-export const isChanged = (line: EditedLine, currencyCode: string) =>
-  line.isRemoved
-    ? line.base !== undefined
-    : line.base === undefined
-      ? !isBlank(line)
-      : Object.keys(changeOf(line, currencyCode)).length > 0
+const changed = new WeakMap<EditedLine, boolean>()
+
+/** Whether a line differs from the saved one. Compares each version of a line once, as `parseLine` does. */
+export const isChanged = (line: EditedLine, currencyCode: string) => {
+  const known = changed.get(line)
+  if (known !== undefined) return known
+  const { base, isRemoved } = line
+  const found =
+    base === undefined
+      ? !isRemoved && !isBlank(line)
+      : isRemoved || Object.keys(changeOf(line, currencyCode)).length > 0
+  changed.set(line, found)
+  return found
+}
+
+const textsOf = ({ amount, discount, isRemoved, name, quantity, taxRates }: EditedLine) => [
+  name,
+  quantity,
+  amount,
+  discount,
+  taxRates,
+  isRemoved
+]
+
+export const hasSameTexts = (one: EditedLine, other: EditedLine) => isSame(textsOf(one), textsOf(other))
 
 const pastedColumnOf: Readonly<Record<Column, PastedColumn>> = {
   name: "name",
@@ -180,17 +198,19 @@ const columnOf = (field: string): string => {
   return field.startsWith("discount") ? "discount" : field
 }
 
+/** Errors by column, of each line by its key. */
+export type LineErrors = ReadonlyMap<string, EditedLine["errors"]>
+
 /** Puts errors such as `billables[2].name` to the lines that a request has sent. */
-export const withErrors = (
-  lines: ReadonlyArray<EditedLine>,
-  sent: ReadonlyArray<string>,
+export const errorsOfLines = (
+  sent: ReadonlyArray<EditedLine>,
   details: ReadonlyArray<{ readonly field: string; readonly message: string }>
-) => {
-  const found = new Map<string, Record<string, string>>()
+): LineErrors => {
+  const found = new Map<string, EditedLine["errors"]>()
   for (const { field, message } of details) {
     const [, index = "0", name = field] = field.match(/^billables\[(\d+)\]\.?(.*)$/) ?? []
-    const key = sent[Number(index)]
+    const key = sent[Number(index)]?.key
     if (key !== undefined) found.set(key, { ...found.get(key), [columnOf(name)]: message })
   }
-  return lines.map((line) => ({ ...line, errors: found.get(line.key) ?? {} }))
+  return found
 }
