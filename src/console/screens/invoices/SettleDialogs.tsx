@@ -1,5 +1,5 @@
-import { api, type Loaded, read, type Schemas } from "../../api/client.ts"
-import { withKey } from "../../api/idempotency.ts"
+import { api, done, type Loaded, load, read, type Schemas } from "../../api/client.ts"
+import { orUndo, withKey } from "../../api/idempotency.ts"
 import { changes } from "../../api/query.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Field, Form, filled } from "../../ui/Form.tsx"
@@ -25,7 +25,7 @@ const readClientOf = async (contractId: string) =>
 const toTimestamp = (day: string) => `${day}T00:00:00.000Z`
 
 /** Records a payment that settles the invoice, wholly or in part. */
-export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
+export const PaymentDialog = ({ loaded: { etag, value }, onClose }: DialogProps) => {
   const { balanceMinor, contract, currencyCode, id } = value
   return (
     <Dialog title="Record a payment" onClose={onClose}>
@@ -44,7 +44,7 @@ export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
             ...(method === undefined ? {} : { method }),
             ...(reference === undefined ? {} : { reference })
           }
-          await withKey(`payment of ${id}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
+          await withKey(`payment of ${id} ${etag}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
           finish(`A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`, onClose)
         }}
       >
@@ -65,6 +65,18 @@ export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
   )
 }
 
+const issueCreditNote = async (invoiceId: string, reason: string, headers: { "Idempotency-Key": string }) => {
+  const { etag, value } = await load(
+    api.POST("/api/v1/credit-notes", { body: { invoiceId, reason, full: true }, headers })
+  )
+  const path = { creditNoteId: value.id }
+  return orUndo(
+    read(api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", { params: { path, query: {} }, headers })),
+    () =>
+      done(api.DELETE("/api/v1/credit-notes/{creditNoteId}", { params: { path }, headers: { "If-Match": etag ?? "" } }))
+  )
+}
+
 /** Corrects an issued invoice as a whole: creates a credit note over it and finalizes the note. */
 export const CreditNoteDialog = ({ loaded: { value }, onClose }: DialogProps) => (
   <Dialog title="Credit note" onClose={onClose}>
@@ -73,16 +85,8 @@ export const CreditNoteDialog = ({ loaded: { value }, onClose }: DialogProps) =>
       submitLabel="Issue credit note"
       onCancel={onClose}
       onSubmit={async ({ reason = "" }) => {
-        const note = await withKey(`credit note of ${value.id}`, (headers) =>
-          read(api.POST("/api/v1/credit-notes", { body: { invoiceId: value.id, reason, full: true }, headers }))
-        )
-        const { creditNoteNumber } = await withKey(`finalize ${note.id}`, (headers) =>
-          read(
-            api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-              params: { path: { creditNoteId: note.id }, query: {} },
-              headers
-            })
-          )
+        const { creditNoteNumber } = await withKey(`credit note of ${value.id}`, (headers) =>
+          issueCreditNote(value.id, reason, headers)
         )
         finish(`${creditNoteNumber} is issued`, onClose)
       }}
@@ -111,12 +115,13 @@ export const SendDialog = ({ loaded: { value }, onClose }: DialogProps) => (
           ...(subject === undefined ? {} : { subject }),
           ...(message === undefined ? {} : { message })
         }
-        const mails = await withKey(`send ${value.id}`, (headers) =>
-          read(
+        const { isReplayed, value: mails } = await withKey(`send ${value.id}`, (headers) =>
+          load(
             api.POST("/api/v1/invoices/{invoiceId}/send", { params: { path: { invoiceId: value.id } }, body, headers })
           )
         )
-        finish(`Sent to ${mails.map(({ recipient }) => recipient).join(", ")}`, onClose)
+        const recipients = mails.map(({ recipient }) => recipient).join(", ")
+        finish(isReplayed ? `An earlier try was already sent to ${recipients}` : `Sent to ${recipients}`, onClose)
       }}
     >
       <Field

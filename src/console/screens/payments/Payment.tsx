@@ -66,7 +66,7 @@ const RefundDialog = ({ loaded, onClose }: DialogProps) => {
         onSubmit={async (values) => {
           const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
           const { reference } = filled(values)
-          await withKey(`refund ${id}`, (key) =>
+          await withKey(`refund ${id} ${loaded.etag}`, (key) =>
             read(
               api.POST("/api/v1/payments/{paymentId}/refund", {
                 params: { path: { paymentId: id } },
