@@ -1,24 +1,10 @@
-import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { tabTo } from "../support/assertions/keyboard.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { insertIssues } from "../support/fixtures/issueRows.ts"
 import { jiraSettings } from "../support/fixtures/jiraWebhooks.ts"
 import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
-
-/** The name of the element with the focus. Without one, the body has it, which contains every name. */
-const focusedName = `(({ activeElement: element, body }) =>
-  element === body ? "" : (element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent)
-)(document)`
-
-/** Presses Tab until the element with this name has the focus. */
-const tabTo = async (page: Page, name: string) => {
-  for (let pressed = 0; pressed < 60; pressed++) {
-    if ((await page.evaluate<string>(focusedName)).includes(name)) return
-    await page.keyboard.press("Tab")
-  }
-  assert.fail(`Tab never reaches ${name}`)
-}
 
 describe.skipIf(isSkipped)(titleOf("Billing in the console"), { timeout: 60_000 }, () => {
   let console: RunningConsole
