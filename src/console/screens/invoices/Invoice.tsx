@@ -9,6 +9,7 @@ import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
+import { prepareLine } from "./draftLines.ts"
 import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
@@ -24,14 +25,20 @@ type Panel = "finalize" | "send" | "payment" | "credit" | "void" | "explain" | u
 /** The largest page of the API: an invoice can have ten thousand lines. */
 const linesPerPage = 200
 
+const readLines = (invoiceId: string) =>
+  readAll(async (cursor) => {
+    const query = { invoiceId, limit: linesPerPage, ...(cursor && { cursor }) }
+    const page = await api.GET("/api/v1/billables", { params: { query } })
+    page.data?.data.forEach(prepareLine)
+    return page
+  })
+
 const readInvoice = async (invoiceId: string) => {
   // Lines whose creation was cut off are created before they are read. If that fails too, they are still kept.
   const resumed = await finishPendingLines(invoiceId).catch(() => [])
   const [loaded, lines, rates] = await Promise.all([
     load(api.GET("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } } })),
-    readAll((cursor) =>
-      api.GET("/api/v1/billables", { params: { query: { invoiceId, limit: linesPerPage, ...(cursor && { cursor }) } } })
-    ),
+    readLines(invoiceId),
     readAll((cursor) => api.GET("/api/v1/tax-rates", { params: { query: { ...(cursor && { cursor }) } } }))
   ])
   const contractId = loaded.value.contract

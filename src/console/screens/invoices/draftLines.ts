@@ -1,4 +1,4 @@
-import type { DraftLine } from "../../../domain/invoicing/DraftTotals.ts"
+import { type DraftLine, netOfLine } from "../../../domain/invoicing/DraftTotals.ts"
 import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../domain/invoicing/PastedLines.ts"
 import { parseAmount, parseNumber } from "../../../domain/money/AmountParser.ts"
 import type { Discount } from "../../../domain/money/InvoiceArithmetic.ts"
@@ -43,18 +43,6 @@ export const parseDiscount = (text: string, currencyCode: string): { readonly di
   return amountMinor === undefined ? undefined : { discount: { amountMinor } }
 }
 
-export const toEditedLine = (base: Billable): EditedLine => ({
-  key: base.id,
-  base,
-  name: base.name,
-  quantity: String(base.quantity),
-  amount: editableAmount(base.amountMinor, base.currencyCode),
-  discount: formatDiscount(base.discount, base.currencyCode),
-  taxRates: base.taxRates,
-  isRemoved: false,
-  errors: {}
-})
-
 export const newLine = (taxRates: ReadonlyArray<string>): EditedLine => ({
   // Unique also beside lines that were kept before a reload.
   key: `new-${crypto.randomUUID()}`,
@@ -79,6 +67,36 @@ export interface ParsedLine {
 }
 
 const parsed = new WeakMap<EditedLine, ParsedLine>()
+const changed = new WeakMap<EditedLine, boolean>()
+
+const untouched = new WeakMap<Billable, EditedLine>()
+
+/** A saved line as texts. It is known what they mean, so that ten thousand of them need not be parsed. */
+export const toEditedLine = (base: Billable): EditedLine => {
+  const known = untouched.get(base)
+  if (known !== undefined) return known
+  const { amountMinor, currencyCode, discount, id, name, quantity, taxRates } = base
+  const created: EditedLine = {
+    key: id,
+    base,
+    name,
+    quantity: String(quantity),
+    amount: editableAmount(amountMinor, currencyCode),
+    discount: formatDiscount(discount, currencyCode),
+    taxRates,
+    isRemoved: false,
+    errors: {}
+  }
+  parsed.set(created, { line: { quantity, amountMinor, discount, taxRates }, errors: {} })
+  changed.set(created, false)
+  untouched.set(base, created)
+  return created
+}
+
+/** Makes and computes a line before the editor shows it: all lines of a long draft at once would block the page. */
+export const prepareLine = (base: Billable) => {
+  netOfLine(parseLine(toEditedLine(base), base.currencyCode).line)
+}
 
 const parse = ({ amount, discount, name, quantity, taxRates }: EditedLine, currencyCode: string): ParsedLine => {
   const [count, amountMinor, given] = [
@@ -125,8 +143,6 @@ export const changeOf = (edited: EditedLine, currencyCode: string) => {
     ...(isSame([...taxRates].sort(), [...base.taxRates].sort()) ? {} : { taxRateIds: [...taxRates] })
   }
 }
-
-const changed = new WeakMap<EditedLine, boolean>()
 
 /** Whether a line differs from the saved one. Compares each version of a line once, as `parseLine` does. */
 export const isChanged = (line: EditedLine, currencyCode: string) => {

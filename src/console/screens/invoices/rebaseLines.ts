@@ -63,8 +63,14 @@ export const rebaseLines = (
     .filter((line) => !isSent(line, progress) && (line.base === undefined || isChanged(line, currencyCode)))
     .map((line) => withSavedBase(line, byId, progress))
   const unsavedById = new Map(unsaved.map((line) => [line.base?.id, line]))
+  // Lines that stay as they are stay the same objects, of which everything is known.
+  const unchanged = new Map(lines.filter((line) => !isChanged(line, currencyCode)).map((line) => [line.base?.id, line]))
+  const toLine = (line: Billable) => {
+    const known = unchanged.get(line.id)
+    return known?.base?.updatedAt === line.updatedAt ? known : toEditedLine(line)
+  }
   return [
-    ...saved.map((line) => unsavedById.get(line.id) ?? toEditedLine(line)),
+    ...saved.map((line) => unsavedById.get(line.id) ?? toLine(line)),
     ...unsaved.filter(({ base }) => base === undefined || !byId.has(base.id))
   ]
 }

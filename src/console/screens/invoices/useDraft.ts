@@ -43,12 +43,15 @@ const isDirtyIn = ({ discount, lines }: DraftState, currencyCode: string) =>
   lines.some((line) => isChanged(line, currencyCode)) || discount.text !== formatDiscount(discount.base, currencyCode)
 
 /** Keeps what is not saved when the page is left, inside of the console or by a reload. */
-const useKeeping = (invoiceId: string, state: DraftState, isDirty: boolean) => {
+const useKeeping = ({ currencyCode, id: invoiceId }: Schemas["Invoice"], state: DraftState, isDirty: boolean) => {
   const latest = useRef({ state, isDirty })
   latest.current = { state, isDirty }
   useEffect(() => {
     const keep = () => {
-      if (latest.current.isDirty) keepDraft(invoiceId, latest.current.state)
+      const { discount, lines } = latest.current.state
+      // The others are read again. All of a long draft would not fit.
+      const unsaved = lines.filter((line) => isChanged(line, currencyCode))
+      if (latest.current.isDirty) keepDraft(invoiceId, { discount, lines: unsaved })
       else forgetDraft(invoiceId)
     }
     addEventListener("pagehide", keep)
@@ -57,7 +60,7 @@ const useKeeping = (invoiceId: string, state: DraftState, isDirty: boolean) => {
       keep()
       if (latest.current.isDirty) notify("Your unsaved lines are kept until you close this tab")
     }
-  }, [invoiceId])
+  }, [invoiceId, currencyCode])
 }
 
 /** Asks before the tab with unsaved lines is closed. */
@@ -99,7 +102,7 @@ export const useDraft = (saved: SavedDraft, progress: MutableRef<SaveProgress>) 
     if (focusedId) requestAnimationFrame(() => document.getElementById(focusedId)?.focus())
   }, [version])
   const isDirty = useMemo(() => isDirtyIn(state, currencyCode), [state, currencyCode])
-  useKeeping(id, state, isDirty)
+  useKeeping(invoice, state, isDirty)
   useLeaveWarning(isDirty)
   return {
     ...state,
