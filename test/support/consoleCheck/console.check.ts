@@ -34,7 +34,8 @@ const columns: ReadonlyArray<Column<Measured>> = [
   {
     title: "longest task",
     cell: ({ longestTaskMs }) => (longestTaskMs === 0 ? "< 50 ms" : milliseconds(longestTaskMs))
-  }
+  },
+  { title: "its CPU time at most", cell: ({ mostCpuMs }) => milliseconds(mostCpuMs) }
 ]
 
 describe.skipIf(isSkipped)(titleOf("The console under load"), () => {
@@ -59,7 +60,7 @@ describe.skipIf(isSkipped)(titleOf("The console under load"), () => {
     const measured: Array<Measured> = []
     const measure = async (name: string, work: () => Promise<unknown>) => {
       say(`… ${name}`)
-      measured.push({ name, ...(await recordFrames(page, work)) })
+      measured.push({ name, ...(await recordFrames(console.browser, page, work)) })
     }
     for (const { make, name, row } of longLists) {
       const path = await make(console)
@@ -72,9 +73,9 @@ describe.skipIf(isSkipped)(titleOf("The console under load"), () => {
         })
     }
     say(`\n${formatTable(columns, measured)}\n`)
-    const slow = measured.filter(({ longestTaskMs }) => longestTaskMs > maxTaskMs)
+    const slow = measured.filter(({ mostCpuMs }) => mostCpuMs > maxTaskMs)
     assert.deepStrictEqual(
-      slow.map(({ longestTaskMs, name }) => `${name}: ${milliseconds(longestTaskMs)}`),
+      slow.map(({ mostCpuMs, name }) => `${name}: ${milliseconds(mostCpuMs)}`),
       []
     )
   })

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 
 /** A task that blocks the page longer than this is felt. */
 export const maxTaskMs = 100
@@ -13,6 +13,8 @@ export interface Frames {
   readonly worstMs: number
   /** The longest task, or 0 if none took longer than 50 ms. */
   readonly longestTaskMs: number
+  /** The most CPU time of one task, which other programs on the machine do not change. */
+  readonly mostCpuMs: number
 }
 
 interface Recorded {
@@ -42,12 +44,36 @@ const beginRecording = `(() => {
   }
 })()`
 
+/** A part of the events of a trace of Chromium. Durations are in microseconds, `tdur` of CPU time. */
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  readonly tdur?: number
+  readonly args: { readonly name?: string }
+}
+
+const findMostCpuMs = (trace: Buffer) => {
+  const { traceEvents }: { readonly traceEvents: ReadonlyArray<TraceEvent> } = JSON.parse(trace.toString())
+  const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+  const isMain = ({ args, name }: TraceEvent) => name === "thread_name" && args.name === "CrRendererMain"
+  const pages = new Set(traceEvents.filter(isMain).map(threadOf))
+  const tasks = traceEvents.filter((event) => event.name.endsWith("RunTask") && pages.has(threadOf(event)))
+  if (!tasks.some(({ tdur }) => tdur !== undefined)) throw new Error("The trace of Chromium has no task with CPU time")
+  return tasks.reduce((most, { tdur = 0 }) => Math.max(most, tdur), 0) / 1000
+}
+
+const traceCategories = ["toplevel", "disabled-by-default-devtools.timeline"]
+
 /** Records the frames and the long tasks of a page while something happens. */
-export const recordFrames = async (page: Page, work: () => Promise<unknown>): Promise<Frames> => {
+export const recordFrames = async (browser: Browser, page: Page, work: () => Promise<unknown>): Promise<Frames> => {
+  await browser.startTracing(page, { categories: traceCategories })
   await page.evaluate(beginRecording)
   await work()
   const { gaps, tasks } = await page.evaluate<Recorded>("endRecording()")
+  const mostCpuMs = findMostCpuMs(await browser.stopTracing())
   return {
+    mostCpuMs,
     count: gaps.length,
     slowShare: gaps.filter((gap) => gap > slowFrameMs).length / Math.max(gaps.length, 1),
     worstMs: Math.max(0, ...gaps),
@@ -55,9 +81,12 @@ export const recordFrames = async (page: Page, work: () => Promise<unknown>): Pr
   }
 }
 
-/** Turns the wheel over the middle of the page for some seconds. */
+/** What one notch of a wheel scrolls, in pixels. */
+const notch = 120
+
+/** Turns the wheel over the middle of the page for some seconds, as fast as the page follows. */
 export const scrollByWheel = async (page: Page, seconds: number) => {
   await page.mouse.move(640, 500)
   const end = Date.now() + seconds * 1000
-  while (Date.now() < end) await page.mouse.wheel(0, 600)
+  while (Date.now() < end) await page.mouse.wheel(0, notch)
 }
