@@ -98,13 +98,9 @@ describe.skipIf(isSkipped)(titleOf("Two people on one draft in the console"), { 
     // It cannot be saved, but the page reads again.
     await ana.click(saveButton)
     await ana.waitForSelector("[aria-label='Name, line 3']")
-    const shown = await ana
-      .locator(".line .cell input")
-      .evaluateAll((cells) =>
-        cells.flatMap((cell) =>
-          cell instanceof HTMLInputElement && /^(Name|Quantity)/.test(cell.ariaLabel ?? "") ? [cell.value] : []
-        )
-      )
+    const shown = await ana.evaluate<ReadonlyArray<string>>(
+      "[...document.querySelectorAll('.cell.name input, .cell.quantity input')].map(({ value }) => value)"
+    )
     assert.deepStrictEqual(shown, ["Inspection", "x", "Hotel", "1", "Report", "1"])
     await ana.waitForSelector("[aria-label='Quantity, line 1'][aria-invalid=true]")
     await ana.fill("[aria-label='Quantity, line 1']", "2")

@@ -37,9 +37,9 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   const namesOf = async (id: string) => (await invoicing.lines(id)).map(({ name }) => name).sort()
   const shownNames = async (page: Page, count: number) => {
     await page.waitForSelector(`[aria-label='Name, line ${count}']`)
-    return page
-      .locator(".cell.name input")
-      .evaluateAll((cells) => cells.map((cell) => (cell instanceof HTMLInputElement ? cell.value : "")))
+    return page.evaluate<ReadonlyArray<string>>(
+      "[...document.querySelectorAll('.cell.name input')].map(({ value }) => value)"
+    )
   }
   /** Answers the next POST of lines in another way. */
   const interceptOnce = async (page: Page, handle: (route: Route) => Promise<unknown>) => {
