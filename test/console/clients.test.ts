@@ -48,13 +48,14 @@ describe.skipIf(isSkipped)(titleOf("Clients in the console"), { timeout: 60_000 
     await page.click("dialog button:has-text('Save')")
     await page.waitForSelector("dialog:has-text('Somebody else was faster')")
     assert.deepStrictEqual(await page.locator("dialog tbody tr >> nth=0").locator("th, td").allTextContents(), [
-      "description",
+      "Description",
       "Pumps",
       "Valves",
-      "Pumps"
+      "not changed"
     ])
     await page.click("text=Apply my change")
     await page.waitForSelector("h1:has-text('Harbour Works')")
+    await page.waitForSelector(".lead:has-text('Valves')")
   })
 
   it("offer a viewer nothing that a viewer may not do", async () => {

@@ -1,11 +1,9 @@
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { exactLineTotal } from "../support/assertions/exactMoney.ts"
 import { caseCount } from "../support/caseCount.ts"
+import { compareTotals, openDraft } from "../support/consoleCheck/randomDrafts.ts"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
-import { makeRandom, randomInvoice, randomRates } from "../support/fixtures/randomInvoices.ts"
-import { taxRateMaker } from "../support/fixtures/taxRates.ts"
-import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 const draftCount = caseCount(50, 1000)
@@ -27,37 +25,8 @@ describe.skipIf(isSkipped)(titleOf("The editor of the console"), { timeout: case
   })
   afterAll(() => console?.stop())
 
-  const openDraft = async (id: string) => {
-    await goTo(page, `/console/${console.tenant}/invoices/${id}`)
-    await page.waitForSelector(`[data-invoice='${id}'] .totals`)
-  }
-
   it(`shows the totals that the service computes, on ${draftCount} random drafts`, async () => {
-    const { createTaxRate } = taxRateMaker(console.service, console.tenant)
-    const rates = new Map<string, string>()
-    for (const { id, ...terms } of randomRates) rates.set(id, (await createTaxRate(terms)).id)
-    const random = makeRandom(31)
-    for (let n = 0; n < draftCount; n++) {
-      const { discount, lines } = randomInvoice(random, exactLineTotal)
-      const { id } = await invoicing.draft({ contractId, ...(discount === undefined ? {} : { discount }) })
-      const bodies = lines.map(({ rates: used, ...line }) => ({
-        ...line,
-        taxRateIds: used.map((rate) => rates.get(rate.id))
-      }))
-      if (bodies.length > 0) await invoicing.add(id, ...bodies)
-      await openDraft(id)
-      const shown = await page
-        .locator(".totals dd")
-        .evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-amount")))
-      const { discountMinor, subtotalMinor, taxes, totalMinor } = await invoicing.read(id)
-      const expected = [
-        subtotalMinor,
-        ...(discountMinor > 0 ? [-discountMinor] : []),
-        ...taxes.map(({ taxMinor }) => taxMinor),
-        totalMinor
-      ]
-      assert.deepStrictEqual(shown, expected.map(String), `draft ${n}`)
-    }
+    await compareTotals(page, console, draftCount)
   })
 
   it("renders a bounded number of nodes for 10 000 lines, and reaches the last line", async () => {
@@ -68,7 +37,7 @@ describe.skipIf(isSkipped)(titleOf("The editor of the console"), { timeout: case
       taxRateIds: []
     }))
     for (let batch = 0; batch < 10; batch++) await invoicing.add(id, ...lines)
-    await openDraft(id)
+    await openDraft(page, console, id)
     await page.waitForSelector(".totals .sum dd[data-amount='10000']")
     const countNodes = () => page.evaluate<number>("document.querySelectorAll('*').length")
     assert.isBelow(await countNodes(), maxNodes)

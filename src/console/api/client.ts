@@ -14,6 +14,10 @@ export class ApiFailure extends Error {
     this.status = status
     this.details = details
   }
+  /** Whether the service has refused the request, and so has done nothing. Any other failure leaves that open. */
+  get isRejection() {
+    return this.status >= 400 && this.status < 500
+  }
 }
 
 /** What went wrong, in words, with everything that the service says about it. */
@@ -87,6 +91,8 @@ export interface Loaded<A> {
   readonly etag: string | undefined
   /** The query of the next page. */
   readonly cursor: string | undefined
+  /** Whether the service has repeated the response to an earlier request with the same Idempotency-Key. */
+  readonly isReplayed: boolean
 }
 
 /** The feed of events goes on after an event; all other lists have cursors. */
@@ -106,7 +112,8 @@ export const load = async <A>(calling: Promise<Result<A>>): Promise<Loaded<A>> =
   return {
     value: data.data,
     etag: response.headers.get("etag") ?? undefined,
-    cursor: cursorOf(response.headers.get("link"))
+    cursor: cursorOf(response.headers.get("link")),
+    isReplayed: response.headers.get("idempotent-replayed") === "true"
   }
 }
 

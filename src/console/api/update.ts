@@ -10,6 +10,8 @@ export interface FieldConflict {
 }
 
 export interface Conflict {
+  /** What both have changed, as this page has read it. */
+  readonly base: { readonly name?: unknown; readonly currencyCode?: unknown }
   readonly fields: ReadonlyArray<FieldConflict>
   /** Answers whether to apply the change to the new version. */
   readonly resolve: (isRedone: boolean) => void
@@ -18,9 +20,11 @@ export interface Conflict {
 /** The conflict that the page shows now. */
 export const conflict = signal<Conflict | undefined>(undefined)
 
-const askWhetherToRedo = (fields: ReadonlyArray<FieldConflict>) =>
+/** Shows what another person has done. The answer is whether to apply our change nevertheless. */
+export const askWhetherToRedo = (base: object, fields: ReadonlyArray<FieldConflict>) =>
   new Promise<boolean>((resolve) => {
     conflict.value = {
+      base,
       fields,
       resolve: (isRedone) => {
         conflict.value = undefined
@@ -29,15 +33,27 @@ const askWhetherToRedo = (fields: ReadonlyArray<FieldConflict>) =>
     }
   })
 
-const bookkeeping = new Set(["updatedAt", "createdAt", "id"])
+/** Fields that nobody sets: the service keeps or computes them. */
+const derived = new Set(["updatedAt", "createdAt", "id", "lineTotalMinor", "discountMinor"])
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** An empty field of a form is a field that the resource does not have. */
+const isUnchanged = (one: unknown, other: unknown) =>
+  isSame(one === "" ? undefined : one, other === "" ? undefined : other)
+
+/** The part of a form that differs from what it began with. The rest is not sent, so it cannot undo another's change. */
+export const changedFields = <B extends object>(before: object, body: B): Partial<B> => {
+  const old = new Map<string, unknown>(Object.entries(before))
+  const entries = Object.entries(body).filter(([field, value]) => !isUnchanged(old.get(field), value))
+  return Object.fromEntries(entries) as Partial<B> // a selection of the fields of B
+}
 
 /** What another person changed, beside what this person wants. */
 const findConflicts = (before: object, theirs: object, mine: object): ReadonlyArray<FieldConflict> => {
   const [old, current, wanted] = [before, theirs, mine].map((value) => new Map<string, unknown>(Object.entries(value)))
   return [...new Set([...Object.keys(before), ...Object.keys(theirs)])]
-    .filter((field) => !bookkeeping.has(field) && !isSame(old?.get(field), current?.get(field)))
+    .filter((field) => !derived.has(field) && !isSame(old?.get(field), current?.get(field)))
     .map((field) => ({ field, before: old?.get(field), theirs: current?.get(field), mine: wanted?.get(field) }))
 }
 
@@ -63,7 +79,7 @@ export const updateVersion = async <A extends object, B>(
     if (!isOutdated(cause)) throw cause
     const current = await readAgain()
     const fields = findConflicts(known.value, current.value, mine)
-    return (await askWhetherToRedo(fields)) ? updateVersion(current, mine, write, readAgain) : undefined
+    return (await askWhetherToRedo(known.value, fields)) ? updateVersion(current, mine, write, readAgain) : undefined
   }
 }
 
@@ -76,6 +92,6 @@ export const updateListed = async <A extends object, B>(
 ): Promise<B | undefined> => {
   const current = await readAgain()
   const fields = findConflicts(base, current.value, mine)
-  if (fields.length > 0 && !(await askWhetherToRedo(fields))) return undefined
+  if (fields.length > 0 && !(await askWhetherToRedo(base, fields))) return undefined
   return updateVersion(current, mine, write, readAgain)
 }

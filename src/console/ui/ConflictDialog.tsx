@@ -1,17 +1,39 @@
 import { conflict } from "../api/update.ts"
 import { Dialog } from "./Dialog.tsx"
+import { formatMoney, formatStatus } from "./format.ts"
 import { ScrollX } from "./ScrollX.tsx"
 
-const shown = (value: unknown) =>
-  value === undefined ? "—" : typeof value === "object" ? JSON.stringify(value) : String(value)
+/** `amountMinor` as people read it: Amount. */
+const labelOf = (field: string) =>
+  formatStatus(
+    field
+      .replace(/Minor$/, "")
+      .replace(/[A-Z]/g, "_$&")
+      .toUpperCase()
+  )
+
+const shownValue = (field: string, value: unknown, currencyCode: string): string => {
+  if (value === undefined || value === null || value === "") return "—"
+  if (Array.isArray(value)) return value.length === 0 ? "—" : value.join(", ")
+  if (typeof value === "number" && field.endsWith("Minor")) return formatMoney(value, currencyCode)
+  if (typeof value !== "object") return String(value)
+  return Object.entries(value)
+    .map(([part, inner]) => (part === "percent" ? `${inner} %` : shownValue(part, inner, currencyCode)))
+    .join(", ")
+}
 
 /** Shows what another person has changed, and asks whether to apply our change to it. */
 export const ConflictDialog = () => {
   const current = conflict.value
   if (current === undefined) return null
+  const { currencyCode = "EUR", name } = current.base
+  const shown = (field: string, value: unknown) => shownValue(field, value, String(currencyCode))
   return (
-    <Dialog title="Somebody else was faster" onClose={() => current.resolve(false)}>
-      <p>This was changed after you opened it. Your change is not saved yet.</p>
+    <Dialog title="Somebody else was faster" onClose={() => current.resolve(false)} isWide>
+      <p>
+        {name === undefined ? "This" : <strong>{String(name)}</strong>} was changed after you opened it. Your change is
+        not saved yet.
+      </p>
       <ScrollX label="Changes">
         <table>
           <thead>
@@ -25,12 +47,12 @@ export const ConflictDialog = () => {
           <tbody>
             {current.fields.map(({ before, field, mine, theirs }) => (
               <tr key={field}>
-                <th scope="row">{field}</th>
-                <td>{shown(before)}</td>
+                <th scope="row">{labelOf(field)}</th>
+                <td>{shown(field, before)}</td>
                 <td>
-                  <mark>{shown(theirs)}</mark>
+                  <mark>{shown(field, theirs)}</mark>
                 </td>
-                <td>{shown(mine)}</td>
+                <td>{mine === undefined ? <span class="muted">not changed</span> : shown(field, mine)}</td>
               </tr>
             ))}
           </tbody>

@@ -15,6 +15,9 @@ export const Dialog = ({ children, isWide = false, onClose, title }: DialogProps
   useLayoutEffect(() => {
     const opener = document.activeElement
     element.current?.showModal()
+    // The browser would choose the button that closes it.
+    const field = element.current?.querySelector("input:not([type=hidden]), select, textarea")
+    if (field instanceof HTMLElement) field.focus()
     // Until the dialog has left the page, nothing outside of it can have the focus.
     return () => queueMicrotask(() => opener instanceof HTMLElement && opener.focus())
   }, [])

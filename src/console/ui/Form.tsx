@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext } from "preact"
 import { useContext, useId, useRef, useState } from "preact/hooks"
 import { ApiFailure } from "../api/client.ts"
 import { type FieldErrors, sortDetails } from "../api/fieldErrors.ts"
+import { notify } from "./Toasts.tsx"
 
 const noErrors: FieldErrors = { byField: new Map(), others: [] }
 
@@ -55,6 +56,8 @@ export const Form = ({ children, onCancel, onSubmit, submitLabel }: FormProps) =
       const found = errorsOf(cause, form)
       setErrors(found)
       focusFirst(form, found)
+      // Somebody has closed the form while it was sent.
+      if (!form.isConnected) notify(cause instanceof Error ? cause.message : String(cause), { isError: true })
     } finally {
       sending.current = false
       setSending(false)
@@ -84,8 +87,9 @@ export const Form = ({ children, onCancel, onSubmit, submitLabel }: FormProps) =
             Cancel
           </button>
         )}
-        <button type="submit" class="primary" aria-disabled={isSending}>
-          {isSending ? "Saving…" : submitLabel}
+        {/* Its text stays: in a narrower button, the second click of a double click would hit Cancel. */}
+        <button type="submit" class="primary" aria-disabled={isSending} aria-busy={isSending}>
+          {submitLabel}
         </button>
       </footer>
     </form>

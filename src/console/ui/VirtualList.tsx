@@ -19,6 +19,12 @@ interface VirtualListProps<A> {
 /** Rows above and below the visible ones, so that fast scrolling shows no gaps. */
 const overscan = 8
 
+/** The rows to render. They change after every eighth row, not with every pixel. */
+const rowsIn = (top: number, height: number, rowHeight: number) => ({
+  first: (Math.floor(top / rowHeight / overscan) - 1) * overscan,
+  last: (Math.ceil((top + height) / rowHeight / overscan) + 1) * overscan
+})
+
 /** A list that renders only the rows in view, so that ten thousand rows cost what thirty do. */
 export const VirtualList = <A,>({
   focused,
@@ -31,18 +37,19 @@ export const VirtualList = <A,>({
   rowHeight
 }: VirtualListProps<A>) => {
   const element = useRef<HTMLElement>(null)
-  const [view, setView] = useState({ top: 0, height: 800 })
+  const [view, setView] = useState(() => rowsIn(0, 800, rowHeight))
   const measure = () => {
     const { clientHeight = 800, scrollTop = 0 } = element.current ?? {}
-    setView({ top: scrollTop, height: clientHeight })
     onScrolled?.(scrollTop > 0)
+    const next = rowsIn(scrollTop, clientHeight, rowHeight)
+    setView((current) => (current.first === next.first && current.last === next.last ? current : next))
     if (scrollTop + clientHeight > items.length * rowHeight - 10 * rowHeight) onEnd?.()
   }
   useEffect(() => {
     measure()
     addEventListener("resize", measure)
     return () => removeEventListener("resize", measure)
-  }, [items.length])
+  }, [items.length, rowHeight])
   useEffect(() => {
     const list = element.current
     if (focused === undefined || list === null) return
@@ -50,8 +57,8 @@ export const VirtualList = <A,>({
     if (top < list.scrollTop) list.scrollTop = top
     else if (top + rowHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + rowHeight - list.clientHeight
   }, [focused, rowHeight])
-  const first = Math.max(Math.floor(view.top / rowHeight) - overscan, 0)
-  const last = Math.min(Math.ceil((view.top + view.height) / rowHeight) + overscan, items.length)
+  const first = Math.max(view.first, 0)
+  const last = Math.min(view.last, items.length)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard
     <section ref={element} class="virtual" aria-label={label} tabIndex={0} onScroll={measure}>

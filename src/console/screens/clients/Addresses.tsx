@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { api, load, read, readAll, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { useQuery } from "../../api/query.ts"
-import { updateListed } from "../../api/update.ts"
+import { changedFields, updateListed } from "../../api/update.ts"
 import { Field, type FormValues, filled } from "../../ui/Form.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Section } from "../../ui/Page.tsx"
@@ -20,11 +20,12 @@ const toBody = (values: FormValues) => {
 }
 
 const saveAddress = async (clientId: string | undefined, address: Address | undefined, values: FormValues) => {
-  const body = toBody(values)
   if (address === undefined)
     return withKey(`address ${clientId}`, (headers) =>
-      read(api.POST("/api/v1/addresses", { body: { ...body, ...(clientId && { clientId }) }, headers }))
+      read(api.POST("/api/v1/addresses", { body: { ...toBody(values), ...(clientId && { clientId }) }, headers }))
     )
+  const body = changedFields(address, toBody(values))
+  if (Object.keys(body).length === 0) return address
   const write = (headers: { "If-Match": string }) =>
     read(api.PATCH("/api/v1/addresses/{addressId}", { params: { path: { addressId: address.id } }, body, headers }))
   return updateListed(address, body, write, () => readAddress(address.id))

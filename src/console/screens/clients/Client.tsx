@@ -3,7 +3,7 @@ import { useRoute } from "preact-iso/router"
 import { api, type Loaded, load, read, readAll, readFile, type Schemas } from "../../api/client.ts"
 import { useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
-import { updateVersion } from "../../api/update.ts"
+import { changedFields, updateVersion } from "../../api/update.ts"
 import { saveFile } from "../../ui/download.ts"
 import { Choice, Field } from "../../ui/Form.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
@@ -49,7 +49,8 @@ const EditClient = ({
       onClose={onClose}
       onSubmit={async (values) => {
         const { language: chosen, ...texts } = values
-        const body = { ...texts, ...(isLanguage(chosen) ? { language: chosen } : {}) }
+        const body = changedFields(loaded.value, { ...texts, ...(isLanguage(chosen) ? { language: chosen } : {}) })
+        if (Object.keys(body).length === 0) return undefined
         const write = (headers: { "If-Match": string }) =>
           read(api.PATCH("/api/v1/clients/{clientId}", { params: { path: { clientId: id } }, body, headers }))
         const saved = await updateVersion(loaded, body, write, () => readClient(id))

@@ -1,17 +1,17 @@
-import { useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso/router"
-import { api, type Loaded, load, read, readAll, type Schemas } from "../../api/client.ts"
+import { api, type Loaded, load, messageOf, read, readAll, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
-import { updateVersion } from "../../api/update.ts"
+import { changedFields, updateVersion } from "../../api/update.ts"
 import { Choice, Field, filled } from "../../ui/Form.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { editableAmount, formatStatus } from "../../ui/format.ts"
 import { Page, Section } from "../../ui/Page.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
-import { attempt } from "../../ui/Toasts.tsx"
+import { notify } from "../../ui/Toasts.tsx"
 import { Badge } from "../../ui/Value.tsx"
 import { InvoiceLink } from "../invoices/InvoiceLink.tsx"
 import { CapBar } from "./CapBar.tsx"
@@ -54,13 +54,14 @@ const EditContract = ({
       onClose={onClose}
       onSubmit={async (values) => {
         const cap = amountOf(values, "capMinor", currencyCode)
-        const body = {
+        const body = changedFields(loaded.value, {
           name: values["name"] ?? "",
           description: values["description"] ?? "",
           paymentTermDays: Number(values["paymentTermDays"]),
           status: nextStatuses[status].find((next) => next === values["status"]) ?? status,
           ...(cap === undefined ? {} : { capMinor: cap })
-        }
+        })
+        if (Object.keys(body).length === 0) return undefined
         const write = (headers: { "If-Match": string }) =>
           read(api.PATCH("/api/v1/contracts/{contractId}", { params: { path: { contractId: id } }, body, headers }))
         const saved = await updateVersion(loaded, body, write, () => readContract(id))
@@ -129,12 +130,21 @@ export const Contract = () => {
   const related = useQuery(`contract ${contractId} related`, () => readRelated(contractId))
   const canWrite = hasRole("MEMBER")
   const close = () => setPanel(undefined)
+  // Stays true after a success: until the next screen is loaded, this one can be clicked.
+  const isCreating = useRef(false)
   const createDraft = async () => {
-    const { id } = await withKey(`invoice ${contractId}`, (headers) =>
-      read(api.POST("/api/v1/invoices", { body: { contractId }, headers }))
-    )
-    changes.value++
-    route(inTenant(`/invoices/${id}`))
+    if (isCreating.current) return
+    isCreating.current = true
+    try {
+      const { id } = await withKey(`invoice ${contractId}`, (headers) =>
+        read(api.POST("/api/v1/invoices", { body: { contractId }, headers }))
+      )
+      changes.value++
+      route(inTenant(`/invoices/${id}`))
+    } catch (cause) {
+      isCreating.current = false
+      notify(messageOf(cause), { isError: true })
+    }
   }
   return (
     <Shown query={query}>
@@ -150,7 +160,7 @@ export const Contract = () => {
                 </button>
                 {loaded.value.status !== "DRAFT" && (
                   <>
-                    <button type="button" onClick={() => attempt(createDraft())}>
+                    <button type="button" onClick={() => void createDraft()}>
                       Empty invoice
                     </button>
                     <button type="button" class="primary" onClick={() => setPanel("issues")}>

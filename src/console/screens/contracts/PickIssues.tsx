@@ -1,7 +1,7 @@
-import { useRef, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
-import { ApiFailure, api, load, read, readAll, type Schemas } from "../../api/client.ts"
-import { withKey } from "../../api/idempotency.ts"
+import { ApiFailure, api, done, load, read, readAll, type Schemas } from "../../api/client.ts"
+import { orUndo, withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -93,36 +93,40 @@ const IssueRows = ({ issues, onPick, picked }: IssueRowsProps) => (
   </fieldset>
 )
 
-const requirePicked = (keys: ReadonlyArray<string>) => {
-  if (keys.length === 0) throw new ApiFailure(400, "Choose at least one issue")
+const requirePicked = (keys: ReadonlySet<string>) => {
+  if (keys.size === 0) throw new ApiFailure(400, "Choose at least one issue")
 }
 
-/** Makes a draft of the picked issues. A draft that a failed attempt has made is used again. */
-const useDraft = ({ currencyCode, id: contractId }: Schemas["Contract"], integrationId: string) => {
-  const draft = useRef<string | undefined>(undefined)
-  return async (issueKeys: ReadonlyArray<string>, values: FormValues) => {
-    requirePicked(issueKeys)
-    const amountMinor = amountOf(values, "amountMinor", currencyCode)
-    if (amountMinor === undefined)
-      throw new ApiFailure(400, "", [{ field: "amountMinor", constraint: "required", message: "is required" }])
-    draft.current ??= (
-      await withKey(`issues invoice ${contractId}`, (headers) =>
-        read(api.POST("/api/v1/invoices", { body: { contractId }, headers }))
-      )
-    ).id
-    const invoiceId = draft.current
-    const body = { integrationId, issueKeys: [...issueKeys], amountMinor, quantity: Number(values["quantity"] || 1) }
-    await withKey(`issues of ${invoiceId}`, (headers) =>
-      read(
-        api.POST("/api/v1/invoices/{invoiceId}/billables/from-issues", {
-          params: { path: { invoiceId } },
-          body,
-          headers
-        })
-      )
+/**
+ * Makes a draft of the picked issues. The service knows a key by its operation, so both requests have the same: after a
+ * reload between them, the same form makes no second draft.
+ */
+const createDraft = (
+  contractId: string,
+  lines: { readonly integrationId: string; readonly issueKeys: Array<string>; readonly amountMinor: number }
+) =>
+  withKey(`issues of ${contractId}`, async (headers) => {
+    const { etag, value } = await load(api.POST("/api/v1/invoices", { body: { contractId }, headers }))
+    const params = { path: { invoiceId: value.id } }
+    await orUndo(
+      read(api.POST("/api/v1/invoices/{invoiceId}/billables/from-issues", { params, body: lines, headers })),
+      // The version is that of the empty draft: one with lines stays.
+      () => done(api.DELETE("/api/v1/invoices/{invoiceId}", { params, headers: { "If-Match": etag ?? "" } }))
     )
-    return invoiceId
-  }
+    return value.id
+  })
+
+const toLines = (
+  contract: Schemas["Contract"],
+  integrationId: string,
+  keys: ReadonlySet<string>,
+  values: FormValues
+) => {
+  requirePicked(keys)
+  const amountMinor = amountOf(values, "amountMinor", contract.currencyCode)
+  if (amountMinor === undefined)
+    throw new ApiFailure(400, "", [{ field: "amountMinor", constraint: "required", message: "is required" }])
+  return { integrationId, issueKeys: [...keys], amountMinor, quantity: Number(values["quantity"] || 1) }
 }
 
 interface PickerProps {
@@ -135,7 +139,6 @@ interface PickerProps {
 const Picker = ({ contract, integrationId, issues, onClose }: PickerProps) => {
   const { route } = useLocation()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  const createDraft = useDraft(contract, integrationId)
   const open = issues.filter(({ billedBy }) => billedBy === undefined).map(({ issue }) => issue.issueKey)
   const toggle = (key: string) => {
     const next = new Set(picked)
@@ -152,7 +155,7 @@ const Picker = ({ contract, integrationId, issues, onClose }: PickerProps) => {
       }
       onCancel={onClose}
       onSubmit={async (values) => {
-        const invoiceId = await createDraft([...picked], values)
+        const invoiceId = await createDraft(contract.id, toLines(contract, integrationId, picked, values))
         changes.value++
         onClose()
         route(inTenant(`/invoices/${invoiceId}`))

@@ -12,8 +12,7 @@ import { type IntegrationValue, providers, targetOf } from "./providers.ts"
 const readIntegrations = () =>
   readAll((cursor) => api.GET("/api/v1/integrations", { params: { query: { limit: 200, ...(cursor && { cursor }) } } }))
 
-const needsAttention = ({ status }: Pick<IntegrationValue, "status">) =>
-  status === "ERROR" || status === "PENDING_AUTH"
+const needsAttention = ({ status }: Pick<IntegrationValue, "status">) => status === "ERROR" || status === "PENDING_AUTH"
 
 /** What is stopped comes first: a tenant has few integrations, and all of them are here. */
 const byNeed = (integrations: ReadonlyArray<IntegrationValue>) =>

@@ -1,63 +1,48 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { draftTotals } from "../../../domain/invoicing/DraftTotals.ts"
 import { messageOf, type Schemas } from "../../api/client.ts"
 import { changes } from "../../api/query.ts"
 import { notify } from "../../ui/Toasts.tsx"
-import {
-  type EditedLine,
-  formatDiscount,
-  isBlank,
-  isChanged,
-  newLine,
-  parseDiscount,
-  parseLine,
-  toEditedLine
-} from "./draftLines.ts"
+import { isBlank, type LineErrors, parseDiscount, parseLine } from "./draftLines.ts"
 import { LineGrid } from "./LineGrid.tsx"
+import type { CreatedLine } from "./newLines.ts"
+import { noProgress } from "./rebaseLines.ts"
 import { RejectedLines, saveDraft } from "./saveDraft.ts"
 import { Totals } from "./Totals.tsx"
+import { useDraft } from "./useDraft.ts"
 
 interface EditorProps {
   readonly invoice: Schemas["Invoice"]
   readonly lines: ReadonlyArray<Schemas["Billable"]>
   readonly rates: ReadonlyArray<Schemas["TaxRate"]>
   readonly defaultTaxRates: ReadonlyArray<string>
+  /** Lines of an earlier save whose answer was lost. */
+  readonly resumed: ReadonlyArray<CreatedLine>
   /** Tells whether there is something to save, and how to. */
   readonly onState: (state: { readonly isDirty: boolean; readonly save: () => Promise<boolean> }) => void
 }
 
-const editableLines = (lines: ReadonlyArray<Schemas["Billable"]>, defaultTaxRates: ReadonlyArray<string>) =>
-  lines.length === 0 ? [newLine(defaultTaxRates)] : lines.map(toEditedLine)
-
 /** Saves once at a time, and keeps on the page what the service rejects. */
-const useSave = (work: () => Promise<void>, onRejected: (lines: ReadonlyArray<EditedLine>) => void) => {
+const useSave = (work: () => Promise<void>, onRejected: (errors: LineErrors) => void) => {
   const isSaving = useRef(false)
   return async () => {
     if (isSaving.current) return false
     isSaving.current = true
     try {
       await work()
-      changes.value++
       notify("The draft is saved")
       return true
     } catch (cause) {
-      if (cause instanceof RejectedLines) onRejected(cause.lines)
+      if (cause instanceof RejectedLines) onRejected(cause.errors)
       notify(messageOf(cause), { isError: true })
       return false
     } finally {
       isSaving.current = false
+      // Also after a failure: a part may be saved.
+      changes.value++
     }
   }
 }
-
-/** Asks before the page with unsaved lines is left. */
-const useLeaveWarning = (isDirty: boolean) =>
-  useEffect(() => {
-    if (!isDirty) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener("beforeunload", warn)
-    return () => removeEventListener("beforeunload", warn)
-  }, [isDirty])
 
 /** Ctrl+S saves, wherever the focus is. */
 const useSaveKey = (save: () => Promise<boolean>) => {
@@ -75,39 +60,37 @@ const useSaveKey = (save: () => Promise<boolean>) => {
 }
 
 /** A draft as a grid with live totals, which are those that the service will compute. */
-export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates }: EditorProps) => {
+export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates, resumed }: EditorProps) => {
   const { currencyCode } = invoice
-  const [lines, setLines] = useState<ReadonlyArray<EditedLine>>(() => editableLines(saved, defaultTaxRates))
-  const [discountText, setDiscountText] = useState(() => formatDiscount(invoice.discount, currencyCode))
-  const given = parseDiscount(discountText, currencyCode)
-  // What was saved replaces what was typed. The same version that is read again does not.
-  const version = JSON.stringify([invoice.updatedAt, ...saved.map(({ id, updatedAt }) => [id, updatedAt])])
-  useEffect(() => {
-    const focusedId = document.activeElement?.id
-    setLines(editableLines(saved, defaultTaxRates))
-    setDiscountText(formatDiscount(invoice.discount, currencyCode))
-    // A saved line is another row than the new one was, but the cursor stays where it is.
-    if (focusedId) requestAnimationFrame(() => document.getElementById(focusedId)?.focus())
-  }, [version])
+  const progress = useRef(noProgress())
+  const draft = useDraft({ invoice, lines: saved, defaultTaxRates, resumed }, progress)
+  const { discount, isDirty, lines } = draft
+  const given = parseDiscount(discount.text, currencyCode)
   const terms = useMemo(() => new Map(rates.map((rate) => [rate.id, rate])), [rates])
-  const counted = lines.filter((line) => !line.isRemoved && !isBlank(line))
-  const amounts = draftTotals(
-    counted.map((line) => parseLine(line, currencyCode).line),
-    given?.discount,
-    terms
-  )
-  const isDirty =
-    lines.some((line) => isChanged(line, currencyCode)) ||
-    JSON.stringify(given?.discount) !== JSON.stringify(invoice.discount)
-  const save = useSave(() => saveDraft({ invoice, lines, discount: given?.discount }), setLines)
-  useLeaveWarning(isDirty)
+  const amounts = useMemo(() => {
+    const counted = lines.filter((line) => !line.isRemoved && !isBlank(line))
+    return draftTotals(
+      counted.map((line) => parseLine(line, currencyCode).line),
+      given?.discount,
+      terms
+    )
+  }, [lines, discount.text, terms, currencyCode])
+  const save = useSave(() => saveDraft({ invoice, lines, discount }, progress.current), draft.showErrors)
   useSaveKey(save)
   useEffect(() => onState({ isDirty, save }))
   return (
     <div class="card flush editor">
+      {draft.isRestored && (
+        <div class="restored" role="status">
+          <span>What you had typed and not saved is here again.</span>
+          <button type="button" class="quiet" onClick={draft.discard}>
+            Discard it
+          </button>
+        </div>
+      )}
       <LineGrid
         lines={lines}
-        onChange={setLines}
+        onChange={draft.setLines}
         currencyCode={currencyCode}
         rates={rates}
         defaultTaxRates={defaultTaxRates}
@@ -117,11 +100,11 @@ export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates 
           <label for="invoice-discount">Discount on the invoice</label>
           <input
             id="invoice-discount"
-            value={discountText}
+            value={discount.text}
             placeholder="10% or an amount"
             aria-invalid={given === undefined}
             aria-describedby="invoice-discount-hint"
-            onInput={({ currentTarget }) => setDiscountText(currentTarget.value)}
+            onInput={({ currentTarget }) => draft.setDiscountText(currentTarget.value)}
           />
           <small id="invoice-discount-hint" class={given === undefined ? "error" : "muted"}>
             {given === undefined ? "must be 10% or an amount" : "Before tax, split over the tax rates."}

@@ -20,12 +20,14 @@ import {
   WriteOffDialog
 } from "../settling/InvoiceDialogs.tsx"
 import { LinkDialog } from "../settling/LinkDialog.tsx"
+import { prepareLine } from "./draftLines.ts"
 import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
 import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
+import { finishPendingLines } from "./newLines.ts"
 import { isOverdue } from "./overdue.ts"
 import { Settlements } from "./Settlements.tsx"
 
@@ -41,10 +43,23 @@ type Panel =
   | "reverseWriteOff"
   | undefined
 
+/** The largest page of the API: an invoice can have ten thousand lines. */
+const linesPerPage = 200
+
+const readLines = (invoiceId: string) =>
+  readAll(async (cursor) => {
+    const query = { invoiceId, limit: linesPerPage, ...(cursor && { cursor }) }
+    const page = await api.GET("/api/v1/billables", { params: { query } })
+    page.data?.data.forEach(prepareLine)
+    return page
+  })
+
 const readInvoice = async (invoiceId: string) => {
+  // Lines whose creation was cut off are created before they are read. If that fails too, they are still kept.
+  const resumed = await finishPendingLines(invoiceId).catch(() => [])
   const [loaded, lines, rates] = await Promise.all([
     load(api.GET("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } } })),
-    readAll((cursor) => api.GET("/api/v1/billables", { params: { query: { invoiceId, ...(cursor && { cursor }) } } })),
+    readLines(invoiceId),
     readAll((cursor) => api.GET("/api/v1/tax-rates", { params: { query: { ...(cursor && { cursor }) } } }))
   ])
   const contractId = loaded.value.contract
@@ -52,6 +67,7 @@ const readInvoice = async (invoiceId: string) => {
   return {
     loaded,
     lines,
+    resumed,
     rates,
     contract,
     defaultTaxRates: contract.defaultTaxRates ?? tenant.value?.defaultTaxRates ?? []
@@ -159,7 +175,8 @@ interface PanelsProps {
 const Panels = ({ lines, panel, ...props }: PanelsProps) => {
   switch (panel) {
     case "finalize":
-      return <FinalizeDialog {...props} />
+      // The answer may be lost, or another person faster.
+      return props.loaded.value.status === "DRAFT" ? <FinalizeDialog {...props} /> : null
     case "send":
       return <SendDialog {...props} />
     case "payment":
@@ -237,7 +254,7 @@ export const Invoice = () => {
   }
   return (
     <Shown query={query}>
-      {({ contract, defaultTaxRates, lines, loaded, rates }) => (
+      {({ contract, defaultTaxRates, lines, loaded, rates, resumed }) => (
         <Page
           title={
             <>
@@ -267,6 +284,7 @@ export const Invoice = () => {
                   key={loaded.value.id}
                   invoice={loaded.value}
                   lines={lines}
+                  resumed={resumed}
                   rates={rates}
                   defaultTaxRates={defaultTaxRates}
                   onState={onState}

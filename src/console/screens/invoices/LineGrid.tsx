@@ -1,10 +1,9 @@
-import { useRef, useState } from "preact/hooks"
-import { lineAmounts } from "../../../domain/money/InvoiceArithmetic.ts"
+import { useMemo, useRef, useState } from "preact/hooks"
 import type { Schemas } from "../../api/client.ts"
 import { useNarrow } from "../../ui/narrow.ts"
-import { Money } from "../../ui/Value.tsx"
 import { VirtualList } from "../../ui/VirtualList.tsx"
-import { type Column, columns, type EditedLine, newLine, parseLine, pasteLines } from "./draftLines.ts"
+import { type Column, columns, type EditedLine, newLine, pasteLines } from "./draftLines.ts"
+import { cellId, type LineActions, LineRow, labels } from "./LineRow.tsx"
 
 /** As high as `.line` in the style sheet. */
 const rowHeights = { wide: 52, narrow: 148 }
@@ -17,15 +16,6 @@ interface LineGridProps {
   readonly defaultTaxRates: ReadonlyArray<string>
 }
 
-const labels: Readonly<Record<Column, string>> = {
-  name: "Name",
-  quantity: "Quantity",
-  amount: "Price",
-  discount: "Discount"
-}
-
-const cellId = (index: number, column: string) => `cell-${index}-${column}`
-
 /** The row may be out of view, and is rendered when the list has scrolled to it. */
 const focusCell = (index: number, column: Column) =>
   requestAnimationFrame(() =>
@@ -37,19 +27,6 @@ const focusCell = (index: number, column: Column) =>
       }
     })
   )
-
-const taxOptions = (rates: ReadonlyArray<Schemas["TaxRate"]>, current: ReadonlyArray<string>) => {
-  const names = new Map(rates.map(({ id, name }) => [id, name]))
-  const active = rates.filter(({ archivedAt, id }) => archivedAt === undefined || current.includes(id))
-  const single = active.map(({ id, name }) => [id, name] as const)
-  const key = current.join(" ")
-  const isListed = current.length === 0 || single.some(([id]) => id === key)
-  return [
-    ["", "No tax"] as const,
-    ...single,
-    ...(isListed ? [] : [[key, current.map((id) => names.get(id) ?? id).join(" + ")] as const])
-  ]
-}
 
 /** The lines of a draft as a grid: every cell by keyboard, and paste from a spreadsheet. */
 export const LineGrid = ({ currencyCode, defaultTaxRates, lines, onChange, rates }: LineGridProps) => {
@@ -89,6 +66,17 @@ export const LineGrid = ({ currencyCode, defaultTaxRates, lines, onChange, rates
     event.preventDefault()
     onChange(pasteLines(lines, { text, index, column, currencyCode, taxRates: defaultTaxRates }))
   }
+  const latest = useRef({ edit, remove, onKeyDown, onPaste })
+  latest.current = { edit, remove, onKeyDown, onPaste }
+  const actions = useMemo(
+    (): LineActions => ({
+      edit: (...args) => latest.current.edit(...args),
+      remove: (...args) => latest.current.remove(...args),
+      onKeyDown: (...args) => latest.current.onKeyDown(...args),
+      onPaste: (...args) => latest.current.onPaste(...args)
+    }),
+    []
+  )
   return (
     <div ref={grid} class={isNarrow ? "grid stacked" : "grid"}>
       <div class="line head" aria-hidden="true">
@@ -106,68 +94,16 @@ export const LineGrid = ({ currencyCode, defaultTaxRates, lines, onChange, rates
         label="Lines"
         keyOf={({ key }) => key}
         focused={focused}
-        row={(line, index) => {
-          const total = lineAmounts(parseLine(line, currencyCode).line)?.lineTotalMinor
-          return (
-            <fieldset
-              class={line.isRemoved ? "line removed" : "line"}
-              aria-label={`Line ${index + 1}${line.isRemoved ? ", removed" : ""}`}
-            >
-              <span class="muted number">{index + 1}</span>
-              {columns.map((column) => (
-                <div key={column} class={`cell ${column}`}>
-                  <input
-                    id={cellId(index, column)}
-                    aria-label={`${labels[column]}, line ${index + 1}`}
-                    aria-invalid={line.errors[column] !== undefined}
-                    {...(line.errors[column] === undefined
-                      ? {}
-                      : { "aria-describedby": `${cellId(index, column)}-error`, title: line.errors[column] })}
-                    placeholder={isNarrow ? labels[column] : ""}
-                    inputMode={column === "name" ? "text" : "decimal"}
-                    autoComplete="off"
-                    disabled={line.isRemoved}
-                    value={line[column]}
-                    onInput={({ currentTarget }) => edit(index, { [column]: currentTarget.value })}
-                    onKeyDown={(event) => onKeyDown(event, index, column)}
-                    onPaste={(event) => onPaste(event, index, column)}
-                  />
-                  {line.errors[column] !== undefined && (
-                    <small id={`${cellId(index, column)}-error`} class="error">
-                      {line.errors[column]}
-                    </small>
-                  )}
-                </div>
-              ))}
-              <select
-                class="cell tax"
-                aria-label={`Tax, line ${index + 1}`}
-                disabled={line.isRemoved}
-                value={line.taxRates.join(" ")}
-                onChange={({ currentTarget }) =>
-                  edit(index, { taxRates: currentTarget.value.split(" ").filter((id) => id !== "") })
-                }
-              >
-                {taxOptions(rates, line.taxRates).map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-              <output class="right total" aria-label={`Total, line ${index + 1}`}>
-                {total === undefined ? "—" : <Money amountMinor={total} currencyCode={currencyCode} />}
-              </output>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`${line.isRemoved ? "Keep" : "Remove"} line ${index + 1}`}
-                onClick={() => remove(index)}
-              >
-                {line.isRemoved ? "↶" : "×"}
-              </button>
-            </fieldset>
-          )
-        }}
+        row={(line, index) => (
+          <LineRow
+            line={line}
+            index={index}
+            currencyCode={currencyCode}
+            rates={rates}
+            isNarrow={isNarrow}
+            actions={actions}
+          />
+        )}
       />
       <button
         type="button"

@@ -1,4 +1,4 @@
-import type { DraftLine } from "../../../domain/invoicing/DraftTotals.ts"
+import { type DraftLine, netOfLine } from "../../../domain/invoicing/DraftTotals.ts"
 import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../domain/invoicing/PastedLines.ts"
 import { parseAmount, parseNumber } from "../../../domain/money/AmountParser.ts"
 import type { Discount } from "../../../domain/money/InvoiceArithmetic.ts"
@@ -43,22 +43,9 @@ export const parseDiscount = (text: string, currencyCode: string): { readonly di
   return amountMinor === undefined ? undefined : { discount: { amountMinor } }
 }
 
-export const toEditedLine = (base: Billable): EditedLine => ({
-  key: base.id,
-  base,
-  name: base.name,
-  quantity: String(base.quantity),
-  amount: editableAmount(base.amountMinor, base.currencyCode),
-  discount: formatDiscount(base.discount, base.currencyCode),
-  taxRates: base.taxRates,
-  isRemoved: false,
-  errors: {}
-})
-
-let lastKey = 0
-
 export const newLine = (taxRates: ReadonlyArray<string>): EditedLine => ({
-  key: `new-${++lastKey}`,
+  // Unique also beside lines that were kept before a reload.
+  key: `new-${crypto.randomUUID()}`,
   base: undefined,
   name: "",
   quantity: "1",
@@ -80,6 +67,36 @@ export interface ParsedLine {
 }
 
 const parsed = new WeakMap<EditedLine, ParsedLine>()
+const changed = new WeakMap<EditedLine, boolean>()
+
+const untouched = new WeakMap<Billable, EditedLine>()
+
+/** A saved line as texts. It is known what they mean, so that ten thousand of them need not be parsed. */
+export const toEditedLine = (base: Billable): EditedLine => {
+  const known = untouched.get(base)
+  if (known !== undefined) return known
+  const { amountMinor, currencyCode, discount, id, name, quantity, taxRates } = base
+  const created: EditedLine = {
+    key: id,
+    base,
+    name,
+    quantity: String(quantity),
+    amount: editableAmount(amountMinor, currencyCode),
+    discount: formatDiscount(discount, currencyCode),
+    taxRates,
+    isRemoved: false,
+    errors: {}
+  }
+  parsed.set(created, { line: { quantity, amountMinor, discount, taxRates }, errors: {} })
+  changed.set(created, false)
+  untouched.set(base, created)
+  return created
+}
+
+/** Makes and computes a line before the editor shows it: all lines of a long draft at once would block the page. */
+export const prepareLine = (base: Billable) => {
+  netOfLine(parseLine(toEditedLine(base), base.currencyCode).line)
+}
 
 const parse = ({ amount, discount, name, quantity, taxRates }: EditedLine, currencyCode: string): ParsedLine => {
   const [count, amountMinor, given] = [
@@ -127,12 +144,29 @@ export const changeOf = (edited: EditedLine, currencyCode: string) => {
   }
 }
 
-export const isChanged = (line: EditedLine, currencyCode: string) =>
-  line.isRemoved
-    ? line.base !== undefined
-    : line.base === undefined
-      ? !isBlank(line)
-      : Object.keys(changeOf(line, currencyCode)).length > 0
+/** Whether a line differs from the saved one. Compares each version of a line once, as `parseLine` does. */
+export const isChanged = (line: EditedLine, currencyCode: string) => {
+  const known = changed.get(line)
+  if (known !== undefined) return known
+  const { base, isRemoved } = line
+  const found =
+    base === undefined
+      ? !isRemoved && !isBlank(line)
+      : isRemoved || Object.keys(changeOf(line, currencyCode)).length > 0
+  changed.set(line, found)
+  return found
+}
+
+const textsOf = ({ amount, discount, isRemoved, name, quantity, taxRates }: EditedLine) => [
+  name,
+  quantity,
+  amount,
+  discount,
+  taxRates,
+  isRemoved
+]
+
+export const hasSameTexts = (one: EditedLine, other: EditedLine) => isSame(textsOf(one), textsOf(other))
 
 const pastedColumnOf: Readonly<Record<Column, PastedColumn>> = {
   name: "name",
@@ -180,17 +214,19 @@ const columnOf = (field: string): string => {
   return field.startsWith("discount") ? "discount" : field
 }
 
+/** Errors by column, of each line by its key. */
+export type LineErrors = ReadonlyMap<string, EditedLine["errors"]>
+
 /** Puts errors such as `billables[2].name` to the lines that a request has sent. */
-export const withErrors = (
-  lines: ReadonlyArray<EditedLine>,
-  sent: ReadonlyArray<string>,
+export const errorsOfLines = (
+  sent: ReadonlyArray<EditedLine>,
   details: ReadonlyArray<{ readonly field: string; readonly message: string }>
-) => {
-  const found = new Map<string, Record<string, string>>()
+): LineErrors => {
+  const found = new Map<string, EditedLine["errors"]>()
   for (const { field, message } of details) {
     const [, index = "0", name = field] = field.match(/^billables\[(\d+)\]\.?(.*)$/) ?? []
-    const key = sent[Number(index)]
+    const key = sent[Number(index)]?.key
     if (key !== undefined) found.set(key, { ...found.get(key), [columnOf(name)]: message })
   }
-  return lines.map((line) => ({ ...line, errors: found.get(line.key) ?? {} }))
+  return found
 }

@@ -1,8 +1,8 @@
-import { useRef, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
 import { creditTotals } from "../../../domain/creditNotes/CreditTotals.ts"
-import { ApiFailure, api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
-import { withKey } from "../../api/idempotency.ts"
+import { ApiFailure, api, done, type Loaded, load, read, type Schemas } from "../../api/client.ts"
+import { orUndo, withKey } from "../../api/idempotency.ts"
 import { useFreshQuery } from "../../api/query.ts"
 import { hasRole, inTenant } from "../../api/session.ts"
 import { ifMatch } from "../../api/update.ts"
@@ -90,36 +90,21 @@ interface Content {
   readonly lines?: Array<ReturnType<typeof toRequestLine>>
 }
 
-/** Saves a draft. A draft that a failed attempt has left is changed, so that no second one is made. */
-const useDraft = (invoiceId: string) => {
-  const draft = useRef<Loaded<Schemas["CreditNote"]> | undefined>(undefined)
-  return async (body: Content) => {
-    const known = draft.current
-    draft.current =
-      known === undefined
-        ? await withKey(`credit note of ${invoiceId}`, (headers) =>
-            load(api.POST("/api/v1/credit-notes", { body: { ...body, invoiceId }, headers }))
-          )
-        : await load(
-            api.PATCH("/api/v1/credit-notes/{creditNoteId}", {
-              params: { path: { creditNoteId: known.value.id } },
-              body,
-              headers: ifMatch(known)
-            })
-          )
-    return draft.current
-  }
-}
+const create = (invoiceId: string, content: Content, headers: { "Idempotency-Key": string }) =>
+  load(api.POST("/api/v1/credit-notes", { body: { ...content, invoiceId }, headers }))
 
-const finalize = (note: Loaded<Schemas["CreditNote"]>) =>
-  withKey(`finalize ${note.value.id}`, (key) =>
-    read(
-      api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", {
-        params: { path: { creditNoteId: note.value.id }, query: {} },
-        headers: { ...key, ...ifMatch(note) }
-      })
-    )
+/**
+ * Creates the note and finalizes it. The service knows a key by its operation, so both requests have the same: after a
+ * reload between them, the same form makes no second note.
+ */
+const issue = async (invoiceId: string, content: Content, headers: { "Idempotency-Key": string }) => {
+  const note = await create(invoiceId, content, headers)
+  const path = { creditNoteId: note.value.id }
+  return orUndo(
+    read(api.POST("/api/v1/credit-notes/{creditNoteId}/finalize", { params: { path, query: {} }, headers })),
+    () => done(api.DELETE("/api/v1/credit-notes/{creditNoteId}", { params: { path }, headers: ifMatch(note) }))
   )
+}
 
 interface CreditFormProps {
   readonly invoice: Schemas["Invoice"]
@@ -131,7 +116,6 @@ const CreditForm = ({ invoice, lines, onClose }: CreditFormProps) => {
   const { route } = useLocation()
   const [mode, setMode] = useState<CreditMode>("full")
   const [texts, setTexts] = useState<ReadonlyMap<string, string>>(new Map())
-  const saveDraft = useDraft(invoice.id)
   const isIssued = hasRole("ADMIN")
   const submit = async (reason: string) => {
     const sent = lines.flatMap((credited) => {
@@ -139,10 +123,13 @@ const CreditForm = ({ invoice, lines, onClose }: CreditFormProps) => {
       return text === "" ? [] : [toRequestLine(credited, mode, text)]
     })
     try {
-      const note = await saveDraft({ reason, ...(mode === "full" ? { full: true } : { lines: sent }) })
-      if (isIssued) return `${(await finalize(note)).creditNoteNumber} is issued`
-      route(inTenant(`/credit-notes/${note.value.id}`))
-      return "The draft is saved"
+      const content = { reason, ...(mode === "full" ? { full: true } : { lines: sent }) }
+      return await withKey(`credit note of ${invoice.id}`, async (headers) => {
+        if (isIssued) return `${(await issue(invoice.id, content, headers)).creditNoteNumber} is issued`
+        const { value } = await create(invoice.id, content, headers)
+        route(inTenant(`/credit-notes/${value.id}`))
+        return "The draft is saved"
+      })
     } catch (cause) {
       throw atInputs(cause, sent)
     }

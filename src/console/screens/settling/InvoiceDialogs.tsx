@@ -1,4 +1,4 @@
-import { api, type Loaded, read, type Schemas } from "../../api/client.ts"
+import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { ifMatch } from "../../api/update.ts"
 import { Field, filled } from "../../ui/Form.tsx"
@@ -18,7 +18,7 @@ const readClientOf = async (contractId: string) =>
 const toTimestamp = (day: string) => `${day}T00:00:00.000Z`
 
 /** Records a payment that settles the invoice, wholly or in part. */
-export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
+export const PaymentDialog = ({ loaded: { etag, value }, onClose }: DialogProps) => {
   const { balanceMinor, contract, currencyCode, id } = value
   return (
     <FormDialog
@@ -37,7 +37,7 @@ export const PaymentDialog = ({ loaded: { value }, onClose }: DialogProps) => {
           ...(method === undefined ? {} : { method }),
           ...(reference === undefined ? {} : { reference })
         }
-        await withKey(`payment of ${id}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
+        await withKey(`payment of ${id} ${etag}`, (headers) => read(api.POST("/api/v1/payments", { body, headers })))
         return `A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`
       }}
     >
@@ -69,7 +69,7 @@ export const WriteOffDialog = ({ loaded, onClose }: DialogProps) => {
       onSubmit={async (values) => {
         const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
         const body = { amountMinor, reason: values["reason"] ?? "" }
-        await withKey(`write off ${id}`, (key) =>
+        await withKey(`write off ${id} ${loaded.etag}`, (key) =>
           read(
             api.POST("/api/v1/invoices/{invoiceId}/write-off", {
               params: { path: { invoiceId: id } },
@@ -101,7 +101,7 @@ export const ReverseWriteOffDialog = ({ loaded, onClose }: DialogProps) => (
     onClose={onClose}
     onSubmit={async () => {
       const { id } = loaded.value
-      await withKey(`reverse write-off ${id}`, (key) =>
+      await withKey(`reverse write-off ${id} ${loaded.etag}`, (key) =>
         read(
           api.POST("/api/v1/invoices/{invoiceId}/write-off/reverse", {
             params: { path: { invoiceId: id } },
@@ -133,12 +133,13 @@ export const SendDialog = ({ loaded: { value }, onClose }: DialogProps) => (
         ...(subject === undefined ? {} : { subject }),
         ...(message === undefined ? {} : { message })
       }
-      const mails = await withKey(`send ${value.id}`, (headers) =>
-        read(
+      const { isReplayed, value: mails } = await withKey(`send ${value.id}`, (headers) =>
+        load(
           api.POST("/api/v1/invoices/{invoiceId}/send", { params: { path: { invoiceId: value.id } }, body, headers })
         )
       )
-      return `Sent to ${mails.map(({ recipient }) => recipient).join(", ")}`
+      const recipients = mails.map(({ recipient }) => recipient).join(", ")
+      return isReplayed ? `An earlier try was already sent to ${recipients}` : `Sent to ${recipients}`
     }}
   >
     <Field name="to" label="To" hint="Addresses with commas between them. Empty: the contacts that receive invoices." />

@@ -73,7 +73,7 @@ export const AllocateDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
       onSubmit={async (values) => {
         const { invoiceId = "" } = values
         const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
-        await withKey(`allocate ${id} ${invoiceId}`, (key) =>
+        await withKey(`allocate ${id} ${invoiceId} ${loaded.etag}`, (key) =>
           operations[kind].allocate(id, { invoiceId, amountMinor }, { ...key, ...ifMatch(loaded) })
         )
         return `${formatMoney(amountMinor, currencyCode)} settles ${invoice?.invoiceNumber}`
@@ -120,7 +120,9 @@ export const RefundDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
         const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
         const { reference } = filled(values)
         const body = { amountMinor, ...(reference === undefined ? {} : { reference }) }
-        await withKey(`refund ${id}`, (key) => operations[kind].refund(id, body, { ...key, ...ifMatch(loaded) }))
+        await withKey(`refund ${id} ${loaded.etag}`, (key) =>
+          operations[kind].refund(id, body, { ...key, ...ifMatch(loaded) })
+        )
         return `${formatMoney(amountMinor, currencyCode)} is refunded`
       }}
     >

@@ -1,0 +1,171 @@
+import type { Page, Route } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { invoiceClient } from "../support/fixtures/invoices.ts"
+import { type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
+
+const linesRequest = "**/api/v1/billables"
+
+describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 60_000 }, () => {
+  let console: RunningConsole
+  let invoicing: ReturnType<typeof invoiceClient>
+  beforeAll(async () => {
+    console = await startConsole()
+    invoicing = invoiceClient(console.service, console.tenant)
+  })
+  afterAll(() => console?.stop())
+
+  const openDraft = async () => {
+    const { id } = await invoicing.draft()
+    await invoicing.add(id, { name: "Saved", amountMinor: 1000 })
+    const page = await console.open(`/invoices/${id}`)
+    await page.waitForSelector("[aria-label='Name, line 1']")
+    return { id, page }
+  }
+  const type = async (page: Page, line: number, name: string) => {
+    await page.fill(`[aria-label='Name, line ${line}']`, name)
+    await page.fill(`[aria-label='Price, line ${line}']`, "2")
+  }
+  const addLine = async (page: Page, line: number, name: string) => {
+    await page.click("text=+ Add a line")
+    await type(page, line, name)
+  }
+  const save = async (page: Page) => {
+    await page.keyboard.press("Control+s")
+    await page.waitForSelector("text=The draft is saved")
+  }
+  const namesOf = async (id: string) => (await invoicing.lines(id)).map(({ name }) => name).sort()
+  const shownNames = async (page: Page, count: number) => {
+    await page.waitForSelector(`[aria-label='Name, line ${count}']`)
+    return page.evaluate<ReadonlyArray<string>>(
+      "[...document.querySelectorAll('.cell.name input')].map(({ value }) => value)"
+    )
+  }
+  /** Answers the next POST of lines in another way. */
+  const interceptOnce = async (page: Page, handle: (route: Route) => Promise<unknown>) => {
+    let isDone = false
+    await page.route(linesRequest, async (route) => {
+      if (isDone || route.request().method() !== "POST") return route.fallback()
+      isDone = true
+      await handle(route)
+    })
+  }
+
+  it("are there again after Back and Forward, and after a reload, and can be discarded", async () => {
+    const { id, page } = await openDraft()
+    await page.fill("[aria-label='Name, line 1']", "Changed")
+    await addLine(page, 2, "Typed")
+    await page.fill("#invoice-discount", "10%")
+    await page.click("nav >> text=Clients")
+    await page.waitForSelector("text=Your unsaved lines are kept")
+    await page.goBack()
+    assert.deepStrictEqual(await shownNames(page, 2), ["Changed", "Typed"])
+    assert.strictEqual(await page.inputValue("#invoice-discount"), "10%")
+    const asked: Array<string> = []
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await console.open(`/invoices/${id}`)
+    assert.deepStrictEqual(asked, ["beforeunload"])
+    assert.deepStrictEqual(await shownNames(page, 2), ["Changed", "Typed"])
+    assert.deepStrictEqual(await namesOf(id), ["Saved"])
+    await save(page)
+    assert.deepStrictEqual(await namesOf(id), ["Changed", "Typed"])
+    await page.fill("[aria-label='Name, line 1']", "Mistake")
+    await page.click("nav >> text=Clients")
+    await page.waitForSelector("h1:has-text('Clients')")
+    await page.goBack()
+    await page.click("text=Discard it")
+    assert.deepStrictEqual(await shownNames(page, 2), ["Changed", "Typed"])
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    page.removeAllListeners("dialog")
+  })
+
+  it("are saved once if the answer is lost, also with what is typed afterwards", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "Travel")
+    // The page tries again by itself when it reads the draft: that answer is lost too.
+    let lost = 0
+    await page.route(linesRequest, async (route) => {
+      if (route.request().method() !== "POST" || lost++ >= 2) return route.fallback()
+      await route.fetch()
+      await route.abort()
+    })
+    await page.keyboard.press("Control+s")
+    await page.waitForSelector("text=cannot be reached")
+    await page.fill("[aria-label='Name, line 2']", "Travel to Bergen")
+    await save(page)
+    await page.unroute(linesRequest)
+    assert.deepStrictEqual(await namesOf(id), ["Saved", "Travel to Bergen"])
+  })
+
+  it("are saved once if the page is left while they are on their way", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "Travel")
+    let stop: () => Promise<unknown> = async () => undefined
+    const sent = new Promise<void>((resolve) => {
+      void interceptOnce(page, async (route) => {
+        await route.fetch()
+        stop = () => route.abort().catch(() => undefined)
+        resolve()
+      })
+    })
+    page.once("dialog", (dialog) => void dialog.accept())
+    await page.keyboard.press("Control+s")
+    await sent
+    await page.goto("about:blank")
+    await stop()
+    await page.unroute(linesRequest)
+    await console.open(`/invoices/${id}`)
+    assert.deepStrictEqual(await shownNames(page, 2), ["Saved", "Travel"])
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    assert.deepStrictEqual(await namesOf(id), ["Saved", "Travel"])
+  })
+
+  it("that are typed while a save runs are neither lost nor saved with it", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "First")
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await interceptOnce(page, async (route) => {
+      await released
+      await route.continue()
+    })
+    await Promise.all([page.waitForRequest(linesRequest), page.keyboard.press("Control+s")])
+    await page.fill("[aria-label='Name, line 2']", "First, longer")
+    await addLine(page, 3, "Second")
+    release()
+    await page.waitForSelector("text=The draft is saved")
+    await page.unroute(linesRequest)
+    assert.deepStrictEqual(await namesOf(id), ["First", "Saved"])
+    assert.deepStrictEqual(await shownNames(page, 3), ["Saved", "First, longer", "Second"])
+    await page.waitForSelector(".page-head button.primary:has-text('Save')")
+    await page.click(".page-head button:has-text('Save')")
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    assert.deepStrictEqual(await namesOf(id), ["First, longer", "Saved", "Second"])
+  })
+
+  it("of a large paste are saved once if a later request of the same save fails", async () => {
+    const { id, page } = await openDraft()
+    await page.click("text=+ Add a line")
+    await page.waitForSelector("[aria-label='Name, line 2']:focus")
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer()
+      clipboardData.setData("text/plain", Array.from({ length: 1001 }, (_, n) => "Pasted " + n + "\\t1\\t1").join("\\n"))
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }))
+    }`)
+    await page.waitForSelector(".totals .sum dd[data-amount='101100']")
+    let sent = 0
+    await page.route(linesRequest, (route) =>
+      route.request().method() === "POST" && ++sent >= 2 && sent <= 3 ? route.abort() : route.fallback()
+    )
+    await page.keyboard.press("Control+s")
+    await page.waitForSelector("text=cannot be reached")
+    await save(page)
+    await page.unroute(linesRequest)
+    assert.strictEqual((await invoicing.read(id)).billableCount, 1002)
+  })
+})
