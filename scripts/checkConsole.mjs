@@ -6,13 +6,13 @@ import { inProject, orExplain, root } from "./project.mjs"
 
 const help = `npm run check:console                            opens and scrolls long lists of the console in Chromium, and types into
                                                  a draft of 10 000 lines; reports frames, long tasks and the size of
-                                                 the scripts; fails if a task takes more than 100 ms of CPU
+                                                 the scripts; fails if a task takes more than 100 ms
 npm run check:console -- --seconds 20            scrolls each list so long [5]
 npm run check:console -- --drafts 1000           compares the live totals of so many random drafts with the service's
 npm run check:console -- --screenshots <folder>  writes every screen to a folder, in light and dark, 1280 and 360 pixels wide
 
-It starts PostgreSQL, NATS and the service by itself. The frames and the length of a task depend on what else the machine
-does, the CPU time of a task does not.`
+It starts PostgreSQL, NATS and the service by itself. Run nothing else beside it: frames and tasks take longer then. The table
+also has the CPU time of tasks, which does not depend on other programs.`
 
 const { values } = parseArgs({
   options: {

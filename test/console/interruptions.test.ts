@@ -212,25 +212,4 @@ describe.skipIf(isSkipped)(titleOf("A form of the console"), { timeout: 60_000 }
     await late()
     assert.strictEqual((await form.count(path)) - before, 1)
   })
-
-  it("makes one invoice by clicks until the next screen is loaded", async () => {
-    const path = await pathOfContract()
-    const page = await console.open(path)
-    const isInvoiceScript = /\/assets\/Invoice-\w+\.js$/
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route(isInvoiceScript, async (route) => {
-      await released
-      await route.continue()
-    })
-    const [asked] = await Promise.all([page.waitForRequest(isInvoiceScript), page.click("text=Empty invoice")])
-    assert.include(asked.url(), "Invoice")
-    await page.dblclick("text=Empty invoice")
-    release()
-    await page.waitForSelector("h1:has-text('Draft invoice')")
-    await page.unroute(isInvoiceScript)
-    assert.strictEqual(await countOf(`/invoices?contractId=${idIn(path)}`), 1)
-  })
 })

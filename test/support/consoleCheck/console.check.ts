@@ -73,9 +73,9 @@ describe.skipIf(isSkipped)(titleOf("The console under load"), () => {
         })
     }
     say(`\n${formatTable(columns, measured)}\n`)
-    const slow = measured.filter(({ mostCpuMs }) => mostCpuMs > maxTaskMs)
+    const slow = measured.filter(({ longestTaskMs }) => longestTaskMs > maxTaskMs)
     assert.deepStrictEqual(
-      slow.map(({ mostCpuMs, name }) => `${name}: ${milliseconds(mostCpuMs)}`),
+      slow.map(({ longestTaskMs, name }) => `${name}: ${milliseconds(longestTaskMs)}`),
       []
     )
   })

@@ -1,4 +1,5 @@
 import { insertClients } from "../fixtures/clientRows.ts"
+import { insertDueDeliveries } from "../fixtures/dueDeliveries.ts"
 import { invoiceClient } from "../fixtures/invoices.ts"
 import type { RunningConsole } from "../servers/console.ts"
 
@@ -48,6 +49,12 @@ export const longLists: ReadonlyArray<LongList> = [
       await copyDrafts(console, 5000)
       return "/invoices"
     }
+  },
+  {
+    name: "50 000 deliveries",
+    row: ".virtual .row",
+    make: async ({ pool, tenant }) =>
+      `/integrations/${await insertDueDeliveries(pool, tenant, "http://127.0.0.1:9", 50_000)}`
   },
   {
     name: "10 000 lines of a draft",

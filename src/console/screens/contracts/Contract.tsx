@@ -130,7 +130,7 @@ export const Contract = () => {
   const related = useQuery(`contract ${contractId} related`, () => readRelated(contractId))
   const canWrite = hasRole("MEMBER")
   const close = () => setPanel(undefined)
-  // Stays true after a success: until the next screen is loaded, this one can be clicked.
+  // Stays true after a success: until the next screen is shown, this one can be clicked.
   const isCreating = useRef(false)
   const createDraft = async () => {
     if (isCreating.current) return
