@@ -15,6 +15,9 @@ interface PagedListProps<A> {
   readonly onScrolled?: (isAway: boolean) => void
 }
 
+/** `Deliveries` as "delivery", `Clients` as "client". */
+const singular = (label: string) => label.toLowerCase().replace(/ies$/, "y").replace(/s$/, "")
+
 /** A list that loads its pages as somebody scrolls. */
 export const PagedList = <A,>({ empty, keyOf, label, onScrolled, pages, row }: PagedListProps<A>) => {
   if (pages.error !== undefined) return <Failed failure={pages.error} />
@@ -34,7 +37,7 @@ export const PagedList = <A,>({ empty, keyOf, label, onScrolled, pages, row }: P
       <p class="count muted" role="status">
         {pages.items.length}
         {pages.hasMore ? "+" : ""}{" "}
-        {pages.items.length === 1 ? label.toLowerCase().replace(/s$/, "") : label.toLowerCase()}
+        {pages.items.length === 1 ? singular(label) : label.toLowerCase()}
       </p>
     </div>
   )

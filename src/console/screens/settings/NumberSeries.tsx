@@ -51,7 +51,7 @@ const Periods = ({ periods, title }: { readonly periods: ReadonlyArray<Period>; 
     <table>
       <thead>
         <tr>
-          {["Period", "First", "Last", "Proof"].map((head) => (
+          {["Period", "Proof", "First", "Last"].map((head) => (
             <th key={head} scope="col">
               {head}
             </th>
@@ -68,11 +68,11 @@ const Periods = ({ periods, title }: { readonly periods: ReadonlyArray<Period>; 
         {periods.map((period) => (
           <tr key={period.period}>
             <th scope="row">{period.period}</th>
-            <td>{period.first ?? "—"}</td>
-            <td>{period.last ?? "—"}</td>
             <td>
               <Proof gaps={period.gaps} />
             </td>
+            <td>{period.first ?? "—"}</td>
+            <td>{period.last ?? "—"}</td>
             <td class="right">{formatNumber(period.count)}</td>
             <td class="right">{"voids" in period ? formatNumber(period.voids) : "—"}</td>
           </tr>
