@@ -1,7 +1,7 @@
 import { useLocation } from "preact-iso/router"
 import { api, read } from "../api/client.ts"
 import { withKey } from "../api/idempotency.ts"
-import { Field, Form } from "../ui/Form.tsx"
+import { Field, Form } from "../ui/forms/Form.tsx"
 import { addTenant } from "./signIn.ts"
 
 /** For a user who is not a member of any tenant. */

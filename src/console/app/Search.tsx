@@ -2,8 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
 import { api, load } from "../api/client.ts"
 import { inTenant } from "../api/session.ts"
-import { Dialog } from "../ui/Dialog.tsx"
-import { minSearchLength } from "../ui/Filters.tsx"
+import { Dialog } from "../ui/forms/Dialog.tsx"
+import { minSearchLength } from "../ui/lists/Filters.tsx"
 
 interface Hit {
   readonly href: string

@@ -1,4 +1,4 @@
-import { Dialog } from "../ui/Dialog.tsx"
+import { Dialog } from "../ui/forms/Dialog.tsx"
 import { places } from "./places.ts"
 
 const shortcuts: ReadonlyArray<readonly [keys: string, effect: string]> = [

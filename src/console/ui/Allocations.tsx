@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client.ts"
 import { inTenant } from "../api/session.ts"
-import { RowLink } from "./RowLink.tsx"
+import { RowLink } from "./lists/RowLink.tsx"
 import { Money } from "./Value.tsx"
 
 interface AllocationsProps {

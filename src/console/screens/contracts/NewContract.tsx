@@ -3,8 +3,8 @@ import { parseAmount } from "../../../domain/money/AmountParser.ts"
 import { ApiFailure, api, read } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { inTenant } from "../../api/session.ts"
-import { Choice, Field, type FormValues } from "../../ui/Form.tsx"
-import { FormDialog } from "../../ui/FormDialog.tsx"
+import { Choice, Field, type FormValues } from "../../ui/forms/Form.tsx"
+import { FormDialog } from "../../ui/forms/FormDialog.tsx"
 
 const isStatus = (text: string | undefined): text is "DRAFT" | "ACTIVE" => text === "DRAFT" || text === "ACTIVE"
 

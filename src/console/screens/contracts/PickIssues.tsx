@@ -4,9 +4,9 @@ import { ApiFailure, api, done, load, read, readAll, type Schemas } from "../../
 import { orUndo, withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Field, Form, type FormValues } from "../../ui/Form.tsx"
 import { editableAmount } from "../../ui/format.ts"
+import { Dialog } from "../../ui/forms/Dialog.tsx"
+import { Field, Form, type FormValues } from "../../ui/forms/Form.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
 import { amountOf } from "./NewContract.tsx"
 

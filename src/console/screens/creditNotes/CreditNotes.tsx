@@ -1,9 +1,9 @@
 import { api, load } from "../../api/client.ts"
 import { findClient } from "../../api/lookups.ts"
 import { inTenant } from "../../api/session.ts"
-import { StatusFilter, statusQuery, useFilters } from "../../ui/Filters.tsx"
-import { ListScreen } from "../../ui/ListScreen.tsx"
-import { RowLink } from "../../ui/RowLink.tsx"
+import { StatusFilter, statusQuery, useFilters } from "../../ui/lists/Filters.tsx"
+import { ListScreen } from "../../ui/lists/ListScreen.tsx"
+import { RowLink } from "../../ui/lists/RowLink.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 
 const statuses = ["DRAFT", "FINALIZED"] as const

@@ -1,4 +1,4 @@
-import { Choice, Field, type FormValues } from "../../ui/Form.tsx"
+import { Choice, Field, type FormValues } from "../../ui/forms/Form.tsx"
 import { type IntegrationValue, type Provider, providers } from "./providers.ts"
 
 type Config = IntegrationValue["config"]

@@ -1,7 +1,7 @@
 import { api, load, type Schemas } from "../../api/client.ts"
 import { usePages } from "../../api/query.ts"
-import { ChoiceFilter, SearchInput, useFilters } from "../../ui/Filters.tsx"
-import { PagedList } from "../../ui/PagedList.tsx"
+import { ChoiceFilter, SearchInput, useFilters } from "../../ui/lists/Filters.tsx"
+import { PagedList } from "../../ui/lists/PagedList.tsx"
 import { Day } from "../../ui/Value.tsx"
 
 type Issue = Schemas["TrackedIssue"]

@@ -1,8 +1,8 @@
 import { api, read } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { changes } from "../../api/query.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Choice, Field, Form } from "../../ui/Form.tsx"
+import { Dialog } from "../../ui/forms/Dialog.tsx"
+import { Choice, Field, Form } from "../../ui/forms/Form.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 
 const finished = [

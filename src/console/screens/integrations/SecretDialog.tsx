@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import type { Schemas } from "../../api/client.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 
 type WithSecret = Pick<Schemas["IntegrationWithSecret"], "secret" | "webhookUrl">

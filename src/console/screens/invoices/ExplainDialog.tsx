@@ -1,6 +1,6 @@
 import { api, read, type Schemas } from "../../api/client.ts"
 import { useQuery } from "../../api/query.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { ScrollX } from "../../ui/ScrollX.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { Money } from "../../ui/Value.tsx"

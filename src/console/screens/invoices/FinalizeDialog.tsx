@@ -3,7 +3,7 @@ import { ApiFailure, api, type Loaded, load, messageOf, read, type Schemas } fro
 import { withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { ifMatch } from "../../api/update.ts"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { Loading, Shown } from "../../ui/State.tsx"
 import { notify } from "../../ui/Toasts.tsx"
 import { Day, Money } from "../../ui/Value.tsx"

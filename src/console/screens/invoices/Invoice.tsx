@@ -20,14 +20,14 @@ import {
   WriteOffDialog
 } from "../settling/InvoiceDialogs.tsx"
 import { LinkDialog } from "../settling/LinkDialog.tsx"
-import { prepareLine } from "./draftLines.ts"
-import { Editor } from "./Editor.tsx"
 import { ExplainDialog } from "./ExplainDialog.tsx"
+import { prepareLine } from "./editor/draftLines.ts"
+import { Editor } from "./editor/Editor.tsx"
+import { finishPendingLines } from "./editor/newLines.ts"
 import { FinalizeDialog } from "./FinalizeDialog.tsx"
 import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
-import { finishPendingLines } from "./newLines.ts"
 import { isOverdue } from "./overdue.ts"
 import { Settlements } from "./Settlements.tsx"
 

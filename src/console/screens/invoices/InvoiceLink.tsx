@@ -1,6 +1,6 @@
 import type { Schemas } from "../../api/client.ts"
 import { inTenant } from "../../api/session.ts"
-import { RowLink } from "../../ui/RowLink.tsx"
+import { RowLink } from "../../ui/lists/RowLink.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 

@@ -9,9 +9,9 @@ import {
   statusOptions,
   statusQuery,
   useFilters
-} from "../../ui/Filters.tsx"
-import { ListScreen } from "../../ui/ListScreen.tsx"
-import { RowLink } from "../../ui/RowLink.tsx"
+} from "../../ui/lists/Filters.tsx"
+import { ListScreen } from "../../ui/lists/ListScreen.tsx"
+import { RowLink } from "../../ui/lists/RowLink.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { isOverdue } from "./overdue.ts"

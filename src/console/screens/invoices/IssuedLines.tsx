@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/client.ts"
 import { formatNumber } from "../../ui/format.ts"
+import { VirtualList } from "../../ui/lists/VirtualList.tsx"
 import { Money } from "../../ui/Value.tsx"
-import { VirtualList } from "../../ui/VirtualList.tsx"
 import { Totals } from "./Totals.tsx"
 
 interface IssuedLinesProps {

@@ -1,8 +1,8 @@
 import { api, read } from "../../api/client.ts"
 import { useQuery } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
+import { RowLink } from "../../ui/lists/RowLink.tsx"
 import { Section } from "../../ui/Page.tsx"
-import { RowLink } from "../../ui/RowLink.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
 

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { readFile } from "../../api/client.ts"
 import { hasRole, tenant, tenantId } from "../../api/session.ts"
 import { saveFile } from "../../ui/download.ts"
-import { DayFilter, useFilters } from "../../ui/Filters.tsx"
+import { DayFilter, useFilters } from "../../ui/lists/Filters.tsx"
 import { Section } from "../../ui/Page.tsx"
 import { attempt } from "../../ui/Toasts.tsx"
 

@@ -1,9 +1,9 @@
 import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { ifMatch } from "../../api/update.ts"
-import { Field, filled } from "../../ui/Form.tsx"
-import { FormDialog } from "../../ui/FormDialog.tsx"
 import { editableAmount, formatMoney } from "../../ui/format.ts"
+import { Field, filled } from "../../ui/forms/Form.tsx"
+import { FormDialog } from "../../ui/forms/FormDialog.tsx"
 import { amountOf } from "../contracts/NewContract.tsx"
 
 interface DialogProps {

@@ -1,5 +1,5 @@
-import { ApiFailure, api, done, load, read, type Schemas } from "../../api/client.ts"
-import { askWhetherToRedo, updateListed } from "../../api/update.ts"
+import { ApiFailure, api, done, load, read, type Schemas } from "../../../api/client.ts"
+import { askWhetherToRedo, updateListed } from "../../../api/update.ts"
 import {
   changeOf,
   type EditedLine,

@@ -1,5 +1,5 @@
-import type { Discount } from "../../../domain/money/InvoiceArithmetic.ts"
-import type { Schemas } from "../../api/client.ts"
+import type { Discount } from "../../../../domain/money/InvoiceArithmetic.ts"
+import type { Schemas } from "../../../api/client.ts"
 import { type EditedLine, formatDiscount, hasSameTexts, isChanged, toEditedLine } from "./draftLines.ts"
 import type { CreatedLine } from "./newLines.ts"
 

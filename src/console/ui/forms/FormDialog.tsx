@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
-import { changes } from "../api/query.ts"
+import { changes } from "../../api/query.ts"
+import { notify } from "../Toasts.tsx"
 import { Dialog } from "./Dialog.tsx"
 import { Form, type FormValues } from "./Form.tsx"
-import { notify } from "./Toasts.tsx"
 
 interface FormDialogProps {
   readonly title: string

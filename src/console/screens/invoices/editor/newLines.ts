@@ -1,5 +1,5 @@
-import { ApiFailure, api, read, type Schemas } from "../../api/client.ts"
-import { withKey } from "../../api/idempotency.ts"
+import { ApiFailure, api, read, type Schemas } from "../../../api/client.ts"
+import { withKey } from "../../../api/idempotency.ts"
 import { type EditedLine, parseLine } from "./draftLines.ts"
 
 type Billable = Schemas["Billable"]

@@ -1,8 +1,8 @@
 import { type ComponentChildren, createContext } from "preact"
 import { useContext, useId, useRef, useState } from "preact/hooks"
-import { ApiFailure } from "../api/client.ts"
-import { type FieldErrors, sortDetails } from "../api/fieldErrors.ts"
-import { notify } from "./Toasts.tsx"
+import { ApiFailure } from "../../api/client.ts"
+import { type FieldErrors, sortDetails } from "../../api/fieldErrors.ts"
+import { notify } from "../Toasts.tsx"
 
 const noErrors: FieldErrors = { byField: new Map(), others: [] }
 

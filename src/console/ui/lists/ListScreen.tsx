@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact"
-import type { Loaded } from "../api/client.ts"
-import { usePages } from "../api/query.ts"
-import { tenantId } from "../api/session.ts"
-import { Page } from "./Page.tsx"
+import type { Loaded } from "../../api/client.ts"
+import { usePages } from "../../api/query.ts"
+import { tenantId } from "../../api/session.ts"
+import { Page } from "../Page.tsx"
 import { PagedList } from "./PagedList.tsx"
 
 interface ListScreenProps<A, Q> {

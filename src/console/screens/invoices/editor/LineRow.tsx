@@ -1,7 +1,7 @@
 import { Component } from "preact"
-import { netOfLine } from "../../../domain/invoicing/DraftTotals.ts"
-import type { Schemas } from "../../api/client.ts"
-import { Money } from "../../ui/Value.tsx"
+import { netOfLine } from "../../../../domain/invoicing/DraftTotals.ts"
+import type { Schemas } from "../../../api/client.ts"
+import { Money } from "../../../ui/Value.tsx"
 import { type Column, columns, type EditedLine, parseLine } from "./draftLines.ts"
 
 export const labels: Readonly<Record<Column, string>> = {

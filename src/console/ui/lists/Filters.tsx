@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 import { useLocation } from "preact-iso/router"
-import { formatStatus } from "./format.ts"
+import { formatStatus } from "../format.ts"
 
 const typingPauseMs = 250
 

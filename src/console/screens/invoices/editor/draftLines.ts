@@ -1,9 +1,9 @@
-import { type DraftLine, netOfLine } from "../../../domain/invoicing/DraftTotals.ts"
-import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../domain/invoicing/PastedLines.ts"
-import { parseAmount, parseNumber } from "../../../domain/money/AmountParser.ts"
-import type { Discount } from "../../../domain/money/InvoiceArithmetic.ts"
-import type { Schemas } from "../../api/client.ts"
-import { editableAmount } from "../../ui/format.ts"
+import { type DraftLine, netOfLine } from "../../../../domain/invoicing/DraftTotals.ts"
+import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../../domain/invoicing/PastedLines.ts"
+import { parseAmount, parseNumber } from "../../../../domain/money/AmountParser.ts"
+import type { Discount } from "../../../../domain/money/InvoiceArithmetic.ts"
+import type { Schemas } from "../../../api/client.ts"
+import { editableAmount } from "../../../ui/format.ts"
 
 type Billable = Schemas["Billable"]
 

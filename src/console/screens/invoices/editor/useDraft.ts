@@ -1,6 +1,6 @@
 import { type MutableRef, useEffect, useMemo, useRef, useState } from "preact/hooks"
-import type { Schemas } from "../../api/client.ts"
-import { notify } from "../../ui/Toasts.tsx"
+import type { Schemas } from "../../../api/client.ts"
+import { notify } from "../../../ui/Toasts.tsx"
 import { type EditedLine, formatDiscount, isChanged, type LineErrors, newLine } from "./draftLines.ts"
 import { forgetDraft, keepDraft, readKeptDraft } from "./keptDraft.ts"
 import type { CreatedLine } from "./newLines.ts"

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from "preact/hooks"
-import type { Schemas } from "../../api/client.ts"
-import { useNarrow } from "../../ui/narrow.ts"
-import { VirtualList } from "../../ui/VirtualList.tsx"
+import type { Schemas } from "../../../api/client.ts"
+import { VirtualList } from "../../../ui/lists/VirtualList.tsx"
+import { useNarrow } from "../../../ui/narrow.ts"
 import { type Column, columns, type EditedLine, newLine, pasteLines } from "./draftLines.ts"
 import { cellId, type LineActions, LineRow, labels } from "./LineRow.tsx"
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
-import type { Pages } from "../api/query.ts"
-import { Empty, Failed, Loading } from "./State.tsx"
+import type { Pages } from "../../api/query.ts"
+import { Empty, Failed, Loading } from "../State.tsx"
 import { VirtualList } from "./VirtualList.tsx"
 
 /** As high as `.virtual .row` in the style sheet. */
@@ -36,8 +36,7 @@ export const PagedList = <A,>({ empty, keyOf, label, onScrolled, pages, row }: P
       />
       <p class="count muted" role="status">
         {pages.items.length}
-        {pages.hasMore ? "+" : ""}{" "}
-        {pages.items.length === 1 ? singular(label) : label.toLowerCase()}
+        {pages.hasMore ? "+" : ""} {pages.items.length === 1 ? singular(label) : label.toLowerCase()}
       </p>
     </div>
   )

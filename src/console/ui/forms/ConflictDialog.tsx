@@ -1,7 +1,7 @@
-import { conflict } from "../api/update.ts"
+import { conflict } from "../../api/update.ts"
+import { formatMoney, formatStatus } from "../format.ts"
+import { ScrollX } from "../ScrollX.tsx"
 import { Dialog } from "./Dialog.tsx"
-import { formatMoney, formatStatus } from "./format.ts"
-import { ScrollX } from "./ScrollX.tsx"
 
 /** `amountMinor` as people read it: Amount. */
 const labelOf = (field: string) =>
