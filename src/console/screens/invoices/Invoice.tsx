@@ -11,37 +11,16 @@ import { PdfPreview } from "../../ui/PdfPreview.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { attempt, notify } from "../../ui/Toasts.tsx"
 import { Badge, Day, Money } from "../../ui/Value.tsx"
-import { CreditNoteDialog } from "../settling/CreditNoteDialog.tsx"
-import {
-  PaymentDialog,
-  ReverseWriteOffDialog,
-  SendDialog,
-  VoidDialog,
-  WriteOffDialog
-} from "../settling/InvoiceDialogs.tsx"
-import { LinkDialog } from "../settling/LinkDialog.tsx"
-import { ExplainDialog } from "./ExplainDialog.tsx"
 import { prepareLine } from "./editor/draftLines.ts"
 import { Editor } from "./editor/Editor.tsx"
 import { finishPendingLines } from "./editor/newLines.ts"
-import { FinalizeDialog } from "./FinalizeDialog.tsx"
+import { InvoiceActions, InvoiceToolbar } from "./InvoiceActions.tsx"
+import { InvoicePanels, type Panel } from "./InvoicePanels.tsx"
 import { IssuedLines } from "./IssuedLines.tsx"
 import { invoiceTitle } from "./invoiceTitle.ts"
 import { Mails } from "./Mails.tsx"
 import { isOverdue } from "./overdue.ts"
 import { Settlements } from "./Settlements.tsx"
-
-type Panel =
-  | "finalize"
-  | "send"
-  | "payment"
-  | "credit"
-  | "void"
-  | "explain"
-  | "link"
-  | "writeOff"
-  | "reverseWriteOff"
-  | undefined
 
 /** The largest page of the API: an invoice can have ten thousand lines. */
 const linesPerPage = 200
@@ -98,139 +77,6 @@ const factsOf = ({ contract, loaded: { value } }: Pick<ShownInvoice, "contract" 
   ] as const
 }
 
-interface ActionsProps {
-  readonly invoice: Schemas["Invoice"]
-  readonly open: (panel: Panel) => void
-  readonly save: () => Promise<boolean>
-  readonly isDirty: boolean
-  readonly onDelete: () => void
-}
-
-/** What the status and the role allow, the next step last and in colour. */
-const Actions = ({ invoice: { status }, isDirty, onDelete, open, save }: ActionsProps) => {
-  const isAdmin = hasRole("ADMIN")
-  if (status === "DRAFT")
-    return (
-      <>
-        {hasRole("MEMBER") && (
-          <>
-            <button type="button" class="quiet danger" onClick={onDelete}>
-              Delete
-            </button>
-            <button
-              type="button"
-              class={isDirty ? "primary" : ""}
-              aria-disabled={!isDirty}
-              onClick={() => isDirty && void save()}
-            >
-              Save
-            </button>
-          </>
-        )}
-        {isAdmin && (
-          <button
-            type="button"
-            class={isDirty ? "" : "primary"}
-            onClick={async () => (!isDirty || (await save())) && open("finalize")}
-          >
-            Finalize…
-          </button>
-        )}
-      </>
-    )
-  const credit = (
-    <button type="button" onClick={() => open("credit")}>
-      Credit note
-    </button>
-  )
-  if (status === "VOID") return null
-  if (!isAdmin) return hasRole("MEMBER") ? credit : null
-  return (
-    <>
-      {status === "FINALIZED" && (
-        <button type="button" class="quiet danger" onClick={() => open("void")}>
-          Void
-        </button>
-      )}
-      {credit}
-      {status === "FINALIZED" && (
-        <button type="button" onClick={() => open("payment")}>
-          Record payment
-        </button>
-      )}
-      <button type="button" class="primary" onClick={() => open("send")}>
-        Send
-      </button>
-    </>
-  )
-}
-
-interface PanelsProps {
-  readonly panel: Panel
-  readonly loaded: Loaded<Schemas["Invoice"]>
-  readonly lines: ReadonlyArray<Schemas["Billable"]>
-  readonly onClose: () => void
-}
-
-const Panels = ({ lines, panel, ...props }: PanelsProps) => {
-  switch (panel) {
-    case "finalize":
-      // The answer may be lost, or another person faster.
-      return props.loaded.value.status === "DRAFT" ? <FinalizeDialog {...props} /> : null
-    case "send":
-      return <SendDialog {...props} />
-    case "payment":
-      return <PaymentDialog {...props} />
-    case "credit":
-      return <CreditNoteDialog {...props} lines={lines} />
-    case "void":
-      return <VoidDialog {...props} />
-    case "writeOff":
-      return <WriteOffDialog {...props} />
-    case "reverseWriteOff":
-      return <ReverseWriteOffDialog {...props} />
-    case "explain":
-      return <ExplainDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
-    case "link":
-      return <LinkDialog invoiceId={props.loaded.value.id} onClose={props.onClose} />
-    default:
-      return null
-  }
-}
-
-interface ToolbarProps {
-  readonly invoice: Schemas["Invoice"]
-  readonly open: (panel: Panel) => void
-  readonly isPreviewed: boolean
-}
-
-/** What one looks at beside the lines, and what is rarely done. */
-const Toolbar = ({ invoice, isPreviewed, open }: ToolbarProps) => {
-  const { route } = useLocation()
-  const tool = (panel: Panel, label: string) => (
-    <button type="button" class="quiet" onClick={() => open(panel)}>
-      {label}
-    </button>
-  )
-  const isAdmin = hasRole("ADMIN")
-  return (
-    <div class="toolbar">
-      <button
-        type="button"
-        class="quiet"
-        aria-pressed={isPreviewed}
-        onClick={() => route(inTenant(`/invoices/${invoice.id}${isPreviewed ? "" : "?preview=pdf"}`))}
-      >
-        {isPreviewed ? "Hide PDF" : "Show PDF"}
-      </button>
-      {tool("explain", "Explain")}
-      {invoice.issuedAt !== undefined && hasRole("MEMBER") && tool("link", "Client’s page")}
-      {invoice.status === "FINALIZED" && isAdmin && tool("writeOff", "Write off")}
-      {invoice.writtenOffMinor > 0 && isAdmin && tool("reverseWriteOff", "Take the write-off back")}
-    </div>
-  )
-}
-
 /** One invoice: a draft to edit, or a document with what can be done with it. */
 export const Invoice = () => {
   const invoiceId = useRoute().params["id"] ?? ""
@@ -266,7 +112,7 @@ export const Invoice = () => {
           }
           parent={[inTenant("/invoices"), "Invoices"]}
           actions={
-            <Actions
+            <InvoiceActions
               invoice={loaded.value}
               isDirty={isDirty}
               open={setPanel}
@@ -276,7 +122,7 @@ export const Invoice = () => {
           }
         >
           <Facts facts={factsOf({ contract, loaded })} />
-          <Toolbar invoice={loaded.value} isPreviewed={isPreviewed} open={setPanel} />
+          <InvoiceToolbar invoice={loaded.value} isPreviewed={isPreviewed} open={setPanel} />
           <div class={isPreviewed ? "columns even" : ""} data-invoice={loaded.value.id}>
             <div>
               {loaded.value.status === "DRAFT" && hasRole("MEMBER") ? (
@@ -307,7 +153,7 @@ export const Invoice = () => {
               />
             )}
           </div>
-          <Panels panel={panel} loaded={loaded} lines={lines} onClose={() => setPanel(undefined)} />
+          <InvoicePanels panel={panel} loaded={loaded} lines={lines} onClose={() => setPanel(undefined)} />
         </Page>
       )}
     </Shown>
