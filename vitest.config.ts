@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Tests that need no server. `npm run test:quick` and `npm run mutation` run only these. */
 export const quick = [
@@ -26,6 +27,18 @@ export const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
+/** Tests that take longest, mostly waiting. They start first, so that no worker runs one of them alone at the end. */
+const long =
+  /test\/(workers\/chaos|client|dev|walkthrough|up|http\/server\/fuzz|http\/tenancy\/roles|console\/accessibility)\b/
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => long.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 /** Tests wait for servers half of the time, so four files side by side pay off on two cores. */
 const workerCount = Math.max(4, availableParallelism())
 
@@ -41,22 +54,19 @@ export const common = {
   minWorkers: workerCount,
   maxWorkers: workerCount,
   testTimeout,
-  hookTimeout: 60_000
+  hookTimeout: 60_000,
+  sequence: { sequencer: LongFirst }
 } as const
 
 export default defineConfig({
   test: {
     ...common,
+    // Vitest runs one project after the other, with workers of its own. So `npm test` runs only the second.
     projects: [
       { extends: true, test: { name: "quick", include: quick } },
       {
         extends: true,
-        test: {
-          name: "servers",
-          include: ["test/**/*.test.ts"],
-          exclude: quick,
-          globalSetup: "test/support/servers/globalSetup.ts"
-        }
+        test: { name: "all", include: ["test/**/*.test.ts"], globalSetup: "test/support/servers/globalSetup.ts" }
       }
     ]
   }

@@ -75,18 +75,18 @@ const runVitest = async (args) => {
 
 /** Runs until the user ends it. Needs no counts, because every change has its own result. */
 const watchTests = (words) => {
-  const selection = words.length === 0 ? ["--project", "quick"] : words
+  const selection = words.length === 0 ? ["--project", "quick"] : ["--project", "all", ...words]
   return run("tests", { command: process.execPath, args: [vitest, "watch", ...selection] })
 }
 
 const runAll = async (args) => {
   const [first, ...rest] = args
-  if (first === "--only") return runVitest(rest)
+  if (first === "--only") return runVitest(["--project", "all", ...rest])
   if (first === "--quick") return runVitest(["--project", "quick", ...rest])
   // Tests compile with the same TypeScript, so it must not change beside them.
   if (!(await runBeside("diagnostics of Effect for TypeScript", npm("run", "-s", "patch"))))
     return { passed: 0, failed: 1 }
-  const [areChecked, { passed, failed }] = await Promise.all([runChecks(), runVitest(args)])
+  const [areChecked, { passed, failed }] = await Promise.all([runChecks(), runVitest(["--project", "all", ...args])])
   return { passed, failed: areChecked ? failed : failed + 1 }
 }
 
