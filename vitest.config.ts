@@ -27,15 +27,20 @@ export const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
-/** Tests that take longest, mostly waiting. They start first, so that no worker runs one of them alone at the end. */
+/** Tests that take longest. */
 const long =
   /test\/(workers\/chaos|client|dev|walkthrough|up|http\/server\/fuzz|http\/tenancy\/roles|console\/accessibility)\b/
 
-class LongFirst extends BaseSequencer {
+/** Spreads the long files over the first half, so that none runs alone at the end, and they do not slow each other down. */
+class SpreadLong extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification) => long.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const spread = sorted.filter((file) => !isLong(file))
+    const longFiles = sorted.filter(isLong)
+    const distance = Math.floor(spread.length / 2 / (longFiles.length + 1))
+    for (const [index, file] of longFiles.entries()) spread.splice((index + 1) * (distance + 1), 0, file)
+    return spread
   }
 }
 
@@ -55,7 +60,7 @@ export const common = {
   maxWorkers: workerCount,
   testTimeout,
   hookTimeout: 60_000,
-  sequence: { sequencer: LongFirst }
+  sequence: { sequencer: SpreadLong }
 } as const
 
 export default defineConfig({
