@@ -44,8 +44,8 @@ class SpreadLong extends BaseSequencer {
   }
 }
 
-/** Tests wait for servers half of the time, so four files side by side pay off on two cores. */
-const workerCount = Math.max(4, availableParallelism())
+/** Tests wait for servers half of the time, so three files side by side pay off on two cores. */
+const workerCount = Math.max(3, availableParallelism())
 
 /** With NATS servers that are killed, a condition may take several times as long. */
 const testTimeout = process.env["TEST_NATS_CLUSTER"] === undefined ? 30_000 : 120_000
