@@ -3,7 +3,7 @@ import { api, load, type Schemas } from "../../api/client.ts"
 import { usePages } from "../../api/query.ts"
 import { hasRole } from "../../api/session.ts"
 import { EventTypeFilter, isEventPattern } from "../../ui/EventTypeOptions.tsx"
-import { ChoiceFilter, DayFilter, useFilters } from "../../ui/lists/Filters.tsx"
+import { DayFilter, StatusFilter, statusQuery, useFilters } from "../../ui/lists/Filters.tsx"
 import { PagedList } from "../../ui/lists/PagedList.tsx"
 import { Badge, Time } from "../../ui/Value.tsx"
 import { DeliveryDialog } from "./DeliveryDialog.tsx"
@@ -12,26 +12,18 @@ import { RedeliverDialog } from "./RedeliverDialog.tsx"
 
 type Delivery = Schemas["Delivery"]
 
-const statuses: ReadonlyArray<readonly [value: string, label: string]> = [
-  ["", "Every status"],
-  ["PENDING", "Pending"],
-  ["WAITING", "Waiting"],
-  ["DELIVERED", "Delivered"],
-  ["EXHAUSTED", "Exhausted"],
-  ["UNCERTAIN", "Uncertain"]
-]
-
-const isStatus = (text: string | undefined): text is Delivery["status"] =>
-  text !== undefined && text !== "" && statuses.some(([value]) => value === text)
+const statuses = ["PENDING", "WAITING", "DELIVERED", "EXHAUSTED", "UNCERTAIN"] as const satisfies ReadonlyArray<
+  Delivery["status"]
+>
 
 const dayPattern = /^\d{4}-\d\d-\d\d$/
 const isDay = (text: string | undefined): text is string => text !== undefined && dayPattern.test(text)
 
 /** The query of the list, from the address. What the address does not know is left out. */
-const toQuery = ({ from, status, to, type }: Readonly<Record<string, string>>) => ({
+const toQuery = ({ from, to, type, ...filters }: Readonly<Record<string, string>>) => ({
   limit: 100,
   sort: "-createdAt" as const,
-  ...(isStatus(status) ? { status } : {}),
+  ...statusQuery(filters, statuses),
   ...(isEventPattern(type) ? { eventType: type } : {}),
   ...(isDay(from) ? { since: `${from}T00:00:00.000Z` } : {}),
   ...(isDay(to) ? { until: `${to}T23:59:59.999Z` } : {})
@@ -69,7 +61,7 @@ const DeliveryRow = ({ delivery, href }: { readonly delivery: Delivery; readonly
 export const Deliveries = ({ integration }: { readonly integration: IntegrationValue }) => {
   const { filters, hrefWith, setFilter } = useFilters()
   const [isRedelivering, setRedelivering] = useState(false)
-  const { delivery, status, type } = filters
+  const { delivery, type } = filters
   const query = toQuery(filters)
   const params = { path: { integrationId: integration.id } }
   const pages = usePages(
@@ -85,12 +77,7 @@ export const Deliveries = ({ integration }: { readonly integration: IntegrationV
   return (
     <>
       <search class="filters">
-        <ChoiceFilter
-          label="Status"
-          value={status}
-          options={statuses}
-          onChoose={(value) => setFilter("status", value)}
-        />
+        <StatusFilter statuses={statuses} />
         <EventTypeFilter value={type} onChoose={(value) => setFilter("type", value)} />
         <DayFilter label="from" name="from" />
         <DayFilter label="to" name="to" />

@@ -7,7 +7,7 @@ import { updateVersion } from "../../api/update.ts"
 import { useAction } from "../../ui/action.ts"
 import { Code } from "../../ui/Code.tsx"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
-import { ChoiceFilter, useFilters } from "../../ui/lists/Filters.tsx"
+import { StatusFilter, statusQuery, useFilters } from "../../ui/lists/Filters.tsx"
 import { PagedList } from "../../ui/lists/PagedList.tsx"
 import { Shown } from "../../ui/State.tsx"
 import { Badge, Time } from "../../ui/Value.tsx"
@@ -15,16 +15,7 @@ import { Badge, Time } from "../../ui/Value.tsx"
 type Webhook = Schemas["InboundWebhook"]
 type FullWebhook = Schemas["InboundWebhookWithBody"]
 
-const statuses: ReadonlyArray<readonly [value: string, label: string]> = [
-  ["", "Every status"],
-  ["RECEIVED", "Received"],
-  ["DONE", "Done"],
-  ["STALE", "Stale"],
-  ["FAILED", "Failed"]
-]
-
-const isStatus = (text: string | undefined): text is Webhook["status"] =>
-  text !== undefined && text !== "" && statuses.some(([value]) => value === text)
+const statuses = ["RECEIVED", "DONE", "STALE", "FAILED"] as const satisfies ReadonlyArray<Webhook["status"]>
 
 const readWebhook = (integrationId: string, webhookId: string) =>
   load(
@@ -133,10 +124,10 @@ const WebhookDialog = ({ integrationId, onClose, webhookId }: WebhookDialogProps
 /** What the tracker sent, newest first, and what came of it. */
 export const Inbound = ({ integrationId }: { readonly integrationId: string }) => {
   const { filters, hrefWith, setFilter } = useFilters()
-  const { status, webhook } = filters
-  const query = { limit: 100, sort: "-receivedAt" as const, ...(isStatus(status) ? { status } : {}) }
+  const { webhook } = filters
+  const query = { limit: 100, sort: "-receivedAt" as const, ...statusQuery(filters, statuses) }
   const pages = usePages(
-    `inbound ${integrationId} ${status ?? ""}`,
+    `inbound ${integrationId} ${JSON.stringify(query)}`,
     (cursor) =>
       load(
         api.GET("/api/v1/integrations/{integrationId}/inbound", {
@@ -148,12 +139,7 @@ export const Inbound = ({ integrationId }: { readonly integrationId: string }) =
   return (
     <>
       <search class="filters">
-        <ChoiceFilter
-          label="Status"
-          value={status}
-          options={statuses}
-          onChoose={(value) => setFilter("status", value)}
-        />
+        <StatusFilter statuses={statuses} />
       </search>
       <PagedList
         pages={pages}

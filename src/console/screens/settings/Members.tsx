@@ -42,7 +42,7 @@ const readMember = (member: Member) => load(api.GET("/api/v1/members/{memberId}"
 const NewMember = ({ onClose }: { readonly onClose: () => void }) => (
   <FormDialog
     title="Add a member"
-    about="The identity provider of the service knows people by a subject. Whoever signs in with it has access at once."
+    about="A member is named by their user ID at the identity provider, the subject (sub) of their token. They have access as soon as they sign in."
     submitLabel="Add member"
     onClose={onClose}
     onSubmit={async (values) => {

@@ -63,7 +63,10 @@ export const LinkDialog = ({ invoiceId, onClose }: { readonly invoiceId: string;
               </p>
             ) : (
               <>
-                <p>Whoever has this link sees the invoice, its status and how to pay. Mails contain it.</p>
+                <p>
+                  Anyone with this link can see the invoice, its status and how to pay. Mails with the invoice contain
+                  it.
+                </p>
                 <Link url={url} />
                 <p class="muted">
                   {viewedAt === undefined ? "Not opened yet." : "First opened on "}
