@@ -98,9 +98,9 @@ const rooms = {
 const browserModules = [
   "creditNotes/CreditTotals",
   "events/EventActions",
-  "invoicing/DraftTotals",
-  "invoicing/PastedLines",
-  "invoicing/TaxSets",
+  "invoicing/draft/DraftTotals",
+  "invoicing/draft/PastedLines",
+  "invoicing/draft/TaxSets",
   "money/AmountFormat",
   "money/AmountParser",
   "money/CreditArithmetic",

@@ -1,4 +1,4 @@
-import { allTaxSets, applyToTaxSets, sameTaxSet, type TaxSet, termsOf, withTerms } from "../invoicing/TaxSets.ts"
+import { allTaxSets, applyToTaxSets, sameTaxSet, type TaxSet, termsOf, withTerms } from "../invoicing/draft/TaxSets.ts"
 import { creditedAmounts, subtractAmounts } from "../money/CreditArithmetic.ts"
 import type { InvoiceAmounts, Tax } from "../money/InvoiceArithmetic.ts"
 

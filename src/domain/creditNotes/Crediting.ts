@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { type ErrorDetail, fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
+import { allTaxSets, sameTaxSet, type TaxSet } from "../invoicing/draft/TaxSets.ts"
 import type { Invoice } from "../invoicing/Invoice.ts"
-import { allTaxSets, sameTaxSet, type TaxSet } from "../invoicing/TaxSets.ts"
 import { type CreditedLine, netOfQuantity, quantityAfter } from "../money/CreditArithmetic.ts"
 import { compareDecimals, formatDecimal, subtractDecimal, toDecimal } from "../money/Decimal.ts"
 import type { InvoiceAmounts } from "../money/InvoiceArithmetic.ts"

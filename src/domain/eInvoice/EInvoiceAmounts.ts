@@ -1,4 +1,4 @@
-import { termsOf } from "../invoicing/TaxSets.ts"
+import { termsOf } from "../invoicing/draft/TaxSets.ts"
 import { currencyDecimals } from "../money/CurrencyDecimals.ts"
 import { formatDecimal, multiplyDecimal, roundDecimal, toDecimal } from "../money/Decimal.ts"
 import { type Tax, type TaxTerms, vatCategories } from "../money/InvoiceArithmetic.ts"

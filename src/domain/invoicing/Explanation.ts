@@ -6,8 +6,8 @@ import { type Decimal, formatDecimal, multiplyDecimal, roundDecimal, toDecimal }
 import { invoiceAmounts, lineAmounts, percentProduct, type Tax } from "../money/InvoiceArithmetic.ts"
 import { field } from "../Schemas.ts"
 import { Billable } from "./Billable.ts"
+import { applyToTaxSets, type TaxSet, termsOf, withTerms } from "./draft/TaxSets.ts"
 import { Invoice } from "./Invoice.ts"
-import { applyToTaxSets, type TaxSet, termsOf, withTerms } from "./TaxSets.ts"
 
 const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
 

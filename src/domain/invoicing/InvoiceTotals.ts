@@ -3,8 +3,8 @@ import { fieldError, type ValidationError } from "../Errors.ts"
 import { invoiceAmounts, type TaxTerms } from "../money/InvoiceArithmetic.ts"
 import { maxMinor } from "../money/Money.ts"
 import { requireQuota } from "../Quotas.ts"
+import { allTaxSets, applyToTaxSets, maxTaxSets, storedTaxSets, type TaxSet, withTerms } from "./draft/TaxSets.ts"
 import type { Invoice } from "./Invoice.ts"
-import { allTaxSets, applyToTaxSets, maxTaxSets, storedTaxSets, type TaxSet, withTerms } from "./TaxSets.ts"
 
 type AmountFields =
   | "subtotalMinor"

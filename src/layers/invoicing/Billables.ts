@@ -11,7 +11,7 @@ import {
   referencePairErrors,
   toLine
 } from "../../domain/invoicing/Billable.ts"
-import type { TaxSet } from "../../domain/invoicing/TaxSets.ts"
+import type { TaxSet } from "../../domain/invoicing/draft/TaxSets.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { type TaxRate, taxReferenceErrors } from "../../domain/taxes/TaxRate.ts"
 import { inTransaction } from "../postgres/connection/Transactions.ts"

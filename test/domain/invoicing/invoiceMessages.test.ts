@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { ContractId } from "../../../src/domain/contracting/Contract.ts"
-import { draftOf } from "../../../src/domain/invoicing/InvoiceDraft.ts"
+import { draftOf } from "../../../src/domain/invoicing/draft/InvoiceDraft.ts"
 import { dueDateOf, requireFinalizable } from "../../../src/domain/invoicing/InvoiceFinalization.ts"
 import { requireEditableInvoice, requireInvoiceTransition } from "../../../src/domain/invoicing/InvoiceStatus.ts"
 import { totalsAfter } from "../../../src/domain/invoicing/InvoiceTotals.ts"

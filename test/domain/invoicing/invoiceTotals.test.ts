@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { maxTaxSets, type TaxSet } from "../../../src/domain/invoicing/draft/TaxSets.ts"
 import { netOf, totalsAfter } from "../../../src/domain/invoicing/InvoiceTotals.ts"
-import { maxTaxSets, type TaxSet } from "../../../src/domain/invoicing/TaxSets.ts"
 import type { TaxTerms } from "../../../src/domain/money/InvoiceArithmetic.ts"
 import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
 

@@ -1,6 +1,6 @@
 import { build } from "esbuild"
 import { assert, describe, it } from "vitest"
-import { applyToTaxSets, withTerms } from "../../../src/domain/invoicing/TaxSets.ts"
+import { applyToTaxSets, withTerms } from "../../../src/domain/invoicing/draft/TaxSets.ts"
 import {
   invoiceAmounts,
   lineAmounts,

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks"
 import { tenantId } from "../../api/session.ts"
-import { EventTypeFilter, isEventPattern } from "../../ui/EventTypeOptions.tsx"
 import { useFilters } from "../../ui/lists/Filters.tsx"
 import { PagedList } from "../../ui/lists/PagedList.tsx"
 import { Page } from "../../ui/Page.tsx"
 import { Time } from "../../ui/Value.tsx"
 import { EventDialog } from "./EventDialog.tsx"
+import { EventTypeFilter, isEventPattern } from "./EventTypeOptions.tsx"
 import { type FeedRow, useFeed } from "./feed.ts"
 
 const EventRow = ({ event, href }: { readonly event: FeedRow; readonly href: string }) => (

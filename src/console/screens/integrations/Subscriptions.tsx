@@ -5,11 +5,11 @@ import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole } from "../../api/session.ts"
 import { useAction } from "../../ui/action.ts"
-import { EventTypeOptions, isEventPattern } from "../../ui/EventTypeOptions.tsx"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { Choice, Form, type FormValues } from "../../ui/forms/Form.tsx"
 import { SearchInput } from "../../ui/lists/Filters.tsx"
 import { Section } from "../../ui/Page.tsx"
+import { EventTypeOptions, isEventPattern } from "../events/EventTypeOptions.tsx"
 import type { LoadedIntegration } from "./integrationApi.ts"
 
 const subscribe = async (integrationId: string, { clientId = "", eventType }: FormValues) => {

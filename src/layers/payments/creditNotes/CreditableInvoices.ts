@@ -9,8 +9,8 @@ import {
   creditInvoice
 } from "../../../domain/creditNotes/Crediting.ts"
 import type { CreditNote } from "../../../domain/creditNotes/CreditNote.ts"
+import type { TaxSet } from "../../../domain/invoicing/draft/TaxSets.ts"
 import type { Invoice } from "../../../domain/invoicing/Invoice.ts"
-import type { TaxSet } from "../../../domain/invoicing/TaxSets.ts"
 import { CurrentTenant } from "../../../domain/tenancy/RequestContext.ts"
 import { withSpans } from "../../telemetry/UseCaseSpans.ts"
 

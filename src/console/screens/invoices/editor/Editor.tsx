@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "preact/hooks"
-import { draftTotals } from "../../../../domain/invoicing/DraftTotals.ts"
+import { draftTotals } from "../../../../domain/invoicing/draft/DraftTotals.ts"
 import { messageOf, type Schemas } from "../../../api/client.ts"
 import { changes } from "../../../api/query.ts"
 import { notify } from "../../../ui/Toasts.tsx"

@@ -1,5 +1,5 @@
 import { Component } from "preact"
-import { netOfLine } from "../../../../domain/invoicing/DraftTotals.ts"
+import { netOfLine } from "../../../../domain/invoicing/draft/DraftTotals.ts"
 import type { Schemas } from "../../../api/client.ts"
 import { Money } from "../../../ui/Value.tsx"
 import { type Column, columns, type EditedLine, parseLine } from "./draftLines.ts"

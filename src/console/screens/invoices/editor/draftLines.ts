@@ -1,5 +1,5 @@
-import { type DraftLine, netOfLine } from "../../../../domain/invoicing/DraftTotals.ts"
-import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../../domain/invoicing/PastedLines.ts"
+import { type DraftLine, netOfLine } from "../../../../domain/invoicing/draft/DraftTotals.ts"
+import { type PastedColumn, type PastedLine, parsePastedLines } from "../../../../domain/invoicing/draft/PastedLines.ts"
 import { parseAmount, parseNumber } from "../../../../domain/money/AmountParser.ts"
 import type { Discount } from "../../../../domain/money/InvoiceArithmetic.ts"
 import type { Schemas } from "../../../api/client.ts"

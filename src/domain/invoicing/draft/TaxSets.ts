@@ -1,5 +1,5 @@
-import type { Tax, TaxedNet, TaxTerms } from "../money/InvoiceArithmetic.ts"
-import { sumMinor } from "../money/Money.ts"
+import type { Tax, TaxedNet, TaxTerms } from "../../money/InvoiceArithmetic.ts"
+import { sumMinor } from "../../money/Money.ts"
 
 /**
  * The lines of an invoice with the same combination of tax rates, summed up. Taxes are computed from these sums, so that

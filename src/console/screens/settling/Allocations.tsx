@@ -1,7 +1,7 @@
-import type { Schemas } from "../api/client.ts"
-import { inTenant } from "../api/session.ts"
-import { RowLink } from "./lists/RowLink.tsx"
-import { Money } from "./Value.tsx"
+import type { Schemas } from "../../api/client.ts"
+import { inTenant } from "../../api/session.ts"
+import { RowLink } from "../../ui/lists/RowLink.tsx"
+import { Money } from "../../ui/Value.tsx"
 
 interface AllocationsProps {
   readonly allocations: Schemas["Payment"]["allocations"]

@@ -1,9 +1,9 @@
 import { Either } from "effect"
-import type { Contract } from "../contracting/Contract.ts"
-import { fieldError, requireNoErrors, type ValidationError } from "../Errors.ts"
-import { discountReasonErrors } from "./Discount.ts"
-import type { CreateInvoice, Invoice } from "./Invoice.ts"
-import { headerErrors } from "./InvoiceHeader.ts"
+import type { Contract } from "../../contracting/Contract.ts"
+import { fieldError, requireNoErrors, type ValidationError } from "../../Errors.ts"
+import { discountReasonErrors } from "../Discount.ts"
+import type { CreateInvoice, Invoice } from "../Invoice.ts"
+import { headerErrors } from "../InvoiceHeader.ts"
 
 type DraftFields = Omit<Invoice, "id" | "createdAt" | "updatedAt">
 

@@ -1,9 +1,9 @@
-import { api, read } from "../../api/client.ts"
-import { withKey } from "../../api/idempotency.ts"
-import { changes } from "../../api/query.ts"
-import { Dialog } from "../../ui/forms/Dialog.tsx"
-import { Choice, Field, Form } from "../../ui/forms/Form.tsx"
-import { notify } from "../../ui/Toasts.tsx"
+import { api, read } from "../../../api/client.ts"
+import { withKey } from "../../../api/idempotency.ts"
+import { changes } from "../../../api/query.ts"
+import { Dialog } from "../../../ui/forms/Dialog.tsx"
+import { Choice, Field, Form } from "../../../ui/forms/Form.tsx"
+import { notify } from "../../../ui/Toasts.tsx"
 
 const finished = [
   ["EXHAUSTED", "Exhausted: those that failed for good"],

@@ -1,5 +1,5 @@
-import { eventActions } from "../../domain/events/EventActions.ts"
-import type { Schemas } from "../api/client.ts"
+import { eventActions } from "../../../domain/events/EventActions.ts"
+import type { Schemas } from "../../api/client.ts"
 
 const patterns = new Set(
   Object.entries(eventActions).flatMap(([resource, actions]) => ["*", ...actions].map((one) => `${resource}.${one}`))

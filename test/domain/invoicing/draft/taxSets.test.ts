@@ -6,7 +6,7 @@ import {
   storedTaxSets,
   type TaxSet,
   withTerms
-} from "../../../src/domain/invoicing/TaxSets.ts"
+} from "../../../../src/domain/invoicing/draft/TaxSets.ts"
 
 const line = fc.record({
   taxRates: fc

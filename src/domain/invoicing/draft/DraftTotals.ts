@@ -4,7 +4,7 @@ import {
   invoiceAmounts,
   lineAmounts,
   type TaxTerms
-} from "../money/InvoiceArithmetic.ts"
+} from "../../money/InvoiceArithmetic.ts"
 import { applyToTaxSets, withTerms } from "./TaxSets.ts"
 
 /** A line of a draft, saved or not. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "vitest"
-import { ContractId } from "../../../src/domain/contracting/Contract.ts"
-import { draftOf } from "../../../src/domain/invoicing/InvoiceDraft.ts"
-import { assertPasses, errorsOf } from "../../support/assertions/decisions.ts"
+import { ContractId } from "../../../../src/domain/contracting/Contract.ts"
+import { draftOf } from "../../../../src/domain/invoicing/draft/InvoiceDraft.ts"
+import { assertPasses, errorsOf } from "../../../support/assertions/decisions.ts"
 
 const id = ContractId.make("ctr_000000000000000000000001")
 const contract = { id, status: "ACTIVE", currencyCode: "EUR" } as const

@@ -1,4 +1,4 @@
-import { parseAmount, parseNumber } from "../money/AmountParser.ts"
+import { parseAmount, parseNumber } from "../../money/AmountParser.ts"
 
 /** The columns of a line that can be pasted from a spreadsheet, in their order. */
 export const pastedColumns = ["name", "quantity", "amountMinor", "discountPercent"] as const

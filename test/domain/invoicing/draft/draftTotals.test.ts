@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
-import { draftTotals } from "../../../src/domain/invoicing/DraftTotals.ts"
-import { maxMinor } from "../../../src/domain/money/Money.ts"
-import { exactInvoice } from "../../support/assertions/exactInvoice.ts"
-import { exactLineTotal } from "../../support/assertions/exactMoney.ts"
-import { makeRandom, randomInvoice, randomRates } from "../../support/fixtures/randomInvoices.ts"
+import { draftTotals } from "../../../../src/domain/invoicing/draft/DraftTotals.ts"
+import { maxMinor } from "../../../../src/domain/money/Money.ts"
+import { exactInvoice } from "../../../support/assertions/exactInvoice.ts"
+import { exactLineTotal } from "../../../support/assertions/exactMoney.ts"
+import { makeRandom, randomInvoice, randomRates } from "../../../support/fixtures/randomInvoices.ts"
 
 const terms = new Map(randomRates.map((rate) => [rate.id, rate]))
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { parseCells, parsePastedLines } from "../../../src/domain/invoicing/PastedLines.ts"
+import { parseCells, parsePastedLines } from "../../../../src/domain/invoicing/draft/PastedLines.ts"
 
 const quote = (cell: string) => (/["\t\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
