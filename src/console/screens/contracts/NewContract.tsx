@@ -1,21 +1,12 @@
 import { useLocation } from "preact-iso/router"
-import { parseAmount } from "../../../domain/money/AmountParser.ts"
-import { ApiFailure, api, read } from "../../api/client.ts"
+import { api, read } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { inTenant } from "../../api/session.ts"
+import { amountOf } from "../../ui/forms/Amount.tsx"
 import { Choice, Field, type FormValues } from "../../ui/forms/Form.tsx"
 import { FormDialog } from "../../ui/forms/FormDialog.tsx"
 
 const isStatus = (text: string | undefined): text is "DRAFT" | "ACTIVE" => text === "DRAFT" || text === "ACTIVE"
-
-/** An optional amount of a form. Text that is no amount is an error at its field. */
-export const amountOf = (values: FormValues, field: string, currencyCode: string) => {
-  const text = values[field]?.trim() ?? ""
-  const amountMinor = text === "" ? undefined : parseAmount(text, currencyCode)
-  if (text !== "" && amountMinor === undefined)
-    throw new ApiFailure(400, "", [{ field, constraint: "format", message: "must be an amount such as 1250.00" }])
-  return amountMinor
-}
 
 const toBody = (clientId: string, values: FormValues) => {
   const { currencyCode = "", description = "", name = "", paymentTermDays = "", status } = values

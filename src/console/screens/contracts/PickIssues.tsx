@@ -5,10 +5,10 @@ import { orUndo, withKey } from "../../api/idempotency.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
 import { editableAmount } from "../../ui/format.ts"
+import { amountOf } from "../../ui/forms/Amount.tsx"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
 import { Field, Form, type FormValues } from "../../ui/forms/Form.tsx"
 import { Empty, Shown } from "../../ui/State.tsx"
-import { amountOf } from "./NewContract.tsx"
 
 type Issue = Schemas["TrackedIssue"]
 

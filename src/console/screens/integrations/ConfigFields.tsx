@@ -1,4 +1,4 @@
-import { Choice, Field, type FormValues } from "../../ui/forms/Form.tsx"
+import { Choice, Field, type FormValues, filled } from "../../ui/forms/Form.tsx"
 import { type IntegrationValue, type Provider, providers } from "./providers.ts"
 
 type Config = IntegrationValue["config"]
@@ -9,7 +9,7 @@ const isSecurity = (text: string | undefined): text is NonNullable<Config["secur
   text === "TLS" || text === "STARTTLS"
 
 /** The settings of a form. What the form does not ask for stays: a change replaces all settings. */
-export const toConfig = (provider: Provider, values: FormValues, before: Config = {}): Config => {
+const toConfig = (provider: Provider, values: FormValues, before: Config = {}): Config => {
   const given = Object.fromEntries(
     providers[provider].fields
       .map(({ name }) => [name, values[prefix + name]?.trim() ?? ""] as const)
@@ -21,6 +21,16 @@ export const toConfig = (provider: Provider, values: FormValues, before: Config 
     ...texts,
     ...(port === undefined ? {} : { port: Number(port) }),
     ...(isSecurity(security) ? { security } : {})
+  }
+}
+
+/** What a form creates or changes. No response shows a password, so that an empty one stays as it is. */
+export const toBody = (provider: Provider, values: FormValues, before?: Config) => {
+  const { password } = filled(values)
+  return {
+    name: values["name"] ?? "",
+    config: toConfig(provider, values, before),
+    ...(password === undefined ? {} : { password })
   }
 }
 

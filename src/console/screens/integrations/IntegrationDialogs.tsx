@@ -4,9 +4,9 @@ import type { Schemas } from "../../api/client.ts"
 import { changes } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
-import { Field, Form, filled } from "../../ui/forms/Form.tsx"
-import { notify } from "../../ui/Toasts.tsx"
-import { ConfigFields, toConfig } from "./ConfigFields.tsx"
+import { Field, Form } from "../../ui/forms/Form.tsx"
+import { FormDialog } from "../../ui/forms/FormDialog.tsx"
+import { ConfigFields, toBody } from "./ConfigFields.tsx"
 import { deleteIntegration, type LoadedIntegration, patchIntegration, rotateSecret } from "./integrationApi.ts"
 import { isTracker } from "./providers.ts"
 import { SecretDialog } from "./SecretDialog.tsx"
@@ -16,33 +16,21 @@ interface DialogProps {
   readonly onClose: () => void
 }
 
-const finish = (text: string | undefined, onClose: () => void) => {
-  if (text !== undefined) notify(text)
-  changes.value++
-  onClose()
-}
-
 export const EditDialog = ({ loaded, onClose }: DialogProps) => {
   const { config, name, provider } = loaded.value
   return (
-    <Dialog title="Edit integration" onClose={onClose}>
-      <Form
-        submitLabel="Save"
-        onCancel={onClose}
-        onSubmit={async (values) => {
-          const { password } = filled(values)
-          const saved = await patchIntegration(loaded, {
-            name: values["name"] ?? "",
-            config: toConfig(provider, values, config),
-            ...(password === undefined ? {} : { password })
-          })
-          finish(saved && `${saved.name} is saved`, onClose)
-        }}
-      >
-        <Field name="name" label="Name" value={name} isRequired />
-        <ConfigFields provider={provider} config={config} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Edit integration"
+      submitLabel="Save"
+      onClose={onClose}
+      onSubmit={async (values) => {
+        const saved = await patchIntegration(loaded, toBody(provider, values, config))
+        return saved && `${saved.name} is saved`
+      }}
+    >
+      <Field name="name" label="Name" value={name} isRequired />
+      <ConfigFields provider={provider} config={config} />
+    </FormDialog>
   )
 }
 
@@ -50,7 +38,11 @@ export const EditDialog = ({ loaded, onClose }: DialogProps) => {
 export const RotateDialog = ({ loaded, onClose }: DialogProps) => {
   const [issued, setIssued] = useState<Schemas["IntegrationWithSecret"] | undefined>(undefined)
   const what = isTracker(loaded.value.provider) ? "webhook address" : "signing secret"
-  if (issued !== undefined) return <SecretDialog issued={issued} onClose={() => finish(undefined, onClose)} />
+  const close = () => {
+    changes.value++
+    onClose()
+  }
+  if (issued !== undefined) return <SecretDialog issued={issued} onClose={close} />
   return (
     <Dialog title={`New ${what}`} onClose={onClose}>
       <p>
@@ -74,23 +66,16 @@ export const RotateDialog = ({ loaded, onClose }: DialogProps) => {
 export const DeleteDialog = ({ loaded, onClose }: DialogProps) => {
   const { route } = useLocation()
   return (
-    <Dialog title="Delete integration" onClose={onClose}>
-      <p>
-        Deletes {loaded.value.name} with its subscriptions and deliveries, and gives back its authorization. Nothing
-        reverts it.
-      </p>
-      <Form
-        submitLabel="Delete integration"
-        onCancel={onClose}
-        onSubmit={async () => {
-          if (await deleteIntegration(loaded)) {
-            route(inTenant("/integrations"), true)
-            finish(`${loaded.value.name} is deleted`, onClose)
-          } else finish(undefined, onClose)
-        }}
-      >
-        {null}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Delete integration"
+      about={`Deletes ${loaded.value.name} with its subscriptions and deliveries, and gives back its authorization. Nothing reverts it.`}
+      submitLabel="Delete integration"
+      onClose={onClose}
+      onSubmit={async () => {
+        if (!(await deleteIntegration(loaded))) return undefined
+        route(inTenant("/integrations"), true)
+        return `${loaded.value.name} is deleted`
+      }}
+    />
   )
 }

@@ -5,8 +5,8 @@ import { withKey } from "../../api/idempotency.ts"
 import { changes } from "../../api/query.ts"
 import { inTenant } from "../../api/session.ts"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
-import { Field, FieldError, Form, filled } from "../../ui/forms/Form.tsx"
-import { ConfigFields, toConfig } from "./ConfigFields.tsx"
+import { Field, FieldError, Form } from "../../ui/forms/Form.tsx"
+import { ConfigFields, toBody } from "./ConfigFields.tsx"
 import { isProvider, type Provider, providers } from "./providers.ts"
 import { hasShownOnce, SecretDialog } from "./SecretDialog.tsx"
 
@@ -56,13 +56,7 @@ export const NewIntegration = ({ onClose }: { readonly onClose: () => void }) =>
         submitLabel="Create integration"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const { password } = filled(values)
-          const body = {
-            provider,
-            name: values["name"] ?? "",
-            config: toConfig(provider, values),
-            ...(password === undefined ? {} : { password })
-          }
+          const body = { provider, ...toBody(provider, values) }
           const integration = await withKey("integration", (headers) =>
             read(api.POST("/api/v1/integrations", { body, headers }))
           )

@@ -1,8 +1,9 @@
+import { Fragment } from "preact"
 import { api, read, type Schemas } from "../../api/client.ts"
 import { useQuery } from "../../api/query.ts"
 import { Dialog } from "../../ui/forms/Dialog.tsx"
-import { ScrollX } from "../../ui/ScrollX.tsx"
 import { Shown } from "../../ui/State.tsx"
+import { Table } from "../../ui/Table.tsx"
 import { Money } from "../../ui/Value.tsx"
 
 type Explanation = Schemas["InvoiceExplanation"]
@@ -10,50 +11,27 @@ type Explanation = Schemas["InvoiceExplanation"]
 /** A long explanation is read in the API; the dialog shows its beginning. */
 const maxLines = 200
 
+const numbers = ["Quantity × price", "Exact", "Rounding", "Discount", "Net"]
+
 const Lines = ({ currencyCode, lines }: Pick<Explanation, "currencyCode" | "lines">) => (
-  <ScrollX label="Lines">
-    <table>
-      <caption class="sr">Lines</caption>
-      <thead>
-        <tr>
-          <th scope="col">Line</th>
-          <th scope="col" class="right">
-            Quantity × price
-          </th>
-          <th scope="col" class="right">
-            Exact
-          </th>
-          <th scope="col" class="right">
-            Rounding
-          </th>
-          <th scope="col" class="right">
-            Discount
-          </th>
-          <th scope="col" class="right">
-            Net
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.slice(0, maxLines).map((line) => (
-          <tr key={line.billable}>
-            <th scope="row">{line.name}</th>
-            <td class="right">
-              {line.quantity} × <Money amountMinor={line.amountMinor} currencyCode={currencyCode} />
-            </td>
-            <td class="right">{line.product}</td>
-            <td class="right">{line.roundedBy}</td>
-            <td class="right">
-              {line.discountMinor === 0 ? "" : <Money amountMinor={-line.discountMinor} currencyCode={currencyCode} />}
-            </td>
-            <td class="right">
-              <Money amountMinor={line.lineTotalMinor} currencyCode={currencyCode} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollX>
+  <Table
+    label="Lines"
+    columns={["Line", ...numbers]}
+    right={numbers}
+    rows={lines.slice(0, maxLines).map((line) => ({
+      key: line.billable,
+      cells: [
+        line.name,
+        <Fragment key="product">
+          {line.quantity} × <Money amountMinor={line.amountMinor} currencyCode={currencyCode} />
+        </Fragment>,
+        line.product,
+        line.roundedBy,
+        line.discountMinor !== 0 && <Money amountMinor={-line.discountMinor} currencyCode={currencyCode} />,
+        <Money key="net" amountMinor={line.lineTotalMinor} currencyCode={currencyCode} />
+      ]
+    }))}
+  />
 )
 
 const Taxes = ({ currencyCode, taxes }: Pick<Explanation, "currencyCode" | "taxes">) => (

@@ -8,8 +8,8 @@ import { formatNumber } from "../../ui/format.ts"
 import { Field } from "../../ui/forms/Form.tsx"
 import { FormDialog } from "../../ui/forms/FormDialog.tsx"
 import { Section } from "../../ui/Page.tsx"
-import { ScrollX } from "../../ui/ScrollX.tsx"
 import { Shown } from "../../ui/State.tsx"
+import { Table } from "../../ui/Table.tsx"
 
 type Series = Schemas["CreditNoteSeries"] | Schemas["InvoiceSeries"]
 type Change = Schemas["PatchInvoiceSeries"]
@@ -47,39 +47,22 @@ const Proof = ({ gaps }: Pick<Period, "gaps">) =>
   )
 
 const Periods = ({ periods, title }: { readonly periods: ReadonlyArray<Period>; readonly title: string }) => (
-  <ScrollX label={`Numbers of ${title.toLowerCase()}`}>
-    <table>
-      <thead>
-        <tr>
-          {["Period", "Proof", "First", "Last"].map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-          <th scope="col" class="right">
-            Count
-          </th>
-          <th scope="col" class="right">
-            Void
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {periods.map((period) => (
-          <tr key={period.period}>
-            <th scope="row">{period.period}</th>
-            <td>
-              <Proof gaps={period.gaps} />
-            </td>
-            <td>{period.first ?? "—"}</td>
-            <td>{period.last ?? "—"}</td>
-            <td class="right">{formatNumber(period.count)}</td>
-            <td class="right">{"voids" in period ? formatNumber(period.voids) : "—"}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollX>
+  <Table
+    label={`Numbers of ${title.toLowerCase()}`}
+    columns={["Period", "Proof", "First", "Last", "Count", "Void"]}
+    right={["Count", "Void"]}
+    rows={periods.map((period) => ({
+      key: period.period,
+      cells: [
+        period.period,
+        <Proof key="proof" gaps={period.gaps} />,
+        period.first ?? "—",
+        period.last ?? "—",
+        formatNumber(period.count),
+        "voids" in period ? formatNumber(period.voids) : "—"
+      ]
+    }))}
+  />
 )
 
 interface EditProps {

@@ -2,8 +2,8 @@ import { api, read } from "../../api/client.ts"
 import { useQuery } from "../../api/query.ts"
 import { formatNumber } from "../../ui/format.ts"
 import { Section } from "../../ui/Page.tsx"
-import { ScrollX } from "../../ui/ScrollX.tsx"
 import { Shown } from "../../ui/State.tsx"
+import { Table } from "../../ui/Table.tsx"
 
 /** The API describes each limit as a maximum number, which the columns say already. */
 const titleOf = (description: string) => {
@@ -18,30 +18,15 @@ export const Usage = () => {
     <Section title="Usage">
       <Shown query={query}>
         {(limits) => (
-          <ScrollX label="Limits">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Limit</th>
-                  <th scope="col" class="right">
-                    Used
-                  </th>
-                  <th scope="col" class="right">
-                    At most
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {limits.map(({ description, max, name, used }) => (
-                  <tr key={name}>
-                    <th scope="row">{titleOf(description)}</th>
-                    <td class="right">{used === undefined ? "—" : formatNumber(used)}</td>
-                    <td class="right">{formatNumber(max)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </ScrollX>
+          <Table
+            label="Limits"
+            columns={["Limit", "Used", "At most"]}
+            right={["Used", "At most"]}
+            rows={limits.map(({ description, max, name, used }) => ({
+              key: name,
+              cells: [titleOf(description), used === undefined ? "—" : formatNumber(used), formatNumber(max)]
+            }))}
+          />
         )}
       </Shown>
     </Section>

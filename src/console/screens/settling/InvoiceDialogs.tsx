@@ -1,10 +1,10 @@
 import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { ifMatch } from "../../api/update.ts"
-import { editableAmount, formatMoney } from "../../ui/format.ts"
+import { formatMoney } from "../../ui/format.ts"
+import { AmountField, requiredAmountOf } from "../../ui/forms/Amount.tsx"
 import { Field, filled } from "../../ui/forms/Form.tsx"
 import { FormDialog } from "../../ui/forms/FormDialog.tsx"
-import { amountOf } from "../contracts/NewContract.tsx"
 
 interface DialogProps {
   readonly loaded: Loaded<Schemas["Invoice"]>
@@ -26,7 +26,7 @@ export const PaymentDialog = ({ loaded: { etag, value }, onClose }: DialogProps)
       submitLabel="Record payment"
       onClose={onClose}
       onSubmit={async (values) => {
-        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const amountMinor = requiredAmountOf(values, currencyCode)
         const { method, receivedAt, reference } = filled(values)
         const body = {
           clientId: await readClientOf(contract),
@@ -41,11 +41,9 @@ export const PaymentDialog = ({ loaded: { etag, value }, onClose }: DialogProps)
         return `A payment of ${formatMoney(amountMinor, currencyCode)} is recorded`
       }}
     >
-      <Field
-        name="amountMinor"
-        label={`Amount in ${currencyCode}`}
-        value={editableAmount(balanceMinor, currencyCode)}
-        isRequired
+      <AmountField
+        amountMinor={balanceMinor}
+        currencyCode={currencyCode}
         hint="What exceeds the balance stays with the client as paid in advance."
       />
       <Field name="receivedAt" label="Received on" type="date" value={new Date().toISOString().slice(0, 10)} />
@@ -67,7 +65,7 @@ export const WriteOffDialog = ({ loaded, onClose }: DialogProps) => {
       submitLabel="Write off"
       onClose={onClose}
       onSubmit={async (values) => {
-        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const amountMinor = requiredAmountOf(values, currencyCode)
         const body = { amountMinor, reason: values["reason"] ?? "" }
         await withKey(`write off ${id} ${loaded.etag}`, (key) =>
           read(
@@ -81,12 +79,7 @@ export const WriteOffDialog = ({ loaded, onClose }: DialogProps) => {
         return `${formatMoney(amountMinor, currencyCode)} is written off`
       }}
     >
-      <Field
-        name="amountMinor"
-        label={`Amount in ${currencyCode}`}
-        value={editableAmount(balanceMinor, currencyCode)}
-        isRequired
-      />
+      <AmountField amountMinor={balanceMinor} currencyCode={currencyCode} />
       <Field name="reason" label="Reason" isRequired placeholder="Goodwill" />
     </FormDialog>
   )

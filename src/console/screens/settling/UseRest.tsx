@@ -3,11 +3,11 @@ import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { useFreshQuery } from "../../api/query.ts"
 import { ifMatch } from "../../api/update.ts"
-import { editableAmount, formatMoney } from "../../ui/format.ts"
+import { formatMoney } from "../../ui/format.ts"
+import { AmountField, requiredAmountOf } from "../../ui/forms/Amount.tsx"
 import { Choice, Field, filled } from "../../ui/forms/Form.tsx"
 import { FormDialog } from "../../ui/forms/FormDialog.tsx"
 import { Shown } from "../../ui/State.tsx"
-import { amountOf } from "../contracts/NewContract.tsx"
 
 /** A payment or a credit note that has something left. */
 interface Source {
@@ -72,7 +72,7 @@ export const AllocateDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
       onClose={onClose}
       onSubmit={async (values) => {
         const { invoiceId = "" } = values
-        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const amountMinor = requiredAmountOf(values, currencyCode)
         await withKey(`allocate ${id} ${invoiceId} ${loaded.etag}`, (key) =>
           operations[kind].allocate(id, { invoiceId, amountMinor }, { ...key, ...ifMatch(loaded) })
         )
@@ -93,12 +93,10 @@ export const AllocateDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
               ])}
               {...(invoices.length === 0 ? { hint: `The client has no open invoice in ${currencyCode}.` } : {})}
             />
-            <Field
+            <AmountField
               key={invoice?.id}
-              name="amountMinor"
-              label={`Amount in ${currencyCode}`}
-              value={editableAmount(Math.min(unallocatedMinor, invoice?.balanceMinor ?? 0), currencyCode)}
-              isRequired
+              amountMinor={Math.min(unallocatedMinor, invoice?.balanceMinor ?? 0)}
+              currencyCode={currencyCode}
             />
           </>
         )}
@@ -117,7 +115,7 @@ export const RefundDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
       submitLabel="Record refund"
       onClose={onClose}
       onSubmit={async (values) => {
-        const amountMinor = amountOf(values, "amountMinor", currencyCode) ?? 0
+        const amountMinor = requiredAmountOf(values, currencyCode)
         const { reference } = filled(values)
         const body = { amountMinor, ...(reference === undefined ? {} : { reference }) }
         await withKey(`refund ${id} ${loaded.etag}`, (key) =>
@@ -126,12 +124,7 @@ export const RefundDialog = ({ kind, loaded, onClose }: RestDialogProps) => {
         return `${formatMoney(amountMinor, currencyCode)} is refunded`
       }}
     >
-      <Field
-        name="amountMinor"
-        label={`Amount in ${currencyCode}`}
-        value={editableAmount(unallocatedMinor, currencyCode)}
-        isRequired
-      />
+      <AmountField amountMinor={unallocatedMinor} currencyCode={currencyCode} />
       <Field name="reference" label="Reference" />
     </FormDialog>
   )

@@ -1,6 +1,6 @@
 import { conflict } from "../../api/update.ts"
 import { formatMoney, formatStatus } from "../format.ts"
-import { ScrollX } from "../ScrollX.tsx"
+import { Table } from "../Table.tsx"
 import { Dialog } from "./Dialog.tsx"
 
 /** `amountMinor` as people read it: Amount. */
@@ -34,30 +34,19 @@ export const ConflictDialog = () => {
         {name === undefined ? "This" : <strong>{String(name)}</strong>} was changed after you opened it. Your change is
         not saved yet.
       </p>
-      <ScrollX label="Changes">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">When you opened it</th>
-              <th scope="col">Now</th>
-              <th scope="col">Your change</th>
-            </tr>
-          </thead>
-          <tbody>
-            {current.fields.map(({ before, field, mine, theirs }) => (
-              <tr key={field}>
-                <th scope="row">{labelOf(field)}</th>
-                <td>{shown(field, before)}</td>
-                <td>
-                  <mark>{shown(field, theirs)}</mark>
-                </td>
-                <td>{mine === undefined ? <span class="muted">not changed</span> : shown(field, mine)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollX>
+      <Table
+        label="Changes"
+        columns={["Field", "When you opened it", "Now", "Your change"]}
+        rows={current.fields.map(({ before, field, mine, theirs }) => ({
+          key: field,
+          cells: [
+            labelOf(field),
+            shown(field, before),
+            <mark key="now">{shown(field, theirs)}</mark>,
+            mine === undefined ? <span class="muted">not changed</span> : shown(field, mine)
+          ]
+        }))}
+      />
       <footer class="actions">
         <button type="button" onClick={() => current.resolve(false)}>
           Keep theirs
