@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { delimiter, join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { basename, delimiter, join } from "node:path"
 import { inProject } from "./project.mjs"
 
 const cacheFolder = inProject(".cache", "pgbouncer")
@@ -93,8 +92,8 @@ export const installPgBouncer = () => {
   return fetched
 }
 
-// As a program: exits with 1 when there is no PgBouncer.
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+// As a program: exits with 1 when there is no PgBouncer. Tests bundle this file, so its address says nothing.
+if (basename(process.argv[1] ?? "") === "pgbouncer.mjs") {
   try {
     const { args, command } = installPgBouncer()
     process.stdout.write(`PgBouncer for the tests: ${args.at(-1) ?? command}\n`)

@@ -2,7 +2,11 @@ import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const nearestWithPackage = (folder) =>
+  existsSync(join(folder, "package.json")) || dirname(folder) === folder ? folder : nearestWithPackage(dirname(folder))
+
+/** Searches upwards, because tests bundle some scripts with what they start. */
+export const root = nearestWithPackage(dirname(fileURLToPath(import.meta.url)))
 export const inProject = (...parts) => join(root, ...parts)
 
 /** The npm that runs this script: `npm` in PATH may be another version, and on Windows it is no executable. */
