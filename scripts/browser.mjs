@@ -1,12 +1,15 @@
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { basename, delimiter, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { inProject } from "./project.mjs"
 
 const isFound = (path) => path !== undefined && path !== "" && existsSync(path)
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
+
+/** The same engine without a window: it takes half of the CPU time. */
+const shell = "chromium-headless-shell"
 
 /**
  * Finds Chromium: CHROMIUM_BIN, then PATH, Debian's folder and the project's cache. Returns undefined when there is
@@ -19,6 +22,7 @@ export const findBrowser = () => {
     return configured
   }
   return [
+    ...onPath(shell),
     ...onPath("chromium"),
     ...onPath("chromium-browser"),
     "/usr/bin/chromium",
@@ -44,14 +48,23 @@ const retry = (attempts, work) => {
 
 const canInstall = () => process.getuid?.() === 0 && onPath("apt-get").some(isFound)
 
-/** Finds Chromium, or installs it with apt-get when this process runs as root on Debian. */
-export const installBrowser = () => {
-  const found = findBrowser()
-  if (found !== undefined || !canInstall()) return found
+const install = (name) =>
   retry(3, () => {
     run("apt-get", "update", "-qq")
-    run("apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium")
+    run("apt-get", "install", "-qq", "-y", "--no-install-recommends", name)
   })
+
+/** Finds Chromium without a window, or installs it with apt-get when this process runs as root on Debian. */
+export const installBrowser = () => {
+  const found = findBrowser()
+  const isBest = found !== undefined && (found === process.env.CHROMIUM_BIN || basename(found) === shell)
+  if (isBest || !canInstall()) return found
+  try {
+    install(shell)
+  } catch {
+    // Not every release has the package.
+    if (found === undefined) install("chromium")
+  }
   return findBrowser()
 }
 

@@ -147,6 +147,7 @@ describe.skipIf(isSkipped)(titleOf("Every screen of the console"), { timeout: 12
   it("shows markup as text, stays at its origin, obeys its policy, and leaves the token in no place", async () => {
     const [requests, violations, dialogs]: [Array<string>, Array<string>, Array<string>] = [[], [], []]
     const page = await console.open("/clients")
+    await page.waitForSelector(".person")
     page.on("request", (request) => requests.push(request.url()))
     page.on("console", (message) => message.text().includes("Security Policy") && violations.push(message.text()))
     page.on("dialog", (dialog) => {
