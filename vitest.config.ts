@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
-import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { BaseSequencer, type InlineConfig, type TestSpecification } from "vitest/node"
 
 /** Tests that need no server. `npm run test:quick` and `npm run mutation` run only these. */
 export const quick = [
@@ -27,9 +27,9 @@ export const quick = [
   "test/workers/delivery/sendSlots.test.ts"
 ]
 
-/** Tests that take longest. */
+/** Tests that take longest, also those of small files, which vitest would run last. */
 const long =
-  /test\/(workers\/chaos|client|dev|walkthrough|up|http\/server\/fuzz|http\/tenancy\/roles|console\/accessibility)\b/
+  /test\/(workers\/chaos|client|dev|drills|walkthrough|up|testWatch|http\/server\/fuzz|http\/tenancy\/roles|console\/(accessibility|totals))\b/
 
 /** Spreads the long files over the first half, so that none runs alone at the end, and they do not slow each other down. */
 class SpreadLong extends BaseSequencer {
@@ -51,17 +51,19 @@ const workerCount = Math.max(3, availableParallelism())
 const testTimeout = process.env["TEST_NATS_CLUSTER"] === undefined ? 30_000 : 120_000
 
 /** Settings of all projects. */
-export const common = {
+export const common: InlineConfig = {
   pool: "forks",
   // Loading the packages takes longer than most files take to run, so files share what a worker has loaded.
   isolate: false,
   // A constant number: the pool ends idle workers above the minimum, and can give a file to one that is ending.
   minWorkers: workerCount,
   maxWorkers: workerCount,
+  // A worker needs so much in the end; the collector need not find out by itself.
+  poolOptions: { forks: { execArgv: ["--initial-old-space-size=1024"] } },
   testTimeout,
   hookTimeout: 60_000,
   sequence: { sequencer: SpreadLong }
-} as const
+}
 
 export default defineConfig({
   test: {
