@@ -73,6 +73,16 @@ describe("The database reads per delivered event", () => {
     restore()
   })
 
+  it("do not grow with the number of events after a few delivered ones were analyzed", {
+    timeout: 60_000
+  }, async () => {
+    const fresh = await countReadsPerEvent()
+    await database.sql.query("analyze")
+    const restore = outlivePlans()
+    assert.isAtMost(await countReadsPerEvent(10 * burst), 1.5 * fresh)
+    restore()
+  })
+
   it("do not grow with the number of events", { timeout: 60_000 }, async () => {
     const fresh = await countReadsPerEvent()
     assert.isAtMost(fresh, maxReads)
