@@ -4,6 +4,7 @@ import { makeMailFixture } from "../../support/fixtures/mails.ts"
 import { bundleApi } from "../../support/servers/apiProcesses.ts"
 import { openPool } from "../../support/servers/database.ts"
 import { startService } from "../../support/servers/service.ts"
+import { eventually } from "../../support/servers/worker.ts"
 import { drain } from "./drain.ts"
 import { makeProcesses } from "./processes.ts"
 import { startUnreliableMailServer } from "./unreliableMailServer.ts"
@@ -55,14 +56,19 @@ describe("Mails through an unreliable mail server, with workers killed at random
     }
   }
 
-  /** Kills the workers, and ends leases early: a living worker must not send what another one has claimed. */
+  /** Kills workers that are sending, and ends leases early: a living one must not send what another one has claimed. */
   const killWorkers = async ({ pool, workers }: Running, areAllRequested: () => boolean) => {
-    const countUnfinished = async () => {
-      const { rows } = await pool.query("select count(*)::int from deliveries where status in ('WAITING', 'PENDING')")
+    const countDeliveries = async (condition: string) => {
+      const { rows } = await pool.query(`select count(*)::int from deliveries where ${condition}`)
       return rows[0]?.count
     }
-    for (let n = 0; n < kills || !areAllRequested() || (await countUnfinished()) > count * maxSpared; n++) {
-      await pause(1500 + Math.random() * 2500)
+    const countUnfinished = () => countDeliveries("status in ('WAITING', 'PENDING')")
+    const isOver = async () => areAllRequested() && (await countUnfinished()) <= count * maxSpared
+    const isSending = async () => (await countDeliveries("lease is not null and leased_until > now()")) > 0
+    for (let n = 0; n < kills || !(await isOver()); n++) {
+      // A kill during the start of a process would test nothing, and take as long.
+      await eventually(async () => (await isSending()) || (await isOver()), "a worker sends mails", 60)
+      await pause(1000 + Math.random() * 2000)
       await workers[n % workers.length]?.(100)
       await pool.query("update deliveries set leased_until = now(), next_attempt_at = now() where lease is not null")
       await pool.query("update deliveries set next_attempt_at = now() where status = 'PENDING' and lease is null")
