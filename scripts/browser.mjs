@@ -8,27 +8,31 @@ const isFound = (path) => path !== undefined && path !== "" && existsSync(path)
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
 
-/** The same engine without a window: it takes half of the CPU time. */
+/** The same engine without a window and without a viewer of PDF files: it takes half of the CPU time. */
 const shell = "chromium-headless-shell"
 
-/**
- * Finds Chromium: CHROMIUM_BIN, then PATH, Debian's folder and the project's cache. Returns undefined when there is
- * none.
- */
-export const findBrowser = () => {
-  const configured = process.env.CHROMIUM_BIN
-  if (configured !== undefined && configured !== "") {
-    if (!existsSync(configured)) throw new Error(`CHROMIUM_BIN is ${configured}, which does not exist`)
-    return configured
-  }
-  return [
-    ...onPath(shell),
+const configured = () => {
+  const path = process.env.CHROMIUM_BIN
+  if (path === undefined || path === "") return undefined
+  if (!existsSync(path)) throw new Error(`CHROMIUM_BIN is ${path}, which does not exist`)
+  return path
+}
+
+const findShell = () => onPath(shell).find(isFound)
+
+const findWithWindow = () =>
+  [
     ...onPath("chromium"),
     ...onPath("chromium-browser"),
     "/usr/bin/chromium",
     inProject(".cache", "chromium", "chrome")
   ].find(isFound)
-}
+
+/** Finds Chromium: CHROMIUM_BIN, then the shell, then the program that people use. Returns undefined without any. */
+export const findBrowser = () => configured() ?? findShell() ?? findWithWindow()
+
+/** The same, but prefers the program that people use, to see what they see. */
+export const findUsualBrowser = () => configured() ?? findWithWindow() ?? findShell()
 
 const run = (command, ...args) =>
   execFileSync(command, args, {

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { findUsualBrowser } from "./browser.mjs"
 import { prepare } from "./prepare.mjs"
 import { inProject, orExplain, root } from "./project.mjs"
 
@@ -25,6 +26,7 @@ const { values } = parseArgs({
 
 const environment = () => ({
   ...process.env,
+  CHROMIUM_BIN: findUsualBrowser() ?? "",
   ...(values.seconds === undefined ? {} : { CHECK_SECONDS: values.seconds }),
   ...(values.drafts === undefined ? {} : { CHECK_DRAFTS: values.drafts }),
   ...(values.screenshots === undefined ? {} : { CHECK_SCREENSHOTS: resolve(values.screenshots) })
