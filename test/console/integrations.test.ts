@@ -157,6 +157,36 @@ describe.skipIf(isSkipped)(titleOf("Integrations in the console"), { timeout: 60
     assert.isEmpty((await integrations.get(made[0].id)).body.data.subscriptions)
   })
 
+  it("with a mail server keep its password until another one is typed", async () => {
+    const page = await console.open("/integrations")
+    await page.click("main button:has-text('New integration')")
+    await page.check("label:has-text('E-mail') input")
+    await page.fill("input[name=name]", "Post")
+    await page.fill("input[name='config.host']", "127.0.0.1")
+    await page.fill("input[name='config.port']", "587")
+    await page.selectOption("select[name='config.security']", "STARTTLS")
+    await page.fill("input[name='config.user']", "billing")
+    await page.fill("input[name='config.from']", "billing@mail.example")
+    await page.fill("input[name=password]", "first")
+    await page.click("dialog button:has-text('Create integration')")
+    await page.waitForSelector("h1:has-text('Post')")
+    const id = page.url().split("/").at(-1)
+    const readGeneration = async () =>
+      (await console.pool.query("select generation from integration_secrets where integration_id = $1", [id])).rows
+    const edit = async (field: string, text: string) => {
+      await page.click("main button:has-text('Edit')")
+      await page.fill(`input[name=${field}]`, text)
+      await page.click("dialog button:has-text('Save')")
+      await page.waitForSelector("dialog", { state: "detached" })
+    }
+    assert.deepStrictEqual(await readGeneration(), [{ generation: 1 }])
+    await edit("name", "Mail")
+    await page.waitForSelector("h1:has-text('Mail')")
+    assert.deepStrictEqual(await readGeneration(), [{ generation: 1 }])
+    await edit("password", "second")
+    assert.deepStrictEqual(await readGeneration(), [{ generation: 2 }])
+  })
+
   it("that somebody else has changed are not overwritten before their change is shown", async () => {
     const { id } = await integrations.mustCreate({ provider: "NATS", name: "Stream" })
     const page = await console.open(`/integrations/${id}`)
