@@ -44,7 +44,7 @@ class SpreadLong extends BaseSequencer {
   }
 }
 
-/** Tests wait for servers half of the time, so three files side by side pay off on two cores. */
+/** Three files side by side keep two cores busy, with the servers and browsers that they wait for. */
 const workerCount = Math.max(3, availableParallelism())
 
 /** With NATS servers that are killed, a condition may take several times as long. */

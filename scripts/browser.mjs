@@ -8,7 +8,7 @@ const isFound = (path) => path !== undefined && path !== "" && existsSync(path)
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
 
-/** The same engine without a window and without a viewer of PDF files: it takes half of the CPU time. */
+/** The same engine without a window and without a viewer of PDF files: tests of the console take a quarter less CPU time. */
 const shell = "chromium-headless-shell"
 
 const configured = () => {
