@@ -82,22 +82,134 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     page.removeAllListeners("dialog")
   })
 
+  const isSending = (route: Route) => route.request().method() === "POST"
+  const loseAnswer = async (route: Route) => {
+    await route.fetch()
+    await route.abort()
+  }
+  /** Lets a request wait until somebody releases it. */
+  const holding = () => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let note = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      note = resolve
+    })
+    const hold = async (route: Route) => {
+      note()
+      await released
+      await route.continue()
+    }
+    return { hold, arrived, release: () => release() }
+  }
+
   it("are saved once if the answer is lost, also with what is typed afterwards", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "Travel")
-    // The page tries again by itself when it reads the draft: that answer is lost too.
     let lost = 0
-    await page.route(linesRequest, async (route) => {
-      if (route.request().method() !== "POST" || lost++ >= 2) return route.fallback()
-      await route.fetch()
-      await route.abort()
-    })
+    await page.route(linesRequest, (route) => (isSending(route) && lost++ < 2 ? loseAnswer(route) : route.fallback()))
+    // The page tries again by itself before it reads the lines: that answer is lost too.
+    const reading = page.waitForResponse((response) => response.request().method() === "GET" && lost === 2)
     await page.keyboard.press("Control+s")
     await page.waitForSelector("text=cannot be reached")
     await page.fill("[aria-label='Name, line 2']", "Travel to Bergen")
+    await reading
+    assert.deepStrictEqual(await shownNames(page, 2), ["Saved", "Travel to Bergen"])
     await save(page)
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["Saved", "Travel to Bergen"])
+  })
+
+  it("are saved once if somebody saves while the page tries again by itself", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "Travel")
+    const second = holding()
+    let sent = 0
+    await page.route(linesRequest, (route) => {
+      if (!isSending(route)) return route.fallback()
+      sent++
+      return sent === 1 ? loseAnswer(route) : sent === 2 ? second.hold(route) : route.fallback()
+    })
+    await page.keyboard.press("Control+s")
+    await second.arrived
+    await page.fill("[aria-label='Name, line 2']", "Travel to Bergen")
+    await page.keyboard.press("Control+s")
+    second.release()
+    await page.waitForSelector("text=The draft is saved")
+    await page.unroute(linesRequest)
+    assert.deepStrictEqual(await namesOf(id), ["Saved", "Travel to Bergen"])
+    assert.strictEqual(sent, 2)
+  })
+
+  it("are saved once if somebody saves before the page has read what it sent again", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "Travel")
+    const reading = holding()
+    let sent = 0
+    const listOrLines = /\/api\/v1\/billables(\?|$)/
+    await page.route(listOrLines, (route) => {
+      if (isSending(route)) return ++sent === 1 ? loseAnswer(route) : route.fallback()
+      return sent === 2 ? reading.hold(route) : route.fallback()
+    })
+    await page.keyboard.press("Control+s")
+    await reading.arrived
+    await page.fill("[aria-label='Name, line 2']", "Travel to Bergen")
+    await page.keyboard.press("Control+s")
+    await page.waitForSelector("text=The draft is saved")
+    reading.release()
+    assert.deepStrictEqual(await shownNames(page, 2), ["Saved", "Travel to Bergen"])
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    await page.unroute(listOrLines)
+    assert.deepStrictEqual(await namesOf(id), ["Saved", "Travel to Bergen"])
+  })
+
+  it("of a changed line are saved without a question if the answer is lost", async () => {
+    const { id, page } = await openDraft()
+    await page.fill("[aria-label='Name, line 1']", "Saved again")
+    let lost = 0
+    await page.route("**/api/v1/billables/*", (route) =>
+      route.request().method() === "PATCH" && lost++ === 0 ? loseAnswer(route) : route.fallback()
+    )
+    await page.keyboard.press("Control+s")
+    await page.waitForSelector("text=cannot be reached")
+    await save(page)
+    await page.unroute("**/api/v1/billables/*")
+    assert.deepStrictEqual(await namesOf(id), ["Saved again"])
+  })
+
+  it("that are typed while a save runs are saved next if somebody saves again", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "First")
+    const first = holding()
+    await interceptOnce(page, first.hold)
+    await page.keyboard.press("Control+s")
+    await first.arrived
+    await page.fill("[aria-label='Name, line 2']", "First, longer")
+    await page.keyboard.press("Control+s")
+    await addLine(page, 3, "Second")
+    first.release()
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    await page.unroute(linesRequest)
+    assert.deepStrictEqual(await namesOf(id), ["First, longer", "Saved", "Second"])
+  })
+
+  it("that are removed while they are sent are deleted with the next save", async () => {
+    const { id, page } = await openDraft()
+    await addLine(page, 2, "Mistake")
+    const first = holding()
+    await interceptOnce(page, first.hold)
+    await page.keyboard.press("Control+s")
+    await first.arrived
+    await page.click("[aria-label='Remove line 2']")
+    first.release()
+    await page.waitForSelector("[aria-label='Line 2, removed']")
+    await page.unroute(linesRequest)
+    assert.deepStrictEqual(await namesOf(id), ["Mistake", "Saved"])
+    await page.click(".page-head button:has-text('Save')")
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    assert.deepStrictEqual(await namesOf(id), ["Saved"])
   })
 
   it("are saved once if the page is left while they are on their way", async () => {
@@ -126,18 +238,13 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   it("that are typed while a save runs are neither lost nor saved with it", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "First")
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await interceptOnce(page, async (route) => {
-      await released
-      await route.continue()
-    })
-    await Promise.all([page.waitForRequest(linesRequest), page.keyboard.press("Control+s")])
+    const first = holding()
+    await interceptOnce(page, first.hold)
+    await page.keyboard.press("Control+s")
+    await first.arrived
     await page.fill("[aria-label='Name, line 2']", "First, longer")
     await addLine(page, 3, "Second")
-    release()
+    first.release()
     await page.waitForSelector("text=The draft is saved")
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["First", "Saved"])
@@ -160,10 +267,12 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     await page.waitForSelector(".totals .sum dd[data-amount='101100']")
     let sent = 0
     await page.route(linesRequest, (route) =>
-      route.request().method() === "POST" && ++sent >= 2 && sent <= 3 ? route.abort() : route.fallback()
+      isSending(route) && ++sent >= 2 && sent <= 3 ? route.abort() : route.fallback()
     )
+    const reading = page.waitForResponse((response) => response.request().method() === "GET" && sent === 3)
     await page.keyboard.press("Control+s")
     await page.waitForSelector("text=cannot be reached")
+    await reading
     await save(page)
     await page.unroute(linesRequest)
     assert.strictEqual((await invoicing.read(id)).billableCount, 1002)

@@ -14,11 +14,11 @@ export class ApiFailure extends Error {
     this.status = status
     this.details = details
   }
-  /** Whether the service has refused the request, and so has done nothing. Any other failure leaves that open. */
-  get isRejection() {
-    return this.status >= 400 && this.status < 500
-  }
 }
+
+/** Whether the service has refused the request, and so has done nothing. Any other failure leaves that open. */
+export const isRejection = (cause: unknown): cause is ApiFailure =>
+  cause instanceof ApiFailure && cause.status >= 400 && cause.status < 500
 
 /** What went wrong, in words, with everything that the service says about it. */
 export const messageOf = (cause: unknown) => {
@@ -103,11 +103,14 @@ const cursorOf = (link: string | null) => {
   return searchParams.get("cursor") ?? searchParams.get("after") ?? undefined
 }
 
-/** The `data` of a response with its version and its next page. Fails with an `ApiFailure`. */
-export const load = async <A>(calling: Promise<Result<A>>): Promise<Loaded<A>> => {
-  const { data, error, response } = await calling.catch((cause: unknown) => {
+const reach = <A>(calling: Promise<A>) =>
+  calling.catch((cause: unknown) => {
     throw new ApiFailure(0, `The service cannot be reached (${cause instanceof Error ? cause.message : cause})`)
   })
+
+/** The `data` of a response with its version and its next page. Fails with an `ApiFailure`. */
+export const load = async <A>(calling: Promise<Result<A>>): Promise<Loaded<A>> => {
+  const { data, error, response } = await reach(calling)
   if (!response.ok || data === undefined) throw failureOf(error, response)
   return {
     value: data.data,
@@ -122,7 +125,7 @@ export const read = async <A>(calling: Promise<Result<A>>) => (await load(callin
 
 /** For an operation without a response body. */
 export const done = async (calling: Promise<{ readonly error?: unknown; readonly response: Response }>) => {
-  const { error, response } = await calling
+  const { error, response } = await reach(calling)
   if (!response.ok) throw failureOf(error, response)
 }
 

@@ -1,4 +1,4 @@
-import { ApiFailure } from "./client.ts"
+import { ApiFailure, isRejection } from "./client.ts"
 
 /**
  * The Idempotency-Key of a form. It stays the same until the form has succeeded, also after a reload, so that a form that
@@ -31,7 +31,7 @@ export const withKey = async <A>(form: string, post: (headers: { "Idempotency-Ke
     forgetKey(form)
     return result
   } catch (error) {
-    if (!(error instanceof ApiFailure) || !error.isRejection) throw error
+    if (!isRejection(error)) throw error
     forgetKey(form)
     throw isKeyOfAnother(error) ? new ApiFailure(error.status, earlierTry) : error
   }
@@ -43,7 +43,7 @@ export const orUndo = async <A>(second: Promise<A>, undoFirst: () => Promise<unk
     return await second
   } catch (error) {
     // The rejection is what somebody has to see. What cannot be undone stays in its list.
-    if (error instanceof ApiFailure && error.isRejection) await undoFirst().catch(() => undefined)
+    if (isRejection(error)) await undoFirst().catch(() => undefined)
     throw error
   }
 }

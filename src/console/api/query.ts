@@ -55,13 +55,15 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>, options: Que
   const polls = usePolls(options)
   useEffect(() => {
     let isCurrent = true
+    // After a change another reading begins, though only when the view has rendered.
+    const isLatest = () => isCurrent && changes.peek() === version
     latest.current().then(
       (value) => {
-        remember(key, value)
-        if (isCurrent) state.value = { value, error: undefined, isLoading: false }
+        if (isLatest()) remember(key, value)
+        if (isLatest()) state.value = { value, error: undefined, isLoading: false }
       },
       (cause: unknown) => {
-        if (isCurrent) state.value = { value: state.peek().value, error: asFailure(cause), isLoading: false }
+        if (isLatest()) state.value = { value: state.peek().value, error: asFailure(cause), isLoading: false }
       }
     )
     return () => {

@@ -52,9 +52,13 @@ export const changedFields = <B extends object>(before: object, body: B): Partia
 /** What another person changed, beside what this person wants. */
 const findConflicts = (before: object, theirs: object, mine: object): ReadonlyArray<FieldConflict> => {
   const [old, current, wanted] = [before, theirs, mine].map((value) => new Map<string, unknown>(Object.entries(value)))
-  return [...new Set([...Object.keys(before), ...Object.keys(theirs)])]
-    .filter((field) => !derived.has(field) && !isSame(old?.get(field), current?.get(field)))
-    .map((field) => ({ field, before: old?.get(field), theirs: current?.get(field), mine: wanted?.get(field) }))
+  return (
+    [...new Set([...Object.keys(before), ...Object.keys(theirs)])]
+      .filter((field) => !derived.has(field) && !isSame(old?.get(field), current?.get(field)))
+      // Both want the same, such as when the answer to our own change was lost.
+      .filter((field) => !wanted?.has(field) || !isSame(wanted.get(field), current?.get(field)))
+      .map((field) => ({ field, before: old?.get(field), theirs: current?.get(field), mine: wanted?.get(field) }))
+  )
 }
 
 /** The header of a change of the version that this page has read. */

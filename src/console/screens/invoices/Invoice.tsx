@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso/router"
-import { api, done, type Loaded, load, read, readAll, type Schemas } from "../../api/client.ts"
+import { api, done, isRejection, type Loaded, load, read, readAll, type Schemas } from "../../api/client.ts"
 import { findClient } from "../../api/lookups.ts"
 import { changes, useQuery } from "../../api/query.ts"
 import { hasRole, inTenant, tenant } from "../../api/session.ts"
@@ -34,8 +34,8 @@ const readLines = (invoiceId: string) =>
   })
 
 const readInvoice = async (invoiceId: string) => {
-  // Lines whose creation was cut off are created before they are read. If that fails too, they are still kept.
-  const resumed = await finishPendingLines(invoiceId).catch(() => [])
+  // Lines whose creation was cut off are created before they are read. A rejection means that they do not exist.
+  const resumed = await finishPendingLines(invoiceId).catch((cause) => (isRejection(cause) ? [] : undefined))
   const [loaded, lines, rates] = await Promise.all([
     load(api.GET("/api/v1/invoices/{invoiceId}", { params: { path: { invoiceId } } })),
     readLines(invoiceId),

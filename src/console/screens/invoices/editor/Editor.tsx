@@ -7,7 +7,6 @@ import { Totals } from "../Totals.tsx"
 import { isBlank, type LineErrors, parseDiscount, parseLine } from "./draftLines.ts"
 import { LineGrid } from "./LineGrid.tsx"
 import type { CreatedLine } from "./newLines.ts"
-import { noProgress } from "./rebaseLines.ts"
 import { RejectedLines, saveDraft } from "./saveDraft.ts"
 import { useDraft } from "./useDraft.ts"
 
@@ -16,31 +15,50 @@ interface EditorProps {
   readonly lines: ReadonlyArray<Schemas["Billable"]>
   readonly rates: ReadonlyArray<Schemas["TaxRate"]>
   readonly defaultTaxRates: ReadonlyArray<string>
-  /** Lines of an earlier save whose answer was lost. */
-  readonly resumed: ReadonlyArray<CreatedLine>
+  /** What the lines of an earlier save have become whose answer was lost. Undefined while that is not known. */
+  readonly resumed: ReadonlyArray<CreatedLine> | undefined
   /** Tells whether there is something to save, and how to. */
   readonly onState: (state: { readonly isDirty: boolean; readonly save: () => Promise<boolean> }) => void
 }
 
-/** Saves once at a time, and keeps on the page what the service rejects. */
-const useSave = (work: () => Promise<void>, onRejected: (errors: LineErrors) => void) => {
-  const isSaving = useRef(false)
-  return async () => {
-    if (isSaving.current) return false
-    isSaving.current = true
-    try {
-      await work()
-      notify("The draft is saved")
-      return true
-    } catch (cause) {
-      if (cause instanceof RejectedLines) onRejected(cause.errors)
-      notify(messageOf(cause), { isError: true })
-      return false
-    } finally {
-      isSaving.current = false
-      // Also after a failure: a part may be saved.
-      changes.value++
+/**
+ * Saves once at a time. Who asks while a save runs wants what was typed since: that is saved next, unless the running save
+ * fails.
+ */
+const useSaveQueue = (saveOnce: () => Promise<boolean>, isDirty: () => boolean) => {
+  const latest = useRef(saveOnce)
+  latest.current = saveOnce
+  const running = useRef<Promise<boolean>>()
+  const next = useRef<Promise<boolean>>()
+  const save = (): Promise<boolean> => {
+    if (running.current === undefined) {
+      running.current = latest.current().finally(() => {
+        running.current = undefined
+      })
+      return running.current
     }
+    next.current ??= running.current.then((isSaved) => {
+      next.current = undefined
+      return isSaved && (!isDirty() || save())
+    })
+    return next.current
+  }
+  return save
+}
+
+/** Saves the draft, and keeps on the page what the service rejects. */
+const saveAndTell = async (work: () => Promise<void>, onRejected: (errors: LineErrors) => void) => {
+  try {
+    await work()
+    notify("The draft is saved")
+    return true
+  } catch (cause) {
+    if (cause instanceof RejectedLines) onRejected(cause.errors)
+    notify(messageOf(cause), { isError: true })
+    return false
+  } finally {
+    // Also after a failure: a part may be saved.
+    changes.value++
   }
 }
 
@@ -62,8 +80,7 @@ const useSaveKey = (save: () => Promise<boolean>) => {
 /** A draft as a grid with live totals, which are those that the service will compute. */
 export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates, resumed }: EditorProps) => {
   const { currencyCode } = invoice
-  const progress = useRef(noProgress())
-  const draft = useDraft({ invoice, lines: saved, defaultTaxRates, resumed }, progress)
+  const draft = useDraft({ invoice, lines: saved, defaultTaxRates, resumed })
   const { discount, isDirty, lines } = draft
   const given = parseDiscount(discount.text, currencyCode)
   const terms = useMemo(() => new Map(rates.map((rate) => [rate.id, rate])), [rates])
@@ -75,7 +92,12 @@ export const Editor = ({ defaultTaxRates, invoice, lines: saved, onState, rates,
       terms
     )
   }, [lines, discount.text, terms, currencyCode])
-  const save = useSave(() => saveDraft({ invoice, lines, discount }, progress.current), draft.showErrors)
+  const saveOnce = () =>
+    saveAndTell(
+      () => draft.saving((current, progress) => saveDraft({ ...current, invoice }, progress)),
+      draft.showErrors
+    )
+  const save = useSaveQueue(saveOnce, draft.isDirtyNow)
   useSaveKey(save)
   useEffect(() => onState({ isDirty, save }))
   return (

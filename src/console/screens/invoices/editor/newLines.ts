@@ -1,4 +1,4 @@
-import { ApiFailure, api, read, type Schemas } from "../../../api/client.ts"
+import { api, isRejection, read, type Schemas } from "../../../api/client.ts"
 import { withKey } from "../../../api/idempotency.ts"
 import { type EditedLine, parseLine } from "./draftLines.ts"
 
@@ -18,10 +18,11 @@ const toNewLine = (edited: EditedLine, currencyCode: string) => {
   }
 }
 
-/** Lines that were sent, and whose answer has not arrived: the service may have them or not. */
+/** Lines that were sent. The service may have them or not, until `saved` says what they have become. */
 interface PendingLines {
   readonly currencyCode: string
   readonly lines: ReadonlyArray<EditedLine>
+  readonly saved?: ReadonlyArray<Billable>
 }
 
 export interface CreatedLine {
@@ -36,36 +37,56 @@ const readPending = (invoiceId: string): PendingLines | undefined => {
   return text === null ? undefined : JSON.parse(text)
 }
 
-/**
- * Sends lines whose answer was lost again, unchanged and with their key: the service creates them once. Lines that were
- * edited since must not go with the same key, and with another key they would be there twice.
- */
-export const finishPendingLines = async (invoiceId: string): Promise<ReadonlyArray<CreatedLine>> => {
+const writePending = (invoiceId: string, pending: PendingLines) =>
+  sessionStorage.setItem(storageName(invoiceId), JSON.stringify(pending))
+
+/** Forgets lines when the editor knows what they have become. Others may be on their way meanwhile. */
+export const forgetPendingLines = (invoiceId: string, created: ReadonlyArray<CreatedLine>) => {
+  const known = readPending(invoiceId)?.saved?.[0]?.id
+  if (known !== undefined && known === created[0]?.saved.id) sessionStorage.removeItem(storageName(invoiceId))
+}
+
+const postLines = (invoiceId: string, { currencyCode, lines }: PendingLines) =>
+  withKey(`lines of ${invoiceId}`, async (headers) => {
+    const billables = lines.map((line) => toNewLine(line, currencyCode))
+    const saved = await read(api.POST("/api/v1/billables", { body: { invoiceId, billables }, headers }))
+    // Before the key is forgotten: without both, the lines would be sent once more.
+    writePending(invoiceId, { currencyCode, lines, saved })
+    return saved
+  })
+
+const finish = async (invoiceId: string): Promise<ReadonlyArray<CreatedLine>> => {
   const pending = readPending(invoiceId)
   if (pending === undefined) return []
-  const { currencyCode, lines } = pending
   try {
-    const created = await withKey(`lines of ${invoiceId}`, (headers) =>
-      read(
-        api.POST("/api/v1/billables", {
-          body: { invoiceId, billables: lines.map((line) => toNewLine(line, currencyCode)) },
-          headers
-        })
-      )
-    )
-    sessionStorage.removeItem(storageName(invoiceId))
+    const created = pending.saved ?? (await postLines(invoiceId, pending))
     return created.flatMap((saved, index) => {
-      const edited = lines[index]
+      const edited = pending.lines[index]
       return edited === undefined ? [] : [{ edited, saved }]
     })
   } catch (cause) {
-    if (cause instanceof ApiFailure && cause.isRejection) sessionStorage.removeItem(storageName(invoiceId))
+    if (isRejection(cause)) sessionStorage.removeItem(storageName(invoiceId))
     throw cause
   }
 }
 
-/** Creates lines of a draft, at most `maxLinesPerRequest`. */
+const finishing = new Map<string, ReturnType<typeof finish>>()
+
+/**
+ * Sends lines whose answer was lost again, unchanged and with their key: the service creates them once. Lines that were
+ * edited since must not go with the same key, and with another key they would be there twice. A save and a reading of
+ * the draft that finish the same lines share one request.
+ */
+export const finishPendingLines = (invoiceId: string) => {
+  const running = finishing.get(invoiceId)
+  if (running !== undefined) return running
+  const started = finish(invoiceId).finally(() => finishing.delete(invoiceId))
+  finishing.set(invoiceId, started)
+  return started
+}
+
+/** Creates lines of a draft, at most `maxLinesPerRequest`. Earlier ones must be finished. */
 export const createLines = (invoiceId: string, pending: PendingLines) => {
-  sessionStorage.setItem(storageName(invoiceId), JSON.stringify(pending))
+  writePending(invoiceId, pending)
   return finishPendingLines(invoiceId)
 }

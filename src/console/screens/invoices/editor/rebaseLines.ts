@@ -1,28 +1,13 @@
 import type { Discount } from "../../../../domain/money/InvoiceArithmetic.ts"
 import type { Schemas } from "../../../api/client.ts"
 import { type EditedLine, formatDiscount, hasSameTexts, isChanged, toEditedLine } from "./draftLines.ts"
-import type { CreatedLine } from "./newLines.ts"
 
 type Billable = Schemas["Billable"]
 
-/** How far a save has come. It may fail in the middle, and somebody may type while it runs. */
-export interface SaveProgress {
-  /** The lines that the service has taken, as they were sent, by key. */
-  readonly sent: Map<string, EditedLine>
-  /** The saved line that each new line has become, by key. */
-  readonly created: Map<string, Billable>
-  /** The discount that the service has taken. */
-  discountText?: string
-}
-
-export const noProgress = (): SaveProgress => ({ sent: new Map(), created: new Map() })
-
-/** Notes what a request has created. */
-export const noteCreated = ({ created, sent }: SaveProgress, lines: ReadonlyArray<CreatedLine>) => {
-  for (const { edited, saved } of lines) {
-    sent.set(edited.key, edited)
-    created.set(edited.key, saved)
-  }
+/** A line as it was sent, and what the service has made of it: nothing if it is deleted. */
+export interface SavedLine {
+  readonly edited: EditedLine
+  readonly saved: Billable | undefined
 }
 
 /** The discount of a draft as somebody types it, with the saved one that it replaces. */
@@ -36,16 +21,46 @@ export const toEditedDiscount = (base: Discount | undefined, currencyCode: strin
   base
 })
 
-const isSent = (line: EditedLine, { sent }: SaveProgress) => {
-  const known = sent.get(line.key)
-  return known !== undefined && hasSameTexts(known, line)
+/** A line that stays as it was sent becomes the saved one; it keeps its key, so that the cursor stays in it. */
+const settleLine = (line: EditedLine, { edited, saved }: SavedLine): ReadonlyArray<EditedLine> => {
+  if (line.base?.id !== edited.base?.id) return [line]
+  if (!hasSameTexts(line, edited)) return [{ ...line, base: saved }]
+  return saved === undefined ? [] : [{ ...toEditedLine(saved), key: line.key }]
 }
 
-/** The line on top of what the service has saved of it. A line that was never sent keeps the version it began with. */
-const withSavedBase = (line: EditedLine, saved: ReadonlyMap<string, Billable>, { created, sent }: SaveProgress) => {
-  if (!sent.has(line.key)) return line
-  const id = line.base?.id ?? created.get(line.key)?.id ?? ""
-  return { ...line, base: saved.get(id) ?? line.base }
+/** The results of each line in their order: one save may create a line and change it. */
+const byKey = (results: ReadonlyArray<SavedLine>) => {
+  const groups = new Map<string, Array<SavedLine>>()
+  for (const result of results) {
+    const group = groups.get(result.edited.key)
+    if (group === undefined) groups.set(result.edited.key, [result])
+    else group.push(result)
+  }
+  return groups
+}
+
+/** The lines on top of what the service has saved of them. What was typed since they were sent is not lost. */
+export const settleLines = (lines: ReadonlyArray<EditedLine>, results: ReadonlyArray<SavedLine>) => {
+  if (results.length === 0) return lines
+  const groups = byKey(results)
+  return lines.flatMap((line) =>
+    (groups.get(line.key) ?? []).reduce<ReadonlyArray<EditedLine>>(
+      (settled, result) => settled.flatMap((one) => settleLine(one, result)),
+      [line]
+    )
+  )
+}
+
+/** New lines that somebody has removed while they were sent. They are there now, and wait to be deleted. */
+export const removedMeanwhile = (
+  lines: ReadonlyArray<EditedLine>,
+  results: ReadonlyArray<SavedLine>
+): ReadonlyArray<EditedLine> => {
+  const keys = new Set(lines.map(({ key }) => key))
+  return [...byKey(results)].flatMap(([key, group]) => {
+    const saved = group.at(-1)?.saved
+    return saved === undefined || keys.has(key) ? [] : [{ ...toEditedLine(saved), key, isRemoved: true }]
+  })
 }
 
 /**
@@ -55,13 +70,10 @@ const withSavedBase = (line: EditedLine, saved: ReadonlyMap<string, Billable>, {
 export const rebaseLines = (
   lines: ReadonlyArray<EditedLine>,
   saved: ReadonlyArray<Billable>,
-  progress: SaveProgress,
   currencyCode: string
 ): ReadonlyArray<EditedLine> => {
   const byId = new Map(saved.map((line) => [line.id, line]))
-  const unsaved = lines
-    .filter((line) => !isSent(line, progress) && (line.base === undefined || isChanged(line, currencyCode)))
-    .map((line) => withSavedBase(line, byId, progress))
+  const unsaved = lines.filter((line) => line.base === undefined || isChanged(line, currencyCode))
   const unsavedById = new Map(unsaved.map((line) => [line.base?.id, line]))
   // Lines that stay as they are stay the same objects, of which everything is known.
   const unchanged = new Map(lines.filter((line) => !isChanged(line, currencyCode)).map((line) => [line.base?.id, line]))
@@ -75,12 +87,19 @@ export const rebaseLines = (
   ]
 }
 
+/** The discount on top of the one that the service has taken. */
+export const settleDiscount = (
+  edited: EditedDiscount,
+  sent: EditedDiscount | undefined,
+  currencyCode: string
+): EditedDiscount => {
+  if (sent === undefined) return edited
+  return edited.text === sent.text ? toEditedDiscount(sent.base, currencyCode) : { ...edited, base: sent.base }
+}
+
 export const rebaseDiscount = (
   edited: EditedDiscount,
   saved: Discount | undefined,
-  { discountText }: SaveProgress,
   currencyCode: string
 ): EditedDiscount =>
-  edited.text === discountText || edited.text === formatDiscount(edited.base, currencyCode)
-    ? toEditedDiscount(saved, currencyCode)
-    : edited
+  edited.text === formatDiscount(edited.base, currencyCode) ? toEditedDiscount(saved, currencyCode) : edited

@@ -1,25 +1,27 @@
-import { type MutableRef, useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { type Signal, signal } from "@preact/signals"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Schemas } from "../../../api/client.ts"
 import { notify } from "../../../ui/Toasts.tsx"
 import { type EditedLine, formatDiscount, isChanged, type LineErrors, newLine } from "./draftLines.ts"
 import { forgetDraft, keepDraft, readKeptDraft } from "./keptDraft.ts"
-import type { CreatedLine } from "./newLines.ts"
+import { type CreatedLine, forgetPendingLines } from "./newLines.ts"
 import {
   type EditedDiscount,
-  noProgress,
-  noteCreated,
   rebaseDiscount,
   rebaseLines,
-  type SaveProgress,
+  removedMeanwhile,
+  settleDiscount,
+  settleLines,
   toEditedDiscount
 } from "./rebaseLines.ts"
+import type { SaveProgress } from "./saveDraft.ts"
 
 interface SavedDraft {
   readonly invoice: Schemas["Invoice"]
   readonly lines: ReadonlyArray<Schemas["Billable"]>
   readonly defaultTaxRates: ReadonlyArray<string>
-  /** Lines of an earlier save whose answer was lost, such as by a reload. */
-  readonly resumed: ReadonlyArray<CreatedLine>
+  /** What the lines of an earlier save have become whose answer was lost. Undefined while that is not known. */
+  readonly resumed: ReadonlyArray<CreatedLine> | undefined
 }
 
 interface DraftState {
@@ -27,41 +29,45 @@ interface DraftState {
   readonly discount: EditedDiscount
 }
 
-const rebase = (
-  { discount, lines }: DraftState,
-  { defaultTaxRates, invoice, lines: saved }: SavedDraft,
-  progress: SaveProgress
-): DraftState => {
-  const rebased = rebaseLines(lines, saved, progress, invoice.currencyCode)
+const rebase = ({ discount, lines }: DraftState, saved: SavedDraft): DraftState => {
+  const { currencyCode, discount: savedDiscount } = saved.invoice
+  const rebased = rebaseLines(settleLines(lines, saved.resumed ?? []), saved.lines, currencyCode)
   return {
-    lines: rebased.length === 0 ? [newLine(defaultTaxRates)] : rebased,
-    discount: rebaseDiscount(discount, invoice.discount, progress, invoice.currencyCode)
+    lines: rebased.length === 0 ? [newLine(saved.defaultTaxRates)] : rebased,
+    discount: rebaseDiscount(discount, savedDiscount, currencyCode)
   }
 }
+
+const untouched = (saved: SavedDraft) =>
+  rebase({ lines: [], discount: toEditedDiscount(saved.invoice.discount, saved.invoice.currencyCode) }, saved)
+
+/** The draft on top of what a save has sent so far. */
+const settle = ({ discount, lines }: DraftState, progress: SaveProgress, currencyCode: string): DraftState => ({
+  lines: [...settleLines(lines, progress.lines), ...removedMeanwhile(lines, progress.lines)],
+  discount: settleDiscount(discount, progress.discount, currencyCode)
+})
 
 const isDirtyIn = ({ discount, lines }: DraftState, currencyCode: string) =>
   lines.some((line) => isChanged(line, currencyCode)) || discount.text !== formatDiscount(discount.base, currencyCode)
 
 /** Keeps what is not saved when the page is left, inside of the console or by a reload. */
-const useKeeping = ({ currencyCode, id: invoiceId }: Schemas["Invoice"], state: DraftState, isDirty: boolean) => {
-  const latest = useRef({ state, isDirty })
-  latest.current = { state, isDirty }
+const useKeeping = ({ currencyCode, id: invoiceId }: Schemas["Invoice"], latest: () => DraftState) =>
   useEffect(() => {
     const keep = () => {
-      const { discount, lines } = latest.current.state
+      const state = latest()
+      const isDirty = isDirtyIn(state, currencyCode)
       // The others are read again. All of a long draft would not fit.
-      const unsaved = lines.filter((line) => isChanged(line, currencyCode))
-      if (latest.current.isDirty) keepDraft(invoiceId, { discount, lines: unsaved })
+      const unsaved = state.lines.filter((line) => isChanged(line, currencyCode))
+      if (isDirty) keepDraft(invoiceId, { discount: state.discount, lines: unsaved })
       else forgetDraft(invoiceId)
+      return isDirty
     }
     addEventListener("pagehide", keep)
     return () => {
       removeEventListener("pagehide", keep)
-      keep()
-      if (latest.current.isDirty) notify("Your unsaved lines are kept until you close this tab")
+      if (keep()) notify("Your unsaved lines are kept until you close this tab")
     }
   }, [invoiceId, currencyCode])
-}
 
 /** Asks before the tab with unsaved lines is closed. */
 const useLeaveWarning = (isDirty: boolean) =>
@@ -72,53 +78,64 @@ const useLeaveWarning = (isDirty: boolean) =>
     return () => removeEventListener("beforeunload", warn)
   }, [isDirty])
 
-/**
- * The draft as somebody types it, on top of the saved one. `progress` says what a save has sent, so that what is typed
- * meanwhile stays.
- */
-export const useDraft = (saved: SavedDraft, progress: MutableRef<SaveProgress>) => {
+/** Runs one save on the draft as it is now, and notes what came of it. Undefined progress means that none runs. */
+const useSaving = (state: Signal<DraftState>, currencyCode: string) => {
+  const progress = useRef<SaveProgress>()
+  const settled = () =>
+    progress.current === undefined ? state.peek() : settle(state.peek(), progress.current, currencyCode)
+  return {
+    /** The draft with what the running save has sent. */
+    settled,
+    isSaving: () => progress.current !== undefined,
+    saving: async (work: (current: DraftState, progress: SaveProgress) => Promise<void>) => {
+      progress.current = { lines: [] }
+      try {
+        await work(state.peek(), progress.current)
+      } finally {
+        state.value = settled()
+        progress.current = undefined
+      }
+    }
+  }
+}
+
+/** The draft as somebody types it, on top of the saved one. What is typed while a save runs stays. */
+export const useDraft = (saved: SavedDraft) => {
   const { invoice, lines, resumed } = saved
   const { currencyCode, id } = invoice
-  const untouched = (): DraftState =>
-    rebase({ lines: [], discount: toEditedDiscount(invoice.discount, currencyCode) }, saved, noProgress())
   const [isRestored, setRestored] = useState(() => readKeptDraft(id) !== undefined)
-  const [state, setState] = useState(() => {
+  const state = useMemo(() => {
     const kept = readKeptDraft(id)
-    if (kept === undefined) return untouched()
-    noteCreated(progress.current, resumed)
-    return rebase(kept, saved, progress.current)
-  })
-  const version = useMemo(
-    () => JSON.stringify([invoice.updatedAt, ...lines.map(({ id, updatedAt }) => [id, updatedAt])]),
-    [invoice, lines]
-  )
+    return signal(kept === undefined ? untouched(saved) : rebase(kept, saved))
+  }, [id])
+  const { isSaving, saving, settled } = useSaving(state, currencyCode)
   useEffect(() => {
-    const focusedId = document.activeElement?.id
-    const taken = progress.current
-    noteCreated(taken, resumed)
-    setState((current) => rebase(current, saved, taken))
-    progress.current = noProgress()
-    // A saved line is another row than the new one was, but the cursor stays where it is.
-    if (focusedId) requestAnimationFrame(() => document.getElementById(focusedId)?.focus())
-  }, [version])
-  const isDirty = useMemo(() => isDirtyIn(state, currencyCode), [state, currencyCode])
-  useKeeping(invoice, state, isDirty)
+    // A save ends with another reading. While it is unknown what lines have become, they could be there twice.
+    if (isSaving() || resumed === undefined) return
+    state.value = rebase(state.peek(), saved)
+    forgetPendingLines(id, resumed)
+  }, [invoice, lines, resumed])
+  const isDirty = useMemo(() => isDirtyIn(state.value, currencyCode), [state.value, currencyCode])
+  useKeeping(invoice, settled)
   useLeaveWarning(isDirty)
+  const change = (part: Partial<DraftState>) => {
+    state.value = { ...state.peek(), ...part }
+  }
   return {
-    ...state,
+    ...state.value,
     isDirty,
+    /** The same between two renderings. */
+    isDirtyNow: () => isDirtyIn(state.peek(), currencyCode),
     isRestored: isRestored && isDirty,
-    setLines: (edited: ReadonlyArray<EditedLine>) => setState((current) => ({ ...current, lines: edited })),
+    saving,
+    setLines: (edited: ReadonlyArray<EditedLine>) => change({ lines: edited }),
     showErrors: (errors: LineErrors) =>
-      setState((current) => ({
-        ...current,
-        lines: current.lines.map((line) => ({ ...line, errors: errors.get(line.key) ?? {} }))
-      })),
-    setDiscountText: (text: string) => setState((current) => ({ ...current, discount: { ...current.discount, text } })),
+      change({ lines: state.peek().lines.map((line) => ({ ...line, errors: errors.get(line.key) ?? {} })) }),
+    setDiscountText: (text: string) => change({ discount: { ...state.peek().discount, text } }),
     /** Gives up what is not saved. */
     discard: () => {
       setRestored(false)
-      setState(untouched())
+      state.value = untouched(saved)
     }
   }
 }
