@@ -141,13 +141,15 @@ describe.skipIf(isSkipped)(titleOf("A form of the console"), { timeout: 60_000 }
   const takeNext = async (page: Page, address: RegExp, handle: (route: Route) => Promise<unknown>) => {
     let isTaken = false
     const matches = (url: URL) => address.test(url.pathname)
-    const taken = new Promise<void>((resolve, reject) => {
-      void page.route(matches, async (route) => {
-        if (isTaken || route.request().method() !== "POST" || route.request().url().includes("dryRun"))
-          return route.fallback()
-        isTaken = true
-        await handle(route).then(() => resolve(), reject)
-      })
+    let finish: (handling: Promise<unknown>) => void = () => {}
+    const taken = new Promise<unknown>((resolve) => {
+      finish = resolve
+    })
+    await page.route(matches, (route) => {
+      if (isTaken || route.request().method() !== "POST" || route.request().url().includes("dryRun"))
+        return route.fallback()
+      isTaken = true
+      finish(handle(route))
     })
     return { taken, release: () => page.unroute(matches) }
   }

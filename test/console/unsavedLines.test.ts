@@ -97,10 +97,10 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     const arrived = new Promise<void>((resolve) => {
       note = resolve
     })
-    const hold = async (route: Route) => {
+    const hold = async (route: Route, goOn: () => Promise<void> = () => route.continue()) => {
       note()
       await released
-      await route.continue()
+      await goOn()
     }
     return { hold, arrived, release: () => release() }
   }
@@ -215,19 +215,16 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   it("are saved once if the page is left while they are on their way", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "Travel")
-    let stop: () => Promise<unknown> = async () => undefined
-    const sent = new Promise<void>((resolve) => {
-      void interceptOnce(page, async (route) => {
-        await route.fetch()
-        stop = () => route.abort().catch(() => undefined)
-        resolve()
-      })
+    const answer = holding()
+    await interceptOnce(page, async (route) => {
+      await route.fetch()
+      await answer.hold(route, () => route.abort().catch(() => undefined))
     })
     page.once("dialog", (dialog) => void dialog.accept())
     await page.keyboard.press("Control+s")
-    await sent
+    await answer.arrived
     await page.goto("about:blank")
-    await stop()
+    answer.release()
     await page.unroute(linesRequest)
     await console.open(`/invoices/${id}`)
     assert.deepStrictEqual(await shownNames(page, 2), ["Saved", "Travel"])
