@@ -145,11 +145,13 @@ describe.skipIf(isSkipped)(titleOf("A form of the console"), { timeout: 60_000 }
     const taken = new Promise<unknown>((resolve) => {
       finish = resolve
     })
-    await page.route(matches, (route) => {
+    await page.route(matches, async (route) => {
       if (isTaken || route.request().method() !== "POST" || route.request().url().includes("dryRun"))
         return route.fallback()
       isTaken = true
-      finish(handle(route))
+      const handling = handle(route)
+      finish(handling)
+      await handling
     })
     return { taken, release: () => page.unroute(matches) }
   }

@@ -82,7 +82,7 @@ describe("A typed client", () => {
     folder.write("invalid.ts", invalidProgram)
     folder.write("effectClient.ts", effect)
     folder.write("generatedClient.ts", generated)
-    errors = folder.typeErrors()
+    errors = await folder.typeErrors()
   }, 120_000)
   afterAll(async () => {
     folder.remove()

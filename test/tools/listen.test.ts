@@ -1,18 +1,14 @@
-import { execFile } from "node:child_process"
-import { createRequire } from "node:module"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { Webhook } from "standardwebhooks"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { type ApiProcesses, bundleApi, prepareApiProcesses } from "../support/servers/apiProcesses.ts"
 import { buildClientPackage } from "../support/servers/clientProject.ts"
+import { compileFolder } from "../support/servers/compiler.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
 import { type Receiver, startReceiver } from "../support/servers/receiver.ts"
 import { eventually } from "../support/servers/worker.ts"
 import { normalize, outputIn, runTool, startTool } from "./runTool.ts"
-
-const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
 
 describe("npm run listen", { timeout: 120_000 }, () => {
   let processes: ApiProcesses
@@ -144,6 +140,6 @@ describe("npm run listen", { timeout: 120_000 }, () => {
   })
 
   it("compiles together with the other tools against the client package", async () => {
-    await promisify(execFile)(process.execPath, [compiler, "--noEmit", "-p", join(projectRoot, "tools")])
+    assert.deepStrictEqual(await compileFolder(join(projectRoot, "tools")), [])
   })
 })

@@ -51,7 +51,7 @@ describe("The example consumer examples/natsConsumer.ts", () => {
   it.scopedLive("compiles without errors", () =>
     Effect.gen(function* () {
       const folder = yield* exampleFolder
-      assert.deepStrictEqual(yield* Effect.sync(folder.typeErrors), [])
+      assert.deepStrictEqual(yield* Effect.promise(folder.typeErrors), [])
     })
   )
 

@@ -1,35 +1,19 @@
-import { realpathSync } from "node:fs"
+import { execFile } from "node:child_process"
 import { join } from "node:path"
-import ts from "typescript"
+import { promisify } from "node:util"
+import { projectRoot } from "../../../src/layers/local/ProjectRoot.ts"
 
-const readConfig = (folder: string) => {
-  const file = join(folder, "tsconfig.json")
-  const parsed = ts.getParsedCommandLineOfConfigFile(file, undefined, {
-    ...ts.sys,
-    onUnRecoverableConfigFileDiagnostic: ({ messageText }) => {
-      throw new Error(ts.flattenDiagnosticMessageText(messageText, "\n"))
-    }
-  })
-  if (parsed === undefined) throw new Error(`${file} is no configuration`)
-  return parsed
-}
+/** The native TypeScript: it finds the same errors in a tenth of the time. */
+const compiler = join(projectRoot, "node_modules", "@typescript", "native-preview", "bin", "tsgo")
 
 /**
- * Compiles the project of a folder like `tsc`. Returns the errors, one per line, such as
- * `program.ts(3,5): error TS2353: …`. It checks the files in the folder alone, also the packages installed there: what
- * they import from elsewhere has a type check of its own, and takes most of the time.
+ * Compiles the project of a folder. Returns the errors, one per line, such as `program.ts(3,5): error TS2353: …`, of the
+ * files in the folder and of the packages installed there. What they import from elsewhere has a type check of its own.
  */
-export const compileFolder = (folder: string) => {
-  const { errors, fileNames, options } = readConfig(folder)
-  const program = ts.createProgram({ rootNames: fileNames, options, configFileParsingDiagnostics: errors })
-  const ours = `${realpathSync(folder)}/`
-  const files = program.getSourceFiles().filter(({ fileName }) => realpathSync(fileName).startsWith(ours))
-  const diagnostics = files.flatMap((file) => ts.getPreEmitDiagnostics(program, file))
-  const emitted = options.noEmit === true ? [] : program.emit().diagnostics
-  const text = ts.formatDiagnostics(ts.sortAndDeduplicateDiagnostics([...diagnostics, ...emitted]), {
-    getCanonicalFileName: (name) => name,
-    getCurrentDirectory: () => folder,
-    getNewLine: () => "\n"
+export const compileFolder = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const compiling = promisify(execFile)(process.execPath, [compiler, "-p", folder, "--pretty", "false"], {
+    cwd: folder
   })
-  return text.split("\n").filter((line) => /^\S/.test(line))
+  const { stdout }: { readonly stdout: string } = await compiling.catch((failure) => failure)
+  return stdout.split("\n").filter((line) => /^(?!\.\.)\S/.test(line))
 }
