@@ -44,7 +44,7 @@ class SpreadLong extends BaseSequencer {
   }
 }
 
-/** Four files side by side keep two cores busy: with three they waited a tenth of the time. */
+/** Four files side by side leave two cores idle for less than a hundredth of the time. */
 const workerCount = Math.max(4, availableParallelism())
 
 /** With NATS servers that are killed, a condition may take several times as long. */
