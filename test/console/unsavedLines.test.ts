@@ -5,6 +5,7 @@ import { type RunningConsole, startConsole } from "../support/servers/console.ts
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 const linesRequest = "**/api/v1/billables"
+const listOrLines = /\/api\/v1\/billables(\?|$)/
 
 describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 60_000 }, () => {
   let console: RunningConsole
@@ -148,7 +149,6 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     await addLine(page, 2, "Travel")
     const reading = holding()
     let sent = 0
-    const listOrLines = /\/api\/v1\/billables(\?|$)/
     await page.route(listOrLines, (route) => {
       if (isSending(route)) return ++sent === 1 ? loseAnswer(route) : route.fallback()
       return sent === 2 ? reading.hold(route) : route.fallback()
@@ -193,6 +193,46 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["First, longer", "Saved", "Second"])
+  })
+
+  it("keep the cursor where it is when they are saved and read again", async () => {
+    const { page } = await openDraft()
+    await page.fill("[aria-label='Name, line 1']", "Changed")
+    await addLine(page, 2, "Travel")
+    await page.focus("[aria-label='Name, line 2']")
+    const reading = page.waitForResponse((response) => response.url().includes("/tax-rates"))
+    await save(page)
+    await reading
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    await page.keyboard.type(" to Bergen")
+    assert.deepStrictEqual(await shownNames(page, 2), ["Changed", "Travel to Bergen"])
+    await save(page)
+  })
+
+  it("are shown once if the draft is read again before the answer arrives", async () => {
+    const { id, page } = await openDraft()
+    await page.click("nav >> text=Clients")
+    await page.waitForSelector("h1:has-text('Clients')")
+    const [reading, answer] = [holding(), holding()]
+    await page.route(listOrLines, async (route) => {
+      if (!isSending(route)) return reading.hold(route)
+      const response = await route.fetch()
+      await answer.hold(route, () => route.fulfill({ response }))
+    })
+    await page.goBack()
+    await page.waitForSelector("[aria-label='Name, line 1']")
+    await addLine(page, 2, "First")
+    await page.keyboard.press("Control+s")
+    await answer.arrived
+    const lastPart = page.waitForResponse((response) => response.url().includes("/contracts/"))
+    reading.release()
+    await lastPart
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert.deepStrictEqual(await shownNames(page, 2), ["Saved", "First"])
+    answer.release()
+    await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
+    await page.unroute(listOrLines)
+    assert.deepStrictEqual(await namesOf(id), ["First", "Saved"])
   })
 
   it("that are removed while they are sent are deleted with the next save", async () => {
