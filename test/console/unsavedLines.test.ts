@@ -106,6 +106,15 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     return { hold, arrived, release: () => release() }
   }
 
+  /** Saves, and lets the creation of lines wait. */
+  const saveAndHold = async (page: Page) => {
+    const { arrived, hold, release } = holding()
+    await interceptOnce(page, hold)
+    await page.keyboard.press("Control+s")
+    await arrived
+    return { release }
+  }
+
   it("are saved once if the answer is lost, also with what is typed afterwards", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "Travel")
@@ -182,14 +191,11 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   it("that are typed while a save runs are saved next if somebody saves again", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "First")
-    const first = holding()
-    await interceptOnce(page, first.hold)
-    await page.keyboard.press("Control+s")
-    await first.arrived
+    const { release } = await saveAndHold(page)
     await page.fill("[aria-label='Name, line 2']", "First, longer")
     await page.keyboard.press("Control+s")
     await addLine(page, 3, "Second")
-    first.release()
+    release()
     await page.waitForSelector(".page-head button[aria-disabled=true]:has-text('Save')")
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["First, longer", "Saved", "Second"])
@@ -238,12 +244,9 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   it("that are removed while they are sent are deleted with the next save", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "Mistake")
-    const first = holding()
-    await interceptOnce(page, first.hold)
-    await page.keyboard.press("Control+s")
-    await first.arrived
+    const { release } = await saveAndHold(page)
     await page.click("[aria-label='Remove line 2']")
-    first.release()
+    release()
     await page.waitForSelector("[aria-label='Line 2, removed']")
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["Mistake", "Saved"])
@@ -275,13 +278,10 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
   it("that are typed while a save runs are neither lost nor saved with it", async () => {
     const { id, page } = await openDraft()
     await addLine(page, 2, "First")
-    const first = holding()
-    await interceptOnce(page, first.hold)
-    await page.keyboard.press("Control+s")
-    await first.arrived
+    const { release } = await saveAndHold(page)
     await page.fill("[aria-label='Name, line 2']", "First, longer")
     await addLine(page, 3, "Second")
-    first.release()
+    release()
     await page.waitForSelector("text=The draft is saved")
     await page.unroute(linesRequest)
     assert.deepStrictEqual(await namesOf(id), ["First", "Saved"])
