@@ -18,12 +18,20 @@ export const startConsole = async (environment: Readonly<Record<string, string>>
     return `${service.url}/console${path}#code=${text}`
   }
 
+  const newPage = async (viewport: { width: number; height: number }) => {
+    const made = await (await browser.newContext({ viewport, locale: "en-GB" })).newPage()
+    // Chromium hands over a request that follows the first route at once only if the page was loaded with a route:
+    // otherwise some pass, and Playwright does not even report them.
+    await made.route("**/no-such-request", (route) => route.fallback())
+    return made
+  }
+
   let page: Page | undefined
 
   /** The page of this console, loaded anew and signed in at a screen of the tenant. */
   const open = async (path: string, { as = "owner", viewport = { width: 1280, height: 860 } } = {}) => {
     // A context of its own costs a second of CPU, and a load ends the session, which only the memory of the page keeps.
-    page ??= await (await browser.newContext({ viewport, locale: "en-GB" })).newPage()
+    page ??= await newPage(viewport)
     await page.setViewportSize(viewport)
     // An address that differs only in its fragment would not load.
     await page.goto("about:blank")
