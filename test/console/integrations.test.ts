@@ -94,6 +94,21 @@ describe.skipIf(isSkipped)(titleOf("Integrations in the console"), { timeout: 60
     await page.waitForSelector(".virtual .row:has-text('Delivered')")
   })
 
+  it("show what comes of a redelivery also if every answer takes longer than the time between two readings", async () => {
+    const id = await createFailing("far")
+    acceptAll()
+    const page = await console.open(`/integrations/${id}`)
+    await page.waitForSelector(".virtual .row:has-text('client.created')")
+    await page.route("**/deliveries?*", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 3200))
+      await route.continue()
+    })
+    const { body } = await integrations.call("GET", `/${id}/deliveries`)
+    await integrations.call("POST", `/${id}/deliveries/${body.data[0].id}/redeliver`)
+    await page.waitForSelector(".virtual .row:has-text('Delivered')")
+    await page.unroute("**/deliveries?*")
+  })
+
   it("work with the keyboard alone, from Home to the redelivery", async () => {
     await createFailing("ledger")
     acceptAll()

@@ -31,15 +31,36 @@ interface QueryOptions {
   readonly pollMs?: number | undefined
 }
 
-/** Counts up while a view is polled. */
-const usePolls = ({ pollMs }: QueryOptions) => {
+/**
+ * Counts up while a view is polled. Not during a reading, which the next one would make void: with answers slower than
+ * the polls the view would never change.
+ */
+const usePolls = ({ pollMs }: QueryOptions, isReading: () => boolean) => {
   const [polls, setPolls] = useState(0)
+  const latest = useRef(isReading)
+  latest.current = isReading
   useEffect(() => {
     if (pollMs === undefined) return
-    const timer = setInterval(() => document.hidden || setPolls((count) => count + 1), pollMs)
+    const timer = setInterval(() => document.hidden || latest.current() || setPolls((count) => count + 1), pollMs)
     return () => clearInterval(timer)
   }, [pollMs])
   return polls
+}
+
+/** Counts readings that have no answer yet. */
+const makeReadingCount = () => {
+  let count = 0
+  return {
+    isReading: () => count > 0,
+    counted: async <A>(reading: Promise<A>) => {
+      count++
+      try {
+        return await reading
+      } finally {
+        count--
+      }
+    }
+  }
 }
 
 /** Reads a value for a view. `key` names it; another key reads another value. */
@@ -52,12 +73,13 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>, options: Que
   const latest = useRef(reading)
   latest.current = reading
   const version = changes.value
-  const polls = usePolls(options)
+  const { counted, isReading } = useMemo(makeReadingCount, [])
+  const polls = usePolls(options, isReading)
   useEffect(() => {
     let isCurrent = true
     // After a change another reading begins, though only when the view has rendered.
     const isLatest = () => isCurrent && changes.peek() === version
-    latest.current().then(
+    counted(latest.current()).then(
       (value) => {
         if (isLatest()) remember(key, value)
         if (isLatest()) state.value = { value, error: undefined, isLoading: false }
@@ -95,10 +117,11 @@ const makeList = <A>() => {
   let pageCount = 0
   // A page that was asked for before the list was read again does not belong to it.
   let reads = 0
+  const { counted, isReading } = makeReadingCount()
   const readAfter = async (readPage: ReadPage<A>, start: string | undefined) => {
     const current = start === undefined ? ++reads : reads
     try {
-      const page = await readPage(start)
+      const page = await counted(readPage(start))
       if (current !== reads) return
       cursor = page.cursor
       pageCount = start === undefined ? 1 : pageCount + 1
@@ -118,6 +141,7 @@ const makeList = <A>() => {
     state,
     /** Whether somebody has scrolled on, and would lose the place. */
     hasManyPages: () => pageCount > 1,
+    isReading,
     readFirst: (readPage: ReadPage<A>) => readAfter(readPage, undefined),
     loadMore: (readPage: ReadPage<A>) => {
       if (cursor === undefined || state.peek().isLoading) return
@@ -133,8 +157,8 @@ const makeList = <A>() => {
 /** Reads a list page by page, as far as somebody scrolls. */
 export const usePages = <A>(key: string, readPage: ReadPage<A>, options: QueryOptions = {}) => {
   const version = changes.value
-  const polls = usePolls(options)
   const list = useMemo(() => makeList<A>(), [key])
+  const polls = usePolls(options, list.isReading)
   const lastPoll = useRef(polls)
   useEffect(() => {
     const isPoll = lastPoll.current !== polls
