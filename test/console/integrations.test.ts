@@ -9,6 +9,7 @@ import { makeWebhookBody, signJiraToken } from "../support/fixtures/jiraWebhookB
 import { assertAccepted, jiraSender } from "../support/fixtures/jiraWebhooks.ts"
 import { addMember } from "../support/fixtures/members.ts"
 import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { holding } from "../support/servers/holding.ts"
 import { clientSecret, type OAuthProviderServer, startOAuthProvider } from "../support/servers/oauthProvider.ts"
 import { findClosedPort } from "../support/servers/proxy.ts"
 import { type Receiver, startReceiver } from "../support/servers/receiver.ts"
@@ -92,6 +93,39 @@ describe.skipIf(isSkipped)(titleOf("Integrations in the console"), { timeout: 60
     await page.goBack()
     await page.waitForSelector("dialog", { state: "detached" })
     await page.waitForSelector(".virtual .row:has-text('Delivered')")
+  })
+
+  it("show what comes of a redelivery also if an older reading of it is answered last", async () => {
+    const id = await createFailing("late")
+    const isDelivered = async () => {
+      const { body } = await integrations.call("GET", `/${id}/deliveries`)
+      return body.data[0].status === "DELIVERED"
+    }
+    const [answer, older] = [holding(), holding()]
+    receiver.respondWith((_, response) => void answer.wait().then(() => response.end("thanks")))
+    const page = await console.open(`/integrations/${id}`)
+    await page.click(".virtual .row:has-text('client.created')")
+    await page.waitForSelector("dialog .attempt:has-text('Attempt 1')")
+    let readings = 0
+    await page.route("**/deliveries/*", (route) => (++readings === 1 ? older.hold(route) : route.fallback()))
+    await older.arrived
+    // A hidden page reads only after its own changes.
+    const hide = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true })`)
+    await hide(true)
+    const ownReading = page.waitForResponse("**/deliveries/*")
+    await page.click("dialog button:has-text('Redeliver')")
+    await answer.arrived
+    await (await ownReading).finished()
+    answer.release()
+    await eventually(isDelivered, "the receiver has accepted it")
+    const olderReading = page.waitForResponse("**/deliveries/*")
+    older.release()
+    await (await olderReading).finished()
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await hide(false)
+    await page.waitForSelector("dialog .delivery-head:has-text('Delivered')")
+    await page.unroute("**/deliveries/*")
   })
 
   it("show what comes of a redelivery also if every answer takes longer than the time between two readings", async () => {

@@ -2,6 +2,7 @@ import type { Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { type RunningConsole, startConsole } from "../support/servers/console.ts"
+import { holding } from "../support/servers/holding.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
 
 const linesRequest = "**/api/v1/billables"
@@ -88,24 +89,6 @@ describe.skipIf(isSkipped)(titleOf("Unsaved lines in the console"), { timeout: 6
     await route.fetch()
     await route.abort()
   }
-  /** Lets a request wait until somebody releases it. */
-  const holding = () => {
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let note = () => {}
-    const arrived = new Promise<void>((resolve) => {
-      note = resolve
-    })
-    const hold = async (route: Route, goOn: () => Promise<void> = () => route.continue()) => {
-      note()
-      await released
-      await goOn()
-    }
-    return { hold, arrived, release: () => release() }
-  }
-
   /** Saves, and lets the creation of lines wait. */
   const saveAndHold = async (page: Page) => {
     const { arrived, hold, release } = holding()

@@ -26,16 +26,21 @@ export const clearCache = () => cache.clear()
 /** Counts up with every change that this page makes, so that the views read again. */
 export const changes = signal(0)
 
-interface QueryOptions {
+interface PollOptions {
   /** Reads again after this time, while the page is visible. */
   readonly pollMs?: number | undefined
+}
+
+interface QueryOptions<A> extends PollOptions {
+  /** Whether a value needs no polls, because it changes no more. */
+  readonly isFinal?: (value: A) => boolean
 }
 
 /**
  * Counts up while a view is polled. Not during a reading, which the next one would make void: with answers slower than
  * the polls the view would never change.
  */
-const usePolls = ({ pollMs }: QueryOptions, isReading: () => boolean) => {
+const usePolls = ({ pollMs }: PollOptions, isReading: () => boolean) => {
   const [polls, setPolls] = useState(0)
   const latest = useRef(isReading)
   latest.current = isReading
@@ -64,7 +69,7 @@ const makeReadingCount = () => {
 }
 
 /** Reads a value for a view. `key` names it; another key reads another value. */
-export const useQuery = <A>(key: string, reading: () => Promise<A>, options: QueryOptions = {}) => {
+export const useQuery = <A>(key: string, reading: () => Promise<A>, options: QueryOptions<A> = {}) => {
   // The cache holds under a key what `reading` returned for the same key.
   const state = useMemo(
     () => signal<Query<A>>({ value: cache.get(key) as A | undefined, error: undefined, isLoading: true }),
@@ -74,7 +79,8 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>, options: Que
   latest.current = reading
   const version = changes.value
   const { counted, isReading } = useMemo(makeReadingCount, [])
-  const polls = usePolls(options, isReading)
+  const shown = state.value
+  const polls = usePolls(shown.value !== undefined && options.isFinal?.(shown.value) ? {} : options, isReading)
   useEffect(() => {
     let isCurrent = true
     // After a change another reading begins, though only when the view has rendered.
@@ -92,7 +98,7 @@ export const useQuery = <A>(key: string, reading: () => Promise<A>, options: Que
       isCurrent = false
     }
   }, [key, version, polls, state])
-  return state.value
+  return shown
 }
 
 /** The same without what was read before: for a form, whose fields begin with what holds now. */
@@ -155,7 +161,7 @@ const makeList = <A>() => {
 }
 
 /** Reads a list page by page, as far as somebody scrolls. */
-export const usePages = <A>(key: string, readPage: ReadPage<A>, options: QueryOptions = {}) => {
+export const usePages = <A>(key: string, readPage: ReadPage<A>, options: PollOptions = {}) => {
   const version = changes.value
   const list = useMemo(() => makeList<A>(), [key])
   const polls = usePolls(options, list.isReading)

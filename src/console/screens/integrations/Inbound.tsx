@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks"
 import { api, type Loaded, load, read, type Schemas } from "../../api/client.ts"
 import { withKey } from "../../api/idempotency.ts"
 import { usePages, useQuery } from "../../api/query.ts"
@@ -55,16 +54,10 @@ interface WebhookDialogProps {
 /** One webhook as the tracker sent it. */
 const WebhookDialog = ({ integrationId, onClose, webhookId }: WebhookDialogProps) => {
   const { isRunning, run } = useAction()
-  const [isWaiting, setWaiting] = useState(true)
-  const query = useQuery(
-    `inbound ${webhookId}`,
-    async () => {
-      const loaded = await readWebhook(integrationId, webhookId)
-      setWaiting(loaded.value.status === "RECEIVED")
-      return loaded
-    },
-    { pollMs: isWaiting ? pollMs : undefined }
-  )
+  const query = useQuery(`inbound ${webhookId}`, () => readWebhook(integrationId, webhookId), {
+    pollMs,
+    isFinal: ({ value: { status } }) => status !== "RECEIVED"
+  })
   return (
     <Dialog title="Inbound webhook" onClose={onClose} isWide>
       <Shown query={query}>

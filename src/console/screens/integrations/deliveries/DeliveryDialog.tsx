@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks"
 import { api, type Loaded, load, read, type Schemas } from "../../../api/client.ts"
 import { withKey } from "../../../api/idempotency.ts"
 import { useQuery } from "../../../api/query.ts"
@@ -41,7 +40,7 @@ const redeliver = async (loaded: Loaded<DeliveryValue>) => {
   return sent && "The delivery is sent again"
 }
 
-const isUnfinished = ({ status }: DeliveryValue) => status === "PENDING" || status === "WAITING"
+const isFinal = ({ value: { status } }: Loaded<DeliveryValue>) => status !== "PENDING" && status !== "WAITING"
 
 const pollMs = 1000
 
@@ -137,16 +136,7 @@ interface DeliveryDialogProps {
 /** One delivery with all its attempts: what was sent, what the receiver answered, and how long it took. */
 export const DeliveryDialog = ({ deliveryId, integration, onClose }: DeliveryDialogProps) => {
   const { isRunning, run } = useAction()
-  const [isWaiting, setWaiting] = useState(true)
-  const query = useQuery(
-    `delivery ${deliveryId}`,
-    async () => {
-      const loaded = await readDelivery(integration.id, deliveryId)
-      setWaiting(isUnfinished(loaded.value))
-      return loaded
-    },
-    { pollMs: isWaiting ? pollMs : undefined }
-  )
+  const query = useQuery(`delivery ${deliveryId}`, () => readDelivery(integration.id, deliveryId), { pollMs, isFinal })
   return (
     <Dialog title="Delivery" onClose={onClose} isWide>
       <Shown query={query}>
