@@ -75,7 +75,12 @@ export default defineConfig({
       { extends: true, test: { name: "quick", include: quick } },
       {
         extends: true,
-        test: { name: "all", include: ["test/**/*.test.ts"], globalSetup: "test/support/servers/globalSetup.ts" }
+        test: {
+          name: "all",
+          include: ["test/**/*.test.ts"],
+          globalSetup: "test/support/servers/globalSetup.ts",
+          runner: "test/support/describingRunner.ts"
+        }
       }
     ]
   }

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { type ResourceKind, resourceMaker } from "../fixtures/resources.ts"
+import { failureDescribers } from "./failureDescribers.ts"
 import { startServiceWithPool } from "./serviceWithPool.ts"
 import { closeContexts, sharedBrowser } from "./sharedBrowser.ts"
 
@@ -39,7 +40,14 @@ export const startConsole = async (environment: Readonly<Record<string, string>>
     return page
   }
 
+  const describePage = async () => {
+    const text = await page?.innerText("body", { timeout: 5000 }).catch(String)
+    return text === undefined ? "" : `The page ${page?.url()} shows:\n${text}`
+  }
+  failureDescribers.add(describePage)
+
   const stop = async () => {
+    failureDescribers.delete(describePage)
     await closeContexts()
     await stopService()
   }
