@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { join } from "node:path"
 import { projectRoot } from "../../src/layers/local/ProjectRoot.ts"
 import { printErrors, printOperations, printSchemas } from "./print.ts"
@@ -19,7 +18,7 @@ const generate = async () => {
 
 const compile = () => {
   rmSync(out, { recursive: true, force: true })
-  const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc")
+  const compiler = join(projectRoot, "node_modules", "@typescript", "native-preview", "bin", "tsgo")
   execFileSync(process.execPath, [compiler, "-p", folder], { stdio: "inherit" })
 }
 
