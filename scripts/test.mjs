@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { prepare } from "./prepare.mjs"
 import { inProject, npm, orExplain, root } from "./project.mjs"
@@ -97,6 +97,27 @@ const takeRunOptions = (given) => {
   return given.filter((option) => !(option in runOptions))
 }
 
+/** Hundredths of a second that the host of a virtual Linux machine has given to others while this one had work. */
+const readStolenTime = () => {
+  try {
+    return Number(readFileSync("/proc/stat", "utf8").split(/\s+/)[8])
+  } catch {
+    return 0
+  }
+}
+
+/** Notices that the host is busy, which can make tests fail that wait for a condition. */
+const watchHost = () => {
+  const [startedAt, before] = [performance.now(), readStolenTime()]
+  return () => {
+    const seconds = (performance.now() - startedAt) / 1000
+    const percent = Math.round((readStolenTime() - before) / (seconds * availableParallelism()))
+    return percent < 5
+      ? ""
+      : `The host kept ${percent} % of the CPU time for others: a test may have failed for that.\n`
+  }
+}
+
 const args = takeRunOptions(process.argv.slice(2))
 if (args.includes("--help")) {
   process.stdout.write(`${help}\n`)
@@ -105,8 +126,9 @@ if (args.includes("--help")) {
   if (args[0] === "--watch") {
     process.exitCode = (await watchTests(args.slice(1))) ? 0 : 1
   } else {
+    const describeHost = watchHost()
     const { passed, failed } = await runAll(args)
-    process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
+    process.stdout.write(`\n${describeHost()}${passed} passed, ${failed} failed\n`)
     process.exitCode = failed === 0 ? 0 : 1
   }
 }
