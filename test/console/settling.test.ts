@@ -5,6 +5,7 @@ import { invoiceClient } from "../support/fixtures/invoices.ts"
 import { taxRateMaker } from "../support/fixtures/taxRates.ts"
 import { goTo, type RunningConsole, startConsole } from "../support/servers/console.ts"
 import { isSkipped, titleOf } from "../support/servers/sharedBrowser.ts"
+import { eventually } from "../support/servers/worker.ts"
 
 describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { timeout: 60_000 }, () => {
   let console: RunningConsole
@@ -137,13 +138,14 @@ describe.skipIf(isSkipped)(titleOf("Settling an invoice in the console"), { time
     const id = await issue()
     const page = await console.open(`/invoices/${id}`)
     await page.click("text=Client’s page")
-    const link = await page.inputValue("[aria-label='Link for the client']")
+    const readLink = () => page.inputValue("[aria-label='Link for the client']")
+    const link = await readLink()
     assert.match(link, /^https:\/\/contracting\.example\/i\//)
     const open = () => console.service.call("GET", new URL(link).pathname)
     assert.strictEqual((await open()).status, 200)
     await page.click("dialog button:has-text('Replace')")
     await page.waitForSelector("text=The link is another one now")
-    await page.waitForFunction(`document.querySelector("[aria-label='Link for the client']").value !== "${link}"`)
+    await eventually(async () => (await readLink()) !== link, "the dialog shows the new link")
     assert.strictEqual((await open()).status, 404)
     await page.click("dialog button:has-text('Revoke')")
     await page.waitForSelector("dialog:has-text('opens nothing')")
