@@ -3,7 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Stream } from "effect"
 import type pg from "pg"
 import type { ConnectionPool } from "./Pool.ts"
-import { PreparedQuery, type QueryCallback, type TransactionBoundary } from "./PreparedQuery.ts"
+import { PreparedQuery, type QueryCallback, type StatementNames, type TransactionBoundary } from "./PreparedQuery.ts"
 import { isConnectionFatal, isStalePlan } from "./TransientErrors.ts"
 
 export interface DriverQuery {
@@ -15,20 +15,6 @@ export interface DriverQuery {
 }
 
 const noBoundary: TransactionBoundary = { begins: false, commits: false }
-
-/** Statement texts are few and constant. Beyond this limit, statements stay unnamed, which bounds the plans of the server. */
-const maxStatementNames = 500
-const statementNames = new Map<string, string>()
-
-const statementNameOf = (text: string): string | undefined => {
-  const known = statementNames.get(text)
-  if (known !== undefined || statementNames.size >= maxStatementNames) return known
-  const name = `s${statementNames.size}`
-  statementNames.set(text, name)
-  return name
-}
-
-export type StatementNaming = "named" | "unnamed"
 
 const rowsOf = ({ rows }: pg.QueryResult) => rows ?? []
 
@@ -79,10 +65,10 @@ export const submitQuery = (
  * because every transaction creates one.
  */
 export abstract class DriverConnection implements Connection {
-  readonly #naming: StatementNaming
+  readonly #statementNames: StatementNames
 
-  constructor(naming: StatementNaming) {
-    this.#naming = naming
+  constructor(statementNames: StatementNames) {
+    this.#statementNames = statementNames
   }
 
   protected abstract send(query: DriverQuery, done: QueryCallback): void
@@ -102,7 +88,7 @@ export abstract class DriverConnection implements Connection {
   }
 
   #prepare(text: string, values: ReadonlyArray<unknown>): DriverQuery {
-    const name = this.#naming === "named" ? statementNameOf(text) : ""
+    const name = this.#statementNames(text)
     return name === undefined ? { text, values } : { text, values, name }
   }
 
@@ -132,7 +118,7 @@ export class PooledConnection extends DriverConnection {
   readonly #pool: ConnectionPool
 
   constructor(pool: ConnectionPool) {
-    super(pool.statements)
+    super(pool.statementNames)
     this.#pool = pool
   }
 

@@ -1,9 +1,10 @@
 import { Duration, Effect, Redacted, Runtime } from "effect"
 import pg from "pg"
 import { splitDatabaseUrl } from "../../config/DatabaseUrl.ts"
-import { Settings, SettingsError, type SettingsShape } from "../../config/Settings.ts"
+import { Settings, SettingsError } from "../../config/Settings.ts"
 import { type ConnectionFailure, ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
 import { makeOutageLog } from "../../telemetry/OutageLog.ts"
+import { makeStatementNames, type StatementNames } from "./PreparedQuery.ts"
 import { makePrimaryServer } from "./PrimaryServer.ts"
 import { sessionSettings, setSession } from "./SessionSettings.ts"
 import { errorCodeOf, isUnreachable } from "./TransientErrors.ts"
@@ -75,8 +76,7 @@ export type Acquired = (error: Error | undefined, client: pg.ClientBase | undefi
 
 export interface ConnectionPool {
   readonly acquire: (done: Acquired) => void
-  /** Whether statements have names, under which a connection keeps them prepared. */
-  readonly statements: SettingsShape["DATABASE_STATEMENTS"]
+  readonly statementNames: StatementNames
 }
 
 const nothing: Release = () => {}
@@ -84,7 +84,7 @@ const nothing: Release = () => {}
 /** A pool of connections to the server that accepts writes. */
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
   const primary = yield* primaryServer("pooled")
-  const { DATABASE_STATEMENTS: statements } = yield* Settings
+  const statementNames = makeStatementNames((yield* Settings).DATABASE_STATEMENTS)
   const metrics = yield* ConnectionMetrics
   const log = Runtime.runFork(yield* Effect.runtime())
   const outage = makeOutageLog("PostgreSQL is not available; retrying", "Connected to PostgreSQL")
@@ -140,5 +140,5 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
       void primary.findAgain().then(() => take(done, fail))
     })
   }
-  return { acquire, statements } satisfies ConnectionPool
+  return { acquire, statementNames } satisfies ConnectionPool
 })

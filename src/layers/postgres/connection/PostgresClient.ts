@@ -45,7 +45,7 @@ const acquireTransaction = (pool: ConnectionPool): Effect.Effect<PipelinedTransa
   Effect.async((resume) =>
     pool.acquire((cause, client, release) => {
       if (client === undefined) return resume(Effect.fail(acquireError(cause)))
-      resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statements)))
+      resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames)))
     })
   )
 

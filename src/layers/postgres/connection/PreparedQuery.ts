@@ -1,5 +1,6 @@
 import type pg from "pg"
 import { serialize } from "pg-protocol"
+import type { SettingsShape } from "../../config/Settings.ts"
 import { isStalePlan } from "./TransientErrors.ts"
 import { toParameter, typeParserOf } from "./Values.ts"
 
@@ -9,6 +10,25 @@ export type QueryCallback = (error: Error | undefined, result?: pg.QueryResult) 
 export interface TransactionBoundary {
   readonly begins: boolean
   readonly commits: boolean
+}
+
+/** The name under which a connection keeps a statement prepared: empty for the unnamed one, none if it is not prepared. */
+export type StatementNames = (text: string) => string | undefined
+
+/** Statement texts are few and constant. Beyond this limit, statements stay unnamed, which bounds the plans of the server. */
+const maxStatementNames = 500
+
+/** The names of the statements of one pool. */
+export const makeStatementNames = (naming: SettingsShape["DATABASE_STATEMENTS"]): StatementNames => {
+  if (naming === "unnamed") return () => ""
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= maxStatementNames) return known
+    const name = `s${names.size}`
+    names.set(text, name)
+    return name
+  }
 }
 
 /** How to read the rows of a statement. */

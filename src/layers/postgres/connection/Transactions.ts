@@ -3,14 +3,8 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Option } from "effect"
 import type pg from "pg"
-import {
-  DriverConnection,
-  type DriverQuery,
-  isPrepared,
-  type StatementNaming,
-  submitQuery
-} from "./DriverConnection.ts"
-import type { QueryCallback } from "./PreparedQuery.ts"
+import { DriverConnection, type DriverQuery, isPrepared, submitQuery } from "./DriverConnection.ts"
+import type { QueryCallback, StatementNames } from "./PreparedQuery.ts"
 import { isConnectionFatal } from "./TransientErrors.ts"
 
 const transactionClosed = new Error("This transaction is closed already")
@@ -29,8 +23,8 @@ export class PipelinedTransaction extends DriverConnection {
   #isFailed = false
   #isConnectionBroken = false
 
-  constructor(client: pg.ClientBase, release: (destroy: boolean) => void, naming: StatementNaming) {
-    super(naming)
+  constructor(client: pg.ClientBase, release: (destroy: boolean) => void, statementNames: StatementNames) {
+    super(statementNames)
     this.#client = client
     this.#release = release
   }

@@ -3,7 +3,7 @@ import { Cause, Effect, Exit } from "effect"
 import fc from "fast-check"
 import pg from "pg"
 import { assert, beforeAll, describe, it, vi } from "vitest"
-import { PreparedQuery } from "../../../../src/layers/postgres/connection/PreparedQuery.ts"
+import { makeStatementNames, PreparedQuery } from "../../../../src/layers/postgres/connection/PreparedQuery.ts"
 import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { isTransient } from "../../../../src/layers/postgres/connection/TransientErrors.ts"
 import { useFixture } from "../../../support/fixtures/useFixture.ts"
@@ -183,5 +183,26 @@ describe("A prepared statement", () => {
       assert.isTrue(Exit.isFailure(exit) && isTransient(Cause.squash(exit.cause)), `${exit}`)
       assert.isNotEmpty(await run(transaction))
     })
+  })
+})
+
+describe("The names of statements", () => {
+  const texts = Array.from({ length: 501 }, (_, index) => `select ${index}`)
+
+  it("are the same each time, differ from each other, and are given to 500 statements", () => {
+    const nameOf = makeStatementNames("named")
+    const names = texts.map(nameOf)
+    assert.strictEqual(new Set(names).size, 501)
+    assert.deepStrictEqual(texts.map(nameOf), names)
+    assert.isUndefined(names.at(-1))
+  })
+
+  it("of one pool leave another pool as many", () => {
+    texts.map(makeStatementNames("named"))
+    assert.isDefined(makeStatementNames("named")("select 501"))
+  })
+
+  it("are empty for a pooler that keeps no prepared statements", () => {
+    assert.strictEqual(makeStatementNames("unnamed")("select 1"), "")
   })
 })
