@@ -1,4 +1,6 @@
-import { getDocument, type PDFPageProxy } from "pdfjs-dist/legacy/build/pdf.mjs"
+import { once } from "node:events"
+import { MessageChannel, Worker } from "node:worker_threads"
+import type { PDFPageProxy } from "pdfjs-dist"
 
 /** A piece of text on a page, measured in points from the page's upper left corner. */
 export interface TextPiece {
@@ -20,9 +22,13 @@ export interface PdfPage {
 
 const round = (value: number) => Math.round(value * 100) / 100
 
-const readPage = async (page: PDFPageProxy): Promise<PdfPage> => {
-  const [, , width = 0, height = 0] = page.view
-  const { items } = await page.getTextContent()
+/** A page as PDF.js describes it. */
+interface RawPage extends Pick<PDFPageProxy, "view"> {
+  readonly items: Awaited<ReturnType<PDFPageProxy["getTextContent"]>>["items"]
+}
+
+const toPage = ({ items, view }: RawPage): PdfPage => {
+  const [, , width = 0, height = 0] = view
   const marks: Array<string> = []
   const pieces: Array<TextPiece> = []
   for (const item of items) {
@@ -44,16 +50,32 @@ const readPage = async (page: PDFPageProxy): Promise<PdfPage> => {
   return { width: round(width), height: round(height), pieces, marks }
 }
 
+type Answer =
+  | { readonly document: { readonly pages: ReadonlyArray<RawPage>; readonly info: object } }
+  | { readonly error: string }
+
+let startedReader: Worker | undefined
+
+/**
+ * PDF.js runs in a thread of its own, because it replaces builtins of its thread, such as JSON.parse, and adds those of
+ * later versions of Node. The service under test must not have them.
+ */
+const startReader = () => {
+  const reader = new Worker(new URL("./pdfReader.mjs", import.meta.url))
+  reader.unref()
+  return reader
+}
+
 /** What a person would read in a PDF document, and where. */
 export const readPdf = async (file: Uint8Array) => {
-  // It takes the bytes for its own.
-  const reading = getDocument({ data: file.slice(), verbosity: 0 })
-  const document = await reading.promise
-  const pages: Array<PdfPage> = []
-  for (let number = 1; number <= document.numPages; number++) pages.push(await readPage(await document.getPage(number)))
-  const { info } = await document.getMetadata()
-  await reading.destroy()
-  return { pages, info: { ...info } as Readonly<Record<string, unknown>> } // typed as a bare object
+  startedReader ??= startReader()
+  const { port1, port2 } = new MessageChannel()
+  const answered = once(port1, "message")
+  startedReader.postMessage({ file, port: port2 }, [port2])
+  const [answer] = (await answered) as [Answer] // what pdfReader.mjs sends
+  if ("error" in answer) throw new Error(answer.error)
+  const { info, pages } = answer.document
+  return { pages: pages.map(toPage), info: { ...info } as Readonly<Record<string, unknown>> } // typed as a bare object
 }
 
 export const textsOf = ({ pieces }: PdfPage) => pieces.map(({ text }) => text)
