@@ -3,7 +3,7 @@ import { Cause, Effect, Exit } from "effect"
 import fc from "fast-check"
 import pg from "pg"
 import { assert, beforeAll, describe, it, vi } from "vitest"
-import { makeStatementNames, PreparedQuery } from "../../../../src/layers/postgres/connection/PreparedQuery.ts"
+import { PreparedQuery } from "../../../../src/layers/postgres/connection/PreparedQuery.ts"
 import { commitWith } from "../../../../src/layers/postgres/connection/Transactions.ts"
 import { isTransient } from "../../../../src/layers/postgres/connection/TransientErrors.ts"
 import { useFixture } from "../../../support/fixtures/useFixture.ts"
@@ -186,23 +186,23 @@ describe("A prepared statement", () => {
   })
 })
 
-describe("The names of statements", () => {
-  const texts = Array.from({ length: 501 }, (_, index) => `select ${index}`)
+describe("Statements of a pool", () => {
+  const first = useFixture(() => openSingleConnection(""))
+  const second = useFixture(() => openSingleConnection(""))
+  const prepared = ({ runtime, sql }: SingleConnection) =>
+    runtime.runPromise(sql<{ name: string; statement: string }>`select name, statement from pg_prepared_statements`)
 
-  it("are the same each time, differ from each other, and are given to 500 statements", () => {
-    const nameOf = makeStatementNames("named")
-    const names = texts.map(nameOf)
-    assert.strictEqual(new Set(names).size, 501)
-    assert.deepStrictEqual(texts.map(nameOf), names)
-    assert.isUndefined(names.at(-1))
-  })
-
-  it("of one pool leave another pool as many", () => {
-    texts.map(makeStatementNames("named"))
-    assert.isDefined(makeStatementNames("named")("select 501"))
-  })
-
-  it("are empty for a pooler that keeps no prepared statements", () => {
-    assert.strictEqual(makeStatementNames("unnamed")("select 1"), "")
+  it("are prepared under up to 500 names, and another pool has as many", async () => {
+    const texts = Array.from({ length: 501 }, (_, index) => `select ${index} as number`)
+    const { runtime, sql } = first()
+    for (const text of texts) await runtime.runPromise(sql.unsafe(text))
+    const kept = await prepared(first())
+    assert.lengthOf(kept, 500)
+    assert.deepStrictEqual(new Set(kept.map(({ statement }) => statement)), new Set(texts.slice(0, 500)))
+    await second().runtime.runPromise(second().sql.unsafe("select 501"))
+    assert.include(
+      (await prepared(second())).map(({ statement }) => statement),
+      "select 501"
+    )
   })
 })
