@@ -189,8 +189,10 @@ describe("A prepared statement", () => {
 describe("Statements of a pool", () => {
   const first = useFixture(() => openSingleConnection(""))
   const second = useFixture(() => openSingleConnection(""))
-  const prepared = ({ runtime, sql }: SingleConnection) =>
-    runtime.runPromise(sql<{ name: string; statement: string }>`select name, statement from pg_prepared_statements`)
+  const prepared = async ({ runtime, sql }: SingleConnection) => {
+    const rows = await runtime.runPromise(sql<{ statement: string }>`select statement from pg_prepared_statements`)
+    return rows.map(({ statement }) => statement)
+  }
 
   it("are prepared under up to 500 names, and another pool has as many", async () => {
     const texts = Array.from({ length: 501 }, (_, index) => `select ${index} as number`)
@@ -198,11 +200,8 @@ describe("Statements of a pool", () => {
     for (const text of texts) await runtime.runPromise(sql.unsafe(text))
     const kept = await prepared(first())
     assert.lengthOf(kept, 500)
-    assert.deepStrictEqual(new Set(kept.map(({ statement }) => statement)), new Set(texts.slice(0, 500)))
+    assert.deepStrictEqual(new Set(kept), new Set(texts.slice(0, 500)))
     await second().runtime.runPromise(second().sql.unsafe("select 501"))
-    assert.include(
-      (await prepared(second())).map(({ statement }) => statement),
-      "select 501"
-    )
+    assert.include(await prepared(second()), "select 501")
   })
 })
