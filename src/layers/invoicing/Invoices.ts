@@ -7,7 +7,7 @@ import type { InvoiceStatus } from "../../domain/invoicing/InvoiceStatus.ts"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
-import { byAge, byTime, containsText } from "../postgres/repository/Keyset.ts"
+import { byAge, byTime, containsText, hasTrigram } from "../postgres/repository/Keyset.ts"
 import type { ListQuery } from "../postgres/repository/ListPageReader.ts"
 import { makeResource } from "../postgres/repository/Resource.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
@@ -56,7 +56,16 @@ export class Invoices extends Effect.Service<Invoices>()("layers/Invoices", {
       select (${day}::date + ${sql.literal(String(daysLater))})::timestamp at time zone time_zone
       from tenants where id = ${tenant})`
 
-    const searchFilter = (tenant: string, query: string) => sql`this.id = any(array(
+    const searchFilter = (tenant: string, query: string) =>
+      hasTrigram(query) ? searchInIndexes(tenant, query) : searchInRows(tenant, query)
+
+    /** Looks at one invoice after the other, in the order of the list. */
+    const searchInRows = (tenant: string, query: string) => sql`(
+      ${containsText(sql, "this.invoice_number", query)} or exists (
+        select 1 from clients where tenant_id = ${tenant} and id = this.client_id
+          and ${containsText(sql, "clients.name", query)}))`
+
+    const searchInIndexes = (tenant: string, query: string) => sql`this.id = any(array(
         select id from invoices where tenant_id = ${tenant} and ${containsText(sql, "invoice_number", query)}
         union
         select invoices.id from clients

@@ -89,19 +89,29 @@ export const makeKeyset = (sql: SqlClient.SqlClient, shape: TableShape, sorts: S
   return (sort: string | undefined) => (sort === undefined ? byDefault : makeSorted(sort))
 }
 
-/** Whether a column contains a text, in upper or lower case. */
+/**
+ * Whether a text has a trigram, the key of the indexes that searches use. Without one such an index returns all of its
+ * rows, those of all tenants. Databases with the locale C see no other letters than these.
+ */
+export const hasTrigram = (text: string) => /[a-z0-9]{3}/i.test(text)
+
+/** Whether a column contains a text, in upper or lower case. Only for a text with a trigram an index finds it. */
 export const containsText = (sql: SqlClient.SqlClient, column: string, text: string) => {
+  const lower = (value: Fragment) => sql`${sql.literal(lowerCase.prefix)}${value}${sql.literal(lowerCase.suffix)}`
+  const searched = lower(sql.literal(column))
+  if (!hasTrigram(text)) return sql`strpos(${searched}, ${lower(sql`${text}::text`)}) > 0`
   const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`
-  const { prefix, suffix } = lowerCase
-  return sql`${sql.literal(`${prefix}${column}${suffix}`)} like ${sql.literal(prefix)}${pattern}::text${sql.literal(suffix)}`
+  return sql`${searched} like ${lower(sql`${pattern}::text`)}`
 }
 
 /**
  * The rows of a table whose column contains a text, in upper or lower case. The subselect runs once and reads the trigram
- * index; otherwise PostgreSQL may walk the whole list in its order to find few matches.
+ * index; otherwise PostgreSQL may walk the whole list in its order to find few matches. A text without a trigram has many
+ * matches, or the tenant's rows are read to the end.
  */
-export const searchCondition = (sql: SqlClient.SqlClient, tenant: string, table: string, query: string | undefined) =>
-  query === undefined
-    ? sql.literal("true")
-    : sql`this.id = any(array(
-        select id from ${sql.literal(table)} where tenant_id = ${tenant} and ${containsText(sql, "name", query)}))`
+export const searchCondition = (sql: SqlClient.SqlClient, tenant: string, table: string, query: string | undefined) => {
+  if (query === undefined) return sql.literal("true")
+  if (!hasTrigram(query)) return containsText(sql, "this.name", query)
+  return sql`this.id = any(array(
+    select id from ${sql.literal(table)} where tenant_id = ${tenant} and ${containsText(sql, "name", query)}))`
+}

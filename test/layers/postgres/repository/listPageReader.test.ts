@@ -1,5 +1,6 @@
+import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, ManagedRuntime } from "effect"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import type { PagePosition } from "../../../../src/domain/Paging.ts"
 import { CurrentTenant } from "../../../../src/domain/tenancy/RequestContext.ts"
 import { TenantId } from "../../../../src/domain/tenancy/Tenant.ts"
@@ -46,6 +47,51 @@ describe("readListPage", () => {
     // The rows of each page, and what the service reads at the same time.
     assert.isAtMost((await countReads(reader)) - before, 4 * maxPageRows)
     restore()
+    await runtime.dispose()
+  })
+})
+
+/** A service beside many tenants with clients of random names. */
+const startBesideOthers = async () => {
+  const started = await startServiceWithTenant()
+  const client = await started.pool.connect()
+  await client.query(
+    `with others as (
+       insert into tenants (id, name, created_at, updated_at, sequence)
+       select 'tnt_' || n, 'Other', now(), now(), 1 from generate_series(1, 100) n returning id
+     )
+     insert into clients (tenant_id, id, name, created_at, updated_at, sequence)
+     select others.id, 'clnt_' || n, md5(others.id || n), now(), now(), 1 from others, generate_series(1, 200) n`
+  )
+  await client.query("vacuum analyze clients")
+  // What is read here counts now rather than during a search.
+  await client.query("select pg_stat_force_next_flush()")
+  client.release()
+  return started
+}
+
+describe("A search in a list", () => {
+  const at = useFixture(startBesideOthers)
+
+  const countPages = `
+    select sum(idx_blks_hit + idx_blks_read)::int as count from pg_statio_user_indexes where relname = 'clients'`
+
+  // The database of the tests has the locale C, in which none of these has a trigram.
+  it.each(["zz", "a-b", "север", "%%"])("for %s reads nothing of other tenants", async (q) => {
+    const { pool, service, tenant } = at()
+    const runtime = ManagedRuntime.make(testLayers(service.database.url, { DATABASE_POOL: "1" }))
+    const search = Effect.gen(function* () {
+      const page = yield* (yield* Clients).readListPage({ q })()
+      yield* (yield* SqlClient)`select pg_stat_force_next_flush()`
+      return page.text
+    }).pipe(Effect.provide(Clients.Default), Effect.provideService(CurrentTenant, TenantId.make(tenant)))
+    // PostgreSQL keeps a generic plan after five executions.
+    for (let n = 0; n < 8; n++) assert.strictEqual(await runtime.runPromise(search), "")
+    const pagesRead = async () => (await pool.query<{ count: number }>(countPages)).rows[0]?.count ?? 0
+    const before = await pagesRead()
+    await runtime.runPromise(search)
+    await vi.waitUntil(async () => (await pagesRead()) > before)
+    assert.isAtMost((await pagesRead()) - before, 10)
     await runtime.dispose()
   })
 })
