@@ -1,3 +1,4 @@
+import { constants, setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { prepareImages } from "./drawing/DrawableImages.ts"
 import { loadFonts } from "./drawing/Fonts.ts"
@@ -7,7 +8,9 @@ import { encodeAttachment, encodeEInvoice } from "./EInvoiceEncoding.ts"
 import type { PdfDocument } from "./PdfDocument.ts"
 import type { RenderResult } from "./RenderResult.ts"
 
-// Runs in a worker thread, so that rendering does not block requests. The build copies the fonts next to this file.
+// Runs in a worker thread, so that rendering does not block requests. On Linux, threads have priorities of their own: this
+// one gets what the requests leave of the CPU. The build copies the fonts next to this file.
+if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const fonts = loadFonts(new URL("./fonts/", import.meta.url))
 
 const reply = (result: RenderResult, ...transferred: ReadonlyArray<ArrayBuffer>) =>

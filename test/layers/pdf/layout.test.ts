@@ -127,7 +127,7 @@ describe("The table of an invoice PDF", () => {
       lineOf({ name: "Referred", referenceType: "ORDER", referenceId: letters.slice(0, 100) })
     ]
     const pages = await renderInvoice(documentOf({ lines }))
-    assert.isTrue(pages.length > 5)
+    assert.isAbove(pages.length, 1)
     const text = tableText(pages)
     for (const { description, name, referenceId } of lines) {
       for (const part of [name, description, referenceId]) {

@@ -1,7 +1,13 @@
 import { Cause, Effect, Fiber } from "effect"
 import { assert, describe, it } from "vitest"
 import { ServiceUnavailable, TooManyRequests } from "../../../src/domain/Errors.ts"
-import { makePdfRenderer, PdfRenderer, type RenderLimits } from "../../../src/layers/pdf/PdfRenderer.ts"
+import { rowCountOf } from "../../../src/layers/pdf/PdfDocument.ts"
+import {
+  type LaneLimits,
+  makePdfRenderer,
+  PdfRenderer,
+  type RenderLimits
+} from "../../../src/layers/pdf/PdfRenderer.ts"
 import { readPdf } from "../../support/assertions/pdfText.ts"
 import { documentOf, typicalLines } from "../../support/fixtures/invoiceDocuments.ts"
 import { eventually } from "../../support/servers/worker.ts"
@@ -22,6 +28,13 @@ const program = new URL(
 )
 
 const pdf = new Uint8Array([1, 2, 3])
+
+const unlimited = Number.POSITIVE_INFINITY
+
+/** A lane that has one document in memory at a time. */
+const lane: LaneLimits = { maxLines: unlimited, maxRows: unlimited, permits: 1, maxPerKey: 1 }
+const rowsOf = (lines: number) => rowCountOf(documentOf({ lines: typicalLines(lines) }))
+const twoLanes = [{ maxLines: 2, maxRows: rowsOf(2), permits: 4, maxPerKey: 2 }, lane]
 
 interface Request {
   readonly as?: string
@@ -46,7 +59,7 @@ const makeRenderer = (limits: Partial<RenderLimits> = {}) => {
     })
   const start = (...request: Parameters<typeof render>) => Effect.runFork(render(...request))
   const awaitStarted = (count: number) => eventually(() => started.length === count, `${count} renderings started`)
-  return { render, start, started, awaitStarted }
+  return { render, renderInvoice, start, started, awaitStarted }
 }
 
 const stop = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => Effect.runPromise(Fiber.interrupt(fiber))
@@ -68,8 +81,8 @@ describe("PdfRenderer", () => {
     assert.include(Cause.pretty(failed), message)
   })
 
-  it("stops a rendering that exceeds the timeout of its line count, and no other", async () => {
-    const { render } = makeRenderer({ renderTimeout: "500 millis", renderTimeoutPerLine: "20 seconds" })
+  it("stops a rendering that exceeds the timeout of its row count, and no other", async () => {
+    const { render } = makeRenderer({ renderTimeout: "500 millis", renderTimeoutPerRow: "20 seconds" })
     const [late, after] = await Effect.runPromise(
       Effect.all([Effect.flip(render("spin", { lineCount: 0 })), render("draw")], { concurrency: "unbounded" })
     )
@@ -78,7 +91,7 @@ describe("PdfRenderer", () => {
   })
 
   it("serves another tenant before the queue of a busy tenant", async () => {
-    const { started, awaitStarted, start } = makeRenderer()
+    const { started, awaitStarted, start } = makeRenderer({ lanes: [lane] })
     const first = start("spin", { as: "busy 0", keys: ["busy"] })
     await awaitStarted(1)
     const rest = [1, 2, 3].map((n) => start("spin", { as: `busy ${n}`, keys: ["busy"] }))
@@ -89,8 +102,39 @@ describe("PdfRenderer", () => {
     await Promise.all(rest.map(stop))
   })
 
+  it("serves another tenant before documents of a busy tenant that are loaded already", async () => {
+    const { awaitStarted, start } = makeRenderer()
+    const first = start("spin", { keys: ["busy"] })
+    await awaitStarted(1)
+    const second = start("spin", { keys: ["busy"] })
+    await awaitStarted(2)
+    const quiet = start("draw", { keys: ["quiet"] })
+    await awaitStarted(3)
+    await stop(first)
+    assert.deepStrictEqual(await Effect.runPromise(Fiber.join(quiet)), pdf)
+    await stop(second)
+  })
+
+  it("renders a document while others are loaded slowly", async () => {
+    const { render, renderInvoice } = makeRenderer()
+    const slow = Effect.runFork(renderInvoice({ keys: ["slow"], lineCount: 1, load: Effect.never }))
+    assert.deepStrictEqual(await Effect.runPromise(render("draw")), pdf)
+    await stop(slow)
+  })
+
+  it("renders a document of few lines with long texts apart from small ones", async () => {
+    const { render, renderInvoice } = makeRenderer({ lanes: twoLanes })
+    const [line] = typicalLines(1)
+    if (line === undefined) return assert.fail("expected a line")
+    const broken = { ...line, description: "a\n".repeat(512) }
+    const load = Effect.succeed(documentOf({ invoice: { invoiceNumber: "spin" }, lines: [broken] }))
+    const long = Effect.runFork(renderInvoice({ keys: ["tenant"], lineCount: 1, load }))
+    assert.deepStrictEqual(await Effect.runPromise(render("draw")), pdf)
+    await stop(long)
+  })
+
   it("renders a small document while a large one of the same tenant is rendered", async () => {
-    const { render, awaitStarted, start } = makeRenderer({ maxSmallLines: 2 })
+    const { render, awaitStarted, start } = makeRenderer({ lanes: twoLanes })
     const long = start("spin", { lineCount: 3 })
     await awaitStarted(1)
     assert.deepStrictEqual(await Effect.runPromise(render("draw", { lineCount: 2 })), pdf)
@@ -98,7 +142,7 @@ describe("PdfRenderer", () => {
   })
 
   it("queues a document as large if it has grown since its lines were counted", async () => {
-    const { render, awaitStarted, start } = makeRenderer({ maxSmallLines: 2 })
+    const { render, awaitStarted, start } = makeRenderer({ lanes: twoLanes })
     const long = start("spin", { lineCount: 3 })
     await awaitStarted(1)
     const grown = start("draw", { lineCount: 2, lines: 3 })
@@ -108,8 +152,8 @@ describe("PdfRenderer", () => {
     assert.deepStrictEqual(await Effect.runPromise(Fiber.join(grown)), pdf)
   })
 
-  it("loads a document only when its rendering starts", async () => {
-    const { started, awaitStarted, start } = makeRenderer()
+  it("loads no more documents than it has permits for", async () => {
+    const { started, awaitStarted, start } = makeRenderer({ lanes: [lane] })
     const first = start("spin", { as: "first" })
     await awaitStarted(1)
     const second = start("draw", { as: "second" })
@@ -127,7 +171,7 @@ describe("PdfRenderer", () => {
   })
 
   it("fails with 429 if the queue of the tenant is full and with 503 if the whole queue is full", async () => {
-    const { render, awaitStarted, start } = makeRenderer({ maxQueuedPerKey: 1, maxQueued: 2 })
+    const { render, awaitStarted, start } = makeRenderer({ lanes: [lane], maxQueuedPerKey: 1, maxQueued: 2 })
     const renderError = (key: string) => Effect.runPromise(Effect.flip(render("draw", { keys: [key] })))
     const busy = [start("spin", { keys: ["a"] })]
     await awaitStarted(1)
@@ -139,7 +183,7 @@ describe("PdfRenderer", () => {
   })
 
   it("fails with 503 after the queue timeout", async () => {
-    const { render, awaitStarted, start } = makeRenderer({ timeout: "50 millis" })
+    const { render, awaitStarted, start } = makeRenderer({ lanes: [lane], timeout: "50 millis" })
     const first = start("spin")
     await awaitStarted(1)
     assert.instanceOf(await Effect.runPromise(Effect.flip(render("draw"))), ServiceUnavailable)

@@ -39,10 +39,16 @@ const wrapParagraph = (text: string, width: number, widthOf: WidthOf) => {
   return [...lines, line]
 }
 
-/** Wraps a text to lines of at most `width`. Keeps at most one empty line between paragraphs. */
-export const wrapLines = (text: string, width: number, widthOf: WidthOf): ReadonlyArray<string> =>
-  text
-    .trim()
-    .replace(/\s*\n(\s*\n)?\s*/g, (_, second) => (second === undefined ? "\n" : "\n\n"))
-    .split("\n")
-    .flatMap((paragraph) => wrapParagraph(paragraph, width, widthOf))
+/** Line breaks of a text that are kept. Further ones become spaces, so that a text is hardly higher than it is long. */
+export const maxLineBreaks = 40
+
+const joinLastParagraphs = (paragraphs: ReadonlyArray<string>) =>
+  paragraphs.length <= maxLineBreaks + 1
+    ? paragraphs
+    : [...paragraphs.slice(0, maxLineBreaks), paragraphs.slice(maxLineBreaks).join(" ")]
+
+/** Wraps a text to lines of at most `width`. Leaves out empty lines. */
+export const wrapLines = (text: string, width: number, widthOf: WidthOf): ReadonlyArray<string> => {
+  const paragraphs = text.trim().split(/\s*\n\s*/)
+  return joinLastParagraphs(paragraphs).flatMap((paragraph) => wrapParagraph(paragraph, width, widthOf))
+}
