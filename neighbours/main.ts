@@ -51,12 +51,8 @@ const measureAll = (options: Options) =>
       () => "PostgreSQL and NATS ready"
     )
     const { jwksUrl, signTokenFor } = yield* startTokenIssuer
-    const tokens = {
-      attacker: yield* Effect.promise(() => signTokenFor("attacker")),
-      victim: yield* Effect.promise(() => signTokenFor("victim"))
-    }
     const measured = yield* Effect.forEach(selected, (row, n) =>
-      measureRow({ infrastructure, jwksUrl }, tokens, row, n, options)
+      measureRow({ infrastructure, jwksUrl }, signTokenFor, row, n, options)
     )
     const results = [
       mergeBaselines(measured.flatMap(({ baseline }) => (baseline === undefined ? [] : [baseline]))),

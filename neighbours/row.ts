@@ -7,6 +7,9 @@ export interface AttackFixture {
   readonly attacker: Attacker
   readonly client: pg.Client
   readonly receivers: Receivers
+  readonly baseUrl: string
+  /** Makes a token of another caller. */
+  readonly signTokenFor: (subject: string) => Promise<string>
   readonly natsUrl: string
   readonly namespace: string
 }

@@ -18,10 +18,7 @@ import { startVictim } from "./victim.ts"
 const warmUpSeconds = 3
 const baselineSeconds = 4
 
-export interface CallerTokens {
-  readonly attacker: string
-  readonly victim: string
-}
+export type SignTokenFor = AttackFixture["signTokenFor"]
 
 /** Starts every process of the service, with a database and streams of this row alone. */
 const startService = (environment: BenchEnvironment, name: string, profile: string | undefined) =>
@@ -80,7 +77,7 @@ export interface MeasuredRow {
 /** Starts the service and prepares the attacker and the victim of one row. */
 const startFixture = (
   environment: BenchEnvironment,
-  tokens: CallerTokens,
+  signTokenFor: SignTokenFor,
   row: Row,
   namespace: string,
   options: Options
@@ -88,20 +85,23 @@ const startFixture = (
   Effect.gen(function* () {
     const start = startService(environment, namespace, options.profile)
     const { api, client } = yield* withProgress("Starting the service", start, () => "Service started")
+    const { baseUrl } = api
     const receivers = yield* startReceivers
     const attacker = yield* Effect.acquireRelease(
-      Effect.sync(() => connectAttacker(api.baseUrl, tokens.attacker)),
+      Effect.promise(async () => connectAttacker(baseUrl, await signTokenFor("attacker"))),
       ({ close }) => Effect.promise(close)
     )
     const victim = yield* startVictim
     const pdfCount = (warmUpSeconds + baselineSeconds + options.seconds) * pdfsPerSecond
-    const prepareVictim = Effect.promise(() => victim.prepare(api.baseUrl, tokens.victim, pdfCount))
+    const prepareVictim = Effect.promise(async () => victim.prepare(baseUrl, await signTokenFor("victim"), pdfCount))
     yield* withProgress("Preparing the victim", prepareVictim, () => "Victim prepared")
 
     const fixture: AttackFixture = {
       attacker,
       client,
       receivers,
+      baseUrl,
+      signTokenFor,
       natsUrl: environment.infrastructure.natsUrl,
       namespace
     }
@@ -117,7 +117,7 @@ const startFixture = (
 /** Measures the victim without and then during one attack. */
 export const measureRow = (
   environment: BenchEnvironment,
-  tokens: CallerTokens,
+  signTokenFor: SignTokenFor,
   row: Row,
   rowNumber: number,
   options: Options
@@ -126,7 +126,7 @@ export const measureRow = (
     yield* printLine(`\n${row.name}`)
     const { api, attack, attacker, victim } = yield* startFixture(
       environment,
-      tokens,
+      signTokenFor,
       row,
       `neighbours_${rowNumber}`,
       options

@@ -14,7 +14,7 @@ export interface ProbeResult {
 }
 
 /** Like an orchestrator: a new connection for each probe. */
-const probeOnce = (baseUrl: string, path: string) =>
+export const probeOnce = (baseUrl: string, path: string) =>
   new Promise<boolean>((resolve) => {
     const request = get(
       baseUrl + path,

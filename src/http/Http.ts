@@ -19,6 +19,7 @@ import { makeApi } from "./api/Api.ts"
 import { makeOpenApiDocument } from "./api/OpenApi.ts"
 import { makeClientPageRoutes } from "./handlers/clientPage/ClientPageRoutes.ts"
 import { metricsRoute, serveMetrics } from "./Metrics.ts"
+import { makeConnectionLimits } from "./server/ConnectionLimits.ts"
 import { type HandlerGroup, shareServices } from "./server/Handlers.ts"
 import { makeListener } from "./server/Listener.ts"
 import { makeConsoleRoutes } from "./server/pages/Console.ts"
@@ -39,7 +40,7 @@ const serve = Effect.fnUntraced(function* <E, R>(
   groups: ReadonlyArray<HandlerGroup<HttpApiGroup.HttpApiGroup.Any, E, R>>
 ) {
   const api = makeApi(groups.map(({ group }) => group))
-  const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS } = yield* Settings
+  const { HOST: host, METRICS_PORT, NODE_ENV, PORT, SHUTDOWN_DELAY_SECONDS, ...settings } = yield* Settings
   const isProduction = NODE_ENV === "production"
   const health = yield* makeHealth
   const tokenRoutes = yield* makeDevelopmentTokenRoutes
@@ -57,7 +58,12 @@ const serve = Effect.fnUntraced(function* <E, R>(
     hasMetrics ? [...plainRoutes, yield* metricsRoute] : plainRoutes,
     pageRoutes
   )
-  const port = yield* listen(listener, { host, port: PORT })
+  const connectionLimits = makeConnectionLimits({
+    max: settings.MAX_CONNECTIONS,
+    maxPerAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
+    trustedProxies: settings.TRUSTED_PROXIES
+  })
+  const port = yield* listen(listener, { host, port: PORT }, connectionLimits)
   // Runs before the listener closes: load balancers keep sending requests until their next readiness probe.
   const shutdownDelay = Duration.seconds(SHUTDOWN_DELAY_SECONDS ?? (isProduction ? 5 : 0))
   yield* Effect.addFinalizer(() => Effect.zipRight(health.failReadiness, Effect.sleep(shutdownDelay)))

@@ -69,5 +69,5 @@ export class MaxBodyBytes extends Context.Reference<MaxBodyBytes>()("http/MaxBod
  */
 export class External extends Context.Reference<External>()("http/External", { defaultValue: () => false }) {}
 
-/** Whether a read keeps a connection for many statements, or for a slow one. */
-export class LongRead extends Context.Reference<LongRead>()("http/LongRead", { defaultValue: () => false }) {}
+/** Whether an operation returns a list as a whole, and so page by page if it is long. */
+export class WholeList extends Context.Reference<WholeList>()("http/WholeList", { defaultValue: () => false }) {}

@@ -4,10 +4,10 @@ import { type Cause, Clock, Context, Effect, FiberId, Runtime, RuntimeFlags } fr
 import * as FindMyWay from "find-my-way-ts"
 import { type ApiError, NotFound } from "../../domain/Errors.ts"
 import { Settings } from "../../layers/config/Settings.ts"
+import { ConnectionShare } from "../../layers/postgres/connection/ConnectionShare.ts"
 import { parseTraceParent, TraceExport } from "../../layers/telemetry/TraceContext.ts"
 import { RequestMetrics } from "./pages/RequestMetrics.ts"
-import { limitKeysOf } from "./request/Admission.ts"
-import { makeClientAddress } from "./request/ClientAddress.ts"
+import { addressKey, makeClientAddress } from "./request/ClientAddress.ts"
 import { makePipeline, type Pipeline, type RequestState } from "./request/Pipeline.ts"
 import type { Route } from "./request/Routes.ts"
 import { PagedList, StreamedBody } from "./response/HandlerResult.ts"
@@ -128,7 +128,7 @@ interface ServedRoutes {
 const makeRouter = (
   { pageRoutes, plainRoutes, routes }: ServedRoutes,
   pipeline: Pipeline,
-  runPage: (route: PageRoute, call: RequestState) => Effect.Effect<HttpResponse, ApiError>
+  anonymous: AnonymousRunner
 ) => {
   const router = FindMyWay.make<RouteTarget>({
     ignoreTrailingSlash: false,
@@ -147,12 +147,20 @@ const makeRouter = (
     router.on(route.method, route.path, target)
     if (route.method === "GET" && !route.isUnsafeGet) router.on("HEAD", route.path, target)
   }
-  for (const { method, path, respond } of plainRoutes) {
-    router.on(method ?? ["GET", "HEAD"], path, { name: path, run: ({ request }) => respond(request) })
+  for (const route of plainRoutes) {
+    router.on(route.method ?? ["GET", "HEAD"], route.path, {
+      name: route.path,
+      run: (call) => anonymous.runPlain(route, call)
+    })
   }
   for (const route of pageRoutes) {
     const { name, path, toErrorResponse } = route
-    router.on(["GET", "HEAD"], path, { name, run: (call) => runPage(route, call), toErrorResponse, isTraced: true })
+    router.on(["GET", "HEAD"], path, {
+      name,
+      run: (call) => anonymous.runPage(route, call),
+      toErrorResponse,
+      isTraced: true
+    })
   }
   return (request: IncomingMessage) => {
     if (request.method === "OPTIONS") return { target: preflight, params: {} }
@@ -164,15 +172,39 @@ const makeRouter = (
   }
 }
 
-/** Runs the request of a page, unless its address has too many unread bytes. */
-const makePageRunner =
-  (clientAddress: (request: IncomingMessage) => string, { checkUnread }: ResponseLimits) =>
-  ({ respond }: PageRoute, call: RequestState) =>
+/** Larger responses count as unread. Health checks are never rejected. */
+const maxUncountedBytes = 16 * 1024
+
+const isSmall = ({ body }: HttpResponse) =>
+  body === undefined ||
+  (typeof body === "string" || body instanceof Uint8Array ? body.length <= maxUncountedBytes : false)
+
+/** Runs requests whose senders nobody knows, unless their address has too many unread bytes. */
+const makeAnonymousRunner = (clientAddress: (request: IncomingMessage) => string, { checkUnread }: ResponseLimits) => {
+  const addKeys = (call: RequestState) => {
+    call.keys = [addressKey(clientAddress(call.request))]
+  }
+  const requireRead = <A>(call: RequestState, work: Effect.Effect<A, ApiError>) =>
     Effect.suspend(() => {
-      call.keys = limitKeysOf({ principal: undefined, tenant: undefined }, () => clientAddress(call.request))
       const rejection = checkUnread(call.keys)
-      return rejection === undefined ? respond(call) : Effect.fail(rejection)
+      return rejection === undefined ? work : Effect.fail(rejection)
     })
+  return {
+    runPage: ({ respond }: PageRoute, call: RequestState) => {
+      addKeys(call)
+      return requireRead(call, respond(call))
+    },
+
+    runPlain: ({ respond }: PlainRoute, call: RequestState) => {
+      addKeys(call)
+      return Effect.flatMap(respond(call.request), (response) =>
+        isSmall(response) ? Effect.succeed(response) : requireRead(call, Effect.succeed(response))
+      )
+    }
+  }
+}
+
+type AnonymousRunner = ReturnType<typeof makeAnonymousRunner>
 
 /** Serves every request: finds its route, runs it, maps failures to error responses, measures and logs. */
 const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimits: ResponseLimits) =>
@@ -181,7 +213,8 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
     const isVerbose = LOG_LEVEL === "debug"
     const { isEnabled: isExported } = yield* TraceExport
     const metrics = yield* RequestMetrics
-    const findRoute = makeRouter(served, pipeline, makePageRunner(makeClientAddress(TRUSTED_PROXIES), responseLimits))
+    const anonymous = makeAnonymousRunner(makeClientAddress(TRUSTED_PROXIES), responseLimits)
+    const findRoute = makeRouter(served, pipeline, anonymous)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
     const delayRejection = makeRejectionDelay()
     // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
@@ -215,7 +248,7 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
       metrics.requestStarted()
       const rejection = isVerbose || isExported ? undefined : target.rejectEarly?.(call)
       if (rejection !== undefined) {
-        return delayRejection(response, () => {
+        return delayRejection(response, 0, () => {
           writeResponse(response, rejection, responseHeaders)
           metrics.requestFinished(target.name, rejection.status, (performance.now() - startedAt) / 1000)
         })
@@ -236,8 +269,9 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
         const { body, status } = result
         const writeHead = () => writeResponse(response, result, responseHeaders)
         if (body instanceof StreamedBody && request.method !== "HEAD") {
-          const writing = responseLimits.writeLimited(body.kind, call.keys, writeStream(response, body, writeHead))
-          return Effect.flatMap(writing, () => finish(status))
+          const takeTurn = responseLimits.turnOf(body.kind, call.keys)
+          const writing = writeStream(response, body, writeHead, takeTurn)
+          return Effect.flatMap(responseLimits.writeLimited(body.kind, call.keys, writing), () => finish(status))
         }
         if (body instanceof PagedList && request.method !== "HEAD") {
           const writing = Effect.suspend(() => {
@@ -252,17 +286,23 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
         responseLimits.trackUnread(response, call.keys)
         return finish(status)
       }
+      const waitForRejection = Effect.async<void>((resume) => {
+        runFinalizers()
+        delayRejection(response, performance.now() - startedAt, () => resume(Effect.void))
+      })
       const respondTo = (work: Effect.Effect<HttpResponse, ApiError>) =>
         Effect.flatMap(work, respond).pipe(
           Effect.catchAllCause((cause) =>
             toWireError(cause).pipe(
               Effect.annotateLogs(logAnnotations(call, target, requestId)),
+              Effect.tap(({ _tag }) => (_tag === "TooManyRequests" ? waitForRejection : Effect.void)),
               Effect.map(target.toErrorResponse ?? errorResponse),
               Effect.flatMap(respond)
             )
           )
         )
-      const serving = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
+      const work = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
+      const serving = Effect.provideService(work, ConnectionShare, call)
       if (!target.isCancellable) return void runFork(serving)
       const onDisconnect = () => {
         runFinalizers()

@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
 import { type CurrentMember, callerKey, type Principal } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { makeCoalescer } from "./Coalescer.ts"
@@ -18,6 +19,7 @@ const lookUpLimits = {
   maxPerKey: admissionConnections,
   maxQueuedPerKey: 64,
   maxQueued: 1024,
+  standing: standingRequests,
   timeout: Duration.seconds(5)
 }
 

@@ -1,4 +1,4 @@
-import { type QueueFull, queueFull } from "./FairSemaphore.ts"
+import { type QueueFull, queueFull } from "./FairQueues.ts"
 
 export interface BudgetLimits {
   readonly maxPerKey: number

@@ -1,5 +1,5 @@
 import { ServiceUnavailable, TooManyRequests } from "../../domain/Errors.ts"
-import type { PermitRejection } from "./FairSemaphore.ts"
+import type { PermitRejection } from "./FairQueues.ts"
 
 const tooManyRequests = new TooManyRequests()
 const serviceUnavailable = new ServiceUnavailable()

@@ -178,12 +178,22 @@ export const settings = {
   MAX_QUEUED_REQUESTS: withDefault(
     natural(1, 100_000),
     128,
-    "maximum number of queued requests per api process; the api answers 503 to more"
+    "maximum number of requests that an api process keeps waiting for longer than a second; it answers 503 to more"
   ),
   MAX_QUEUED_REQUESTS_PER_CALLER: withDefault(
     natural(1, 100_000),
     64,
-    "maximum number of queued requests per caller and per tenant; the api answers 429 to more"
+    "the same per caller and per tenant; the api answers 429 to more"
+  ),
+  MAX_CONNECTIONS: withDefault(
+    natural(1, 1_000_000),
+    4096,
+    "maximum number of HTTP connections to an api process; it answers 503 to more, and closes them"
+  ),
+  MAX_CONNECTIONS_PER_ADDRESS: withDefault(
+    natural(1, 1_000_000),
+    1024,
+    "the same per client address, or of requests per address that come through TRUSTED_PROXIES; the api answers 429 to more"
   ),
   RATE_LIMIT_PER_CALLER: Schema.optionalWith(
     described(

@@ -3,6 +3,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../domain/tenancy/Tenant.ts"
+import { type FairSemaphoreLimits, standingRequests } from "../concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../concurrency/FairSemaphore.ts"
 import { toRequestError } from "../concurrency/RequestRejection.ts"
 import { Settings } from "../config/Settings.ts"
@@ -15,7 +16,14 @@ import { withSpans } from "../telemetry/UseCaseSpans.ts"
  * A look-up happens before admission, so it has its own queue. It shares two connections with the look-up of members,
  * which every request needs. One permit leaves the other connection to them.
  */
-const lookupLimits = { permits: 1, maxPerKey: 1, maxQueuedPerKey: 256, maxQueued: 1024, timeout: "5 seconds" } as const
+const lookupLimits: FairSemaphoreLimits = {
+  permits: 1,
+  maxPerKey: 1,
+  maxQueuedPerKey: 256,
+  maxQueued: 1024,
+  standing: standingRequests,
+  timeout: "5 seconds"
+}
 
 /** The integration that receives webhooks at a URL. */
 export interface WebhookEndpoint {

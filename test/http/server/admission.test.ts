@@ -12,7 +12,7 @@ interface Target {
   readonly client: string
 }
 
-// DATABASE_POOL 4 admits 16 requests, 12 of them of one caller or tenant, of which 3 may write at the same time.
+// DATABASE_POOL 4 admits 16 requests, 12 of them of one caller or tenant, of which 3 have a connection at the same time.
 describe("Request admission", () => {
   const limits = { DATABASE_POOL: "4", MAX_QUEUED_REQUESTS_PER_CALLER: "2", MAX_QUEUED_REQUESTS: "3" }
   const [maxAdmitted, maxWriting, maxQueued] = [12, 3, 2]
@@ -41,12 +41,18 @@ describe("Request admission", () => {
   const rename = ({ caller, client, tenant }: Target) =>
     service.api("PATCH", `/clients/${client}`, { as: caller, tenant, body: { name: "Renamed" } })
   const read = ({ caller, client, tenant }: Target) => service.api("GET", `/clients/${client}`, { as: caller, tenant })
-  const queueLength = async (queue: string) =>
-    parseMetrics((await service.call("GET", "/metrics")).text).find(
-      ({ labels, name }) => name === "http_requests_queued" && labels["queue"] === queue
-    )?.value
-  const untilQueued = (queue: string, count: number) =>
-    vi.waitUntil(async () => (await queueLength(queue)) === count, { timeout: 10_000, interval: 10 })
+  const until = (metric: string, value: number) =>
+    vi.waitUntil(
+      async () => {
+        const samples = parseMetrics((await service.call("GET", "/metrics")).text)
+        return samples.some(
+          (sample) => sample.name === metric && sample.labels["queue"] === "database" && sample.value === value
+        )
+      },
+      { timeout: 10_000, interval: 10 }
+    )
+  const untilQueued = (count: number) => until("http_requests_queued", count)
+  const untilStanding = () => until("http_requests_queue_standing", 1)
   /** The request for the metrics is in flight, too. */
   const untilInFlight = (count: number) =>
     vi.waitUntil(
@@ -77,8 +83,8 @@ describe("Request admission", () => {
     )
     const excess = targets.length - capacity
     await gate.untilWaiting(maxWriting)
-    await untilQueued("writes", maxAdmitted - maxWriting)
-    await untilQueued("database", maxQueued)
+    await untilStanding()
+    await untilQueued(maxQueued)
     await vi.waitUntil(() => completed === excess, { timeout: 10_000, interval: 10 })
     return async () => {
       await gate.open()
@@ -111,7 +117,8 @@ describe("Request admission", () => {
     const target = await newTarget("uploader")
     await gate.close()
     const renames = repeated([target], capacity - 1).map(rename)
-    await untilQueued("database", maxQueued - 1)
+    await untilQueued(maxQueued - 1)
+    await untilStanding()
     const authorization = `Bearer ${await service.token(target.caller)}`
     const headers = { authorization, "tenant-id": target.tenant, "content-length": "100" }
     const begin = () => {
@@ -131,7 +138,7 @@ describe("Request admission", () => {
     assert.isUndefined(await arriving.status)
     await untilInFlight(renames.length)
     const reading = read(target)
-    await untilQueued("database", maxQueued)
+    await untilQueued(maxQueued)
     await gate.open()
     assert.isEmpty(rejectedOf(await Promise.all([...renames, reading])))
   })
@@ -162,22 +169,33 @@ describe("Request admission", () => {
   })
 
   it("responds 503 when all queues are full, except to health probes", async () => {
-    const [one, other, third] = await Promise.all(["one", "other", "third"].map((caller) => newTarget(caller)))
-    if (one === undefined || other === undefined || third === undefined) return assert.fail("expected three targets")
+    const callers = ["one", "other", "last", "newcomer"]
+    const [one, other, last, newcomer] = await Promise.all(callers.map((caller) => newTarget(caller)))
+    if (one === undefined || other === undefined || last === undefined || newcomer === undefined)
+      return assert.fail("expected four targets")
     await gate.close()
     const first = repeated([one], maxAdmitted).map(rename)
-    await untilQueued("writes", maxAdmitted - maxWriting)
-    const second = repeated([other], 4).map(rename)
-    await gate.untilWaiting(4)
-    await untilQueued("writes", maxAdmitted)
-    // Both callers are at their maximum; one more request of each caller fills the queues.
-    const queued = [rename(one), rename(other), rename(third)]
-    await untilQueued("database", queued.length)
-    assertUnavailable(await read(third))
+    await gate.untilWaiting(maxWriting)
+    await untilInFlight(first.length)
+    // The last permit is for a caller that has none.
+    const second = repeated([other], 3).map(rename)
+    await gate.untilWaiting(maxWriting + 1)
+    await untilInFlight(first.length + second.length)
+    const third = [rename(last)]
+    const queued = [rename(one), rename(other), rename(last)]
+    await untilQueued(queued.length)
+    await untilStanding()
+    assertUnavailable(await read(newcomer))
     assert.strictEqual((await service.call("GET", "/readyz")).status, 200)
     assert.strictEqual((await service.call("GET", "/healthz")).status, 200)
     await gate.open()
-    assert.isEmpty(rejectedOf(await Promise.all([...first, ...second, ...queued])))
+    assert.isEmpty(rejectedOf(await Promise.all([...first, ...second, ...third, ...queued])))
+  })
+
+  it("serves a burst of one caller beyond the maxima of queues", async () => {
+    const target = await newTarget("bursting")
+    const responses = await Promise.all(Array.from({ length: 250 }, () => read(target)))
+    assert.isEmpty(rejectedOf(responses))
   })
 
   it("counts rejected requests by reason in the metrics", async () => {

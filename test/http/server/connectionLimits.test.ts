@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { text } from "node:stream/consumers"
 import { assert, describe, it, onTestFinished, vi } from "vitest"
 import {
   assertFailure,
@@ -20,10 +23,8 @@ import { startServiceWithPool } from "../../support/servers/serviceWithPool.ts"
 const startWithFourConnections = async () => {
   const started = await startServiceWithPool({ DATABASE_POOL: "4" })
   const { service } = started
-  const valueOf = async (metric: string, queue?: string) =>
-    parseMetrics((await service.call("GET", "/metrics")).text).find(
-      ({ labels, name }) => name === metric && labels["queue"] === queue
-    )?.value ?? 0
+  const valueOf = async (metric: string) =>
+    parseMetrics((await service.call("GET", "/metrics")).text).find(({ name }) => name === metric)?.value ?? 0
   const waitUntil = (condition: () => boolean | Promise<boolean>) =>
     vi.waitUntil(condition, { timeout: 10_000, interval: 10 })
 
@@ -39,8 +40,6 @@ const startWithFourConnections = async () => {
   return {
     ...started,
     newNeighbour,
-    untilQueued: (queue: string, count: number) =>
-      waitUntil(async () => (await valueOf("http_requests_queued", queue)) === count),
     /** Waits until the number of requests, without the one for the metrics, is in flight. */
     untilInFlight: (count: number) => waitUntil(async () => (await valueOf("http_requests_in_flight")) === count + 1)
   }
@@ -50,7 +49,7 @@ describe("A pool of four database connections", () => {
   const at = useFixture(startWithFourConnections)
 
   it("gives three to the long reads of one caller and lets another caller read", async () => {
-    const { newNeighbour, pool, service, untilQueued } = at()
+    const { newNeighbour, pool, service, untilInFlight } = at()
     const invoices = invoiceClient(service, await service.newTenant())
     const { id } = await invoices.invoiceIn("DRAFT")
     const neighbour = await newNeighbour()
@@ -59,13 +58,32 @@ describe("A pool of four database connections", () => {
     await gate.close()
     const explanations = Array.from({ length: 8 }, () => invoices.call("GET", `/invoices/${id}/explain`))
     await gate.untilWaiting(3)
-    await untilQueued("writes", 5)
+    await untilInFlight(explanations.length)
     for (let n = 0; n < 3; n++) assert.strictEqual((await neighbour.read()).status, 200)
     assert.strictEqual(await gate.waiting(), 3)
     await gate.open()
     for (const { body, status } of await Promise.all(explanations)) {
       assert.deepStrictEqual([status, body.data.invoice], [200, id])
     }
+  })
+
+  it("gives three to the plain reads of one caller and lets another caller read and write", async () => {
+    const { newNeighbour, pool, service, untilInFlight } = at()
+    const tenant = await service.newTenant()
+    const neighbour = await newNeighbour()
+    const gate = await makeReadGate(pool, "contacts")
+    onTestFinished(gate.open)
+    await gate.close()
+    const reads = Array.from({ length: 12 }, () => service.api("GET", "/contacts", { as: "owner", tenant }))
+    await gate.untilWaiting(3)
+    await untilInFlight(reads.length)
+    for (let n = 0; n < 3; n++) {
+      assert.strictEqual((await neighbour.read()).status, 200)
+      assert.strictEqual((await neighbour.write()).status, 201)
+    }
+    assert.strictEqual(await gate.waiting(), 3)
+    await gate.open()
+    for (const { status } of await Promise.all(reads)) assert.strictEqual(status, 200)
   })
 
   it("gives one to idempotent creations of integrations and lets another caller write", async () => {
@@ -93,7 +111,7 @@ describe("A pool of four database connections", () => {
     await vi.waitFor(async () => assert.deepStrictEqual((await pool.query(openTransactions)).rows, [{ count: 1 }]))
     assert.strictEqual(await gate.waiting(), 1)
     await gate.open()
-    for (const { status, text } of await Promise.all(creations)) assert.strictEqual(status, 201, text)
+    for (const created of await Promise.all(creations)) assert.strictEqual(created.status, 201, created.text)
   })
 
   it("gives one to lookups of webhook keys, queues 256 of one caller and lets another caller read", async () => {
@@ -130,6 +148,69 @@ describe("A pool of four database connections", () => {
   })
 })
 
+/** Opens connections from an address of this machine, and returns what the service sends without a request. */
+const openFrom = async (url: string, localAddress: string, count: number) => {
+  const { hostname, port } = new URL(url)
+  const sockets = Array.from({ length: count }, () => connect({ port: Number(port), host: hostname, localAddress }))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) socket.on("error", () => {})
+  await Promise.all(sockets.map((socket) => once(socket, "connect")))
+  return sockets
+}
+
+describe("HTTP connections", () => {
+  const at = useFixture(() => startService({ MAX_CONNECTIONS: "12", MAX_CONNECTIONS_PER_ADDRESS: "5" }))
+
+  it("beyond the maximum of an address get 429 and are closed, while other addresses are served", async () => {
+    const { url } = at()
+    await openFrom(url, "127.0.0.10", 5)
+    const [rejected] = await openFrom(url, "127.0.0.10", 1)
+    const response = await text(rejected ?? assert.fail())
+    assert.match(response, /^HTTP\/1\.1 429 Too Many Requests\r\n/)
+    assert.include(response, '"error":"TooManyRequests"')
+    const [other] = await openFrom(url, "127.0.0.11", 1)
+    other?.write("GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+    assert.match(await text(other ?? assert.fail()), /^HTTP\/1\.1 200 OK\r\n/)
+  })
+
+  it("beyond the maximum of all get 503, until others are closed", async () => {
+    const { url } = at()
+    const open: Array<Socket> = []
+    for (const n of [20, 21, 22]) open.push(...(await openFrom(url, `127.0.0.${n}`, 4)))
+    const connectOnce = async () => {
+      const [socket] = await openFrom(url, "127.0.0.30", 1)
+      socket?.write("GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+      return (await text(socket ?? assert.fail())).slice(9, 12)
+    }
+    assert.strictEqual(await connectOnce(), "503")
+    for (const socket of open) socket.destroy()
+    await vi.waitFor(async () => assert.strictEqual(await connectOnce(), "200"), { timeout: 10_000 })
+  })
+})
+
+describe("HTTP connections of a trusted proxy", () => {
+  const limits = { MAX_CONNECTIONS_PER_ADDRESS: "2", TRUSTED_PROXIES: "127.0.0.0/8" }
+  const at = useFixture(() => startServiceWithPool(limits))
+
+  it("are as many as it needs, and requests in progress count by the address that it forwards", async () => {
+    const { pool, service } = at()
+    const tenant = await service.newTenant()
+    const gate = await makeReadGate(pool, "contacts")
+    onTestFinished(gate.open)
+    await gate.close()
+    const read = (address: string) =>
+      service.api("GET", "/contacts", { as: "owner", tenant, headers: { "x-forwarded-for": address } })
+    const waiting = ["198.51.100.1", "198.51.100.1", "198.51.100.2"].map(read)
+    await gate.untilWaiting(3)
+    assertTooManyRequests(await read("198.51.100.1"))
+    await gate.open()
+    for (const { status } of await Promise.all(waiting)) assert.strictEqual(status, 200)
+    assert.strictEqual((await read("198.51.100.1")).status, 200)
+  })
+})
+
 describe("GET /integrations/oauth/callback", () => {
   const at = useFixture(startService)
 
@@ -140,7 +221,7 @@ describe("GET /integrations/oauth/callback", () => {
       service.url,
       `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 1048576\r\n\r\n`
     )
-    const { status, text } = await service.call("GET", path)
-    assert.deepStrictEqual([announced.status, announced.text], [status, text])
+    const answered = await service.call("GET", path)
+    assert.deepStrictEqual([announced.status, announced.text], [answered.status, answered.text])
   })
 })

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { connect } from "node:net"
 import { Effect, Exit } from "effect"
-import { assert, describe, it, onTestFinished } from "vitest"
+import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { EncodedPage } from "../../../src/domain/EncodedJson.ts"
 import { PagedList } from "../../../src/http/server/response/HandlerResult.ts"
 import { writeList } from "../../../src/http/server/response/ResponseWriter.ts"
@@ -40,9 +40,35 @@ describe("writeList", () => {
   it("destroys the response and reads no further page when the client stops reading for the timeout", async () => {
     const { response } = await sendWithoutReading()
     const { list, reads } = makeCountedList(largePage)
-    assert.isTrue(Exit.isSuccess(await Effect.runPromiseExit(writeList(response, list, 100))))
+    assert.isTrue(Exit.isSuccess(await Effect.runPromiseExit(writeList(response, list, { bytes: 1, millis: 100 }))))
     assert.isTrue(response.destroyed)
     assert.strictEqual(reads.count, 0)
+  })
+
+  it("destroys the response of a client that reads nothing, whatever it sends", async () => {
+    const { client, response } = await sendWithoutReading()
+    const sending = setInterval(() => client.write("\r\n"), 10)
+    onTestFinished(() => clearInterval(sending))
+    const { list } = makeCountedList(largePage)
+    await Effect.runPromise(writeList(response, list, { bytes: 1, millis: 200 }))
+    assert.isTrue(response.destroyed)
+  })
+
+  it("goes on as long as the client reads enough in each window", async () => {
+    const { client, response } = await sendWithoutReading()
+    const { list, reads } = makeCountedList(largePage)
+    const pausing = setInterval(() => (client.isPaused() ? client.resume() : client.pause()), 20)
+    onTestFinished(() => clearInterval(pausing))
+    let received = 0
+    client.on("data", (bytes) => {
+      received += bytes.length
+    })
+    await Effect.runPromise(writeList(response, list, { bytes: 1, millis: 60 }))
+    assert.isFalse(response.destroyed)
+    assert.strictEqual(reads.count, 1)
+    clearInterval(pausing)
+    client.resume()
+    await vi.waitUntil(() => received > largePage.length)
   })
 
   it("reads no further page after the client disconnected", async () => {

@@ -41,7 +41,7 @@ const startServer = async () => {
   const listening = listen(
     ({ url = "" }, response) => {
       response.end(body)
-      limits.trackUnread(response, url.split("/").filter(Boolean))
+      limits.trackUnread(response, decodeURIComponent(url).split("/").filter(Boolean))
       responded++
     },
     { host: "127.0.0.1", port: 0 }
@@ -53,13 +53,14 @@ const startServer = async () => {
     const before = responded
     const caller = connect(port, "127.0.0.1").pause()
     onTestFinished(() => void caller.destroy())
-    caller.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count))
-    await waitUntil(() => responded === before + count)
+    caller.on("error", () => {}).write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count))
+    await waitUntil(() => responded > before)
     return caller
   }
   const rejectionFor = (...keys: ReadonlyArray<string>) => limits.checkUnread(keys)?._tag
   return {
     sendWithoutReading,
+    responded: () => responded,
     rejectionFor,
     countRejections,
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
@@ -91,12 +92,29 @@ describe("Unread responses", () => {
     await waitUntil(() => rejectionFor("disconnected") === undefined)
   })
 
-  it("no longer count after the client of pipelined requests disconnected", async () => {
+  it("of pipelined requests start one after the other, as the client reads them", async () => {
+    const { rejectionFor, responded, sendWithoutReading } = at()
+    const before = responded()
+    const caller = await sendWithoutReading("/eager", 17)
+    assert.deepStrictEqual([responded() - before, rejectionFor("eager")], [1, undefined])
+    caller.resume()
+    await waitUntil(() => responded() - before === 17)
+  })
+
+  it("of too many pipelined requests are never sent", async () => {
+    const { responded, sendWithoutReading } = at()
+    const before = responded()
+    const caller = await sendWithoutReading("/flood", 1000)
+    await waitUntil(() => caller.resume().destroyed)
+    assert.strictEqual(responded() - before, 1)
+  })
+
+  it("of an address block pages for it earlier, and no caller", async () => {
     const { rejectionFor, sendWithoutReading } = at()
-    const caller = await sendWithoutReading("/eager", 4)
-    assert.strictEqual(rejectionFor("eager"), "TooManyRequests")
-    caller.destroy()
-    await waitUntil(() => rejectionFor("eager") === undefined)
+    for (let n = 0; n < 8; n++) await sendWithoutReading("/address%201")
+    assert.strictEqual(rejectionFor("address 1"), "TooManyRequests")
+    assert.strictEqual(rejectionFor("address 2"), "ServiceUnavailable")
+    assert.isUndefined(rejectionFor("caller"))
   })
 
   it("without a key block no one", async () => {
@@ -188,14 +206,27 @@ describe("The delay of rejections", () => {
     onTestFinished(() => void vi.useRealTimers())
     const delay = makeRejectionDelay(1000, 2)
     const responded: Array<string> = []
-    for (const name of ["first", "second", "third"]) delay(open(), () => responded.push(name))
+    for (const name of ["first", "second", "third"]) delay(open(), 0, () => responded.push(name))
     assert.deepStrictEqual(responded, ["third"])
     vi.advanceTimersByTime(999)
     assert.deepStrictEqual(responded, ["third"])
     vi.advanceTimersByTime(1)
     assert.deepStrictEqual(responded, ["third", "first", "second"])
-    delay(open(), () => responded.push("fourth"))
+    delay(open(), 0, () => responded.push("fourth"))
     assert.notInclude(responded, "fourth")
+  })
+
+  it("counts from the arrival of the request", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    onTestFinished(() => void vi.useRealTimers())
+    const delay = makeRejectionDelay(1000, 2)
+    const responded: Array<string> = []
+    delay(open(), 1000, () => responded.push("old"))
+    delay(open(), 600, () => responded.push("younger"))
+    vi.advanceTimersByTime(399)
+    assert.deepStrictEqual(responded, ["old"])
+    vi.advanceTimersByTime(1)
+    assert.deepStrictEqual(responded, ["old", "younger"])
   })
 
   it("ends when the client disconnects, once", () => {
@@ -204,12 +235,12 @@ describe("The delay of rejections", () => {
     const delay = makeRejectionDelay(1000, 1)
     const response = open()
     let responses = 0
-    delay(response, () => responses++)
+    delay(response, 0, () => responses++)
     response.emit("close")
     response.emit("close")
     vi.advanceTimersByTime(2000)
     assert.strictEqual(responses, 1)
-    delay(open(), () => responses++)
+    delay(open(), 0, () => responses++)
     assert.strictEqual(responses, 1)
   })
 })

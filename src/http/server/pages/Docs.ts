@@ -102,6 +102,9 @@ const makeDocsPage = ({ hasTokenButton }: DocsOptions) => {
   )
 }
 
+/** As bytes, which all responses share until they are read. */
+const documentResponse = (document: object) => jsonResponse(200, Buffer.from(JSON.stringify(document)))
+
 interface DocsOptions {
   /** Whether the page offers a development token. */
   readonly hasTokenButton: boolean
@@ -116,11 +119,9 @@ export const makeDocsRoutes = (makeDocument: () => OpenApiDocument, options: Doc
     const viewer = yield* Effect.promise(() => readFile(viewerFile))
     const document = yield* Effect.cached(Effect.sync(makeDocument))
     const responses = {
-      "/openapi.json": yield* Effect.cached(
-        Effect.map(document, (document) => jsonResponse(200, JSON.stringify(document)))
-      ),
+      "/openapi.json": yield* Effect.cached(Effect.map(document, documentResponse)),
       [viewerDocumentPath]: yield* Effect.cached(
-        Effect.map(document, (document) => jsonResponse(200, JSON.stringify(toViewerDocument(document))))
+        Effect.map(document, (document) => documentResponse(toViewerDocument(document)))
       ),
       [viewerPath]: Effect.succeed({
         status: 200,

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Counter, Gauge, Histogram } from "prom-client"
-import type { PermitRejection } from "../../../layers/concurrency/FairSemaphore.ts"
+import type { PermitRejection } from "../../../layers/concurrency/FairQueues.ts"
 import { toRequestError } from "../../../layers/concurrency/RequestRejection.ts"
 import { MetricsRegistry } from "../../../layers/telemetry/MetricsRegistry.ts"
 
@@ -11,6 +11,11 @@ export type RejectionReason = KeyedReason | "full" | "timeout"
 const reasonOf = (rejection: PermitRejection, keyedReason: KeyedReason): RejectionReason => {
   if (rejection._tag === "QueueTimeout") return "timeout"
   return rejection.scope === "key" ? keyedReason : "full"
+}
+
+interface ObservedQueue {
+  readonly queued: () => number
+  readonly isStanding: () => boolean
 }
 
 /** Metrics of the requests that this process serves. */
@@ -45,11 +50,20 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
       labelNames: ["queue"],
       registers: [registry],
       collect: () => {
-        for (const [queue, length] of queueLengths) queued.set({ queue }, length())
+        for (const [queue, { queued: length }] of queues) queued.set({ queue }, length())
+      }
+    })
+    const standing = new Gauge({
+      name: "http_requests_queue_standing",
+      help: "Whether requests have waited for too long all through a second, so that the maxima of the queue apply",
+      labelNames: ["queue"],
+      registers: [registry],
+      collect: () => {
+        for (const [queue, { isStanding }] of queues) standing.set({ queue }, isStanding() ? 1 : 0)
       }
     })
     const countRejection = (reason: RejectionReason) => rejections.inc({ reason })
-    const queueLengths = new Map<string, () => number>()
+    const queues = new Map<string, ObservedQueue>()
     const observers = new Map<string, ReturnType<typeof duration.labels>>()
     const observerOf = (operation: string, status: number) => {
       const key = `${operation} ${status}`
@@ -64,7 +78,7 @@ export class RequestMetrics extends Effect.Service<RequestMetrics>()("http/Reque
         countRejection(reasonOf(rejection, keyedReason))
         return toRequestError(rejection)
       },
-      registerQueue: (queue: string, length: () => number) => void queueLengths.set(queue, length),
+      registerQueue: (name: string, queue: ObservedQueue) => void queues.set(name, queue),
       requestsInFlight: () => requestsInFlight,
       requestStarted: () => void requestsInFlight++,
       requestFinished: (operation: string, status: number, seconds: number) => {

@@ -2,15 +2,13 @@ import { Duration, Effect } from "effect"
 import { type ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
 import { callerKey, type Principal } from "../../../domain/tenancy/RequestContext.ts"
 import type { TenantId } from "../../../domain/tenancy/Tenant.ts"
-import {
-  type AcquireOptions,
-  type FairSemaphoreLimits,
-  makeFairSemaphore
-} from "../../../layers/concurrency/FairSemaphore.ts"
+import { type FairSemaphoreLimits, standingRequests } from "../../../layers/concurrency/FairQueues.ts"
+import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
 import { PagedList } from "../response/HandlerResult.ts"
 import { errorResponse, type HttpResponse } from "../response/HttpResponse.ts"
+import { addressKey } from "./ClientAddress.ts"
 import { addRateLimitHeaders, RateLimit } from "./RateLimit.ts"
 import type { Route } from "./Routes.ts"
 
@@ -24,7 +22,7 @@ interface LimitSubject {
 export const limitKeysOf = ({ principal, tenant }: LimitSubject, address: () => string): ReadonlyArray<string> => {
   const tenantKey = `tenant ${tenant}`
   if (principal !== undefined) return tenant === undefined ? [callerKey(principal)] : [callerKey(principal), tenantKey]
-  return [tenant === undefined ? `address ${address()}` : tenantKey]
+  return [tenant === undefined ? addressKey(address()) : tenantKey]
 }
 
 /** The most permits of one key: slow work of one caller cannot take them all. */
@@ -42,10 +40,13 @@ const externalTransactionLimits = (connections: number) => ({
 /** An upload is as slow as its client. It takes little memory and no database connection. */
 const uploadLimits = { permits: 1024, maxPerKey: 256 }
 
+/** Reading and writing a page of a long list takes milliseconds of the event loop, so few are read at a time. */
+const pageLimits = (connections: number) => {
+  const permits = Math.max(2, Math.floor(connections * 0.3))
+  return { permits, maxPerKey: permits - 1 }
+}
 /** A started list is not rejected because the queue is full: its next page waits. */
 const pageWait = { isUnbounded: true, timeout: Duration.seconds(60) }
-/** Only admitted requests wait here, so their number is bounded already. */
-const transactionWait = { isUnbounded: true }
 
 const tooManyRequests = errorResponse(new TooManyRequests())
 
@@ -90,18 +91,17 @@ interface Candidate {
 const runWithPermit = <A, E, R>(
   semaphore: FairSemaphore,
   { keys, onEnd }: Candidate,
-  work: Effect.Effect<A, E, R>,
-  options?: AcquireOptions
+  work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-  const wait = semaphore.acquire(keys, onEnd, options)
+  const wait = semaphore.acquire(keys, onEnd)
   return wait === undefined ? work : Effect.zipRight(wait, work)
 }
 
 /**
  * Admits a bounded number of requests at a time, fairly by caller and tenant; the rest wait in bounded queues. Reads
- * and writes share one queue, so that a caller's reads and writes cannot starve each other. Writes wait for locks and
- * long reads run many statements: a second limit on these leaves connections to short reads and to other callers.
- * Requests that wait for something other than the database have their own semaphores.
+ * and writes share one queue, so that a caller's reads and writes cannot starve each other. The statements of admitted
+ * requests share the connections in the same way (see the pool). Requests that wait for something other than the database
+ * have their own semaphores.
  */
 export const makeAdmission = Effect.gen(function* () {
   const { DATABASE_POOL, MAX_QUEUED_REQUESTS, MAX_QUEUED_REQUESTS_PER_CALLER, ...rates } = yield* Settings
@@ -109,6 +109,7 @@ export const makeAdmission = Effect.gen(function* () {
   const queueLimits = {
     maxQueued: MAX_QUEUED_REQUESTS,
     maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
+    standing: standingRequests,
     timeout: queueTimeout
   }
   const makeSemaphore = (limits: Pick<FairSemaphoreLimits, "permits" | "maxPerKey">) =>
@@ -118,7 +119,7 @@ export const makeAdmission = Effect.gen(function* () {
     permits: requestsPerConnection * DATABASE_POOL,
     maxPerKey: requestsPerConnection * maxPerKey
   })
-  const transactions = makeSemaphore({ permits: DATABASE_POOL, maxPerKey })
+  const pages = makeSemaphore(pageLimits(DATABASE_POOL))
   const external = makeSemaphore(externalLimits)
   const externalInTransaction = makeSemaphore(externalTransactionLimits(DATABASE_POOL))
   const uploads = makeSemaphore(uploadLimits)
@@ -127,10 +128,10 @@ export const makeAdmission = Effect.gen(function* () {
     quota === undefined ? undefined : new RateLimit(name, quota)
   const callerRateLimit = makeRateLimit("caller", rates.RATE_LIMIT_PER_CALLER)
   const tenantRateLimit = makeRateLimit("tenant", rates.RATE_LIMIT_PER_TENANT)
-  metrics.registerQueue("database", database.queued)
-  metrics.registerQueue("writes", transactions.queued)
-  metrics.registerQueue("external", external.queued)
-  metrics.registerQueue("uploads", uploads.queued)
+  metrics.registerQueue("database", database)
+  metrics.registerQueue("lists", pages)
+  metrics.registerQueue("external", external)
+  metrics.registerQueue("uploads", uploads)
 
   const reject = (reason: "rate" | "queue") => {
     metrics.countRejection(reason)
@@ -189,12 +190,12 @@ export const makeAdmission = Effect.gen(function* () {
 
     /** Runs the work of a request as soon as it gets its permits. */
     admit: <A, E, R>(
-      { isExternal, isLongRead, isStreamedUpload, method }: Route,
+      { isExternal, isStreamedUpload }: Route,
       candidate: Candidate,
       work: Effect.Effect<A, E, R>
     ): Effect.Effect<A, E | TooManyRequests | ServiceUnavailable, R> => {
-      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>, options?: AcquireOptions) =>
-        runWithPermit(semaphore, candidate, work, options)
+      const admitTo = (semaphore: FairSemaphore, work: Effect.Effect<A, E, R>) =>
+        runWithPermit(semaphore, candidate, work)
       if (isStreamedUpload) return admitTo(uploads, work)
       if (isExternal) {
         const { isInTransaction } = candidate
@@ -204,17 +205,12 @@ export const makeAdmission = Effect.gen(function* () {
           isInTransaction ? Effect.suspend(() => admitTo(externalInTransaction, work)) : work
         )
       }
-      if (method === "GET" && !isLongRead) return admitTo(database, work)
-      return runWithPermit(
-        database,
-        candidate,
-        Effect.suspend(() => admitTo(transactions, work, transactionWait))
-      )
+      return admitTo(database, work)
     },
 
-    /** Makes the further pages of a list wait for permits like requests. */
+    /** Reads the further pages of long lists in turns. */
     admitPages: <A>(keys: ReadonlyArray<string>, { first, framing, readPage }: PagedList<A>) =>
-      new PagedList(first, (after) => database.withPermit(keys, readPage(after), pageWait), framing)
+      new PagedList(first, (after) => pages.withPermit(keys, readPage(after), pageWait), framing)
   }
 })
 

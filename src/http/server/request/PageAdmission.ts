@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { TooManyRequests } from "../../../domain/Errors.ts"
+import { standingRequests } from "../../../layers/concurrency/FairQueues.ts"
 import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { Settings } from "../../../layers/config/Settings.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
@@ -25,11 +26,12 @@ export const makePageAdmission = Effect.gen(function* () {
       ...pageLimits(DATABASE_POOL),
       maxQueued: MAX_QUEUED_REQUESTS,
       maxQueuedPerKey: MAX_QUEUED_REQUESTS_PER_CALLER,
+      standing: standingRequests,
       timeout: queueTimeout
     },
     (rejection) => metrics.reject(rejection)
   )
-  metrics.registerQueue("pages", semaphore.queued)
+  metrics.registerQueue("pages", semaphore)
 
   return {
     /** Fails if the address has sent too many requests. */

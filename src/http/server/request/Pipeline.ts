@@ -53,6 +53,10 @@ const contentLengthOf = ({ headers }: IncomingMessage) =>
 const maxSizeOf = (request: IncomingMessage, maxBytes: number) =>
   Math.min(contentLengthOf(request) ?? (request.headers["transfer-encoding"] === undefined ? 0 : maxBytes), maxBytes)
 
+/** Whether the response is the whole list, which may be written page by page. */
+const isWhole = ({ csv, isWholeList }: Route, request: IncomingMessage) =>
+  isWholeList || (csv !== undefined && prefersCsv(request))
+
 /** Turns a 500 into a 503, so that the sender retries. */
 const toRetryable = (cause: Cause.Cause<ApiError>) =>
   Effect.flatMap(toWireError(cause), (error) =>
@@ -133,7 +137,10 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const keys = limitKeysOf(identity, () => clientAddress(request))
     call.identity = identity
     call.keys = keys
-    const rejection = admission.checkTenantRate(identity, responseHeaders) ?? responseLimits.checkUnread(keys)
+    const rejection =
+      admission.checkTenantRate(identity, responseHeaders) ??
+      responseLimits.checkUnread(keys) ??
+      (isWhole(route, request) ? responseLimits.checkLimited("lists", keys) : undefined)
     if (rejection !== undefined) return yield* Effect.fail(rejection)
     const path = yield* route.decodePath(params)
     const runAdmitted = (bytes: Buffer) => {

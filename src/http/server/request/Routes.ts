@@ -8,12 +8,12 @@ import {
   type AccessRule,
   EndpointAccess,
   External,
-  LongRead,
   MaxBodyBytes,
   NoEvents,
   RetriedBySender,
   StreamedUpload,
-  UnsafeGet
+  UnsafeGet,
+  WholeList
 } from "../../api/Access.ts"
 import { CsvForm } from "../../api/CsvRows.ts"
 import type { HandlerGroup, RequestUpload } from "../Handlers.ts"
@@ -49,7 +49,7 @@ export interface Route {
   readonly hasNoEvents: boolean
   readonly isUnsafeGet: boolean
   readonly isExternal: boolean
-  readonly isLongRead: boolean
+  readonly isWholeList: boolean
   readonly decodePath: (params: Params) => Effect.Effect<unknown, NotFound>
   readonly decodeRest: (
     url: string,
@@ -128,7 +128,7 @@ const makeRoute = (group: string, endpoint: Endpoint, run: Route["run"]): Route 
     hasNoEvents: Context.get(endpoint.annotations, NoEvents),
     isUnsafeGet: Context.get(endpoint.annotations, UnsafeGet),
     isExternal: Context.get(endpoint.annotations, External),
-    isLongRead: Context.get(endpoint.annotations, LongRead),
+    isWholeList: Context.get(endpoint.annotations, WholeList),
     decodePath: makePathDecoder(endpoint),
     decodeRest: makeRestDecoder(endpoint),
     run,

@@ -23,12 +23,12 @@ export const assignHeaders = (target: Record<string, string | number>, headers: 
 /** A JSON response without the `data` envelope. */
 export const jsonResponse = (
   status: number,
-  text: string,
+  body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {}
 ): HttpResponse => ({
   status,
   headers: { ...jsonHeaders, ...headers },
-  body: text
+  body
 })
 
 export const errorResponse = (error: ApiError): HttpResponse =>

@@ -1,32 +1,45 @@
 import type { ServerResponse } from "node:http"
 import { Effect } from "effect"
 import type { ServiceUnavailable, TooManyRequests } from "../../../domain/Errors.ts"
+import { makeFairSemaphore } from "../../../layers/concurrency/FairSemaphore.ts"
 import { KeyedBudget } from "../../../layers/concurrency/KeyedBudget.ts"
 import { RequestMetrics } from "../pages/RequestMetrics.ts"
-import { destroyWhenStalled } from "./ResponseWriter.ts"
+import { isAddressKey } from "../request/ClientAddress.ts"
+import { disconnectIfSlow } from "./PacedResponse.ts"
+import type { TakeTurn } from "./ResponseWriter.ts"
 
-/** Bytes in write buffers that clients have not read yet. */
-const unreadLimits = { maxPerKey: 32 * 1024 * 1024, max: 256 * 1024 * 1024 }
+const mebibyte = 1024 * 1024
+
+/** Bytes in write buffers that clients have not read yet. Those of nobody known do not use up the budget of callers. */
+const unreadLimits = { maxPerKey: 32 * mebibyte, max: 256 * mebibyte }
+const anonymousUnreadLimits = { maxPerKey: 16 * mebibyte, max: 64 * mebibyte }
 
 /** Concurrent responses written page by page, and chunk by chunk. A page takes more memory than a chunk. */
 const listLimits = { maxPerKey: 8, max: 64 }
 const fileLimits = { maxPerKey: 64, max: 256 }
-/** Exports run one statement after the other, and so take at most this many connections from all other requests. */
-const exportLimits = { maxPerKey: 1, max: 2 }
+const exportLimits = { maxPerKey: 1, max: 16 }
+/** An export reads rows and compresses them for as long as its client reads. Few do so at a time, in turns. */
+const exportTurns = {
+  permits: 4,
+  maxPerKey: 1,
+  maxQueuedPerKey: exportLimits.maxPerKey,
+  maxQueued: exportLimits.max,
+  timeout: "5 minutes"
+} as const
 
 /**
- * How long a rejected request waits for its 429. A client that repeats a rejected request at once would otherwise take
- * as much CPU as it has connections for, which others lack.
+ * How long a request takes at least that is rejected with 429. A client that repeats a rejected request at once would
+ * otherwise take as much CPU as it has connections for, which others lack.
  */
 const rejectionDelayMs = 2000
 /** Requests that wait for their 429. Beyond this it comes at once, so that the memory of these requests is bounded. */
 const maxDelayedRejections = 4096
 
-/** Responds to a rejected request after a delay, or when its client disconnects. */
+/** Responds to a rejected request of the given age after a delay, or when its client disconnects. */
 export const makeRejectionDelay = (delayMs = rejectionDelayMs, maxDelayed = maxDelayedRejections) => {
   let delayed = 0
-  return (response: ServerResponse, respond: () => void) => {
-    if (delayed >= maxDelayed) return respond()
+  return (response: ServerResponse, ageMs: number, respond: () => void) => {
+    if (delayed >= maxDelayed || ageMs >= delayMs || response.destroyed) return respond()
     delayed++
     const settle = () => {
       clearTimeout(timer)
@@ -34,14 +47,17 @@ export const makeRejectionDelay = (delayMs = rejectionDelayMs, maxDelayed = maxD
       delayed--
       respond()
     }
-    const timer = setTimeout(settle, delayMs)
+    const timer = setTimeout(settle, delayMs - ageMs)
     response.on("close", settle)
   }
 }
 
 /** Limits the memory of responses while clients read them. */
 export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
-  const unread = new KeyedBudget(unreadLimits)
+  const unreadOfCallers = new KeyedBudget(unreadLimits)
+  const unreadOfAddresses = new KeyedBudget(anonymousUnreadLimits)
+  const unreadOf = ([key = ""]: ReadonlyArray<string>) => (isAddressKey(key) ? unreadOfAddresses : unreadOfCallers)
+  const turns = makeFairSemaphore(exportTurns, (rejection) => reject(rejection, "exports"))
   const budgets = {
     lists: new KeyedBudget(listLimits),
     files: new KeyedBudget(fileLimits),
@@ -51,20 +67,31 @@ export const makeResponseLimits = Effect.map(RequestMetrics, ({ reject }) => {
   return {
     /** Returns the error if clients of these keys have too many unread bytes. */
     checkUnread: (keys: ReadonlyArray<string>) => {
-      const full = unread.rejectionFor(keys, 1)
+      const full = unreadOf(keys).rejectionFor(keys, 1)
       return full === undefined ? undefined : reject(full, "unread")
+    },
+
+    /** Returns the error if another response of this kind would be rejected when its first bytes are ready. */
+    checkLimited: (kind: keyof typeof budgets, keys: ReadonlyArray<string>) => {
+      const full = budgets[kind].rejectionFor(keys, 1)
+      return full === undefined ? undefined : reject(full, kind)
     },
 
     /** Counts the unread bytes of an ended response until the connection closes or has sent them. */
     trackUnread: (response: ServerResponse, keys: ReadonlyArray<string>) => {
       const unreadBytes = response.writableLength
       if (unreadBytes === 0 || response.destroyed) return
-      destroyWhenStalled(response)
-      // Public responses such as the documentation have no key, and must not use up the budget of others.
+      disconnectIfSlow(response, unreadBytes)
+      // An error before anything is known of the client is short.
       if (keys.length === 0) return
+      const unread = unreadOf(keys)
       unread.acquire(keys, unreadBytes)
       response.once("close", () => unread.release(keys, unreadBytes))
     },
+
+    /** How responses of a kind take turns. */
+    turnOf: (kind: keyof typeof budgets, keys: ReadonlyArray<string>): TakeTurn =>
+      kind === "exports" ? (produce) => turns.withPermit(keys, produce) : (produce) => produce,
 
     /** Writes a response in pieces, unless these keys have too many such responses already. */
     writeLimited: <A, E>(

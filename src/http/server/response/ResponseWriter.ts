@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { ApiError } from "../../../domain/Errors.ts"
 import { PagedList, StreamedBody } from "./HandlerResult.ts"
 import { assignHeaders, type HttpResponse } from "./HttpResponse.ts"
+import { PacedResponse, type SlowestReading } from "./PacedResponse.ts"
 
 const writeFurtherPages = Effect.fnUntraced(function* (
-  response: ServerResponse,
+  paced: PacedResponse,
   { first, framing, readPage }: PagedList<unknown>
 ) {
   for (let next = first.next; next !== undefined; ) {
-    yield* awaitDrain(response)
-    if (response.destroyed) return
     const page = yield* readPage(next)
-    if (page.text !== "") response.write(framing.separator + page.text)
+    if (page.text !== "" && !(yield* paced.write(framing.separator + page.text))) return
     next = page.next
   }
-  response.end(framing.end)
+  paced.end(framing.end)
 })
 
 /**
@@ -25,30 +24,17 @@ const writeFurtherPages = Effect.fnUntraced(function* (
 export const writeList = (
   response: ServerResponse,
   list: PagedList<unknown>,
-  timeoutMs?: number
+  slowest?: SlowestReading
 ): Effect.Effect<void, ApiError> => {
-  if (response.destroyed || response.writableEnded) return Effect.void
-  destroyWhenStalled(response, timeoutMs)
-  response.write(list.framing.start + list.first.text)
-  return Effect.onError(writeFurtherPages(response, list), () => Effect.sync(() => response.destroy()))
+  const paced = new PacedResponse(response, slowest)
+  return paced.write(list.framing.start + list.first.text).pipe(
+    Effect.flatMap((isOpen) => (isOpen ? writeFurtherPages(paced, list) : Effect.void)),
+    Effect.onError(() => Effect.sync(() => response.destroy()))
+  )
 }
 
-/** A client that reads nothing for this long is disconnected, because its unread response stays in memory. */
-const stallTimeoutMs = 60_000
-
-export const destroyWhenStalled = (response: ServerResponse, timeoutMs = stallTimeoutMs) =>
-  response.setTimeout(timeoutMs, () => response.destroy())
-
-/** Waits until the write buffer has drained or the connection has closed. */
-export const awaitDrain = (response: ServerResponse) =>
-  Effect.async<void>((resume) => {
-    if (!response.writableNeedDrain) return resume(Effect.void)
-    const settle = () => {
-      response.off("drain", settle).off("close", settle)
-      resume(Effect.void)
-    }
-    response.on("drain", settle).on("close", settle)
-  })
+/** Produces the next bytes of a body when it is its turn. */
+export type TakeTurn = <A, E>(produce: Effect.Effect<A, E>) => Effect.Effect<A, E | ApiError>
 
 /**
  * Writes a body while it is read, after the head that `writeHead` writes. The head waits for the first bytes: until
@@ -58,33 +44,33 @@ export const awaitDrain = (response: ServerResponse) =>
 export const writeStream = (
   response: ServerResponse,
   { bytes }: StreamedBody,
-  writeHead: () => void
-): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    if (response.destroyed) return Effect.void
-    const ensureHead = () => {
-      if (response.headersSent) return
-      destroyWhenStalled(response)
-      writeHead()
+  writeHead: () => void,
+  takeTurn: TakeTurn
+): Effect.Effect<void, ApiError> => {
+  const paced = new PacedResponse(response)
+  const ensureHead = () => {
+    if (!response.headersSent) writeHead()
+  }
+  const writeChunks = Effect.gen(function* () {
+    // The stream itself never fails, so that a failure of its pull is its end.
+    const next = takeTurn(Effect.option(yield* Stream.toPull(bytes)))
+    for (let chunks = yield* next; Option.isSome(chunks); chunks = yield* next) {
+      for (const chunk of chunks.value) {
+        ensureHead()
+        if (!(yield* paced.write(chunk))) return
+      }
     }
-    const writeChunk = (chunk: Uint8Array) => {
-      ensureHead()
-      response.write(chunk)
-      return Effect.map(awaitDrain(response), () => !response.destroyed)
-    }
-    const end = Effect.sync(() => {
-      ensureHead()
-      response.end()
-    })
-    return Stream.runForEachWhile(bytes, writeChunk).pipe(
-      Effect.zipRight(end),
-      Effect.onError(() =>
-        Effect.sync(() => {
-          if (response.headersSent) response.destroy()
-        })
-      )
-    )
+    ensureHead()
+    paced.end()
   })
+  return Effect.scoped(writeChunks).pipe(
+    Effect.onError(() =>
+      Effect.sync(() => {
+        if (response.headersSent) response.destroy()
+      })
+    )
+  )
+}
 
 /** Headers of every response, unless a handler overrides them: no shared caching, no content sniffing. */
 const defaultHeaders = { "x-content-type-options": "nosniff", "cache-control": "private, no-cache" }

@@ -113,17 +113,22 @@ export abstract class DriverConnection implements Connection {
   }
 }
 
-/** Runs each statement on any free connection of the pool. A failed statement alone does not make a connection unusable. */
+/**
+ * Runs each statement on any free connection of the pool, in the share of `keys`. A failed statement alone does not make a
+ * connection unusable.
+ */
 export class PooledConnection extends DriverConnection {
   readonly #pool: ConnectionPool
+  readonly #keys: ReadonlyArray<string>
 
-  constructor(pool: ConnectionPool) {
+  constructor(pool: ConnectionPool, keys: ReadonlyArray<string>) {
     super(pool.statementNames)
     this.#pool = pool
+    this.#keys = keys
   }
 
   protected send(query: DriverQuery, done: QueryCallback) {
-    this.#pool.acquire((error, client, release) => {
+    this.#pool.acquire(this.#keys, (error, client, release) => {
       if (client === undefined) return done(error)
       submitQuery(client, query, (error, result) => {
         release(error !== undefined && isConnectionFatal(error))

@@ -1,5 +1,6 @@
 import { Duration, Effect, Redacted, Runtime } from "effect"
 import pg from "pg"
+import { FairQueues, type FairSemaphoreLimits, type Permit } from "../../concurrency/FairQueues.ts"
 import { splitDatabaseUrl } from "../../config/DatabaseUrl.ts"
 import { Settings, SettingsError } from "../../config/Settings.ts"
 import { type ConnectionFailure, ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
@@ -7,7 +8,7 @@ import { makeOutageLog } from "../../telemetry/OutageLog.ts"
 import { makeStatementNames, type StatementNames } from "./PreparedQuery.ts"
 import { makePrimaryServer } from "./PrimaryServer.ts"
 import { sessionSettings, setSession } from "./SessionSettings.ts"
-import { errorCodeOf, isUnreachable } from "./TransientErrors.ts"
+import { errorCodeOf, isUnreachable, noConnectionInTime } from "./TransientErrors.ts"
 import { typeParsers } from "./Values.ts"
 
 const maxPlanAgeMillis = 5000
@@ -34,7 +35,6 @@ export const connectionOptions = {
   // A firewall may drop idle connections silently; the next statement would then run into its timeout.
   keepAlive: true,
   keepAliveInitialDelayMillis: Duration.toMillis("30 seconds"),
-  /** Also bounds how long a request waits for a connection of the pool. */
   connectionTimeoutMillis: Duration.toMillis("5 seconds")
 } satisfies pg.ClientConfig
 
@@ -75,13 +75,25 @@ export type Release = (isBroken: boolean) => void
 export type Acquired = (error: Error | undefined, client: pg.ClientBase | undefined, release: Release) => void
 
 export interface ConnectionPool {
-  readonly acquire: (done: Acquired) => void
+  /** Takes a connection in the share of `keys`, and waits for a free one if need be. */
+  readonly acquire: (keys: ReadonlyArray<string>, done: Acquired) => void
   readonly statementNames: StatementNames
 }
 
 const nothing: Release = () => {}
 
-/** A pool of connections to the server that accepts writes. */
+/** Slow statements of one caller leave connections to the other callers of its tenant, and all of these to other tenants. */
+const shareLimits = (connections: number): FairSemaphoreLimits => ({
+  permits: connections,
+  maxPerKey: Math.max(1, Math.floor(connections * 0.8)),
+  maxPerGroup: Math.max(1, connections - 1),
+  // Only admitted requests wait for a connection.
+  maxQueuedPerKey: Number.POSITIVE_INFINITY,
+  maxQueued: Number.POSITIVE_INFINITY,
+  timeout: connectionOptions.connectionTimeoutMillis
+})
+
+/** A pool of connections to the server that accepts writes, which keys share fairly by number and by time. */
 export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
   const primary = yield* primaryServer("pooled")
   const statementNames = makeStatementNames((yield* Settings).DATABASE_STATEMENTS)
@@ -116,9 +128,7 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
   }
 
   const take = (done: Acquired, onFailure: (error: Error) => void) => {
-    const since = performance.now()
     pool.connect((error, client, release) => {
-      metrics.observePoolWait(performance.now() - since)
       if (client === undefined) return onFailure(error ?? new Error("The pool returned no connection"))
       if (outage.isOpen()) log(outage.onSuccess)
       refreshPlans(client)
@@ -130,7 +140,7 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
     })
   }
 
-  const acquire = (done: Acquired) => {
+  const takeFromAny = (done: Acquired) => {
     const fail = (error: Error) => {
       report(error)
       done(error, undefined, nothing)
@@ -139,6 +149,27 @@ export const makePool = Effect.fnUntraced(function* (maxConnections: number) {
       if (!primary.hasOthers) return fail(error)
       void primary.findAgain().then(() => take(done, fail))
     })
+  }
+
+  const shares = new FairQueues(shareLimits(maxConnections))
+
+  const takeWith = (permit: Permit, since: number, done: Acquired) =>
+    takeFromAny((error, client, release) => {
+      metrics.observePoolWait(performance.now() - since)
+      if (client === undefined) shares.release(permit)
+      done(error, client, (isBroken) => {
+        release(isBroken)
+        shares.release(permit)
+      })
+    })
+
+  const acquire = (keys: ReadonlyArray<string>, done: Acquired) => {
+    const since = performance.now()
+    const permit = shares.tryTake(keys)
+    if (permit !== undefined) return takeWith(permit, since, done)
+    const ticket = shares.enqueue(keys, connectionOptions.connectionTimeoutMillis)
+    ticket.resume = (rejection) =>
+      rejection === undefined ? takeWith(ticket, since, done) : done(new Error(noConnectionInTime), undefined, nothing)
   }
   return { acquire, statementNames } satisfies ConnectionPool
 })

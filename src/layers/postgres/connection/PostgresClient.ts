@@ -7,25 +7,28 @@ import { makeCompiler } from "@effect/sql-pg/PgClient"
 import { Context, Effect, FiberRef, Layer, Option } from "effect"
 import { Settings } from "../../config/Settings.ts"
 import { ConnectionMetrics } from "../../telemetry/ConnectionMetrics.ts"
+import { ConnectionShare } from "./ConnectionShare.ts"
 import { PooledConnection } from "./DriverConnection.ts"
 import { type ConnectionPool, makePool } from "./Pool.ts"
 import { makeWithTransaction, PipelinedTransaction } from "./Transactions.ts"
 
 const isStatement = (built: unknown): built is Statement<unknown> => isFragment(built) && "commit" in built
 
+type PooledFor = (fiber: { readonly currentContext: Context.Context<never> }) => Connection
+
 /**
  * Every statement of `@effect/sql` opens a span and a scope, which together cost more than the rest of it. While tracing is
  * disabled, this sends statements straight to the connection of the transaction or of the pool.
  */
 export const withUntracedFastPath =
-  (pooled: Connection) =>
+  (pooledFor: PooledFor) =>
   (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
     const runUnlessTraced = (statement: Statement<unknown>) =>
       Effect.withFiberRuntime<unknown, SqlError>((fiber) => {
         if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
         const transaction = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
         const [text, values] = statement.compile()
-        const connection = Option.isSome(transaction) ? transaction.value[0] : pooled
+        const connection = Option.isSome(transaction) ? transaction.value[0] : pooledFor(fiber)
         return connection.execute(text, values, undefined)
       })
     // Object.assign, because this runs for every fragment of every statement.
@@ -41,12 +44,14 @@ export const withUntracedFastPath =
 const acquireError = (cause: unknown) => new SqlError({ cause, message: "Failed to acquire a connection" })
 
 /** Takes a connection from the pool for one transaction. */
-const acquireTransaction = (pool: ConnectionPool): Effect.Effect<PipelinedTransaction, SqlError> =>
-  Effect.async((resume) =>
-    pool.acquire((cause, client, release) => {
-      if (client === undefined) return resume(Effect.fail(acquireError(cause)))
-      resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames)))
-    })
+const acquireTransaction = (pool: ConnectionPool) =>
+  Effect.withFiberRuntime<PipelinedTransaction, SqlError>((fiber) =>
+    Effect.async((resume) =>
+      pool.acquire(Context.get(fiber.currentContext, ConnectionShare).keys, (cause, client, release) => {
+        if (client === undefined) return resume(Effect.fail(acquireError(cause)))
+        resume(Effect.succeed(new PipelinedTransaction(client, release, pool.statementNames)))
+      })
+    )
   )
 
 /**
@@ -55,14 +60,15 @@ const acquireTransaction = (pool: ConnectionPool): Effect.Effect<PipelinedTransa
  */
 export const makeSqlClient = (maxConnections: number) =>
   Effect.flatMap(makePool(maxConnections), (pool) => {
-    const pooled = new PooledConnection(pool)
+    const pooledFor: PooledFor = ({ currentContext }) =>
+      new PooledConnection(pool, Context.get(currentContext, ConnectionShare).keys)
     return SqlClient.make({
-      acquirer: Effect.succeed(pooled),
+      acquirer: Effect.withFiberRuntime((fiber) => Effect.succeed(pooledFor(fiber))),
       transactionAcquirer: Effect.dieMessage("withTransaction is replaced; transactionAcquirer must not be used"),
       compiler: makeCompiler(),
       spanAttributes: [["db.system.name", "postgresql"]]
     }).pipe(
-      Effect.map(withUntracedFastPath(pooled)),
+      Effect.map(withUntracedFastPath(pooledFor)),
       Effect.map((sql) => Object.assign(sql, { withTransaction: makeWithTransaction(acquireTransaction(pool)) }))
     )
   }).pipe(Effect.provide(Reactivity.layer))

@@ -24,7 +24,11 @@ const networkErrorCodes = new Set([
   "ENETUNREACH",
   "EHOSTUNREACH"
 ])
+/** All connections of the pool were in use for too long. */
+export const noConnectionInTime = "No connection was free in time"
+
 const transientMessages = [
+  noConnectionInTime,
   "Query read timeout",
   "timeout expired",
   "timeout exceeded when trying to connect",

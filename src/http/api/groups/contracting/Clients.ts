@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
 import { Client, ClientId, CreateClient, clientSorts, PatchClient } from "../../../../domain/contracting/Client.ts"
 import { ClientBalance } from "../../../../domain/payments/ClientBalance.ts"
-import { inTenant, LongRead } from "../../Access.ts"
+import { inTenant, WholeList } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 import { searchParameter, sortParameter } from "../../Paging.ts"
@@ -33,6 +33,7 @@ export class ClientsApi extends HttpApiGroup.make("clients")
             "can appear twice or not at all."
         })
       )
+      .annotate(WholeList, true)
   )
   .add(
     HttpApiEndpoint.post("create", "/clients")
@@ -62,7 +63,6 @@ export class ClientsApi extends HttpApiGroup.make("clients")
             "Returns by currency what the client owes, what of it is overdue, and what is left of its payments."
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.patch("patch", "/clients/:clientId")

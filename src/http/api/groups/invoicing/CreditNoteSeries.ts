@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { CreditNoteSeries, PatchCreditNoteSeries } from "../../../../domain/invoicing/NumberSeries.ts"
-import { inTenant, LongRead } from "../../Access.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 
@@ -22,8 +22,7 @@ export class CreditNoteSeriesApi extends HttpApiGroup.make("creditNoteSeries")
             "and any gap."
         })
       )
-      // Reads every number of the tenant, which is slow for a tenant with many credit notes.
-      .annotate(LongRead, true)
+    // Reads every number of the tenant, which is slow for a tenant with many credit notes.
   )
   .add(
     HttpApiEndpoint.patch("patch", "/credit-note-series")

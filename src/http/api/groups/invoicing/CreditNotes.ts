@@ -15,7 +15,7 @@ import { EInvoiceCheck } from "../../../../domain/eInvoice/EInvoiceCheck.ts"
 import { InvoiceId } from "../../../../domain/invoicing/Invoice.ts"
 import { MailDelivery, maxRecipients, SendMail } from "../../../../domain/mails/Mail.ts"
 import { field, optional, text } from "../../../../domain/Schemas.ts"
-import { External, inTenant, LongRead } from "../../Access.ts"
+import { External, inTenant } from "../../Access.ts"
 import { TransitionQuery } from "../../DryRun.ts"
 import { EInvoiceQuery, xmlFile } from "../../EInvoiceFile.ts"
 import { accepted, created, data } from "../../Envelope.ts"
@@ -201,7 +201,6 @@ export class CreditNotesApi extends HttpApiGroup.make("creditNotes")
             "credited with the note, less those of the notes before it. A draft is explained as if it were finalized now."
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("pdf", "/credit-notes/:creditNoteId/pdf")

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { InvoiceSeries, PatchInvoiceSeries } from "../../../../domain/invoicing/NumberSeries.ts"
-import { inTenant, LongRead } from "../../Access.ts"
+import { inTenant } from "../../Access.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
 
@@ -18,8 +18,7 @@ export class InvoiceSeriesApi extends HttpApiGroup.make("invoiceSeries")
             "there are, how many are void, and any gap."
         })
       )
-      // Reads every number of the tenant, which is slow for a tenant with many invoices.
-      .annotate(LongRead, true)
+    // Reads every number of the tenant, which is slow for a tenant with many invoices.
   )
   .add(
     HttpApiEndpoint.patch("patch", "/invoice-series")

@@ -11,7 +11,7 @@ import {
   toStatementRows
 } from "../../../../domain/reports/Statement.ts"
 import { field, oneOf, optional } from "../../../../domain/Schemas.ts"
-import { External, inTenant, LongRead } from "../../Access.ts"
+import { External, inTenant } from "../../Access.ts"
 import { CsvForm, csvRows } from "../../CsvRows.ts"
 import { data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
@@ -50,7 +50,6 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedStatements
         })
       )
-      .annotate(LongRead, true)
       .annotate(CsvForm, csvRows(Statement, statementCsvFields, toStatementRows))
   )
   .add(
@@ -78,7 +77,6 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedDays
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("agingTotals", "/reports/aging/totals")
@@ -90,7 +88,6 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedDays
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("revenue", "/reports/revenue")
@@ -115,7 +112,6 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedPeriods
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("clientRevenue", "/reports/revenue/clients")
@@ -128,7 +124,6 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedPeriods
         })
       )
-      .annotate(LongRead, true)
   )
   .add(
     HttpApiEndpoint.get("tax", "/reports/tax")
@@ -142,5 +137,4 @@ export class ReportsApi extends HttpApiGroup.make("reports")
           rejects: rejectedPeriods
         })
       )
-      .annotate(LongRead, true)
   ) {}

@@ -1,0 +1,87 @@
+/** Used time counts half as much after each period. */
+const halfLifeMs = 1000
+/** Differences of used time below this are noise. */
+const timeStepMs = 250
+/** Longer use counts no more, so that it is forgotten before work times out that waits behind others. */
+const maxTimeSteps = 4
+
+/** What one key holds, waits for and has used lately. */
+export class KeyUsage {
+  readonly key: string
+  holding = 0
+  queued = 0
+  /** The number of the grant that last served this key. */
+  servedAt = 0
+  /** Since when the work of this key has waited for longer than a standing queue may. */
+  waitsSince: number | undefined
+  /** Whether the limits of its queues apply. */
+  isStanding = false
+  /** The sum of the times at which the permits in use were granted. */
+  #grantedAt = 0
+  #usedMs = 0
+  #usedAt = 0
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  /** An empty queue does not stand. */
+  dequeue() {
+    if (--this.queued > 0) return
+    this.isStanding = false
+    this.waitsSince = undefined
+  }
+
+  get isInUse() {
+    return this.holding > 0 || this.queued > 0
+  }
+
+  take(grant: number, now: number) {
+    this.holding++
+    this.servedAt = grant
+    this.#grantedAt += now
+  }
+
+  giveBack(grantedAt: number, now: number) {
+    this.holding--
+    this.#grantedAt -= grantedAt
+    this.#decay(now)
+    this.#usedMs = Math.min(this.#usedMs + now - grantedAt, maxTimeSteps * timeStepMs)
+  }
+
+  /** How long it has held permits lately, in steps. Short work counts for nothing. */
+  timeSteps(now: number) {
+    this.#decay(now)
+    return Math.min(Math.floor((this.#usedMs + this.holding * now - this.#grantedAt) / timeStepMs), maxTimeSteps)
+  }
+
+  #decay(now: number) {
+    const period = Math.floor(now / halfLifeMs)
+    if (period !== this.#usedAt) this.#usedMs *= 0.5 ** (period - this.#usedAt)
+    this.#usedAt = period
+  }
+}
+
+/**
+ * The lowest rank is served first: by the longest use of any key, then by the most permits of any key, then by the latest
+ * grant of any key, then by the sum of their latest grants. The sum of their permits would favor a caller that spreads
+ * over many tenants.
+ */
+export type Rank = readonly [timeSteps: number, load: number, servedAt: number, servedBefore: number]
+
+export const rankOf = (usages: ReadonlyArray<KeyUsage>, now: number): Rank => {
+  let [timeSteps, load, servedAt, servedBefore] = [0, 0, 0, 0]
+  for (const usage of usages) {
+    timeSteps = Math.max(timeSteps, usage.timeSteps(now))
+    load = Math.max(load, usage.holding)
+    servedAt = Math.max(servedAt, usage.servedAt)
+    servedBefore += usage.servedAt
+  }
+  return [timeSteps, load, servedAt, servedBefore]
+}
+
+export const isBefore = (one: Rank, other: Rank) => {
+  if (one[0] !== other[0]) return one[0] < other[0]
+  if (one[1] !== other[1]) return one[1] < other[1]
+  return one[2] === other[2] ? one[3] < other[3] : one[2] < other[2]
+}
