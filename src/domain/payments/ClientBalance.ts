@@ -1,9 +1,8 @@
 import { Schema } from "effect"
 import { ClientId } from "../contracting/Client.ts"
 import { CurrencyCode } from "../money/Currency.ts"
+import { ReportAmount } from "../reports/ReportAmount.ts"
 import { field } from "../Schemas.ts"
-
-const Integer = Schema.Number.annotations({ jsonSchema: { type: "integer" } })
 
 export const ClientBalance = Schema.Struct({
   client: field(ClientId, "The client."),
@@ -11,10 +10,10 @@ export const ClientBalance = Schema.Struct({
     Schema.Array(
       Schema.Struct({
         currencyCode: field(CurrencyCode, "Currency of the amounts.", "EUR"),
-        openMinor: field(Integer, "Sum of the balances of all finalized invoices, in minor units.", 21_206),
-        overdueMinor: field(Integer, "The part of it that is past its due date, in minor units.", 0),
+        openMinor: field(ReportAmount, "Sum of the balances of all finalized invoices, in minor units.", 21_206),
+        overdueMinor: field(ReportAmount, "The part of it that is past its due date, in minor units.", 0),
         unusedMinor: field(
-          Integer,
+          ReportAmount,
           "What payments and credit notes have left that settles no invoice, in minor units.",
           0
         )

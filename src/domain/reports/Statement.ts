@@ -8,7 +8,7 @@ import { CurrencyCode } from "../money/Currency.ts"
 import { PaymentId } from "../payments/Payment.ts"
 import { field, oneOf, optional, Timestamp } from "../Schemas.ts"
 import { LocalDate, localDateOf } from "../TimeZone.ts"
-import { ReportAmount } from "./ReportAmount.ts"
+import { ReportAmount, sumTooLarge } from "./ReportAmount.ts"
 import type { ReportPeriod } from "./ReportPeriod.ts"
 
 /** The most entries of a statement. It bounds its memory and the pages of its PDF. */
@@ -107,6 +107,14 @@ export const toCurrencyStatements = (
       : [{ currencyCode, openingMinor, entries: lines, closingMinor }]
   })
 }
+
+/** Rejects a statement with a balance that cannot be sent exactly. */
+export const requireExactBalances = (
+  currencies: ReadonlyArray<CurrencyStatement>
+): Either.Either<void, ValidationError> =>
+  currencies.every(({ entries }) => entries.every(({ balanceMinor }) => Number.isSafeInteger(balanceMinor)))
+    ? Either.void
+    : Either.left(sumTooLarge("to"))
 
 /** Rejects a period with more entries than a statement can have. */
 export const requireStatementLength = (

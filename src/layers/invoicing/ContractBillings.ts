@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { splitBilling } from "../../domain/contracting/ContractBilling.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Contracts } from "../contracting/Contracts.ts"
+import { requireExactSums } from "../postgres/ExactSums.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** What contracts have billed. */
@@ -12,7 +13,7 @@ export class ContractBillings extends Effect.Service<ContractBillings>()("layers
     get: Effect.fnUntraced(function* (id: string) {
       const tenant = yield* CurrentTenant
       const { currencyCode, id: contract } = yield* contracts.get(id)
-      const [row] = yield* Effect.orDie(sql<Parameters<typeof splitBilling>[0]>`
+      const [row] = yield* requireExactSums("draftedMinor")(sql<Parameters<typeof splitBilling>[0]>`
         select billed_minor as "billedMinor", cap_minor as "capMinor", (
           select coalesce(sum(subtotal_minor - discount_minor), 0)::bigint from invoices
           where tenant_id = ${tenant} and contract_id = ${id} and status = 'DRAFT'

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { ClientBalance } from "../../domain/payments/ClientBalance.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Clients } from "../contracting/Clients.ts"
+import { requireExactSums } from "../postgres/ExactSums.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 
 /** What clients owe, and what they have paid in advance. */
@@ -13,7 +14,7 @@ export class ClientBalances extends Effect.Service<ClientBalances>()("layers/Cli
     get: Effect.fnUntraced(function* (id: string) {
       const tenant = yield* CurrentTenant
       const client = yield* clients.get(id)
-      const balances = yield* Effect.orDie(sql<(typeof ClientBalance.Type)["balances"][number]>`
+      const balances = yield* requireExactSums("balances")(sql<(typeof ClientBalance.Type)["balances"][number]>`
         select currency_code as "currencyCode", sum(open)::bigint as "openMinor",
           sum(overdue)::bigint as "overdueMinor", sum(unused)::bigint as "unusedMinor"
         from (

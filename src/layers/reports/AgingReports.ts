@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { PageRequest } from "../../domain/Paging.ts"
 import { type AgingTotal, agingBuckets, type ClientAging, overdueSince } from "../../domain/reports/Aging.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { requireExactSums } from "../postgres/ExactSums.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
 
@@ -43,7 +44,7 @@ export class AgingReports extends Effect.Service<AgingReports>()("layers/AgingRe
       list: Effect.fnUntraced(function* (day: ResolvedPeriod, { after, limit }: PageRequest) {
         const tenant = yield* CurrentTenant
         const [client, currency] = [after?.id ?? "", after?.key ?? ""]
-        return yield* Effect.orDie(sql<ClientAging>`
+        return yield* requireExactSums("asOf")(sql<ClientAging>`
           select clients.id as client, clients.name as "clientName", sums.*
           from clients cross join lateral (${selectSums(tenant, day, sql`entry.client_id = clients.id`)}) sums
           where clients.tenant_id = ${tenant} and clients.id >= ${client}
@@ -54,7 +55,7 @@ export class AgingReports extends Effect.Service<AgingReports>()("layers/AgingRe
       /** What all clients owed, by currency. */
       getTotals: Effect.fnUntraced(function* (day: ResolvedPeriod) {
         const tenant = yield* CurrentTenant
-        return yield* Effect.orDie(
+        return yield* requireExactSums("asOf")(
           sql<AgingTotal>`select * from (${selectSums(tenant, day, sql`true`)}) sums order by "currencyCode"`
         )
       })

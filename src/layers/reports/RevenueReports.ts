@@ -11,6 +11,7 @@ import {
   type TaxSum
 } from "../../domain/reports/Revenue.ts"
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
+import { requireExactSums } from "../postgres/ExactSums.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { selectBookedDocuments } from "./BookedDocuments.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
@@ -44,7 +45,7 @@ export class RevenueReports extends Effect.Service<RevenueReports>()("layers/Rev
       const tenant = yield* CurrentTenant
       const months = by === "month" ? monthsOf(period, timeZone) : []
       const starts = `{${months.map(({ start }) => start).join(",")}}`
-      const rows = yield* Effect.orDie(sql<MonthRow>`
+      const rows = yield* requireExactSums("from")(sql<MonthRow>`
         select place, currency_code as "currencyCode", ${sql.literal(revenueSums)}
         from (
           select *, width_bucket(booked_at, ${starts}::timestamptz[]) as place
@@ -59,7 +60,7 @@ export class RevenueReports extends Effect.Service<RevenueReports>()("layers/Rev
     /** A page of the revenue by client and currency, in the order of their identifiers. */
     listByClient: Effect.fnUntraced(function* ({ period }: ResolvedPeriod, { after, limit }: PageRequest) {
       const tenant = yield* CurrentTenant
-      return yield* Effect.orDie(sql<ClientRevenue>`
+      return yield* requireExactSums("from")(sql<ClientRevenue>`
         select clients.name as "clientName", sums.*
         from (
           select client_id as client, currency_code as "currencyCode", ${sql.literal(revenueSums)}
@@ -73,7 +74,7 @@ export class RevenueReports extends Effect.Service<RevenueReports>()("layers/Rev
     /** The taxes by currency. One row for each category, or else name, and percentage. */
     getTaxes: Effect.fnUntraced(function* ({ period }: ResolvedPeriod) {
       const tenant = yield* CurrentTenant
-      const rows = yield* Effect.orDie(sql<TaxRow>`
+      const rows = yield* requireExactSums("from")(sql<TaxRow>`
         select currency_code as "currencyCode", item.category, min(item.name collate "C") as name, item.percent,
           ${sql.literal(taxSums)}
         from (${selectBookedDocuments(sql, tenant, period)}) booked

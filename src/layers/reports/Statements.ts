@@ -4,6 +4,7 @@ import {
   type BookedEntry,
   maxStatementEntries,
   type OpeningBalance,
+  requireExactBalances,
   requireStatementLength,
   type Statement,
   toCurrencyStatements
@@ -11,6 +12,7 @@ import {
 import { CurrentTenant } from "../../domain/tenancy/RequestContext.ts"
 import { Clients } from "../contracting/Clients.ts"
 import { inSnapshot } from "../postgres/connection/Transactions.ts"
+import { requireExactSums } from "../postgres/ExactSums.ts"
 import { withSpans } from "../telemetry/UseCaseSpans.ts"
 import { selectClientEntries } from "./BookedDocuments.ts"
 import type { ResolvedPeriod } from "./ReportPeriods.ts"
@@ -32,8 +34,9 @@ export class Statements extends Effect.Service<Statements>()("layers/Statements"
           const entries = yield* sql<BookedEntry>`
             ${selectClientEntries(sql, tenant, id, period)} limit ${maxStatementEntries + 1}`
           yield* requireStatementLength(entries.length, period)
-          const openings = yield* loadOpenings(tenant, id, period.start)
+          const openings = yield* requireExactSums("from")(loadOpenings(tenant, id, period.start))
           const currencies = toCurrencyStatements(openings, entries, timeZone)
+          yield* requireExactBalances(currencies)
           return { client: client.id, from: period.from, to: period.to, currencies } satisfies Statement
         }).pipe(inSnapshot(sql))
     }

@@ -37,13 +37,25 @@ export const toParameter = (value: unknown): string | Buffer | null => {
   }
 }
 
+/** An integer that a number does not hold exactly. */
+export class InexactInteger extends RangeError {}
+
+const toExactInteger = (text: string) => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new InexactInteger(`${text} is beyond the exact range of numbers`)
+  return value
+}
+
 type TypeParser = (text: string) => unknown
 
-/** Convert to domain types: timestamps to ISO text, dates stay text, integers and decimals to numbers. */
+/**
+ * Convert to domain types: timestamps to ISO text, dates stay text, integers and decimals to numbers. A statement with an
+ * integer beyond the exact range fails, because a rounded amount would look like an amount.
+ */
 const parsers = new Map<number, TypeParser>([
   [pg.types.builtins.TIMESTAMPTZ, toIso],
   [pg.types.builtins.DATE, (text) => text],
-  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.INT8, toExactInteger],
   [pg.types.builtins.NUMERIC, Number]
 ])
 

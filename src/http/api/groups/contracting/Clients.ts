@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { AttachMedia, Slot } from "../../../../domain/branding/Media.ts"
 import { Client, ClientId, CreateClient, clientSorts, PatchClient } from "../../../../domain/contracting/Client.ts"
 import { ClientBalance } from "../../../../domain/payments/ClientBalance.ts"
+import { rejectedSums } from "../../../../domain/reports/ReportAmount.ts"
 import { inTenant, WholeList } from "../../Access.ts"
 import { created, data } from "../../Envelope.ts"
 import { operation, tag } from "../../Operation.ts"
@@ -60,7 +61,8 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       .annotateContext(
         operation("Get the balance of a client", inTenant("VIEWER"), {
           description:
-            "Returns by currency what the client owes, what of it is overdue, and what is left of its payments."
+            "Returns by currency what the client owes, what of it is overdue, and what is left of its payments.",
+          rejects: [rejectedSums]
         })
       )
   )

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
 import { ClientId } from "../../../../domain/contracting/Client.ts"
 import { AgingTotal, ClientAging } from "../../../../domain/reports/Aging.ts"
+import { rejectedSums } from "../../../../domain/reports/ReportAmount.ts"
 import { asOfQueryFields, maxPeriodYears, periodQueryFields } from "../../../../domain/reports/ReportPeriod.ts"
 import { ClientRevenue, Revenue, revenueGroupings, TaxSum } from "../../../../domain/reports/Revenue.ts"
 import {
@@ -20,12 +21,12 @@ import { pageQueryFields } from "../../Paging.ts"
 const clientPath = Schema.Struct({ clientId: ClientId })
 const PeriodQuery = Schema.Struct(periodQueryFields)
 
-const rejectedPeriods = [`a \`to\` before \`from\`, or ${maxPeriodYears} years after it (\`max\`)`]
+const rejectedPeriods = [`a \`to\` before \`from\`, or ${maxPeriodYears} years after it (\`max\`)`, rejectedSums]
 const rejectedStatements = [
   ...rejectedPeriods,
   `a period with more than ${maxStatementEntries} entries of the client (\`maxItems\`)`
 ]
-const rejectedDays = ["an `asOf` in the future (`max`)"]
+const rejectedDays = ["an `asOf` in the future (`max`)", rejectedSums]
 
 export class ReportsApi extends HttpApiGroup.make("reports")
   .annotateContext(
