@@ -41,6 +41,8 @@ const queueTimeout = new QueueTimeout()
 /** How often queues are looked at: the precision of timeouts. */
 const sweepIntervalMs = 50
 
+const minMaxKeys = 1024
+
 /** A standing queue ends when less than this part of its maximum is left. */
 const standingEnd = 0.25
 
@@ -50,29 +52,68 @@ export interface Permit {
   grantedAt: number
 }
 
-/** Work in a queue. */
-export interface Ticket extends Permit {
+/** Work in a queue. A class, because every request of a busy service creates some. */
+export class Ticket implements Permit {
   readonly queue: KeyQueue
   readonly isUnbounded: boolean
   readonly queuedAt: number
   readonly deadline: number
-  state: "queued" | "granted" | "left"
+  grantedAt = 0
+  state: "queued" | "granted" | "left" = "queued"
   /** Why it left the queue without a permit. */
-  rejection: PermitRejection | undefined
+  rejection: PermitRejection | undefined = undefined
   /** Called once, with the permit or the reason why there is none. */
-  resume: (rejection?: PermitRejection) => void
+  resume: (rejection?: PermitRejection) => void = () => {}
+  previous: Ticket | undefined = undefined
+  next: Ticket | undefined = undefined
+
+  constructor(queue: KeyQueue, isUnbounded: boolean, queuedAt: number, timeoutMillis: number) {
+    this.queue = queue
+    this.isUnbounded = isUnbounded
+    this.queuedAt = queuedAt
+    this.deadline = queuedAt + timeoutMillis
+  }
+
+  get usages() {
+    return this.queue.usages
+  }
 }
 
-/** The queued work with the same keys, first in, first out. */
-interface KeyQueue {
+/** The queued work with the same keys, first in, first out: a linked list, since work leaves it anywhere. */
+class KeyQueue {
   readonly name: string
   readonly usages: ReadonlyArray<KeyUsage>
-  readonly waiting: Set<Ticket>
+  first: Ticket | undefined = undefined
+  last: Ticket | undefined = undefined
+
+  constructor(name: string, usages: ReadonlyArray<KeyUsage>) {
+    this.name = name
+    this.usages = usages
+  }
+
+  add(ticket: Ticket) {
+    ticket.previous = this.last
+    if (this.last === undefined) this.first = ticket
+    else this.last.next = ticket
+    this.last = ticket
+  }
+
+  /** The ticket keeps its `next`, so that a walk over the queue can remove it. */
+  remove({ next, previous }: Ticket) {
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.last = previous
+    else next.previous = previous
+  }
+
+  *[Symbol.iterator]() {
+    for (let ticket = this.first; ticket !== undefined; ticket = ticket.next) yield ticket
+  }
 }
 
-const newestBounded = ({ waiting }: KeyQueue) => {
-  let newest: Ticket | undefined
-  for (const ticket of waiting) if (!ticket.isUnbounded) newest = ticket
+const newestBounded = ({ last }: KeyQueue) => {
+  let newest = last
+  while (newest?.isUnbounded === true) newest = newest.previous
   return newest
 }
 
@@ -94,8 +135,8 @@ export class FairQueues {
   readonly #queues = new Map<string, KeyQueue>()
   /** Counts all work, whatever its keys. */
   readonly #all = new KeyUsage("")
-  /** Keys without permits and queued work whose used time still counts. */
-  readonly #remembered = new Set<KeyUsage>()
+  /** At this number of keys, the idle ones are forgotten. */
+  #maxKeys = minMaxKeys
   #grants = 0
   #sweeping: NodeJS.Timeout | undefined
 
@@ -129,18 +170,14 @@ export class FairQueues {
   /** Takes a permit if one is free. */
   tryTake(keys: ReadonlyArray<string>): Permit | undefined {
     const usages = this.#usagesOf(keys)
-    if (this.#canGrant(usages)) return this.#grant({ usages, grantedAt: 0 })
-    this.#forgetIdle(usages)
-    return undefined
+    return this.#canGrant(usages) ? this.#grant({ usages, grantedAt: 0 }, performance.now()) : undefined
   }
 
   /** Queues the work, or returns why it cannot. */
   tryEnqueue(keys: ReadonlyArray<string>, timeoutMillis: number): Ticket | QueueFull {
     const queue = this.#queue(keys)
     const full = this.#refusal(queue)
-    if (full === undefined) return this.#add(queue, false, timeoutMillis)
-    this.#forgetIdle(queue.usages)
-    return full
+    return full ?? this.#add(queue, false, timeoutMillis)
   }
 
   /** Queues the work beyond all limits. It is never evicted. */
@@ -149,19 +186,11 @@ export class FairQueues {
   }
 
   #add(queue: KeyQueue, isUnbounded: boolean, timeoutMillis: number): Ticket {
-    const { usages } = queue
-    const queuedAt = performance.now()
-    const deadline = queuedAt + timeoutMillis
-    const ticket: Ticket = {
-      ...{ queue, usages, isUnbounded, queuedAt, deadline, grantedAt: 0 },
-      state: "queued",
-      rejection: undefined,
-      resume: () => {}
-    }
-    this.#queues.set(queue.name, queue)
-    queue.waiting.add(ticket)
+    const ticket = new Ticket(queue, isUnbounded, performance.now(), timeoutMillis)
+    if (queue.first === undefined) this.#queues.set(queue.name, queue)
+    queue.add(ticket)
     this.#all.queued++
-    for (const usage of usages) usage.queued++
+    for (const usage of queue.usages) usage.queued++
     this.#startSweeping()
     return ticket
   }
@@ -170,7 +199,6 @@ export class FairQueues {
     const now = performance.now()
     this.#all.holding--
     for (const usage of usages) usage.giveBack(grantedAt, now)
-    this.#forgetIdle(usages, now)
     this.#dispatch(now)
   }
 
@@ -180,12 +208,11 @@ export class FairQueues {
     if (state === "queued") this.#dequeue(ticket)
     ticket.state = "left"
     if (state === "granted") this.release(ticket)
-    else this.#forgetIdle(ticket.usages)
   }
 
   #queue(keys: ReadonlyArray<string>): KeyQueue {
     const name = keys.join("\n")
-    return this.#queues.get(name) ?? { name, usages: this.#usagesOf(keys), waiting: new Set() }
+    return this.#queues.get(name) ?? new KeyQueue(name, this.#usagesOf(keys))
   }
 
   #usagesOf(keys: ReadonlyArray<string>) {
@@ -195,24 +222,16 @@ export class FairQueues {
   #usage(key: string) {
     const known = this.#usages.get(key)
     if (known !== undefined) return known
+    if (this.#usages.size >= this.#maxKeys) this.#forgetIdleKeys()
     const added = new KeyUsage(key)
     this.#usages.set(key, added)
     return added
   }
 
-  /** Forgets keys without permits and queued work, at once or when the time that they have used counts no longer. */
-  #forgetIdle(usages: Iterable<KeyUsage>, now = performance.now()) {
-    for (const usage of usages) {
-      if (usage.isInUse) this.#remembered.delete(usage)
-      else if (usage.timeSteps(now) > 0) {
-        this.#remembered.add(usage)
-        this.#startSweeping()
-      } else {
-        this.#remembered.delete(usage)
-        // `usage` may be stale: its key can have a new entry by now.
-        if (this.#usages.get(usage.key) === usage) this.#usages.delete(usage.key)
-      }
-    }
+  #forgetIdleKeys() {
+    const now = performance.now()
+    for (const [key, usage] of this.#usages) if (usage.isIdle(now)) this.#usages.delete(key)
+    this.#maxKeys = Math.max(minMaxKeys, 2 * this.#usages.size)
   }
 
   #canGrant(usages: ReadonlyArray<KeyUsage>) {
@@ -229,7 +248,7 @@ export class FairQueues {
     return free > 1 || used === 0 || maxPerKey >= permits
   }
 
-  #grant<P extends Permit>(permit: P, now = performance.now()) {
+  #grant<P extends Permit>(permit: P, now: number) {
     this.#grants++
     this.#all.holding++
     permit.grantedAt = now
@@ -239,15 +258,14 @@ export class FairQueues {
 
   #dequeue(ticket: Ticket) {
     const { queue } = ticket
-    queue.waiting.delete(ticket)
-    if (queue.waiting.size === 0) this.#queues.delete(queue.name)
+    queue.remove(ticket)
+    if (queue.first === undefined) this.#queues.delete(queue.name)
     this.#all.dequeue()
     for (const usage of queue.usages) usage.dequeue()
   }
 
   #evict(ticket: Ticket, rejection: PermitRejection) {
     this.#dequeue(ticket)
-    this.#forgetIdle(ticket.usages)
     ticket.state = "left"
     ticket.rejection = rejection
     ticket.resume(rejection)
@@ -294,7 +312,7 @@ export class FairQueues {
 
   #dispatch(now: number) {
     while (this.#all.queued > 0 && this.#all.holding < this.#limits.permits) {
-      const [ticket] = this.#nextQueue(now)?.waiting ?? []
+      const ticket = this.#nextQueue(now)?.first
       if (ticket === undefined) return
       this.#dequeue(ticket)
       this.#grant(ticket, now)
@@ -310,12 +328,11 @@ export class FairQueues {
 
   #sweep() {
     const now = performance.now()
-    for (const { waiting } of this.#queues.values()) {
-      for (const ticket of waiting) if (ticket.deadline <= now) this.#evict(ticket, queueTimeout)
+    for (const queue of this.#queues.values()) {
+      for (const ticket of queue) if (ticket.deadline <= now) this.#evict(ticket, queueTimeout)
     }
     if (this.#standing !== undefined) this.#cutStandingQueues(now)
-    this.#forgetIdle([...this.#remembered], now)
-    if (this.#all.queued > 0 || this.#remembered.size > 0) return
+    if (this.#all.queued > 0) return
     clearInterval(this.#sweeping)
     this.#sweeping = undefined
   }
@@ -325,9 +342,8 @@ export class FairQueues {
     const { maxQueued, maxQueuedPerKey } = this.#limits
     const waits = new Map<KeyUsage, number>()
     let longestWait = 0
-    for (const { usages, waiting } of this.#queues.values()) {
-      const [oldest] = waiting
-      const wait = now - (oldest?.queuedAt ?? now)
+    for (const { first, usages } of this.#queues.values()) {
+      const wait = now - (first?.queuedAt ?? now)
       for (const usage of usages) waits.set(usage, Math.max(waits.get(usage) ?? 0, wait))
       longestWait = Math.max(longestWait, wait)
     }
@@ -348,10 +364,10 @@ export class FairQueues {
   #cut(usage: KeyUsage, excess: number) {
     const isAll = usage === this.#all
     const tickets: Array<readonly [place: number, ticket: Ticket]> = []
-    for (const { usages, waiting } of this.#queues.values()) {
-      if (!isAll && !usages.includes(usage)) continue
+    for (const queue of this.#queues.values()) {
+      if (!isAll && !queue.usages.includes(usage)) continue
       let place = 0
-      for (const ticket of waiting) if (!ticket.isUnbounded) tickets.push([place++, ticket])
+      for (const ticket of queue) if (!ticket.isUnbounded) tickets.push([place++, ticket])
     }
     const lastFirst = tickets.sort(([one], [other]) => other - one).slice(0, excess)
     for (const [, ticket] of lastFirst) this.#evict(ticket, isAll ? queueFull.all : queueFull.key)

@@ -32,8 +32,9 @@ export class KeyUsage {
     this.waitsSince = undefined
   }
 
-  get isInUse() {
-    return this.holding > 0 || this.queued > 0
+  /** Whether nothing of it has to be remembered. */
+  isIdle(now: number) {
+    return this.holding === 0 && this.queued === 0 && this.timeSteps(now) === 0
   }
 
   take(grant: number, now: number) {
