@@ -217,13 +217,14 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
     const findRoute = makeRouter(served, pipeline, anonymous)
     const addCorsHeaders = makeCors(CORS_ORIGINS)
     const delayRejection = makeRejectionDelay()
-    // Every request would copy the surrounding context to add its own services, and needs nothing of it. The runtime's
-    // fiber metrics are not exported, so counting fibers is switched off.
-    const runtime = (yield* Effect.runtime<never>()).pipe(
-      Runtime.updateContext(() => Context.empty()),
-      Runtime.disableRuntimeFlag(RuntimeFlags.RuntimeMetrics)
-    )
-    const runFork = Runtime.runFork(runtime)
+    // Every request would copy the surrounding context to add its own services, and needs nothing of it but its share of
+    // the connections. The runtime's fiber metrics are not exported, so counting fibers is switched off.
+    const runtime = Runtime.disableRuntimeFlag(yield* Effect.runtime<never>(), RuntimeFlags.RuntimeMetrics)
+    const runFork = <A, E>(call: RequestState, effect: Effect.Effect<A, E>) =>
+      Runtime.runFork(
+        Runtime.updateContext(runtime, () => Context.make(ConnectionShare, call)),
+        effect
+      )
 
     const serve = (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
       const startedAt = performance.now()
@@ -301,14 +302,13 @@ const makeListenerWith = (served: ServedRoutes, pipeline: Pipeline, responseLimi
             )
           )
         )
-      const work = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
-      const serving = Effect.provideService(work, ConnectionShare, call)
-      if (!target.isCancellable) return void runFork(serving)
+      const serving = target.isTraced ? traceRequest(target, call, isExported, respondTo) : respondTo(target.run(call))
+      if (!target.isCancellable) return void runFork(call, serving)
       const onDisconnect = () => {
         runFinalizers()
         return finish(clientClosedRequestStatus)
       }
-      const fiber = runFork(Effect.onInterrupt(serving, onDisconnect))
+      const fiber = runFork(call, Effect.onInterrupt(serving, onDisconnect))
       response.once("close", () => response.writableEnded || fiber.unsafeInterruptAsFork(FiberId.none))
     }
     return serve satisfies RequestListener

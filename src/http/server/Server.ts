@@ -78,26 +78,26 @@ class Connection {
 const makeServer = (listener: RequestListener, limits: ConnectionLimits) => {
   const connections = new Map<Socket, Connection>()
 
-  const run = (connection: Connection, [request, response]: Exchange) => {
+  const run = (connection: Connection, ...[request, response]: Exchange) => {
     response.shouldKeepAlive &&= server.listening
     connection.current = response
     response.on("close", () => {
       connection.current = undefined
       const next = connections.has(request.socket) ? connection.pipelined.shift() : undefined
-      if (next !== undefined) run(connection, next)
+      if (next !== undefined) run(connection, ...next)
     })
     const rejection = limits.request(request, response)
     if (rejection === undefined) listener(request, response)
     else writeResponse(response, rejection, { "x-request-id": randomUUID() })
   }
 
-  const server = createServer(serverOptions, (...exchange) => {
-    const [{ socket }] = exchange
+  const server = createServer(serverOptions, (request, response) => {
+    const { socket } = request
     const connection = connections.get(socket)
     // Without one, it was closed, and this is the rest of a packet.
     if (connection === undefined) return
-    if (connection.current === undefined) return run(connection, exchange)
-    if (connection.pipelined.push(exchange) <= maxPipelined) return
+    if (connection.current === undefined) return run(connection, request, response)
+    if (connection.pipelined.push([request, response]) <= maxPipelined) return
     connections.delete(socket)
     socket.destroy()
   })
