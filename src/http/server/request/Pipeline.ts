@@ -140,7 +140,8 @@ export const makePipeline = Effect.fnUntraced(function* (responseLimits: Respons
     const rejection =
       admission.checkTenantRate(identity, responseHeaders) ??
       responseLimits.checkUnread(keys) ??
-      (isWhole(route, request) ? responseLimits.checkLimited("lists", keys) : undefined)
+      // Not by caller: of a caller's other tenants the lists may be short, and these are never limited.
+      (isWhole(route, request) ? responseLimits.checkLimited("lists", keys.slice(-1)) : undefined)
     if (rejection !== undefined) return yield* Effect.fail(rejection)
     const path = yield* route.decodePath(params)
     const runAdmitted = (bytes: Buffer) => {
