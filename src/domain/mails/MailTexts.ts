@@ -29,10 +29,12 @@ export const MailTexts = body({
 })
 export type MailTexts = typeof MailTexts.Type
 
+const inBraces = /\{(\w+)\}/g
+
+const findPlaceholder = (name: string) => placeholders.find((known) => known === name)
+
 const unknownPlaceholders = (template: string) =>
-  Array.from(template.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name).filter(
-    (name) => !placeholders.some((known) => known === name)
-  )
+  Array.from(template.matchAll(inBraces), ([, name = ""]) => name).filter((name) => findPlaceholder(name) === undefined)
 
 /** The errors of placeholders that do not exist. `path` is the field that contains the text. */
 export const mailTextErrors = (given: MailText, path = ""): ReadonlyArray<ErrorDetail> =>
@@ -87,8 +89,12 @@ const defaults: Readonly<Record<MailedKind, Readonly<Record<Language, Required<M
   }
 }
 
+/** Fills all placeholders in one pass: those that a value contains stay text. A client could be named {link}. */
 const fill = (template: string, values: MailValues) =>
-  placeholders.reduce((filled, name) => filled.replaceAll(`{${name}}`, () => values[name]), template)
+  template.replace(inBraces, (text, name: string) => {
+    const placeholder = findPlaceholder(name)
+    return placeholder === undefined ? text : values[placeholder]
+  })
 
 /** Fills a message. A line that has nothing but an empty link is dropped, with one of the empty lines around it. */
 const fillMessage = (template: string, values: MailValues) => {

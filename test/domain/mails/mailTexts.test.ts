@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { languages } from "../../../src/domain/Language.ts"
-import { allMailTextErrors, composeMail, mailTextErrors } from "../../../src/domain/mails/MailTexts.ts"
+import { allMailTextErrors, composeMail, mailTextErrors, placeholders } from "../../../src/domain/mails/MailTexts.ts"
 
 const values = {
   invoiceNumber: "INV-1",
@@ -45,6 +45,23 @@ describe("composeMail", () => {
   it("fills values that look like placeholders or patterns as they are", () => {
     const { text } = compose({ requested: { message: "{client}" }, values: { ...values, client: "$& {total}" } })
     assert.include(text, "$&")
+  })
+
+  it("fills values as they are, whatever placeholders they contain", () => {
+    const template = placeholders.map((name) => `{${name}}`).join("|")
+    const piece = fc.oneof(
+      fc.constantFrom(...placeholders, "constructor").map((name) => `{${name}}`),
+      fc.constantFrom("{", "}", "$&", "x")
+    )
+    const value = fc.array(piece, { minLength: 1 }).map((pieces) => pieces.join(""))
+    const record = fc.record({ invoiceNumber: value, total: value, dueDate: value, client: value, link: value })
+    fc.assert(
+      fc.property(record, (values) => {
+        const filled = placeholders.map((name) => values[name]).join("|")
+        const { subject, text } = compose({ requested: { subject: template, message: template }, values })
+        assert.deepStrictEqual([subject, text], [filled, `${filled}\n`])
+      })
+    )
   })
 
   it("escapes markup in HTML, and has one line as subject, for every client and message", () => {
